@@ -1,0 +1,38 @@
+# Each target sets up what it needs: a fresh machine wants only Python 3.11+, pip and make.
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+PROJECTS := pyproject.toml packages/recollect-models/pyproject.toml
+
+.PHONY: demo test test-all check bench clean
+
+demo: $(VENV)/.installed ## a small real story, with the local model
+	$(PYTHON) -m recollect demo
+
+test: $(VENV)/.dev ## the fast tests
+	$(PYTHON) -m pytest -n 2 -m "not slow"
+
+test-all: $(VENV)/.dev ## every test, the slow ones too
+	$(PYTHON) -m pytest -n 2
+
+check: $(VENV)/.dev ## lint, format, types
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/basedpyright
+
+bench: $(VENV)/.dev ## speed and size of the engine; takes minutes
+	$(PYTHON) benchmarks/engine.py
+
+clean:
+	rm -rf $(VENV)
+
+$(PYTHON):
+	python3 -m venv $(VENV)
+
+# Both folders in one command: recollect depends on recollect-models, which no package index has.
+$(VENV)/.installed: $(PYTHON) $(PROJECTS)
+	$(PYTHON) -m pip install --quiet -e packages/recollect-models -e .
+	touch $@
+
+$(VENV)/.dev: $(PYTHON) $(PROJECTS)
+	$(PYTHON) -m pip install --quiet -e packages/recollect-models -e ".[dev]"
+	touch $@ $(VENV)/.installed

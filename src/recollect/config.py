@@ -1,0 +1,123 @@
+"""Settings: defaults < file < environment < arguments, from one table."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from recollect.errors import InvalidInput
+
+FILE_NAME = "recollect.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that can be set: as a key of the file, or as `RECOLLECT_<NAME>` in the environment."""
+
+    name: str
+    default: str | None
+    meaning: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return f"RECOLLECT_{self.name.upper()}"
+
+
+SETTINGS = (
+    Setting("db", None, "Where memories are kept: a file, or a folder with one file a space."),
+    Setting("space", None, "The space to open."),
+    Setting("recipe", "recollect", "The recipe that recalls unless a call names another."),
+    Setting(
+        "embedder",
+        "local",
+        "Who turns texts into vectors: local, ollama:MODEL, openai:MODEL, onnx:FOLDER, none …",
+    ),
+    Setting("reranker", "auto", "Who rereads the best candidates: auto (the recipe decides) or none."),
+    Setting("llm", None, "The language model, if any."),
+)
+TABLES = {
+    "embedder_options": "Options of a remote embedder: url, key_env, dim, timeout, batch.",
+    "recipes": "Your own recipes, by name: a base and what to set in it, or a list of stages.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings, resolved."""
+
+    db: str | None = None
+    space: str | None = None
+    recipe: str = "recollect"
+    embedder: str = "local"
+    reranker: str = "auto"
+    llm: str | None = None
+    embedder_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+
+
+def load(config: str | Path | Mapping[str, Any] | None = None, **arguments: str | None) -> Config:
+    """The settings in force; `config` is a file or a mapping to use instead of the file that is found."""
+    values: dict[str, Any] = {setting.name: setting.default for setting in SETTINGS}
+    values |= _checked(config, "config") if isinstance(config, Mapping) else _from_file(config)
+    values |= {s.name: os.environ[s.variable] for s in SETTINGS if os.environ.get(s.variable)}
+    values |= {name: value for name, value in arguments.items() if value is not None}
+    return Config(**values)
+
+
+def find_file() -> Path | None:
+    """The file in the working folder or above it, else the user's own."""
+    here = Path.cwd()
+    from platformdirs import user_config_path
+
+    places = [folder / FILE_NAME for folder in (here, *here.parents)]
+    return next((place for place in (*places, user_config_path("recollect") / FILE_NAME) if place.is_file()), None)
+
+
+def default_db() -> Path:
+    """The platform's folder for a user's data."""
+    from platformdirs import user_data_path
+
+    return user_data_path("recollect")
+
+
+def _from_file(path: str | Path | None) -> dict[str, Any]:
+    file = Path(path) if path is not None else find_file()
+    if file is None:
+        return {}
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}", remedy="Give the path of a TOML file.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{file} is not TOML: {error}", remedy="Correct that line.") from None
+    return _anchored(_checked(data, str(file)), file.parent)
+
+
+def _checked(data: Mapping[str, Any], where: str) -> dict[str, Any]:
+    known = [setting.name for setting in SETTINGS]
+    for name, value in data.items():
+        if name not in known and name not in TABLES:
+            raise InvalidInput(
+                f"{where} sets {name!r}, which is unknown", remedy=f"Known: {', '.join([*known, *TABLES])}."
+            )
+        wanted = Mapping if name in TABLES else str
+        if not isinstance(value, wanted):
+            raise InvalidInput(
+                f"{where}: {name} is {value!r}",
+                remedy=f"Make it a {'table' if name in TABLES else 'string'}.",
+            )
+    return dict(data)
+
+
+def _anchored(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A relative path in a file is relative to that file, wherever the program runs."""
+    db = cast("str | None", data.get("db"))
+    if db is not None and "://" not in db and db != ":memory:":
+        slash = "/" if db.endswith("/") else ""
+        data["db"] = str(folder / Path(db).expanduser()) + slash
+    return data

@@ -1,0 +1,60 @@
+"""Which memories may be seen: labels, event time and the two clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.model.memory import Kind, Memory, Tier, Times
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories a search may see; every signal applies it inside its search.
+
+    `as_of` and `known_at` are moments on the two clocks; None leaves that clock unbounded.
+    `since` and `until` bound the event time, both inclusive.
+    """
+
+    scopes: tuple[str, ...] | None = None
+    kinds: tuple[Kind, ...] | None = None
+    topic: str | None = None
+    tier: Tier | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    max_classification: int = 3
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    include_expired: bool = False
+
+    def admits(self, memory: Memory) -> bool:
+        """The reference definition, which every store's own form must agree with."""
+        return not any(refused for _, refused in self._tests(memory))
+
+    def refusals(self, memory: Memory) -> list[str]:
+        """What keeps a memory out; nothing for one that is admitted."""
+        return [reason for reason, refused in self._tests(memory) if refused]
+
+    def _tests(self, memory: Memory) -> Iterator[tuple[str, bool]]:
+        times = memory.times
+        yield "another scope", self.scopes is not None and memory.scope not in self.scopes
+        yield "another kind", self.kinds is not None and memory.kind not in self.kinds
+        yield "another topic", self.topic is not None and memory.topic != self.topic
+        yield "another tier", self.tier is not None and memory.tier != self.tier
+        yield "classified too high", memory.worth.classification > self.max_classification
+        yield "before since", self.since is not None and times.valid_from < self.since
+        yield "after until", self.until is not None and times.valid_from > self.until
+        yield "not known yet", self.known_at is not None and times.ingested_at > self.known_at
+        if self.as_of is not None:
+            yield "not true yet", times.valid_from > self.as_of
+            yield "no longer true or expired", not self.include_expired and not self._still_valid(times, self.as_of)
+
+    def _still_valid(self, times: Times, as_of: datetime) -> bool:
+        if times.expires_at is not None and times.expires_at <= as_of:
+            return False
+        if times.valid_to is None or times.valid_to > as_of:
+            return True
+        if self.known_at is None or times.expired_at is None:
+            return False
+        return times.expired_at > self.known_at  # its closing was not yet known

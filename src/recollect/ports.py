@@ -1,0 +1,223 @@
+"""What we need from outside: a store, models that compute, and a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from recollect.model import Entity, Filter, Hit, Link, Memory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+Purpose = Literal["query", "memory"]
+Progress = Callable[[int], None]
+TextField = Literal["text", "original"]
+Vectors = Mapping[str, "Vector"]
+"""A memory's vectors by view name; one view, `text`, is the memory alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is written together or not at all; vectors by memory id, then by view."""
+
+    memories: Sequence[Memory] = ()
+    vectors: Mapping[str, Vectors] = field(default_factory=dict[str, Vectors])
+    links: Sequence[Link] = ()
+    entities: Sequence[Entity] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Part of a listing, oldest first; `cursor` continues it, None ends it."""
+
+    items: tuple[Memory, ...]
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """How much a store holds."""
+
+    space: str
+    memories: int
+    versions: int
+    links: int
+    entities: int
+    bytes: int
+    generation: int
+    embedding: str | None
+    kinds: Mapping[str, int]
+    scopes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was erased, and when."""
+
+    forgotten: tuple[str, ...]
+    at: datetime
+
+
+class View(Protocol):
+    """The store as one recall sees it: consistent, read-only, shared by all its signals.
+
+    Searches give hits best first, ties by id, and apply the filter inside.
+    """
+
+    @property
+    def generation(self) -> int:
+        """The content counter this view was taken at."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many memories the view holds."""
+        ...
+
+    def search_text(
+        self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
+    ) -> list[Hit]:
+        """BM25 over stems and CJK bigrams; positive, larger is better."""
+        ...
+
+    def search_trigram(
+        self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
+    ) -> list[Hit]:
+        """Words alike by their trigrams, so typos are found; similarity 0 to 1 times rarity, summed."""
+        ...
+
+    def search_substring(
+        self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
+    ) -> list[Hit]:
+        """Words that contain a query word: parts of names and identifiers; BM25 over those matches."""
+        ...
+
+    def search_vector(self, probes: Vector, where: Filter, limit: int) -> list[Hit]:
+        """The largest cosine of any probe (rows of a matrix) with any view of a memory; −1 to 1."""
+        ...
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
+        """The `text` view of each memory that has one."""
+        ...
+
+
+class Store(Protocol):
+    """Where memories are kept. One store holds one space."""
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        ...
+
+    @property
+    def embedding(self) -> str | None:
+        """The embedding generation of the store's vectors, None before the first."""
+        ...
+
+    def adopt(self, embedding: str, dim: int) -> None:
+        """Declare the embedding generation of vectors to come; refused when the store has another."""
+        ...
+
+    def put(self, batch: Batch) -> list[Memory]:
+        """Write a batch atomically and return its memories as the store now has them.
+
+        A known id with the same text changes nothing; with another text it becomes a new version,
+        and the old one stays as history.
+        """
+        ...
+
+    def embedded(self, ids: Sequence[str]) -> set[str]:
+        """Which of these memories have vectors of the store's embedding generation."""
+        ...
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, with their usage; unknown ids are left out."""
+        ...
+
+    def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
+        """Memories that a filter admits, in the order they were written."""
+        ...
+
+    def history(self, id: str) -> list[Memory]:
+        """All versions of a memory, newest first."""
+        ...
+
+    def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
+        """The memories around this one in its session, by position, itself included."""
+        ...
+
+    def links(self, ids: Sequence[str]) -> list[Link]:
+        """Links that start or end at any of these ids."""
+        ...
+
+    def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Entities whose name or alias is one of these, case aside."""
+        ...
+
+    def touch(self, ids: Sequence[str], at: datetime) -> None:
+        """Count a recall of each memory; invalidates no cache."""
+        ...
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Erase memories with their versions, vectors, links and usage; returns the ids that went."""
+        ...
+
+    def view(self) -> View:
+        """The newest state, including what other processes have committed."""
+        ...
+
+    def stats(self) -> StoreStats:
+        """How much there is."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections; twice is harmless."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def generation(self) -> str:
+        """Model name, checksum prefix and dimension: vectors of two generations are never compared."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """The length of its vectors."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
+        """One row per text, each of length 1; `progress` hears how many more are done."""
+        ...
+
+
+class Reranker(Protocol):
+    """Reads a question and a text together."""
+
+    def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """A logit per text; larger is better."""
+        ...
+
+
+class LLM(Protocol):
+    """A language model. Never a condition: every stage that uses one has a rule to fall back on."""
+
+    def complete(self, messages: Sequence[Mapping[str, str]], *, schema: Mapping[str, Any] | None = None) -> str:
+        """The model's answer, as JSON of the schema when one is given."""
+        ...
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> datetime:
+        """The current moment in UTC."""
+        ...
