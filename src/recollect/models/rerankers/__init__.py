@@ -1,0 +1,40 @@
+"""Rerankers: models that read a question and a text together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from recollect.errors import InvalidInput
+from recollect.models.rerankers.http import PROVIDERS, HttpReranker
+from recollect.models.settings import Options, checked, split
+from recollect.ports import Reranker
+
+__all__ = ["build"]
+
+
+def _http(name: str, model: str, options: Options | None) -> Reranker:
+    given: dict[str, Any] = checked(options, ("url", "key_env", "timeout"), f"The reranker {name}")
+    return HttpReranker(name, model or None, **given)
+
+
+_BUILDERS: Mapping[str, Callable[[str, Options | None], Reranker]] = {name: partial(_http, name) for name in PROVIDERS}
+
+
+def build(setting: str | Reranker | None, *, options: Options | None = None) -> Reranker | None:
+    """The reranker that a setting names: `SERVICE` or `SERVICE:MODEL`.
+
+    None for `none`, and for `auto`, which leaves the choice to the recipe; an object passes through.
+    """
+    if setting is None or not isinstance(setting, str):
+        return setting
+    name, model = split(setting)
+    if name in ("none", "auto"):
+        return None
+    if name not in _BUILDERS:
+        raise InvalidInput(
+            f"There is no reranker {setting!r}",
+            remedy=f"Choose auto, none or one of {', '.join(_BUILDERS)}; jina:MODEL names a model.",
+        )
+    return _BUILDERS[name](model, options)
