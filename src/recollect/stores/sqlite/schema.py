@@ -1,0 +1,102 @@
+"""The tables of a file as the first version made them; times are microseconds since 1970, UTC."""
+
+FIRST_TABLES = """
+CREATE TABLE space (            -- one row
+    name TEXT NOT NULL,
+    seq INTEGER NOT NULL,       -- raised by every transaction that changes content
+    epoch INTEGER NOT NULL      -- raised when caches must be read anew
+) STRICT;
+
+CREATE TABLE memories (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,  -- the order of writing; never used twice
+    seq INTEGER NOT NULL,                   -- space.seq when this row last changed
+    version INTEGER NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    original TEXT,
+    keywords TEXT NOT NULL,                 -- JSON
+    kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    topic TEXT,
+    valid_from INTEGER NOT NULL,
+    ingested_at INTEGER NOT NULL,
+    valid_to INTEGER,
+    expired_at INTEGER,
+    expires_at INTEGER,
+    importance REAL NOT NULL,
+    confidence REAL NOT NULL,
+    salience REAL NOT NULL,
+    trust INTEGER NOT NULL,
+    credibility INTEGER NOT NULL,
+    classification INTEGER NOT NULL,
+    emotion REAL NOT NULL,
+    emotion_tags TEXT NOT NULL,             -- JSON
+    flags TEXT NOT NULL,                    -- JSON
+    relevance REAL NOT NULL,
+    source TEXT,
+    session TEXT,
+    position INTEGER,
+    speaker TEXT,
+    key TEXT,
+    mentions TEXT NOT NULL,                 -- JSON: [text, start, end] each
+    subject TEXT,
+    relation TEXT,
+    object TEXT,
+    metadata TEXT NOT NULL,                 -- JSON
+    version_of TEXT,
+    superseded_by TEXT,
+    words TEXT NOT NULL,                    -- the text as it is searched
+    original_words TEXT
+) STRICT;
+CREATE INDEX memories_by_seq ON memories (seq);
+CREATE INDEX memories_by_session ON memories (session, position) WHERE session IS NOT NULL;
+CREATE INDEX memories_by_version ON memories (version_of) WHERE version_of IS NOT NULL;
+
+CREATE TABLE generations (      -- of embeddings; vectors of two are never compared
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    dim INTEGER NOT NULL,
+    active INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX generations_active ON generations (active) WHERE active;
+
+CREATE TABLE vectors (
+    row INTEGER NOT NULL REFERENCES memories (row) ON DELETE CASCADE,
+    generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+    view TEXT NOT NULL,
+    data BLOB NOT NULL,         -- float16, little-endian
+    UNIQUE (row, generation, view)
+) STRICT;
+
+CREATE TABLE usage (            -- no row: never recalled; recalls NULL: not known
+    id TEXT PRIMARY KEY,
+    recalls INTEGER,
+    last_recall INTEGER,
+    recall_times TEXT NOT NULL, -- JSON
+    reward_count INTEGER NOT NULL,
+    reward_total REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE links (
+    source TEXT NOT NULL,
+    relation TEXT NOT NULL,
+    target TEXT NOT NULL,
+    weight REAL NOT NULL,
+    PRIMARY KEY (source, relation, target)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX links_by_target ON links (target);
+
+CREATE TABLE entities (id TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT) STRICT, WITHOUT ROWID;
+CREATE TABLE aliases (          -- an entity's own name is among them, at place 0
+    folded TEXT NOT NULL,
+    entity TEXT NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+    alias TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    PRIMARY KEY (entity, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX aliases_by_name ON aliases (folded);
+
+CREATE TABLE deletions (id TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX deletions_by_seq ON deletions (seq);
+"""

@@ -1,0 +1,174 @@
+"""The default store: one SQLite file holds one space, and is the truth; searching happens in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import apsw
+
+from recollect.errors import InvalidInput
+from recollect.model import Entity, Filter, Link, Memory
+from recollect.ports import Batch, Page, StoreStats
+from recollect.stores.common import check_adoption, check_limit, check_vectors
+from recollect.stores.index import IndexView
+from recollect.stores.sqlite import checks, reads, writes
+from recollect.stores.sqlite.connection import Connections, Synchronous
+from recollect.stores.sqlite.database import Database
+from recollect.stores.sqlite.opening import located, prepare
+from recollect.stores.sqlite.sync import Cache
+
+TOUCH_PATIENCE = 0.25
+"""Seconds that counting a recall may wait: an answer is worth more than its count."""
+
+
+class SqliteStore:
+    """Memories in one file; threads and processes may share it, a fork may not."""
+
+    def __init__(self, connections: Connections, space: str) -> None:
+        self._connections = connections
+        self._space = space
+        self._cache = Cache(connections)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        space: str | None = None,
+        create: bool = True,
+        synchronous: Synchronous = "normal",
+    ) -> SqliteStore:
+        """Open a file, or create it with its folder; a new space is named after the file.
+
+        With `synchronous="full"` a write survives a power cut too, at about a sixth of the commits a second.
+        """
+        connections = Connections(located(path, create=create), synchronous=synchronous)
+        try:
+            return cls(connections, prepare(connections, asked=space))
+        except BaseException:
+            connections.close(tidy=False)
+            raise
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._connections.path
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        return self._space
+
+    @property
+    def embedding(self) -> str | None:
+        """The embedding generation of the store's vectors, None before the first."""
+        with self._connections.reading() as db:
+            generation = reads.active_generation(db)
+        return generation and generation.name
+
+    def adopt(self, embedding: str, dim: int) -> None:
+        """Declare the embedding generation of vectors to come; refused when the store has another."""
+        with self._connections.reading() as db:
+            known = _adopted(db)
+            check_adoption(known, embedding, dim)
+        if known is None:
+            self._adopt_first(embedding, dim)
+
+    def put(self, batch: Batch) -> list[Memory]:
+        """Write a batch atomically and return its memories as the store now has them."""
+        items = writes.prepared(batch)
+        try:
+            with self._connections.writing() as db:
+                check_vectors(batch, _adopted(db))
+                write = writes.Write(db)
+                stored = write.memories(items, reads.active_generation(db))
+                write.links(batch.links)
+                write.entities(batch.entities)
+        except (UnicodeEncodeError, OverflowError, apsw.ConstraintError) as error:
+            raise InvalidInput(
+                f"a value of the batch cannot be kept ({error})",
+                remedy="Remove lone surrogates from texts and NaN from numbers; keep integers below 2⁶³.",
+            ) from error
+        return stored
+
+    def embedded(self, ids: Sequence[str]) -> set[str]:
+        """Which of these memories have vectors of the store's embedding generation."""
+        with self._connections.reading() as db:
+            return reads.embedded(db, ids)
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, with their usage; unknown ids are left out."""
+        with self._connections.reading() as db:
+            return {id: stored.memory for id, stored in reads.fetch(db, ids).items()}
+
+    def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
+        """Memories that a filter admits, in the order they were written."""
+        check_limit(limit)
+        with self._connections.reading() as db:
+            return reads.scan(db, where, limit, cursor)
+
+    def history(self, id: str) -> list[Memory]:
+        """All versions of a memory, newest first."""
+        with self._connections.reading() as db:
+            return reads.history(db, id)
+
+    def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
+        """The memories around this one in its session, by position, itself included."""
+        with self._connections.snapshot() as db:
+            return reads.neighbours(db, id, before, after)
+
+    def links(self, ids: Sequence[str]) -> list[Link]:
+        """Links that start or end at any of these ids."""
+        with self._connections.reading() as db:
+            return reads.links(db, ids)
+
+    def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Entities whose name or alias is one of these, case aside."""
+        with self._connections.snapshot() as db:
+            return reads.entities_named(db, names)
+
+    def touch(self, ids: Sequence[str], at: datetime) -> None:
+        """Count a recall of each memory; invalidates no cache, and does not wait long for its turn."""
+        with self._connections.writing(wait=TOUCH_PATIENCE) as db:
+            writes.touch(db, ids, at)
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Erase memories with their versions, vectors, links and usage; returns the ids that went."""
+        with self._connections.writing() as db:
+            gone = writes.Write(db).erase(ids)
+        if gone:
+            self._connections.checkpoint(wait=TOUCH_PATIENCE)  # the log still holds what was erased
+        return gone
+
+    def view(self) -> IndexView:
+        """The newest state, including what other processes have committed."""
+        return self._cache.view()
+
+    def stats(self) -> StoreStats:
+        """How much there is."""
+        with self._connections.snapshot() as db:
+            return reads.stats(db, self.path)
+
+    def integrity(self) -> list[str]:
+        """What is wrong with the file, one sentence each; empty when it is sound."""
+        with self._connections.snapshot() as db:
+            return checks.problems(db)
+
+    def close(self) -> None:
+        """Release the file and every thread's connection; twice is harmless."""
+        self._connections.close()
+
+    def _adopt_first(self, embedding: str, dim: int) -> None:
+        with self._connections.writing() as db:
+            known = _adopted(db)  # another process may have been faster
+            check_adoption(known, embedding, dim)
+            if known is None:
+                db.execute("INSERT INTO generations (name, dim, active) VALUES (?, ?, 1)", (embedding, dim))
+
+
+def _adopted(db: Database) -> tuple[str, int] | None:
+    generation = reads.active_generation(db)
+    return generation and (generation.name, generation.dim)

@@ -1,0 +1,85 @@
+"""Keeping the in-memory index level with the file, whoever writes it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from recollect.stores.index import Entry, Index, IndexView
+from recollect.stores.sqlite.connection import Connections
+from recollect.stores.sqlite.database import Database
+from recollect.stores.sqlite.reads import Counters, active_generation, counters
+
+ENTRY_COLUMNS = 13
+CHANGED = """
+    SELECT m.row, id, kind, scope, tier, topic, classification, valid_from, ingested_at,
+        valid_to, expired_at, expires_at, words, original_words, view, data
+    FROM memories AS m LEFT JOIN vectors AS v ON v.row = m.row AND v.generation = :generation
+    WHERE m.seq > :seq ORDER BY m.seq, m.row
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """An index, its newest view, and the counters it stands at."""
+
+    index: Index
+    view: IndexView
+    at: Counters
+
+
+class Cache:
+    """One index for all threads of a store; a view costs one tiny query while nothing changes."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._lock = threading.Lock()
+        self._state: _State | None = None
+
+    def view(self) -> IndexView:
+        """The newest committed content."""
+        with self._connections.reading() as db:
+            now = counters(db)
+        state = self._state
+        if state is not None and state.at == now:
+            return state.view
+        with self._lock:
+            return self._advance().view
+
+    def _advance(self) -> _State:
+        with self._connections.snapshot() as db:
+            now = counters(db)
+            state = self._state
+            if state is not None and state.at == now:
+                return state
+            self._state = None  # a load that fails half-way leaves nothing behind
+            if state is None or state.at.epoch != now.epoch or state.at.seq > now.seq:
+                index, seen = Index(), 0
+            else:
+                index, seen = state.index, state.at.seq
+            index.apply(_changed(db, seen), _deleted(db, seen), generation=now.seq)
+        self._state = _State(index, index.view(), now)
+        return self._state
+
+
+def _changed(db: Database, seen: int) -> Iterator[Entry]:
+    generation = active_generation(db)
+    rows = db.execute(CHANGED, {"generation": generation and generation.id, "seq": seen})
+    for _, group in groupby(rows, key=itemgetter(0)):
+        yield _entry(list(group))
+
+
+def _entry(rows: list[tuple[Any, ...]]) -> Entry:
+    columns = rows[0][1 : 1 + ENTRY_COLUMNS]
+    views = {view: np.frombuffer(data, "<f2") for *_, view, data in rows if view is not None}
+    return Entry(*columns, vectors=views)
+
+
+def _deleted(db: Database, seen: int) -> Iterator[str]:
+    return (id for (id,) in db.execute("SELECT id FROM deletions WHERE seq > ?", (seen,)))

@@ -1,0 +1,208 @@
+"""Writing: what is prepared before the lock is taken, and one content write inside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from recollect.model import Entity, Link, Memory, Usage
+from recollect.ports import Batch
+from recollect.stores.common import merged_entity, next_version
+from recollect.stores.index import entry_of, micros
+from recollect.stores.sqlite.database import Database, Row
+from recollect.stores.sqlite.reads import Generation, entities, fetch
+from recollect.stores.sqlite.rows import INSERT, Stored, columns_of, read_usage, usage_row
+from recollect.text.fold import fold
+
+PUT_USAGE = "INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?, ?, ?)"
+ERASE = (
+    "DELETE FROM usage WHERE id = ?",
+    "DELETE FROM links WHERE source = ?",
+    "DELETE FROM links WHERE target = ?",
+    "DELETE FROM memories WHERE id = ?",  # its vectors go with it
+)
+DELETIONS_KEPT = 10_000
+"""Past this many the log of deletions is emptied, and every cache reads the file anew."""
+
+
+class Prepared(NamedTuple):
+    """A memory ready to be written: its columns and its vectors as bytes."""
+
+    memory: Memory
+    columns: Row
+    vectors: Mapping[str, bytes]
+
+
+def prepared(batch: Batch) -> list[Prepared]:
+    """The memories of a batch with everything computed that needs no lock."""
+    return [_prepared(memory, batch) for memory in batch.memories]
+
+
+def _prepared(memory: Memory, batch: Batch) -> Prepared:
+    entry = entry_of(memory, batch.vectors.get(memory.id, {}))
+    vectors = {view: vector.astype("<f2", copy=False).tobytes() for view, vector in entry.vectors.items()}
+    return Prepared(memory, columns_of(memory, entry), vectors)
+
+
+class Write:
+    """One content write inside its transaction: everything it changes is stamped with one number."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._seq: int | None = None
+        self._unwritten: list[Row] = []
+
+    @property
+    def seq(self) -> int:
+        """This write's number, drawn when the first change needs it."""
+        if self._seq is None:
+            self._seq = int(self._db.value("UPDATE space SET seq = seq + 1 RETURNING seq"))
+        return self._seq
+
+    def memories(self, items: Sequence[Prepared], generation: Generation | None) -> list[Memory]:
+        """Insert what is new, archive what has another text, keep what is the same."""
+        known = fetch(self._db, (item.memory.id for item in items))
+        row = last = self._last_row()
+        answers: list[Memory] = []
+        for item in items:
+            old = known.get(item.memory.id)
+            if old is None or old.memory.text != item.memory.text:
+                row += 1
+                known[item.memory.id] = self._insert(row, item, old)
+            answers.append(known[item.memory.id].memory)
+        self._flush()
+        if generation is not None:
+            views = {known[item.memory.id].row: item.vectors for item in items if item.vectors}
+            self._vectors(views, generation, new_after=last)
+        return answers
+
+    def links(self, links: Sequence[Link]) -> None:
+        """Add links; a known one takes the new weight."""
+        before = self._db.changes
+        self._db.execute_many(
+            "INSERT INTO links VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight "
+            "WHERE weight <> excluded.weight",
+            [(link.source, link.relation, link.target, link.weight) for link in links],
+        )
+        if self._db.changes != before:
+            _ = self.seq
+
+    def entities(self, given: Sequence[Entity]) -> None:
+        """Add entities; a known one keeps its names and takes the new ones."""
+        known = entities(self._db, [entity.id for entity in given])
+        for entity in given:
+            old = known.get(entity.id)
+            merged = entity if old is None else merged_entity(old, entity)
+            if merged != old:
+                self._entity(merged)
+                known[entity.id] = merged
+
+    def erase(self, ids: Iterable[str]) -> list[str]:
+        """Take memories out of every table, with their versions; entities stay."""
+        gone = self._with_versions(ids)
+        for statement in ERASE:
+            self._db.execute_many(statement, [(id,) for id in gone])
+        noted = [(id, self.seq) for id in gone]
+        self._db.execute_many("INSERT OR REPLACE INTO deletions VALUES (?, ?)", noted)
+        self._forget_old_deletions()
+        return gone
+
+    def _with_versions(self, ids: Iterable[str]) -> list[str]:
+        gone: dict[str, None] = {}
+        for id in ids:
+            rows = self._db.execute(
+                "SELECT id FROM memories WHERE id = :id UNION ALL SELECT id FROM memories WHERE version_of = :id",
+                {"id": id},
+            )
+            gone.update((found, None) for (found,) in rows)
+        return list(gone)
+
+    def _forget_old_deletions(self) -> None:
+        if self._db.value("SELECT count(*) FROM deletions") > DELETIONS_KEPT:
+            self._db.execute("DELETE FROM deletions")
+            self._db.execute("UPDATE space SET epoch = epoch + 1")
+
+    def _last_row(self) -> int:
+        row = self._db.first("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
+        return row[0] if row else 0
+
+    def _insert(self, row: int, item: Prepared, old: Stored | None) -> Stored:
+        memory = item.memory
+        if old is not None:
+            memory = next_version(old.memory, memory)
+            self._archive(old, memory)
+        elif memory.usage != Usage():
+            self._db.execute(PUT_USAGE, usage_row(memory.id, memory.usage))
+        self._unwritten.append((row, self.seq, memory.version, *item.columns[1:]))
+        return Stored(row, memory)
+
+    def _archive(self, old: Stored, successor: Memory) -> None:
+        """Turn a row into history where it stands, so that it keeps its vectors."""
+        self._flush()
+        past = old.memory.archived(successor)
+        ended = (past.times.valid_to, past.times.expired_at)
+        self._db.execute(
+            "UPDATE OR REPLACE memories SET seq = ?, id = ?, version_of = ?, superseded_by = ?, "
+            "valid_to = ?, expired_at = ? WHERE row = ?",
+            (self.seq, past.id, past.version_of, past.superseded_by, *map(_micros, ended), old.row),
+        )
+        if past.usage != Usage():
+            self._db.execute(PUT_USAGE, usage_row(past.id, past.usage))
+
+    def _flush(self) -> None:
+        if self._unwritten:
+            self._db.execute_many(INSERT, self._unwritten)
+            self._unwritten.clear()
+
+    def _vectors(self, wanted: Mapping[int, Mapping[str, bytes]], generation: Generation, *, new_after: int) -> None:
+        known = self._views([row for row in wanted if row <= new_after], generation)
+        new = [
+            (row, generation.id, view, data)
+            for row, views in wanted.items()
+            for view, data in views.items()
+            if (row, view) not in known
+        ]
+        self._db.execute_many("INSERT INTO vectors VALUES (?, ?, ?, ?)", new)
+        late = {row for row, *_ in new if row <= new_after}
+        self._db.execute_many("UPDATE memories SET seq = ? WHERE row = ?", [(self.seq, row) for row in late])
+
+    def _views(self, rows: Sequence[int], generation: Generation) -> set[tuple[Any, ...]]:
+        if not rows:
+            return set()
+        return set(
+            self._db.execute(
+                "SELECT row, view FROM vectors WHERE row IN (SELECT value FROM json_each(?)) AND generation = ?",
+                (json.dumps(rows), generation.id),
+            )
+        )
+
+    def _entity(self, entity: Entity) -> None:
+        _ = self.seq
+        self._db.execute(
+            "INSERT INTO entities VALUES (?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET name = excluded.name, kind = excluded.kind",
+            (entity.id, entity.name, entity.kind),
+        )
+        self._db.execute("DELETE FROM aliases WHERE entity = ?", (entity.id,))
+        self._db.execute_many(
+            "INSERT INTO aliases (folded, entity, alias, place) VALUES (?, ?, ?, ?)",
+            [(fold(name), entity.id, name, place) for place, name in enumerate((entity.name, *entity.aliases))],
+        )
+
+
+def touch(db: Database, ids: Iterable[str], at: datetime) -> None:
+    """Count a recall of each memory there is, in the usage table alone."""
+    rows = db.execute(
+        "SELECT m.id, u.id, recalls, last_recall, recall_times, reward_count, reward_total "
+        "FROM memories AS m LEFT JOIN usage AS u ON u.id = m.id "
+        "WHERE m.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
+    usages = [(id, read_usage(usage) or Usage()) for id, *usage in rows]
+    db.execute_many(PUT_USAGE, [usage_row(id, usage.recalled(at)) for id, usage in usages])
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else micros(moment)

@@ -1,0 +1,24 @@
+"""What every store must hold to, as pytest classes; for our stores and for yours.
+
+```python
+class TestMyStore(StoreConformance):
+    def make_store(self, folder, name="space"):
+        return MyStore(folder / name)
+```
+"""
+
+from recollect.testing.store_suite.erasing import Erasing
+from recollect.testing.store_suite.filtering import Filtering
+from recollect.testing.store_suite.graph import Graph
+from recollect.testing.store_suite.hostile import Hostile
+from recollect.testing.store_suite.listing import Listing
+from recollect.testing.store_suite.searching import Searching
+from recollect.testing.store_suite.sharing import Sharing
+from recollect.testing.store_suite.vectors import VectorSearching
+from recollect.testing.store_suite.writing import Writing
+
+__all__ = ["StoreConformance"]
+
+
+class StoreConformance(Writing, Filtering, Searching, VectorSearching, Graph, Listing, Erasing, Sharing, Hostile):
+    """All groups of tests; a backend gives `make_store`, and says whether handles share one store."""

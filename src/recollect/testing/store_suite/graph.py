@@ -1,0 +1,79 @@
+"""Links, entities, and the memories around one in its session."""
+
+from __future__ import annotations
+
+from recollect.model import Entity, Link, Memory, Origin
+from recollect.ports import Batch, Store
+from recollect.testing.store_suite.base import StoreCase, ids, put
+from recollect.testing.world import memory
+
+ALICE = Entity("e:alice", "Alice Ås", "person", ("Al", "A. Ås"))
+
+
+def _turn(position: int | None, session: str | None = "s", **fields: str) -> Memory:
+    text = f"turn {position} of {session}"
+    return memory(text, id=text, origin=Origin(session=session, position=position), **fields)
+
+
+class Graph(StoreCase):
+    """What connects memories."""
+
+    def test_links_are_found_from_either_end(self, store: Store) -> None:
+        """Each once, whichever of its ends are asked for."""
+        links = [Link("a", "next", "b"), Link("b", "about", "e", 0.5), Link("c", "next", "d")]
+        store.put(Batch([memory(id, id=id) for id in "abcd"], links=links))
+        assert set(store.links(["b"])) == set(links[:2])
+        assert set(store.links(["e"])) == {links[1]}
+        assert sorted(map(str, store.links(["a", "b", "e"]))) == sorted(map(str, links[:2]))
+        assert store.links(["nothing"]) == store.links([]) == []
+
+    def test_a_link_put_again_takes_the_new_weight(self, store: Store) -> None:
+        """One link per source, relation and target; the same again raises no generation."""
+        store.put(Batch(links=[Link("a", "next", "b", 0.2), Link("a", "about", "b")]))
+        store.put(Batch(links=[Link("a", "next", "b", 0.7)]))
+        before = store.view().generation
+        store.put(Batch(links=[Link("a", "next", "b", 0.7)]))
+        assert store.view().generation == before
+        assert set(store.links(["a"])) == {Link("a", "next", "b", 0.7), Link("a", "about", "b")}
+
+    def test_entities_are_found_by_any_name_whatever_the_case(self, store: Store) -> None:
+        """By name and alias, each entity once."""
+        bo = Entity("e:bo", "Bo")
+        store.put(Batch(entities=[ALICE, bo]))
+        for name in ("Alice Ås", "alice ås", "ALICE ÅS", "al", "a. ås"):
+            assert store.entities([name]) == [ALICE]
+        assert sorted(map(str, store.entities(["AL", "alice ås", "BO"]))) == sorted(map(str, [ALICE, bo]))
+        assert store.entities(["Alice", ""]) == store.entities([]) == []
+
+    def test_two_entities_may_share_a_name(self, store: Store) -> None:
+        """Both are found."""
+        city, club = Entity("e:city", "Florence"), Entity("e:her", "Florence", "person")
+        store.put(Batch(entities=[city, club]))
+        assert sorted(map(str, store.entities(["florence"]))) == sorted(map(str, [city, club]))
+
+    def test_an_entity_put_again_keeps_its_old_names(self, store: Store) -> None:
+        """A new name and new aliases are added; nothing is lost."""
+        store.put(Batch(entities=[ALICE]))
+        store.put(Batch(entities=[Entity("e:alice", "Alice Berg", None, ("Ally",))]))
+        (found,) = store.entities(["alice berg"])
+        assert (found.name, found.kind) == ("Alice Berg", "person")
+        assert set(found.aliases) == {"Al", "A. Ås", "Alice Ås", "Ally"}
+        for name in ("al", "ally", "alice ås"):
+            assert store.entities([name]) == [found]
+
+    def test_neighbours_come_by_position(self, store: Store) -> None:
+        """Written in any order, read in the session's; other sessions and versions stay out."""
+        turns = [_turn(position) for position in (4, 0, 2, 1, 3)]
+        put(store, *turns, _turn(2, "other"), _turn(None), _turn(2, None))
+        put(store, memory("another text", id=turns[3].id, origin=turns[3].origin))
+        around = store.neighbours("turn 2 of s", 1, 1)
+        assert ids(around) == ["turn 1 of s", "turn 2 of s", "turn 3 of s"]
+        assert around[0].text == "another text"
+        assert ids(store.neighbours("turn 0 of s", 5, 1)) == ["turn 0 of s", "turn 1 of s"]
+        assert ids(store.neighbours("turn 4 of s", 0, 5)) == ["turn 4 of s"]
+
+    def test_a_memory_without_a_session_has_only_itself(self, store: Store) -> None:
+        """And an unknown one has nothing."""
+        put(store, memory("a lamp", id="lamp"), memory("a book", id="book"))
+        assert ids(store.neighbours("lamp", 2, 2)) == ["lamp"]
+        assert store.neighbours("nothing", 2, 2) == []

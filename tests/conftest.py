@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("recollect", deadline=None)  # machines differ, and no test asserts a time
+settings.load_profile("recollect")
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test reads or writes the settings or memories of whoever runs it."""
+    for name in (
+        "RECOLLECT_DB",
+        "RECOLLECT_SPACE",
+        "RECOLLECT_RECIPE",
+        "RECOLLECT_EMBEDDER",
+        "RECOLLECT_LLM",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Real evaluation data, where it lies beside the repository."""
+    folder = SHARED / "data"
+    if not folder.is_dir():
+        pytest.skip("no evaluation data beside the repository")
+    return folder
