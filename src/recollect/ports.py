@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from recollect.model import Entity, Filter, Hit, Link, Memory
+from recollect.model import Entity, FactGraph, Filter, Hit, Link, Memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,6 +102,20 @@ class View(Protocol):
         """The largest cosine of any probe (rows of a matrix) with any view of a memory; −1 to 1."""
         ...
 
+    def search_signature(self, text: str, where: Filter, limit: int) -> list[Hit]:
+        """The share of equal bits of 256-bit signatures of words; about 0.5 for unrelated texts."""
+        ...
+
+    def search_time(
+        self, start: datetime, end: datetime, where: Filter, limit: int, *, reach: timedelta = timedelta(0)
+    ) -> list[Hit]:
+        """What was said in a window, or mentions a time in it: 1 inside, falling to 0 at `reach` outside."""
+        ...
+
+    def graph(self, where: Filter) -> tuple[FactGraph, NDArray[np.bool_]]:
+        """The graph of entities, the same object while no edge is new, and which edges the filter admits."""
+        ...
+
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         """The `text` view of each memory that has one."""
         ...
@@ -164,8 +178,24 @@ class Store(Protocol):
         """Count a recall of each memory; invalidates no cache."""
         ...
 
+    def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
+        """Remember that a session was shown these memories."""
+        ...
+
+    def shown(self, session: str, since: datetime) -> set[str]:
+        """What a session was shown since a moment."""
+        ...
+
+    def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
+        """Add texts that say nothing to the noise bank, which keeps the newest `keep`."""
+        ...
+
+    def noise(self) -> list[str]:
+        """The texts of the noise bank, oldest first."""
+        ...
+
     def delete(self, ids: Sequence[str]) -> list[str]:
-        """Erase memories with their versions, vectors, links and usage; returns the ids that went."""
+        """Erase memories with their versions, vectors, links, usage and showings; returns the ids that went."""
         ...
 
     def view(self) -> View:

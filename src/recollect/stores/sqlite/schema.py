@@ -97,6 +97,15 @@ CREATE TABLE aliases (          -- an entity's own name is among them, at place 
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX aliases_by_name ON aliases (folded);
 
+CREATE TABLE shown (            -- what a session has been shown
+    session TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (session, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX shown_by_id ON shown (id);
+CREATE TABLE noise (row INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+
 CREATE TABLE deletions (id TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX deletions_by_seq ON deletions (seq);
 """

@@ -13,7 +13,7 @@ from recollect.errors import InvalidInput
 from recollect.model import Entity, Filter, Link, Memory
 from recollect.ports import Batch, Page, StoreStats
 from recollect.stores.common import check_adoption, check_limit, check_vectors
-from recollect.stores.index import IndexView
+from recollect.stores.index import IndexView, micros
 from recollect.stores.sqlite import checks, reads, writes
 from recollect.stores.sqlite.connection import Connections, Synchronous
 from recollect.stores.sqlite.database import Database
@@ -134,6 +134,27 @@ class SqliteStore:
         """Count a recall of each memory; invalidates no cache, and does not wait long for its turn."""
         with self._connections.writing(wait=TOUCH_PATIENCE) as db:
             writes.touch(db, ids, at)
+
+    def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
+        """Remember that a session was shown these memories; does not wait long for its turn."""
+        with self._connections.writing(wait=TOUCH_PATIENCE) as db:
+            writes.show(db, session, ids, at)
+
+    def shown(self, session: str, since: datetime) -> set[str]:
+        """What a session was shown since a moment."""
+        with self._connections.reading() as db:
+            rows = db.execute("SELECT id FROM shown WHERE session = ? AND at >= ?", (session, micros(since)))
+            return {id for (id,) in rows}
+
+    def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
+        """Add texts that say nothing to the noise bank, which keeps the newest `keep`."""
+        with self._connections.writing() as db:
+            writes.learn_noise(db, texts, keep)
+
+    def noise(self) -> list[str]:
+        """The texts of the noise bank, oldest first."""
+        with self._connections.reading() as db:
+            return [text for (text,) in db.execute("SELECT text FROM noise ORDER BY row")]
 
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Erase memories with their versions, vectors, links and usage; returns the ids that went."""

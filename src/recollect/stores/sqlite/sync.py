@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -12,16 +13,23 @@ from typing import Any
 import numpy as np
 
 from recollect.stores.index import Entry, Index, IndexView
+from recollect.stores.index.entry import related
 from recollect.stores.sqlite.connection import Connections
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.reads import Counters, active_generation, counters
 
 ENTRY_COLUMNS = 13
+_first = itemgetter(0)
 CHANGED = """
     SELECT m.row, id, kind, scope, tier, topic, classification, valid_from, ingested_at,
-        valid_to, expired_at, expires_at, words, original_words, view, data
+        valid_to, expired_at, expires_at, words, original_words, mentions, view, data
     FROM memories AS m LEFT JOIN vectors AS v ON v.row = m.row AND v.generation = :generation
     WHERE m.seq > :seq ORDER BY m.seq, m.row
+"""
+
+LINKED = """
+    SELECT l.source, l.relation, l.target FROM memories AS m JOIN links AS l ON l.source = m.id
+    WHERE m.seq > :seq AND l.relation IN ('subject', 'object', 'mentions') ORDER BY l.source, l.relation, l.target
 """
 
 
@@ -70,15 +78,18 @@ class Cache:
 
 def _changed(db: Database, seen: int) -> Iterator[Entry]:
     generation = active_generation(db)
+    linked = {id: related(row[1:] for row in rows) for id, rows in groupby(db.execute(LINKED, {"seq": seen}), _first)}
     rows = db.execute(CHANGED, {"generation": generation and generation.id, "seq": seen})
-    for _, group in groupby(rows, key=itemgetter(0)):
-        yield _entry(list(group))
+    for _, group in groupby(rows, _first):
+        yield _entry(list(group), linked)
 
 
-def _entry(rows: list[tuple[Any, ...]]) -> Entry:
+def _entry(rows: list[tuple[Any, ...]], linked: Mapping[str, tuple[tuple[str, str], ...]]) -> Entry:
     columns = rows[0][1 : 1 + ENTRY_COLUMNS]
+    mentions = rows[0][1 + ENTRY_COLUMNS]
+    spans = () if mentions == "[]" else tuple((start, end) for _, start, end in json.loads(mentions))
     views = {view: np.frombuffer(data, "<f2") for *_, view, data in rows if view is not None}
-    return Entry(*columns, vectors=views)
+    return Entry(*columns, vectors=views, mentions=spans, pairs=linked.get(columns[0], ()))
 
 
 def _deleted(db: Database, seen: int) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from recollect.model import Entity, Link, Memory, Usage
@@ -17,12 +17,19 @@ from recollect.stores.sqlite.rows import INSERT, Stored, columns_of, read_usage,
 from recollect.text.fold import fold
 
 PUT_USAGE = "INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?, ?, ?)"
+PUT_LINK = (
+    "INSERT INTO links VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight "
+    "WHERE weight <> excluded.weight RETURNING source"
+)
 ERASE = (
+    "DELETE FROM shown WHERE id = ?",
     "DELETE FROM usage WHERE id = ?",
     "DELETE FROM links WHERE source = ?",
     "DELETE FROM links WHERE target = ?",
     "DELETE FROM memories WHERE id = ?",  # its vectors go with it
 )
+SHOWN_KEPT = timedelta(days=30)
+"""How long a session's showings are kept."""
 DELETIONS_KEPT = 10_000
 """Past this many the log of deletions is emptied, and every cache reads the file anew."""
 
@@ -79,15 +86,11 @@ class Write:
         return answers
 
     def links(self, links: Sequence[Link]) -> None:
-        """Add links; a known one takes the new weight."""
-        before = self._db.changes
-        self._db.execute_many(
-            "INSERT INTO links VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight "
-            "WHERE weight <> excluded.weight",
-            [(link.source, link.relation, link.target, link.weight) for link in links],
-        )
-        if self._db.changes != before:
-            _ = self.seq
+        """Add links; a known one takes the new weight. The memories they start from count as changed."""
+        rows = [(link.source, link.relation, link.target, link.weight) for link in links]
+        changed = dict.fromkeys(source for row in rows for (source,) in self._db.execute(PUT_LINK, row))
+        if changed:
+            self._db.execute_many("UPDATE memories SET seq = ? WHERE id = ?", [(self.seq, id) for id in changed])
 
     def entities(self, given: Sequence[Entity]) -> None:
         """Add entities; a known one keeps its names and takes the new ones."""
@@ -202,6 +205,18 @@ def touch(db: Database, ids: Iterable[str], at: datetime) -> None:
     )
     usages = [(id, read_usage(usage) or Usage()) for id, *usage in rows]
     db.execute_many(PUT_USAGE, [usage_row(id, usage.recalled(at)) for id, usage in usages])
+
+
+def show(db: Database, session: str, ids: Iterable[str], at: datetime) -> None:
+    """Note that a session was shown memories; what it was shown long ago leaves."""
+    db.execute_many("INSERT OR REPLACE INTO shown VALUES (?, ?, ?)", [(session, id, micros(at)) for id in ids])
+    db.execute("DELETE FROM shown WHERE at < ?", (micros(at - SHOWN_KEPT),))
+
+
+def learn_noise(db: Database, texts: Sequence[str], keep: int) -> None:
+    """Add texts to the noise bank and let the oldest go."""
+    db.execute_many("INSERT OR IGNORE INTO noise (text) VALUES (?)", [(text,) for text in texts])
+    db.execute("DELETE FROM noise WHERE row NOT IN (SELECT row FROM noise ORDER BY row DESC LIMIT ?)", (keep,))
 
 
 def _micros(moment: datetime | None) -> int | None:

@@ -1,0 +1,262 @@
+"""The reference store: plain dictionaries and the index; what it does, every store does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model import Entity, Filter, Link, Memory, Usage
+from recollect.ports import Batch, Page, StoreStats
+from recollect.stores.common import (
+    Adopted,
+    check_adoption,
+    check_limit,
+    check_vectors,
+    cursor_after,
+    merged_entity,
+    next_version,
+    position_of,
+)
+from recollect.stores.index import Index, IndexView, entry_of
+from recollect.text.fold import fold
+
+
+class _Kept(NamedTuple):
+    """A memory, its vectors, and its place in the order of writing."""
+
+    place: int
+    memory: Memory
+    vectors: Mapping[str, NDArray[Any]]
+
+
+class MemoryStore:
+    """Memories in this process only, gone with it; for tests, trials and short-lived agents. Thread-safe."""
+
+    def __init__(self, space: str = "memory") -> None:
+        self._space = space
+        self._lock = RLock()
+        self._kept: dict[str, _Kept] = {}
+        self._links: dict[tuple[str, str, str], Link] = {}
+        self._entities: dict[str, Entity] = {}
+        self._shown: dict[str, dict[str, datetime]] = {}
+        self._noise: list[str] = []
+        self._adopted: Adopted | None = None
+        self._index = Index()
+        self._places = 0
+        self._generation = 0
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        return self._space
+
+    @property
+    def embedding(self) -> str | None:
+        """The embedding generation of the store's vectors, None before the first."""
+        return self._adopted and self._adopted[0]
+
+    def adopt(self, embedding: str, dim: int) -> None:
+        """Declare the embedding generation of vectors to come; refused when the store has another."""
+        with self._lock:
+            check_adoption(self._adopted, embedding, dim)
+            self._adopted = (embedding, dim)
+
+    def put(self, batch: Batch) -> list[Memory]:
+        """Write a batch atomically and return its memories as the store now has them."""
+        with self._lock:
+            check_vectors(batch, self._adopted)
+            changed: dict[str, _Kept] = {}
+            answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
+            links = {(link.source, link.relation, link.target): link for link in batch.links}
+            links = {key: link for key, link in links.items() if self._links.get(key) != link}
+            entities = self._merged(batch.entities)
+            if changed or links or entities:
+                self._links.update(links)
+                self._entities.update(entities)
+                linked = {link.source for link in links.values()}
+                self._keep({**{id: self._kept[id] for id in linked if id in self._kept}, **changed})
+            return answers
+
+    def embedded(self, ids: Sequence[str]) -> set[str]:
+        """Which of these memories have vectors of the store's embedding generation."""
+        with self._lock:
+            return {id for id in ids if id in self._kept and self._kept[id].vectors}
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, with their usage; unknown ids are left out."""
+        with self._lock:
+            return {id: self._kept[id].memory for id in ids if id in self._kept}
+
+    def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
+        """Memories that a filter admits, in the order they were written."""
+        check_limit(limit)
+        after = position_of(cursor)
+        if limit == 0:
+            return Page((), cursor_after(after))
+        with self._lock:
+            admitted = (kept for kept in self._in_order() if kept.place > after and where.admits(kept.memory))
+            found = list(islice(admitted, limit + 1))
+        more = cursor_after(found[limit - 1].place) if len(found) > limit else None
+        return Page(tuple(kept.memory for kept in found[:limit]), more)
+
+    def history(self, id: str) -> list[Memory]:
+        """All versions of a memory, newest first."""
+        with self._lock:
+            versions = [self._kept[version].memory for version in self._with_versions([id])]
+        return sorted(versions, key=lambda memory: memory.version, reverse=True)
+
+    def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
+        """The memories around this one in its session, by position and then by the order of writing."""
+        with self._lock:
+            centre = self._kept.get(id)
+            if centre is None:
+                return []
+            around = [kept for kept in self._kept.values() if kept is centre or _beside(kept.memory, centre.memory)]
+        around.sort(key=lambda kept: (kept.memory.origin.position or 0, kept.place))
+        at = around.index(centre)
+        nearest = around[max(0, at - max(0, before)) : at + max(0, after) + 1]
+        return [kept.memory for kept in nearest]
+
+    def links(self, ids: Sequence[str]) -> list[Link]:
+        """Links that start or end at any of these ids, in a fixed order."""
+        asked = set(ids)
+        with self._lock:
+            keys = sorted(key for key in self._links if key[0] in asked or key[2] in asked)
+            return [self._links[key] for key in keys]
+
+    def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Entities whose name or alias is one of these, case and accents aside, by id."""
+        asked = {fold(name) for name in names}
+        with self._lock:
+            known = sorted(self._entities.values(), key=lambda entity: entity.id)
+        return [entity for entity in known if asked & {fold(name) for name in (entity.name, *entity.aliases)}]
+
+    def touch(self, ids: Sequence[str], at: datetime) -> None:
+        """Count a recall of each memory; invalidates no cache."""
+        with self._lock:
+            for id in set(ids) & self._kept.keys():
+                kept = self._kept[id]
+                usage = (kept.memory.usage or Usage()).recalled(at)
+                self._kept[id] = kept._replace(memory=replace(kept.memory, usage=usage))
+
+    def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
+        """Remember that a session was shown these memories."""
+        with self._lock:
+            self._shown.setdefault(session, {}).update(dict.fromkeys(ids, at))
+
+    def shown(self, session: str, since: datetime) -> set[str]:
+        """What a session was shown since a moment."""
+        with self._lock:
+            return {id for id, at in self._shown.get(session, {}).items() if at >= since}
+
+    def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
+        """Add texts that say nothing to the noise bank, which keeps the newest `keep`."""
+        with self._lock:
+            fresh = [text for text in dict.fromkeys(texts) if text not in self._noise]
+            self._noise = [*self._noise, *fresh][-keep:]
+
+    def noise(self) -> list[str]:
+        """The texts of the noise bank, oldest first."""
+        with self._lock:
+            return list(self._noise)
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Erase memories with their versions, vectors, links and usage; returns the ids that went."""
+        with self._lock:
+            gone = self._with_versions(ids)
+            if gone:
+                self._erase(gone)
+            return gone
+
+    def view(self) -> IndexView:
+        """The newest state."""
+        return self._index.view()
+
+    def stats(self) -> StoreStats:
+        """How much there is; bytes count texts and vectors."""
+        with self._lock:
+            everyone = list(self._kept.values())
+            current = [kept.memory for kept in everyone if kept.memory.version_of is None]
+            return StoreStats(
+                space=self._space,
+                memories=len(current),
+                versions=len(everyone) - len(current),
+                links=len(self._links),
+                entities=len(self._entities),
+                bytes=sum(map(_size, everyone)),
+                generation=self._generation,
+                embedding=self.embedding,
+                kinds=Counter(str(memory.kind) for memory in current),
+                scopes=Counter(memory.scope for memory in current),
+            )
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _in_order(self) -> list[_Kept]:
+        return sorted(self._kept.values(), key=lambda kept: kept.place)
+
+    def _with_versions(self, ids: Iterable[str]) -> list[str]:
+        asked = set(ids)
+        return [id for id, kept in self._kept.items() if id in asked or kept.memory.version_of in asked]
+
+    def _written(self, memory: Memory, batch: Batch, changed: dict[str, _Kept]) -> _Kept:
+        """The memory as it is after this write; what has to be kept for it goes into `changed`."""
+        known = changed.get(memory.id) or self._kept.get(memory.id)
+        vectors = {view: np.array(vector) for view, vector in batch.vectors.get(memory.id, {}).items()}
+        if known is not None and known.memory.text == memory.text:
+            if vectors.keys() <= known.vectors.keys():
+                return known
+            written = known._replace(vectors={**vectors, **known.vectors})
+        else:
+            if known is not None:
+                memory = next_version(known.memory, memory)
+                past = known.memory.archived(memory)
+                changed[past.id] = known._replace(memory=past)
+            self._places += 1
+            written = _Kept(self._places, memory, vectors)
+        changed[memory.id] = written
+        return written
+
+    def _merged(self, given: Sequence[Entity]) -> dict[str, Entity]:
+        merged: dict[str, Entity] = {}
+        for entity in given:
+            known = merged.get(entity.id) or self._entities.get(entity.id)
+            merged[entity.id] = entity if known is None else merged_entity(known, entity)
+        return {id: entity for id, entity in merged.items() if self._entities.get(id) != entity}
+
+    def _keep(self, changed: Mapping[str, _Kept]) -> None:
+        self._kept.update(changed)
+        self._generation += 1
+        entries = [entry_of(one.memory, one.vectors, self.links([id])) for id, one in changed.items()]
+        self._index.apply(entries, (), generation=self._generation)
+
+    def _erase(self, gone: Sequence[str]) -> None:
+        for id in gone:
+            del self._kept[id]
+        erased = set(gone)
+        self._links = {key: link for key, link in self._links.items() if not erased & {link.source, link.target}}
+        for seen in self._shown.values():
+            for id in erased & seen.keys():
+                del seen[id]
+        self._generation += 1
+        self._index.apply((), gone, generation=self._generation)
+
+
+def _beside(memory: Memory, other: Memory) -> bool:
+    """Whether a memory is current, and has a place in the other one's session."""
+    mine, theirs = memory.origin, other.origin
+    placed = mine.position is not None and theirs.position is not None and mine.session is not None
+    return placed and mine.session == theirs.session and memory.version_of is None
+
+
+def _size(kept: _Kept) -> int:
+    return len(kept.memory.text.encode("utf-8", "surrogatepass")) + sum(view.nbytes for view in kept.vectors.values())

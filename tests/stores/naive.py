@@ -1,0 +1,82 @@
+"""The searches of the index once more, word by word in plain Python, to be compared with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from recollect.stores.index import Entry
+from recollect.text import bm25
+from recollect.text.languages import language
+from recollect.text.stems import stem
+from recollect.text.words import query_words
+
+World = Mapping[str, Entry]
+Scores = dict[str, float]
+
+
+def field_words(entry: Entry, fields: Collection[str]) -> list[tuple[str, str]]:
+    """The words of the chosen fields, each with the language of its field."""
+    chosen = [("text", entry.words), ("original", entry.original)]
+    texts = [text.split() for name, text in chosen if name in fields and text]
+    return [(text[0], word) for text in texts for word in text[1:]]
+
+
+def text_scores(world: World, query: str, fields: Collection[str]) -> Scores:
+    words = query_words(query)
+    spoken = language(words)
+    distinct = list({stem(word, spoken): word for word in reversed(words)}.values())[::-1]
+    return _bm25(world, distinct, fields, lambda asked, code, word: stem(asked, code) == stem(word, code))
+
+
+def substring_scores(world: World, query: str, fields: Collection[str]) -> Scores:
+    parts = [word for word in query_words(query) if len(word) > 2 or (len(word) == 2 and word > "\u2fff")]
+    return _bm25(world, parts, fields, lambda asked, _, word: len(re.findall(f"(?={re.escape(asked)})", word)))
+
+
+def trigram_scores(world: World, query: str, fields: Collection[str]) -> Scores:
+    words = query_words(query)
+    likeness = {asked: {id: _best_likeness(asked, entry, fields) for id, entry in world.items()} for asked in words}
+    rarity = {word: _rarity(world, fields, [id for id in world if likeness[word][id] > 0]) for word in words}
+    total = sum(rarity.values())
+    scores = {id: sum(rarity[word] * likeness[word][id] for word in words) / (total or 1) for id in world}
+    return {id: score for id, score in scores.items() if score > 0}
+
+
+def _bm25(world: World, asked: Sequence[str], fields: Collection[str], count: Callable[[str, str, str], int]) -> Scores:
+    lengths = {id: len(field_words(entry, fields)) for id, entry in world.items()}
+    having = [length for length in lengths.values() if length]
+    scores: Scores = {}
+    for query_word in asked:
+        found = {
+            id: float(sum(count(query_word, code, word) for code, word in field_words(entry, fields)))
+            for id, entry in world.items()
+        }
+        found = {id: frequency for id, frequency in found.items() if frequency}
+        rarity = _rarity(world, fields, list(found))
+        for id, frequency in found.items():
+            norm = bm25.length_norm(float(lengths[id]), sum(having) / len(having))
+            scores[id] = scores.get(id, 0) + rarity * bm25.weight(frequency, norm)
+    return scores
+
+
+def _rarity(world: World, fields: Collection[str], containing: Sequence[str]) -> float:
+    documents = sum(bool(field_words(entry, fields)) for entry in world.values())
+    return bm25.idf(documents, len(containing))
+
+
+def _best_likeness(asked: str, entry: Entry, fields: Collection[str]) -> float:
+    return max((_likeness(asked, word) for _, word in field_words(entry, fields)), default=0)
+
+
+def _likeness(asked: str, word: str) -> float:
+    if min(len(asked), len(word)) < 4:
+        return float(asked == word)
+    ours, theirs = _trigrams(asked), _trigrams(word)
+    shared = len(ours & theirs) / len(ours | theirs)
+    return shared if shared >= 0.3 else 0
+
+
+def _trigrams(word: str) -> set[str]:
+    padded = f"  {word} "
+    return {padded[start : start + 3] for start in range(len(padded) - 2)}

@@ -1,0 +1,83 @@
+"""Filters over the index's columns, and times as numbers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.model import Filter, Kind, Memory, Tier, Times, Worth, instant
+from recollect.stores.index import Index, entry_of, micros, moment
+from recollect.testing.world import memory
+
+START = instant("2024-01-01")
+moments = st.integers(0, 4).map(lambda days: START + timedelta(days=days))
+maybe = st.none() | moments
+scopes = st.sampled_from(("global", "user:a", "user:b"))
+topics = st.none() | st.sampled_from(("", "home", "work"))
+
+memories = st.builds(
+    Memory,
+    id=st.uuids().map(str),
+    text=st.just("a lamp"),
+    times=st.builds(Times, moments, moments, maybe, maybe, maybe),
+    kind=st.sampled_from(Kind),
+    scope=scopes,
+    tier=st.sampled_from(Tier),
+    topic=topics,
+    worth=st.integers(0, 3).map(lambda number: Worth(classification=number)),
+)
+filters = st.builds(
+    Filter,
+    scopes=st.none() | st.lists(scopes, max_size=2).map(tuple),
+    kinds=st.none() | st.lists(st.sampled_from(Kind), max_size=6).map(tuple),
+    topic=topics,
+    tier=st.none() | st.sampled_from(Tier),
+    since=maybe,
+    until=maybe,
+    max_classification=st.integers(0, 3),
+    as_of=maybe,
+    known_at=maybe,
+    include_expired=st.booleans(),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(memories, max_size=12, unique_by=lambda one: one.id), st.lists(filters, min_size=1, max_size=12))
+def test_a_search_admits_what_the_filter_does(world: list[Memory], wheres: list[Filter]) -> None:
+    made = Index()
+    made.apply([entry_of(one, {}) for one in world], (), generation=1)
+    view = made.view()
+    for where in wheres * 2:  # the second time from the cache
+        found = {hit.id for hit in view.search_text("lamp", where, 100)}
+        assert found == {one.id for one in world if where.admits(one)}
+
+
+def test_a_label_that_nobody_has_any_more_admits_nobody() -> None:
+    made = Index()
+    made.apply([entry_of(memory("a lamp", id="x", scope="user:a"), {})], (), generation=1)
+    made.apply([entry_of(memory("a lamp", id="x", scope="user:b"), {})], (), generation=2)
+    assert made.view().search_text("lamp", Filter(scopes=("user:a",)), 5) == []
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_times_survive_as_numbers(time: datetime) -> None:
+    assert moment(micros(time)) == time
+
+
+@pytest.mark.parametrize(
+    ("time", "number"),
+    [
+        (datetime(1970, 1, 1, tzinfo=UTC), 0),
+        (datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC), -1),
+        (datetime(1, 1, 1, tzinfo=UTC), -62_135_596_800_000_000),
+        (datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC), 253_402_300_799_999_999),
+        (datetime(1970, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))), 0),
+        (datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))), -62_135_647_200_000_000),
+        (datetime(1970, 1, 1), 0),  # naive: UTC
+    ],
+)
+def test_moments_in_microseconds(time: datetime, number: int) -> None:
+    assert micros(time) == number

@@ -1,0 +1,90 @@
+"""Random small worlds for the index, and a way to make it work with small numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import pytest
+from hypothesis import strategies as st
+
+from recollect.model import Filter
+from recollect.stores.index import Entry, Index, IndexView, field, index, lexicon, scoring, top
+from tests.stores.naive import World
+
+WORDS = [
+    "alice", "moved", "moves", "moving", "movement", "stockholm", "stokholm", "stock", "user_id", "user", "id",
+    "banana", "an", "ananas", "haus", "hauses", "katze", "katzen", "the", "of", "order-abc-1234", "abc", "1234",
+    "東京", "京都", "我", "😂", "c++", "c",
+]  # fmt: skip
+_ALL = Filter()
+QUERIES = (
+    "alice moves", "moving moved", "Stokholm", "stock", "user_id", "ana", "hauses katzen", "the of", "東京都", "我",
+    "😂", "C++", "1234", "order-abc-1234 banana", "", "?!", "\0", "nowhere", "alice " * 50, "\ud800 alice",
+)  # fmt: skip
+
+analysed = st.builds(
+    lambda code, words: " ".join((code, *words)),
+    st.sampled_from(("en", "en", "de", "cjk")),
+    st.lists(st.sampled_from(WORDS), max_size=8),
+)
+entries = st.builds(
+    Entry,
+    id=st.sampled_from("abcdefghij"),
+    kind=st.just("episodic"),
+    scope=st.just("global"),
+    tier=st.just("working"),
+    topic=st.none(),
+    classification=st.just(1),
+    valid_from=st.just(0),
+    ingested_at=st.just(0),
+    valid_to=st.none(),
+    expired_at=st.none(),
+    expires_at=st.none(),
+    words=analysed,
+    original=st.none() | analysed,
+    vectors=st.just({}),
+    mentions=st.just(()),
+    pairs=st.just(()),
+)
+
+
+class Step(NamedTuple):
+    """One call of `apply`, and whether somebody searches after it."""
+
+    entries: list[Entry]
+    removed: list[str]
+    searched: bool
+
+
+steps = st.lists(
+    st.builds(Step, st.lists(entries, max_size=5), st.lists(st.sampled_from("abcdefghij"), max_size=3), st.booleans()),
+    min_size=1,
+    max_size=6,
+)
+
+
+def played(story: Sequence[Step]) -> Iterator[tuple[IndexView, World]]:
+    """The view after each step, and what it should hold."""
+    made, world = Index(), dict[str, Entry]()
+    for number, step in enumerate(story, 1):
+        made.apply(step.entries, step.removed, generation=number)
+        kept = {id: entry for id, entry in world.items() if id not in step.removed}
+        world = {**kept, **{entry.id: entry for entry in step.entries}}
+        if step.searched:
+            made.view().search_text("alice", _ALL, 5)
+        yield made.view(), world
+
+
+@contextmanager
+def small_numbers() -> Iterator[None]:
+    """Every threshold low, so that small worlds cross it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(field, "_RECENT_ROWS", 3)
+        patch.setattr(index, "_FEW_DEAD", 4)
+        patch.setattr(lexicon, "_SMALL", 6)
+        patch.setattr(scoring, "_DENSE", 2)
+        patch.setattr(top, "_SAMPLED_FROM", 4)
+        patch.setattr(top, "_STRIDE", 2)
+        yield
