@@ -1,0 +1,105 @@
+"""Every part a recipe may name: ours, and those that installed packages offer as entry points."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+
+from recollect.errors import InvalidInput
+from recollect.recall import factors, fuse, hops, score, search, select
+from recollect.recall.assemble import Assemble
+from recollect.recall.cite import AssembleFacts
+from recollect.recall.diversify import MMR
+from recollect.recall.enrich import Enrich
+from recollect.recall.nodes import Nodes
+from recollect.recall.noise import Noise
+from recollect.recall.prepare.embed import Embed
+from recollect.recall.prepare.meaning import ClassifyMode, Expand, FindEntities, Tags
+from recollect.recall.prepare.time import AsKnown, Dates
+from recollect.recall.reason import Reason
+from recollect.recall.rerank import Normalise, Rerank
+from recollect.recall.stage import Part
+from recollect.recall.track import Track
+
+STAGES: tuple[type[Part], ...] = (
+    # in the order a recall usually runs them
+    AsKnown,
+    Dates,
+    Expand,
+    ClassifyMode,
+    Tags,
+    FindEntities,
+    Embed,
+    search.Search,
+    search.Cascade,
+    fuse.ReciprocalRank,
+    fuse.WeightedSum,
+    fuse.First,
+    fuse.Best,
+    Nodes,
+    hops.Hops,
+    hops.Provenance,
+    score.Confirm,
+    score.Add,
+    score.Weigh,
+    Normalise,
+    Rerank,
+    select.MinimumScore,
+    MMR,
+    select.Scope,
+    Noise,
+    select.Unseen,
+    select.Limit,
+    Enrich,
+    Reason,
+    Assemble,
+    AssembleFacts,
+    Track,
+)
+SIGNALS: tuple[type[Part], ...] = (
+    search.Vector,
+    search.Keyword,
+    search.Trigram,
+    search.Graph,
+    search.Temporal,
+    search.Fuzzy,
+    search.Signature,
+    search.Notes,
+    search.Edges,
+)
+FACTORS: tuple[type[Part], ...] = (
+    factors.BoundedRecency,
+    factors.RecencyBand,
+    factors.LinearRecency,
+    factors.Weibull,
+    factors.RecallCount,
+    factors.Spacing,
+    factors.RelevanceFactor,
+    factors.TrustFactor,
+    factors.CredibilityFactor,
+    factors.TierFactor,
+    factors.EmotionFactor,
+    factors.EmotionLog,
+    factors.EmotionBoost,
+    factors.SituationBoost,
+)
+BUILT_IN = (*STAGES, *SIGNALS, *FACTORS)
+
+
+@cache
+def parts(role: str) -> dict[str, type[Part]]:
+    """All parts of a role (`stage`, `signal` or `factor`) by their kind."""
+    known: dict[str, type[Part]] = {part.kind: part for part in BUILT_IN if part.role == role}
+    for entry in entry_points(group=f"recollect.{role}s"):
+        known.setdefault(entry.name, entry.load())
+    return known
+
+
+def part_named(role: str, kind: str) -> type[Part]:
+    """The class behind a name in a recipe."""
+    try:
+        return parts(role)[kind]
+    except KeyError:
+        raise InvalidInput(
+            f"There is no {role} called {kind!r}", remedy=f"Choose one of {', '.join(sorted(parts(role)))}."
+        ) from None

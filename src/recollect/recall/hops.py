@@ -1,0 +1,135 @@
+"""mnemosyne-graph's later steps: through routing nodes to related ones, and back to where episodes came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from recollect.model import Candidate, Evidence, Kind, Link
+from recollect.recall.nodes import Nodes, probes, relevances, targets
+from recollect.recall.stage import Draft, Env, Stage, ranked
+from recollect.recall.understand import bridge_phrases
+
+ROUTES = {
+    "semantic": (Kind.TAG,),
+    "procedural": (Kind.INTENT,),
+    "mixed": (Kind.TAG, Kind.INTENT),
+    "episodic": (Kind.TAG,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hops(Stage):
+    """Up to `max_hops` times: candidates → routing nodes that pass their threshold → their other neighbours.
+
+    New nodes are valued like hop 0 and merged, at most `per_hop` a hop, phase `multi_hop`. When a hop's best new
+    score exceeds the best before it (`start` at first) by less than `gain`, and `refinements` are left, 3 to 5
+    bridge phrases of the query and the candidates search hop 0 again, phase `refinement`. Keeps the scale.
+    """
+
+    kind = "hops"
+    effect = "adds"
+    needs = ("embedder",)
+    nodes: Nodes = field(default_factory=Nodes)
+    max_hops: int = 2
+    per_hop: int = 100
+    start: float = 0.6
+    gain: float = 0.05
+    refinements: int = 1
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with what lies up to `max_hops` away."""
+        best, left = self.start, self.refinements
+        counts, candidates = list(draft.per_hop), draft.candidates
+        for hop in range(1, self.max_hops + 1):
+            draft = replace(draft, candidates=candidates)
+            new = self._neighbours(draft, env, hop)
+            reached = max((one.score for one in new), default=0.0)
+            if reached - best < self.gain and left > 0:
+                left -= 1
+                new = [*new, *self._refined(draft, env, hop, {one.memory.id for one in new})]
+            best = max(best, reached)
+            counts.append(len(new))
+            candidates = ranked([*candidates, *new])
+        candidates = self.nodes.best_of_each_kind(candidates)
+        return replace(draft, candidates=candidates, per_hop=tuple(counts))
+
+    def _neighbours(self, draft: Draft, env: Env, hop: int) -> list[Candidate]:
+        vectors = probes(draft)
+        known = {one.memory.id for one in draft.candidates}
+        if vectors is None or not known:
+            return []
+        routing = self._routing(draft, env, known)
+        ids = ends(env.store.links(routing), routing) - known
+        new = self.nodes.score(relevances(sorted(ids), env, vectors), draft, env)
+        wanted = [one for one in new if one.memory.kind in targets(draft)]
+        return [replace(one, phase="multi_hop", hop=hop) for one in ranked(wanted)[: self.per_hop]]
+
+    def _routing(self, draft: Draft, env: Env, known: set[str]) -> list[str]:
+        kinds = ROUTES[draft.query.mode or "mixed"]
+        near = ends(env.store.links(sorted(known)), known)
+        routes = [id for id, memory in env.store.get(sorted(near)).items() if memory.kind in kinds]
+        vectors = probes(draft)
+        if vectors is None:
+            return []
+        unfiltered = replace(draft, request=replace(draft.request, where=replace(draft.request.where, kinds=None)))
+        passed = self.nodes.score(relevances(routes, env, vectors), unfiltered, env)
+        return [one.memory.id for one in self.nodes.best_of_each_kind(passed)]
+
+    def _refined(self, draft: Draft, env: Env, hop: int, found: set[str]) -> list[Candidate]:
+        phrases = bridge_phrases(draft.query.text, [one.memory.text for one in draft.candidates])
+        if env.embedder is None or not phrases:
+            return []
+        vectors = env.embedder.embed(phrases, purpose="query")
+        known = found | {one.memory.id for one in draft.candidates}
+        new = [one for one in self.nodes.initial(draft, env, vectors) if one.memory.id not in known]
+        return [replace(one, phase="refinement", hop=hop) for one in new]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance(Stage):
+    """In episodic mode: the sources of the episodes found, and the other episodes of those sources.
+
+    Each at `decay` times the score of its best episodic candidate, phase `provenance`. Keeps the scale.
+    """
+
+    kind = "provenance"
+    effect = "adds"
+    decay: float = 0.5
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with where its episodes came from."""
+        episodes = {one.memory.id: one.score for one in draft.candidates if one.memory.kind is Kind.EPISODIC}
+        if draft.query.mode != "episodic" or not episodes:
+            return draft
+        sources = self._step(episodes, Kind.SOURCE, env)
+        origins = self._step(sources, Kind.EPISODIC, env)
+        scores = {**{id: self.decay * score for id, score in origins.items()}}
+        scores |= {id: self.decay * score for id, score in sources.items()}
+        known = {one.memory.id for one in draft.candidates}
+        memories = env.store.get([id for id in sorted(scores) if id not in known])
+        new = [
+            Candidate(memory, scores[id], {"parent": Evidence(None, scores[id] / self.decay, scores[id])}, "provenance")
+            for id, memory in memories.items()
+            if draft.request.where.admits(memory)
+        ]
+        return replace(draft, candidates=ranked([*draft.candidates, *new]))
+
+    def _step(self, scores: dict[str, float], kind: Kind, env: Env) -> dict[str, float]:
+        links = env.store.links(sorted(scores))
+        reached: dict[str, float] = {}
+        for link in links:
+            for here, there in ((link.source, link.target), (link.target, link.source)):
+                if here in scores and there not in scores:
+                    reached[there] = max(reached.get(there, 0.0), scores[here])
+        memories = env.store.get(sorted(reached))
+        return {id: reached[id] for id, memory in memories.items() if memory.kind is kind}
+
+
+def ends(links: Iterable[Link], ids: Sequence[str] | set[str]) -> set[str]:
+    """What lies at the other end of links from these ids."""
+    known = set(ids)
+    far = {link.target for link in links if link.source in known} | {
+        link.source for link in links if link.target in known
+    }
+    return far - known

@@ -1,0 +1,1 @@
+"""Understand the query, before any search. None of these stages gives scores."""

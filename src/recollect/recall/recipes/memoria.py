@@ -1,0 +1,31 @@
+"""Memoria: facts on two clocks, found by meaning, words and the graph of entities, fused by rank and reread.
+
+Every search sees the world as it was known at `as_of`. 100 hits a signal, Σ 1 / (60 + rank), the best 30 to the
+reranker, facts with their validity and citations in the context.
+"""
+
+from recollect.recall.cite import AssembleFacts
+from recollect.recall.fuse import ReciprocalRank
+from recollect.recall.pipeline import Pipeline
+from recollect.recall.prepare.embed import Embed
+from recollect.recall.prepare.meaning import FindEntities
+from recollect.recall.prepare.time import AsKnown
+from recollect.recall.rerank import Rerank
+from recollect.recall.search import Graph, Keyword, Search, Vector
+from recollect.recall.select import Limit
+from recollect.recall.track import Track
+
+MEMORIA = Pipeline(
+    "memoria",
+    (
+        AsKnown(),
+        FindEntities(),
+        Embed(),
+        Search((Vector(), Keyword(), Graph(damping=0.85)), limit=100),
+        ReciprocalRank(k=60, keep=30),
+        Rerank(depth=30, blend=1.0),
+        Limit(),
+        AssembleFacts(),
+        Track(),
+    ),
+)

@@ -1,0 +1,43 @@
+"""Mnemo's ten stages: preprocess, embed, three paths, fusion, Weibull decay, rerank, MMR, scope, noise, context.
+
+Adaptive, as its paid cloud is: pool and minimum score follow the size of the store, recalls beyond five count by
+their logarithm, and a session is not shown the same memory twice.
+"""
+
+from recollect.recall.assemble import Assemble
+from recollect.recall.diversify import MMR
+from recollect.recall.factors import Weibull
+from recollect.recall.fuse import ReciprocalRank
+from recollect.recall.noise import Noise
+from recollect.recall.pipeline import Pipeline
+from recollect.recall.prepare.embed import Embed
+from recollect.recall.prepare.meaning import Expand, FindEntities
+from recollect.recall.prepare.time import Dates
+from recollect.recall.rerank import Normalise, Rerank
+from recollect.recall.score import Weigh
+from recollect.recall.search import Graph, Keyword, Search, Vector
+from recollect.recall.select import Limit, MinimumScore, Scope, Unseen
+from recollect.recall.track import Track
+
+MNEMO = Pipeline(
+    "mnemo",
+    (
+        Expand(),
+        Dates(rewrite=True),
+        FindEntities(),
+        Embed(),
+        Search((Vector(), Keyword(), Graph()), limit=30, adaptive=True),
+        ReciprocalRank(k=60, keep=1000),
+        Weigh((Weibull(soft_cap=True),)),
+        Normalise(),
+        Rerank(depth=1000, blend=0.6),
+        MinimumScore(score=0.3, adaptive=True),
+        MMR(balance=0.7, by="vectors"),
+        Scope(),
+        Noise(similarity=0.82),
+        Unseen(),
+        Limit(),
+        Assemble(),
+        Track(),
+    ),
+)

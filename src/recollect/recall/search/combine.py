@@ -1,0 +1,76 @@
+"""Run several signals over the same view: side by side, or one after another until there is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log10
+from time import perf_counter
+
+from recollect.errors import ModelUnavailable
+from recollect.model import Found
+from recollect.recall.stage import Draft, Env, Signal, Stage, missing
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Stage):
+    """Search by every signal in parallel, `limit` hits each, or `times` the request's limit.
+
+    With `adaptive` the number of hits grows with the store: limit · (1 + log10(size / 1000)) above 1,000 memories.
+    Each signal keeps its own score scale.
+    """
+
+    kind = "search"
+    signals: tuple[Signal, ...]
+    limit: int = 100
+    times: int | None = None
+    adaptive: bool = False
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with what each signal found, or why it did not look."""
+        *others, last = self.signals
+        pool = self.pool(draft.request.limit, env.view.size)
+        waiting = [env.pool.submit(look, signal, draft, env, pool) for signal in others]
+        final = look(last, draft, env, pool)
+        found = {signal.kind: future.result() for signal, future in zip(others, waiting, strict=True)}
+        return replace(draft, found={**draft.found, **found, last.kind: final})
+
+    def pool(self, asked: int, size: int) -> int:
+        """How many hits each signal is asked for; never fewer than the caller wants."""
+        base = self.times * asked if self.times is not None else max(self.limit, asked)
+        return round(base * (1 + log10(max(size, 1000) / 1000))) if self.adaptive else base
+
+
+@dataclass(frozen=True, slots=True)
+class Cascade(Stage):
+    """abmind's order: each of `until_enough` looks only while fewer distinct ids than the limit were found.
+
+    Those of `always` look in any case. Each is asked for `times` the request's limit.
+    """
+
+    kind = "cascade"
+    until_enough: tuple[Signal, ...]
+    always: tuple[Signal, ...] = ()
+    times: int = 3
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with what each signal found, or why it did not look."""
+        found, limit = dict(draft.found), draft.request.limit
+        for signal in self.until_enough:
+            enough = len({hit.id for one in found.values() for hit in one.hits}) >= limit
+            full = Found(skipped=f"{limit} found already")
+            found[signal.kind] = full if enough else look(signal, draft, env, self.times * limit)
+        for signal in self.always:
+            found[signal.kind] = look(signal, draft, env, self.times * limit)
+        return replace(draft, found=found)
+
+
+def look(signal: Signal, draft: Draft, env: Env, limit: int) -> Found:
+    """One signal's search, timed; a service it lacks or that fails is told, never raised."""
+    if service := missing(signal, env):
+        return Found(skipped=f"no {service}")
+    started = perf_counter()
+    try:
+        hits = signal.search(draft, env, limit)
+    except ModelUnavailable as error:
+        return Found(skipped=error.problem)
+    return Found(tuple(hits), (perf_counter() - started) * 1000)

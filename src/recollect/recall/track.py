@@ -1,0 +1,37 @@
+"""Remember what was recalled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recollect.errors import StoreError
+from recollect.recall.stage import Draft, Env, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Track(Stage):
+    """Count a recall of every memory that contributed, and tell the session what it was shown.
+
+    Those are the touched ones, else the answer's, and every hit of the named `signals`. `track=False` on the
+    request turns it off.
+    """
+
+    kind = "track"
+    signals: tuple[str, ...] = ()
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The same draft; a store that cannot be written now costs the count, never the answer."""
+        request = draft.request
+        if not request.track:
+            return draft
+        shown = [one.memory.id for one in draft.candidates]
+        touched = [one.id for one in draft.touched] or shown
+        hits = [hit.id for name in self.signals if name in draft.found for hit in draft.found[name].hits]
+        try:
+            if used := list(dict.fromkeys([*touched, *hits])):
+                env.store.touch(used, request.now)
+            if request.session is not None and shown:
+                env.store.show(request.session, shown, request.now)
+        except StoreError as error:
+            return draft.noting(f"usage not counted: {error.problem}")
+        return draft

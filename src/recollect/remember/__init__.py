@@ -1,0 +1,1 @@
+"""How we keep: from what a caller says to memories that can be written."""

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from recollect.errors import InvalidInput
+from recollect.recall.data import from_data, to_data, with_settings
+from recollect.recall.fuse import ReciprocalRank
+from recollect.recall.recipes import RECIPES, custom_recipes
+from recollect.recall.search import Search
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_survives_json(name: str) -> None:
+    assert from_data(json.loads(json.dumps(to_data(RECIPES[name])))) == RECIPES[name]
+
+
+def test_one_number_of_a_recipe_can_be_changed() -> None:
+    changed = with_settings(RECIPES["recollect"], {"rrf.k": 30, "search.limit": 7})
+    stages = {stage.kind: stage for stage in changed.stages}
+    assert isinstance(stages["rrf"], ReciprocalRank) and stages["rrf"].k == 30
+    assert isinstance(stages["search"], Search) and stages["search"].limit == 7
+
+
+def test_a_parameter_of_a_nested_part_can_be_changed() -> None:
+    changed = with_settings(RECIPES["recollect"], {"bounded_recency.share": 0.5})
+    assert "'share': 0.5" in str(to_data(changed))
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ([], "needs a list of stages"),
+        (["embed"], "stage 1 is not a stage"),
+        ([{"stage": "fly"}], "no stage called 'fly'"),
+        ([{"stage": "rrf", "speed": 1}], "no parameter 'speed'"),
+        ([{"stage": "rrf", "k": "much"}], "rrf.k is 'much'"),
+        ([{"stage": "rrf", "k": True}], "rrf.k is True"),
+        ([{"stage": "weigh"}], "lacks its parameter 'factors'"),
+        ([{"stage": "search", "signals": "vector"}], "search.signals is 'vector'"),
+        ([{"stage": "search", "signals": [{"signal": "smell"}]}], "no signal called 'smell'"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(stages: list[object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        from_data({"name": "mine", "stages": stages})
+
+
+def test_users_write_recipes_from_a_base_or_from_stages() -> None:
+    recipes = custom_recipes(
+        {
+            "sharper": {"base": "recollect", "set": {"rrf.k": 5}},
+            "recollect": {"set": {"rrf.k": 9}},
+            "plain": {"stages": [{"stage": "search", "signals": [{"signal": "keyword"}]}, {"stage": "rrf"}]},
+        }
+    )
+    assert [recipe.name for recipe in recipes.values()] == ["sharper", "recollect", "plain"]
+    assert recipes["plain"].stages[1] == ReciprocalRank()
+
+
+def test_a_recipe_without_a_base_says_which_there_are() -> None:
+    with pytest.raises(InvalidInput, match="no base 'mine'.*recollect"):
+        custom_recipes({"mine": {"set": {}}})
+
+
+def test_an_unknown_part_in_a_setting_names_those_there_are() -> None:
+    with pytest.raises(InvalidInput, match="no part 'mmr'.*It has embed, search, vector"):
+        with_settings(RECIPES["recollect"], {"mmr.lambda": 1})

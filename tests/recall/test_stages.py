@@ -1,0 +1,111 @@
+"""Each stage of the foundation, with numbers worked by hand."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from recollect.text.tokens import count_tokens
+
+from recollect.errors import StoreBusy
+from recollect.model import Candidate, Filter, Kind, Origin
+from recollect.recall.assemble import HEADER, Assemble, shortened
+from recollect.recall.factors import BoundedRecency
+from recollect.recall.fuse import ReciprocalRank
+from recollect.recall.score import Weigh
+from recollect.recall.select import Limit
+from recollect.recall.track import Track
+from tests.recall.worlds import NOW, draft, memory, world
+
+
+def test_rrf_sums_reciprocal_ranks() -> None:
+    with world(memory("a"), memory("b"), memory("c")) as env:
+        found = {"vector": [("a", 0.9), ("b", 0.8)], "keyword": [("b", 7.0), ("c", 2.0)]}
+        after = ReciprocalRank(k=60)(draft(found=found), env)
+    scores = {one.memory.id: one.score for one in after.candidates}
+    assert scores == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
+    assert [one.memory.id for one in after.candidates] == ["b", "a", "c"]
+    assert after.candidates[0].evidence["keyword"].rank == 1
+    assert after.candidates[0].evidence["vector"].norm == pytest.approx(1 / 62)
+
+
+def test_rrf_breaks_ties_by_id_and_weighs_signals() -> None:
+    with world(memory("a"), memory("b")) as env:
+        tied = ReciprocalRank()(draft(found={"vector": [("b", 1.0)], "keyword": [("a", 1.0)]}), env)
+        weighed = ReciprocalRank(weights={"vector": 2.0})(
+            draft(found={"vector": [("b", 1.0)], "keyword": [("a", 1.0)]}), env
+        )
+    assert [one.memory.id for one in tied.candidates] == ["a", "b"]
+    assert [one.memory.id for one in weighed.candidates] == ["b", "a"]
+
+
+def test_fusion_leaves_out_what_was_forgotten_or_is_not_admitted() -> None:
+    with world(memory("a"), memory("note", kind=Kind.NOTE)) as env:
+        found = {"keyword": [("gone", 9.0), ("a", 3.0), ("note", 1.0)]}
+        after = ReciprocalRank()(draft(found=found, where=Filter(kinds=(Kind.EPISODIC,))), env)
+    assert [one.memory.id for one in after.candidates] == ["a"]
+
+
+@pytest.mark.parametrize(("days", "factor"), [(0, 1.0), (30, 0.95), (60, 0.925), (36500, 0.9), (-5, 1.0)])
+def test_bounded_recency_halves_its_share_every_half_life(days: int, factor: float) -> None:
+    old = Candidate(memory("a", at=NOW - timedelta(days=days)), 1.0)
+    with world() as env:
+        assert BoundedRecency(share=0.1, half_life_days=30)(old, draft(), env) == pytest.approx(factor, abs=1e-9)
+
+
+def test_weigh_multiplies_and_tells_its_parts() -> None:
+    old = Candidate(memory("a", at=NOW - timedelta(days=30)), 2.0)
+    new = Candidate(memory("b"), 1.95)
+    with world() as env:
+        after = Weigh((BoundedRecency(share=0.1, half_life_days=30),))(draft([old, new]), env)
+    assert [(one.memory.id, one.score) for one in after.candidates] == [
+        ("b", 1.95),
+        ("a", pytest.approx(1.9)),
+    ]
+    assert after.candidates[1].parts == {"bounded_recency": pytest.approx(0.95)}
+
+
+def test_limit_keeps_the_first() -> None:
+    many = [Candidate(memory(id), 1.0) for id in "abc"]
+    with world() as env:
+        assert len(Limit()(draft(many, limit=2), env).candidates) == 2
+
+
+def test_context_is_numbered_dated_and_cited() -> None:
+    said = memory("a", "I moved\nto Stockholm.", origin=Origin(source="chat.md", session="s1", speaker="Alice"))
+    with world() as env:
+        after = Assemble()(draft([Candidate(said, 1.0)]), env)
+    assert after.context == f"{HEADER}\n[1] 2024-07-01 Alice: I moved to Stockholm. (chat.md, s1)"
+    assert after.tokens == count_tokens(after.context)
+
+
+def test_context_fits_its_budget_and_says_what_was_left_out() -> None:
+    many = [Candidate(memory("a", "word " * 200), 2.0), Candidate(memory("b", "short"), 1.0)]
+    with world() as env:
+        after = Assemble()(draft(many, max_tokens=40), env)
+        nothing = Assemble()(draft(many, max_tokens=3), env)
+    assert "short" in after.context and "word" not in after.context
+    assert after.tokens <= 40
+    assert after.notes == ("1 left out of a context of 40 tokens",)
+    assert (nothing.context, nothing.tokens) == ("", 0)
+
+
+def test_a_long_text_is_cut_at_a_word_and_marked() -> None:
+    assert shortened("one two three", 100) == "one two three"
+    assert shortened("one two three four", 13) == "one two …"
+    assert shortened("x" * 10_000, 50) == "x" * 50 + " …"
+
+
+def test_tracking_counts_recalls_and_never_fails_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = memory("a")
+    with world(one) as env:
+        Track()(draft([Candidate(one, 1.0)]), env)
+        Track()(draft([Candidate(one, 1.0)], track=False), env)
+        usage = env.store.get(["a"])["a"].usage
+        assert usage is not None and (usage.recalls, usage.last_recall) == (1, NOW)
+
+        def busy(*_: object) -> None:
+            raise StoreBusy("locked", remedy="Wait.")
+
+        monkeypatch.setattr(env.store, "touch", busy)
+        assert Track()(draft([Candidate(one, 1.0)]), env).notes == ("usage not counted: locked",)

@@ -1,0 +1,99 @@
+"""The architecture, as import rules: who may know whom."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "recollect"
+PURE = {"errors", "model", "ports", "text"}
+MAY_IMPORT = {
+    "errors": set[str](),
+    "model": {"errors"},
+    "text": {"errors"},
+    "ports": {"model", "errors"},
+    "clock": set[str](),
+    "wire": {"model", "errors"},
+    "config": {"errors"},
+    "recall": PURE,
+    "remember": PURE,
+    "stores": PURE,
+    "models": PURE,
+    "embedding": {*PURE, "models"},
+    "engine": {*PURE, "clock", "embedding", "recall", "remember", "wire"},
+    "aio": {"engine", *PURE},
+    "opening": {*PURE, "config", "engine", "aio", "recall", "stores", "models"},
+    "testing": {*PURE, "recall"},
+    "surfaces": {*PURE, "engine", "opening", "config", "wire", "aio", "recall", "remember"},
+    "__main__": {"surfaces"},
+}
+LAZY = {
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "apsw",
+    "httpx",
+    "typer",
+    "rich",
+    "Stemmer",
+    "platformdirs",
+    "recollect_models",
+}
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).with_suffix("").parts[0]
+
+
+def imported_rooms(path: Path) -> set[str]:
+    rooms: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [
+                f"{node.module}.{alias.name}" if node.module == "recollect" else str(node.module)
+                for alias in node.names
+            ]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        rooms |= {name.split(".")[1] for name in names if name.startswith("recollect.")}
+    return rooms
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_imports_only_what_its_room_may_know(path: Path) -> None:
+    here = room(path)
+    if here == "__init__":
+        return
+    forbidden = imported_rooms(path) - MAY_IMPORT[here] - {here, "__version__"}
+    assert not forbidden, f"{here} must not import {sorted(forbidden)}"
+
+
+def test_every_room_has_a_rule() -> None:
+    assert {room(path) for path in modules()} - {"__init__"} <= MAY_IMPORT.keys()
+
+
+def test_importing_recollect_loads_no_vendor() -> None:
+    code = "import sys, recollect; print(*{name.split('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not LAZY & set(loaded)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_files_and_functions_stay_small(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 400, "split the file"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < 50, f"{node.name} is too long"

@@ -1,0 +1,38 @@
+"""What users may import, and that all of it is described."""
+
+from __future__ import annotations
+
+import inspect
+
+import recollect
+from recollect.recall.catalogue import BUILT_IN
+
+
+def test_all_names_exactly_what_is_exported() -> None:
+    public = {
+        name for name in vars(recollect) if not name.startswith("_") and not inspect.ismodule(vars(recollect)[name])
+    }
+    lazy = {"Engine", "AsyncEngine"}
+    helpers = {"annotations", "Any", "TYPE_CHECKING"}
+    assert (public | lazy | {"__version__"}) - helpers == set(recollect.__all__)
+    assert recollect.__all__ == sorted(recollect.__all__)
+
+
+def test_every_public_name_resolves_and_has_a_docstring() -> None:
+    for name in recollect.__all__:
+        if name != "__version__":
+            assert inspect.getdoc(getattr(recollect, name)), name
+
+
+def test_the_async_engine_has_the_same_verbs() -> None:
+    def verbs(engine: type) -> set[str]:
+        return {name for name, value in vars(engine).items() if inspect.isfunction(value) and not name.startswith("_")}
+
+    assert verbs(recollect.AsyncEngine) == verbs(recollect.Engine)
+
+
+def test_parts_state_their_role_kind_and_purpose() -> None:
+    kinds = [(part.role, part.kind) for part in BUILT_IN]
+    assert len(set(kinds)) == len(kinds)
+    for part in BUILT_IN:
+        assert part.__doc__ and not part.__doc__.startswith(f"{part.__name__}("), part
