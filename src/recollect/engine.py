@@ -192,9 +192,19 @@ class Engine:
         """Memories in the order they were written; pass `cursor` of a page to go on."""
         return self._store.scan(listing_filter(filters, self._clock.now()), at_least("limit", limit, 1), cursor)
 
-    def history(self, id: str) -> builtins.list[Memory]:
-        """All versions of a memory, newest first."""
-        return self._store.history(id)
+    def history(self, name: str) -> builtins.list[Memory]:
+        """All versions of a memory, given its id, or of every fact about an entity; the newest knowledge first."""
+        versions = self._store.history(name) or self._facts_about(name)
+        if not versions:
+            raise NotFound(f"Nothing is known about {name!r}", remedy="Give a memory's id or the name of an entity.")
+        return versions
+
+    def _facts_about(self, name: str) -> builtins.list[Memory]:
+        entities = [entity.id for entity in self._store.entities([name])]
+        linked = self._store.get([link.source for link in self._store.links(entities)]) if entities else {}
+        current = [memory.version_of or id for id, memory in linked.items() if memory.fact is not None]
+        versions = {one.id: one for id in current for one in self._store.history(id)}
+        return sorted(versions.values(), key=lambda one: (one.times.ingested_at, one.version, one.id), reverse=True)
 
     def stats(self) -> StoreStats:
         """How much the space holds."""

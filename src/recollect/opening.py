@@ -84,8 +84,8 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
     if url is None:
         return _in_folder(settings.default_db(), space), True
     scheme, separator, rest = url.partition("://")
-    if separator and scheme != "sqlite":
-        raise InvalidInput(f"{scheme} stores are not supported", remedy="Give a path, or sqlite:///path/to/file.db.")
+    if not url.strip() or "\0" in url or (separator and (scheme != "sqlite" or not rest.startswith("/"))):
+        raise InvalidInput(f"{url!r} is no place for memories", remedy="Give a path, or sqlite:///path/to/file.db.")
     place = unquote(rest.removeprefix("/")) if separator else url
     path = Path(place).expanduser()
     if place.endswith("/") or path.is_dir():

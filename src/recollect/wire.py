@@ -1,11 +1,17 @@
-"""The JSON forms of memories and recalls: the same words on every surface."""
+"""The JSON forms of what the verbs give: the same words on every surface."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.model import Item, Memory, Recall, Step, Trace, isoformat
+from recollect.ports import Page, Receipt, StoreStats
+
+if TYPE_CHECKING:
+    from recollect.recall.explain import Explanation
+    from recollect.recall.why_not import Absence
 
 
 def memory_to_data(memory: Memory) -> dict[str, Any]:
@@ -139,6 +145,35 @@ def trace_to_data(trace: Trace) -> dict[str, Any]:
         "candidates_per_hop": list(trace.candidates_per_hop),
         "scores": dict(trace.scores),
     }
+
+
+def page_to_data(page: Page) -> dict[str, Any]:
+    """Part of a listing."""
+    return {"items": [memory_to_data(memory) for memory in page.items], "cursor": page.cursor}
+
+
+def receipt_to_data(receipt: Receipt) -> dict[str, Any]:
+    """What was erased."""
+    return {"forgotten": list(receipt.forgotten), "at": isoformat(receipt.at)}
+
+
+def stats_to_data(stats: StoreStats) -> dict[str, Any]:
+    """How much a space holds."""
+    return asdict(stats) | {"kinds": dict(stats.kinds), "scopes": dict(stats.scopes)}
+
+
+def explanation_to_data(explanation: Explanation) -> dict[str, Any]:
+    """An explanation as a tree."""
+    return {
+        "description": explanation.description,
+        "value": explanation.value,
+        "details": [explanation_to_data(detail) for detail in explanation.details],
+    }
+
+
+def absence_to_data(absence: Absence) -> dict[str, Any]:
+    """Why a memory is not in an answer."""
+    return asdict(absence)
 
 
 def _step(step: Step) -> dict[str, Any]:

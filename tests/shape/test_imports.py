@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "text": {"errors"},
     "ports": {"model", "errors"},
     "clock": set[str](),
-    "wire": {"model", "errors"},
+    "wire": {"model", "errors", "ports", "recall"},
     "config": {"errors"},
     "recall": PURE,
     "remember": PURE,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -155,6 +157,14 @@ def test_a_range_with_a_hole_takes_what_is_missing_from_its_other_end() -> None:
     assert only("10/1-11/2/2017") == "2017-10-01/2017-11-03"
     assert only("from next Monday to Friday") == "2016-11-14/2016-11-19"
     assert only("2019年6月1日-6月30日") == "2019-06-01/2019-07-01"
+
+
+def test_every_example_of_the_page_on_dates_is_one_date() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "dates.md").read_text(encoding="utf-8")
+    table = page.partition("## What is understood")[2].partition("## Conventions")[0]
+    examples = [text for row in table.splitlines() for text in re.findall("`([^`]+)`", "".join(row.split("|")[2:3]))]
+    assert len(examples) > 80
+    assert [text for text in examples if len(find_dates(text, MONDAY)) != 1] == []
 
 
 def test_a_blank_line_ends_an_expression() -> None:

@@ -20,6 +20,7 @@ from recollect.model.memory import (
     isoformat,
     member,
     memory_id,
+    within,
 )
 from recollect.model.recall import (
     Candidate,
@@ -72,4 +73,5 @@ __all__ = [
     "isoformat",
     "member",
     "memory_id",
+    "within",
 ]

@@ -73,7 +73,7 @@ def shortened(text: str, longest: int) -> str:
 def when(memory: Memory) -> str:
     """The day it was true from, and until when if that has ended."""
     start, end = memory.times.valid_from, memory.times.valid_to
-    return f"{start:%Y-%m-%d}" if end is None else f"{start:%Y-%m-%d} to {end:%Y-%m-%d}"
+    return f"{start.date()}" if end is None else f"{start.date()} to {end.date()}"
 
 
 def citation(memory: Memory) -> str:

@@ -46,11 +46,11 @@ class AssembleFacts(Stage):
         memory = candidate.memory
         relation = memory.fact.relation if memory.fact else "said"
         start, end = memory.times.valid_from, memory.times.valid_to
-        validity = f"{start:%Y-%m-%d} to {end:%Y-%m-%d}" if end else f"{start:%Y-%m-%d} to now"
+        validity = f"{start.date()} to {end.date() if end else 'now'}"
         return f"- {shortened(memory.text, self.longest)} [{relation}; {validity}; {citation(memory)}]"
 
     def _episode(self, number: int, memory: Memory) -> str:
-        return f"[{number}] {memory.times.valid_from:%Y-%m-%d} {shortened(memory.text, self.longest)}"
+        return f"[{number}] {memory.times.valid_from.date()} {shortened(memory.text, self.longest)}"
 
 
 def citation(memory: Memory) -> str:

@@ -33,7 +33,7 @@ def explain(recall: Recall, id: str) -> Explanation:
     signals = Explanation(
         "found by",
         details=tuple(
-            Explanation(f"{name}: rank {one.rank}, score {one.score:.4g}, counted as", one.norm)
+            Explanation(f"from {name}: {_ranked(one.rank)}, score {one.score:.4g}", one.norm)
             for name, one in item.signals.items()
         ),
     )
@@ -44,6 +44,10 @@ def explain(recall: Recall, id: str) -> Explanation:
         item.score,
         (signals, *unheard, *_effects(recall.trace.steps, id)),
     )
+
+
+def _ranked(rank: int | None) -> str:
+    return "computed for it" if rank is None else f"rank {rank}"
 
 
 def _effects(steps: tuple[Step, ...], id: str) -> tuple[Explanation, ...]:

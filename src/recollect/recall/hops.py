@@ -22,9 +22,10 @@ ROUTES = {
 class Hops(Stage):
     """Up to `max_hops` times: candidates → routing nodes that pass their threshold → their other neighbours.
 
-    New nodes are valued like hop 0 and merged, at most `per_hop` a hop, phase `multi_hop`. When a hop's best new
-    score exceeds the best before it (`start` at first) by less than `gain`, and `refinements` are left, 3 to 5
-    bridge phrases of the query and the candidates search hop 0 again, phase `refinement`. Keeps the scale.
+    New nodes are valued like hop 0 and merged, at most `per_hop` a hop, phase `multi_hop`; the threshold they passed
+    is that of the routing node. When a hop's best new score exceeds the best before it (`start` at first) by less
+    than `gain`, and `refinements` are left, hop 0 runs again with 3 to 5 bridge phrases of the query and the
+    candidates as tags, phase `refinement`. Keeps the scale.
     """
 
     kind = "hops"
@@ -61,7 +62,7 @@ class Hops(Stage):
             return []
         routing = self._routing(draft, env, known)
         ids = ends(env.store.links(routing), routing) - known
-        new = self.nodes.score(relevances(sorted(ids), env, vectors), draft, env)
+        new = self.nodes.valued(relevances(sorted(ids), env, vectors), draft, env)
         wanted = [one for one in new if one.memory.kind in targets(draft)]
         return [replace(one, phase="multi_hop", hop=hop) for one in ranked(wanted)[: self.per_hop]]
 
@@ -73,7 +74,7 @@ class Hops(Stage):
         if vectors is None:
             return []
         unfiltered = replace(draft, request=replace(draft.request, where=replace(draft.request.where, kinds=None)))
-        passed = self.nodes.score(relevances(routes, env, vectors), unfiltered, env)
+        passed = self.nodes.passing(relevances(routes, env, vectors), unfiltered, env)
         return [one.memory.id for one in self.nodes.best_of_each_kind(passed)]
 
     def _refined(self, draft: Draft, env: Env, hop: int, found: set[str]) -> list[Candidate]:
@@ -81,8 +82,9 @@ class Hops(Stage):
         if env.embedder is None or not phrases:
             return []
         vectors = env.embedder.embed(phrases, purpose="query")
+        bridged = replace(draft, query=replace(draft.query, tag_vectors=vectors))
         known = found | {one.memory.id for one in draft.candidates}
-        new = [one for one in self.nodes.initial(draft, env, vectors) if one.memory.id not in known]
+        new = [one for one in self.nodes.initial(bridged, env, probes(bridged)) if one.memory.id not in known]
         return [replace(one, phase="refinement", hop=hop) for one in new]
 
 
@@ -104,8 +106,7 @@ class Provenance(Stage):
             return draft
         sources = self._step(episodes, Kind.SOURCE, env)
         origins = self._step(sources, Kind.EPISODIC, env)
-        scores = {**{id: self.decay * score for id, score in origins.items()}}
-        scores |= {id: self.decay * score for id, score in sources.items()}
+        scores = {id: self.decay * score for id, score in (origins | sources).items()}
         known = {one.memory.id for one in draft.candidates}
         memories = env.store.get([id for id in sorted(scores) if id not in known])
         new = [

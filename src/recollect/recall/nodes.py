@@ -58,17 +58,16 @@ class Nodes(Stage):
         kinds = targets(draft)
         where = replace(draft.request.where, kinds=kinds)
         hits = env.view.search_vector(vectors, where, max(env.view.size, 1)) if kinds else []
-        return self.best_of_each_kind(self.score({hit.id: hit.score for hit in hits}, draft, env))
+        return self.best_of_each_kind(self.passing({hit.id: hit.score for hit in hits}, draft, env))
 
-    def score(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
-        """Nodes that the filter admits and that pass their threshold, valued."""
-        memories = env.store.get(list(relevances)).values()
-        scored = [self._candidate(one, max(relevances[one.id], 0.0), draft) for one in memories]
-        return [
-            one
-            for one in scored
-            if draft.request.where.admits(one.memory) and self._passes(one, self.params_of(one.memory.kind))
-        ]
+    def valued(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
+        """Nodes that the filter admits, each with its score."""
+        memories = [one for one in env.store.get(list(relevances)).values() if draft.request.where.admits(one)]
+        return [self._candidate(one, max(relevances[one.id], 0.0), draft) for one in memories]
+
+    def passing(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
+        """Those of them that pass the threshold of their kind."""
+        return [one for one in self.valued(relevances, draft, env) if self.tested(one) >= self.threshold(one)]
 
     def best_of_each_kind(self, candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
         """Per-kind top-k, then one ranking."""
@@ -77,6 +76,14 @@ class Nodes(Stage):
             kinds[one.memory.kind].append(one)
         best = [one for kind, group in kinds.items() for one in ranked(group)[: int(self.params_of(kind)["top_k"])]]
         return ranked(best)
+
+    def tested(self, candidate: Candidate) -> float:
+        """The number that a threshold tests."""
+        return candidate.evidence["relevance"].score if self.threshold_on == "relevance" else candidate.score
+
+    def threshold(self, candidate: Candidate) -> float:
+        """What that number must reach for the candidate's kind."""
+        return self.params_of(candidate.memory.kind)["threshold"]
 
     def params_of(self, kind: str) -> Params:
         """A kind's parameters, overrides included."""
@@ -87,10 +94,6 @@ class Nodes(Stage):
         score = value_function(self.function)(relevance, memory, memory.usage, params)
         evidence = {"relevance": Evidence(None, relevance, relevance)}
         return Candidate(memory, score, evidence).rescored(score, relevance=relevance, hours=params["hours"])
-
-    def _passes(self, candidate: Candidate, params: Params) -> bool:
-        tested = candidate.evidence["relevance"].score if self.threshold_on == "relevance" else candidate.score
-        return tested >= params["threshold"]
 
 
 def targets(draft: Draft) -> tuple[Kind, ...]:

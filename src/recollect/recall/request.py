@@ -8,7 +8,10 @@ from datetime import datetime
 from typing import Any, TypedDict, get_args, get_type_hints
 
 from recollect.errors import InvalidInput
-from recollect.model import Filter, Kind, RecallRequest, Situation, Tier, Verbosity, When, instant, member
+from recollect.model import Filter, Kind, RecallRequest, Situation, Tier, Verbosity, When, instant, member, within
+
+MOST = 10**9
+"""The largest number of anything that can be asked for."""
 
 
 class Filters(TypedDict, total=False):
@@ -73,7 +76,7 @@ def listing_filter(options: Filters, now: datetime) -> Filter:
         _labels(options),
         as_of=now if as_of is None else instant(as_of),
         known_at=now if known_at is None else instant(known_at),
-        max_classification=options.get("max_classification", 2),
+        max_classification=_classification(options.get("max_classification", 2)),
     )
 
 
@@ -89,9 +92,10 @@ def erasure_filter(options: Filters) -> Filter:
 
 
 def at_least(name: str, value: int, least: int) -> int:
-    """A whole number that is not too small."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInput(f"{name} is {value!r}", remedy=f"Give {name} a whole number of at least {least}.")
+    """A whole number that is neither too small nor absurd."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
+        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
+        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
     return value
 
 
@@ -105,7 +109,7 @@ def _labels(options: Filters) -> Filter:
         tier=None if tier is None else member(Tier, "tier", tier),
         since=None if since is None else instant(since),
         until=None if until is None else instant(until),
-        max_classification=options.get("max_classification", 3),
+        max_classification=_classification(options.get("max_classification", 3)),
         include_expired=options.get("include_expired", False),
     )
 
@@ -120,7 +124,15 @@ def _situation(given: Mapping[str, Any] | None) -> Situation | None:
     if given is None:
         return None
     _refuse_unknown(given, Situation)
+    for name, most in (("hour", 23), ("weekday", 6)):
+        if (value := given.get(name)) is not None:
+            within(name, at_least(name, value, 0), 0, most)
     return Situation(**given)
+
+
+def _classification(value: int) -> int:
+    within("max_classification", at_least("max_classification", value, 0), 0, 3)
+    return value
 
 
 def _refuse_unknown(given: Mapping[str, Any], known: type) -> None:

@@ -25,9 +25,10 @@ class Labels:
 
     def extend(self, labels: Iterable[str | None]) -> None:
         """Append labels; an unseen one gets the next number."""
-        numbers = self.numbers
-        codes = [numbers.setdefault(label, len(numbers)) for label in labels]
-        self.codes.extend(np.array(codes, np.int32))
+        labels = list(labels)
+        for label in dict.fromkeys(labels):
+            self.numbers.setdefault(label, len(self.numbers))
+        self.codes.extend(np.fromiter(map(self.numbers.__getitem__, labels), np.int32, len(labels)))
 
     def among(self, wanted: Iterable[str | None], count: int) -> NDArray[np.bool_]:
         """Which of the first `count` rows carry one of the wanted labels."""

@@ -34,13 +34,13 @@ class Collection(NamedTuple):
 
 def collection(fields: Sequence[Field], alive: NDArray[np.bool_]) -> Collection:
     """Statistics of the first `len(alive)` rows; lengths of several fields add up."""
-    lengths = np.zeros(len(alive))
+    lengths = np.zeros(len(alive), np.int32)
     for field in fields:
         lengths += field.lengths(len(alive))
     own = lengths * alive
     documents = int(np.count_nonzero(own))
-    mean = float(own.sum()) / documents if documents else 1.0
-    return Collection(fields, alive, documents, bm25.length_norm(lengths, mean))
+    mean = int(own.sum()) / documents if documents else 1.0
+    return Collection(fields, alive, documents, bm25.length_norm(lengths.astype(np.float64), mean))
 
 
 def frequencies(within: Collection, find: Find) -> Term:

@@ -11,10 +11,6 @@ from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.reads import active_generation
 from recollect.stores.sqlite.rows import SELECT, read
 
-WITHOUT_VECTOR = """
-    SELECT id FROM memories AS m
-    WHERE NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.row = m.row AND v.generation = ?) ORDER BY row
-"""
 OF_WRONG_LENGTH = """
     SELECT DISTINCT id FROM memories JOIN vectors USING (row)
     WHERE generation = ? AND length(data) <> ? ORDER BY row
@@ -37,8 +33,6 @@ def _mismatches(db: Database) -> Iterator[str]:
     yield from _told("not searched by the words of their text", _drifted(db))
     generation = active_generation(db)
     if generation is not None:
-        lacking = db.execute(WITHOUT_VECTOR, (generation.id,))
-        yield from _told(f"without a vector of {generation.name}", (id for (id,) in lacking))
         wrong = db.execute(OF_WRONG_LENGTH, (generation.id, 2 * generation.dim))
         yield from _told("with a vector of the wrong length", (id for (id,) in wrong))
     yield from _told("counted as recalled but not there", (id for (id,) in db.execute(USAGE_OF_NOTHING)))

@@ -1,8 +1,8 @@
 """Texts read by the grammars: the expressions found, left to right, the longest first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC
 
 from recollect.text.dates.calendar import OPEN_END, OPEN_START, Period
 from recollect.text.dates.chinese import chinese
@@ -10,19 +10,9 @@ from recollect.text.dates.english import english
 from recollect.text.dates.grammar import Grammar, Reading
 from recollect.text.dates.guards import free_before
 from recollect.text.dates.hints import has_chinese, may_hold_dates
+from recollect.text.dates.span import DateSpan
 from recollect.text.dates.tokens import Tokens, tokenise
 from recollect.text.dates.values import Context, Nothing, Value, resolve
-
-
-@dataclass(frozen=True, slots=True)
-class DateSpan:
-    """A stretch of text that names a time, from `start` up to, and without, `end`, both in UTC."""
-
-    start: datetime
-    end: datetime
-    text: str
-    begin: int
-    stop: int
 
 
 def read(text: str, context: Context) -> list[DateSpan]:

@@ -19,6 +19,7 @@ from recollect.text.dates.calendar import (
 )
 
 Prefer = Literal["past", "future", "nearest"]
+Edges = Literal["whole", "point"]
 _TRIES = 40  # rounds looked through; a weekday meets a 31st again within 25 months, a leap day is 8 years off
 
 
@@ -33,7 +34,7 @@ class Context:
 
     now: datetime
     prefer: Prefer = "past"
-    edges: Literal["whole", "point"] = "whole"
+    edges: Edges = "whole"
     year_first: bool = False
 
     @property

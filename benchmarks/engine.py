@@ -1,0 +1,162 @@
+"""Speed and size of the engine, run by hand: `python benchmarks/engine.py [--sizes 1000] [--views 1 2]`.
+
+For each size and number of vectors a memory, in a process of its own: bulk writes with vectors given, single
+writes and recalls with the local model (p50 and p95, split by stage), cold open, bytes a memory, memory used.
+Texts are synthetic sentences over a Zipf vocabulary; vectors are random around topics, so scores mean nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from statistics import quantiles
+from time import perf_counter
+
+SIZES = (1_000, 10_000, 100_000)
+QUERIES = 200
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    arguments.add_argument("--views", type=int, nargs="+", default=(1, 2))
+    arguments.add_argument("--one", nargs=2, type=int, metavar=("SIZE", "VIEWS"), help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    if given.one:
+        print(json.dumps(measure(*given.one)))
+        return
+    print(f"import recollect: {import_ms():.0f} ms (best of 5)\n")
+    for views in given.views:
+        for size in given.sizes:
+            report(size, views)
+
+
+def import_ms() -> float:
+    code = "from time import perf_counter as t; s = t(); import recollect; print((t() - s) * 1000)"
+    return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
+
+
+def report(size: int, views: int) -> None:
+    command = [sys.executable, __file__, "--one", str(size), str(views)]
+    result = json.loads(subprocess.check_output(command).splitlines()[-1])
+    print(f"{size:,} memories, {views} vector{'s'[: views > 1]} each")
+    for name, value in result["figures"].items():
+        print(f"  {name:<34} {value}")
+    for name, (p50, p95) in result["stages"].items():
+        print(f"    {name:<32} p50 {p50:7.2f}   p95 {p95:7.2f} ms")
+    print(flush=True)
+
+
+def measure(size: int, views: int) -> dict[str, object]:
+    import numpy as np
+
+    import recollect
+    from recollect.clock import SystemClock
+    from recollect.models.embedders import build
+    from recollect.ports import Batch
+    from recollect.remember.record import record
+    from recollect.stores.sqlite import SqliteStore
+
+    embedder = build("local")
+    assert embedder is not None
+    random = np.random.default_rng(7)
+    topics = random.standard_normal((max(size // 50, 1), embedder.dim))
+    vocabulary, weights = zipf_words(random)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "bench.db"
+        store = SqliteStore.open(file)
+        store.adopt(embedder.generation, embedder.dim)
+        spent = 0.0
+        now = SystemClock().now()
+        for start in range(0, size, 1000):
+            count = min(1000, size - start)
+            words = random.choice(vocabulary, (count, 20), p=weights)
+            memories = [record(f"{start + n} {' '.join(row)}.", now, position=start + n) for n, row in enumerate(words)]
+            vectors = topical(random, topics, count * views).reshape(count, views, -1)
+            given = {
+                m.id: {f"view{v}" if v else "text": vectors[n, v] for v in range(views)} for n, m in enumerate(memories)
+            }
+            began = perf_counter()
+            store.put(Batch(memories=memories, vectors=given))
+            spent += perf_counter() - began
+        store.close()
+        with recollect.open(file) as memory:
+            began = perf_counter()
+            memory.recall("warm up")
+            cold = perf_counter() - began
+            recalls, stages = recall_times(memory, random, vocabulary, weights)
+            singles = [
+                timed(lambda: memory.remember(" ".join(random.choice(vocabulary, 20, p=weights)))) for _ in range(50)
+            ]
+            after_write = [timed(lambda: memory.recall("what changed")) for _ in range(1)]
+        bytes_each = sum(path.stat().st_size for path in file.parent.glob("bench.db*")) / size
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {
+        "figures": {
+            "bulk write, vectors given": f"{size / spent:,.0f} memories/s",
+            "remember, with the local model": spread(singles),
+            "first recall after opening": f"{cold * 1000:.0f} ms",
+            "recall": spread(recalls),
+            "recall after 50 writes": spread(after_write),
+            "bytes a memory in the file": f"{bytes_each:,.0f}",
+            "peak memory of the process": f"{rss:,.0f} MB",
+        },
+        "stages": {name: percentiles(times) for name, times in stages.items()},
+    }
+
+
+def recall_times(memory, random, vocabulary, weights):
+    stages: dict[str, list[float]] = defaultdict(list)
+    totals: list[float] = []
+    for _ in range(QUERIES):
+        query = " ".join(random.choice(vocabulary, 8, p=weights))
+        began = perf_counter()
+        found = memory.recall(f"what about {query}?")
+        totals.append((perf_counter() - began) * 1000)
+        for step in found.trace.steps:
+            stages[step.stage].append(step.ms)
+    return totals, stages
+
+
+def zipf_words(random, size: int = 50_000):
+    import numpy as np
+
+    letters = np.array(list("etaoinshrdlucmfwypvbgk"))
+    vocabulary = np.array(["".join(random.choice(letters, random.integers(3, 10))) for _ in range(size)])
+    weights = 1 / np.arange(1, size + 1)
+    return vocabulary, weights / weights.sum()
+
+
+def topical(random, topics, count: int):
+    import numpy as np
+
+    rows = topics[random.integers(0, len(topics), count)] + random.standard_normal((count, topics.shape[1]))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def timed(work) -> float:
+    began = perf_counter()
+    work()
+    return (perf_counter() - began) * 1000
+
+
+def percentiles(times: list[float]) -> tuple[float, float]:
+    if len(times) < 2:
+        return times[0], times[0]
+    cuts = quantiles(times, n=20)
+    return cuts[9], cuts[18]
+
+
+def spread(times: list[float]) -> str:
+    p50, p95 = percentiles(times)
+    return f"p50 {p50:.2f}   p95 {p95:.2f} ms"
+
+
+if __name__ == "__main__":
+    main()

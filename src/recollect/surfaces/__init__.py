@@ -1,0 +1,1 @@
+"""How you reach it: the command line and other doors to the same verbs. Thin, no logic of their own."""

@@ -1,0 +1,67 @@
+"""The commands in the order `recollect --help` shows them, and the options before a command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from recollect.surfaces.cli import demo, doctor, find, look, recipes, write
+from recollect.surfaces.cli.options import setting
+from recollect.surfaces.cli.output import print_raw
+from recollect.surfaces.cli.target import Target
+
+GLOBAL_OPTIONS = ("--db", "--space", "--embedder", "--config")
+WRITE, LOOK, UPKEEP, START = "Write", "Look", "Upkeep", "Start here"
+
+app = typer.Typer(
+    help="The memory of AI agents: keep what an agent learns, and find it again.",
+    epilog="Settings also come from the environment and from recollect.toml; options win.",
+    context_settings={"help_option_names": ["--help", "-h"]},
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+)
+
+for panel, commands in {
+    START: {"demo": demo.demo},
+    WRITE: {"remember": write.remember, "relate": write.relate, "forget": write.forget},
+    LOOK: {
+        "recall": find.recall,
+        "why-not": find.why_not,
+        "show": look.show,
+        "list": look.list_,
+        "history": look.history,
+        "stats": look.stats,
+    },
+    UPKEEP: {"recipes": recipes.recipes, "doctor": doctor.doctor},
+}.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import recollect
+
+        print_raw(f"recollect {recollect.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def choose(
+    context: typer.Context,
+    *,
+    db: Annotated[str | None, setting("db")] = None,
+    space: Annotated[str | None, setting("space")] = None,
+    embedder: Annotated[str | None, setting("embedder")] = None,
+    config: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A settings file to read instead of recollect.toml.")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take note of what comes before the command; alone, `recollect` prints its help."""
+    context.obj = Target(db, space, embedder, config)
+    if context.invoked_subcommand is None:
+        print_raw(context.get_help())

@@ -1,0 +1,208 @@
+"""What each command does and shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recollect.remember.record import Fields
+from tests.surfaces.conftest import Cli
+
+
+def test_remember_passes_every_keyword_on(cli: Cli) -> None:
+    given = {
+        "at": "2024-06-03T10:00:00Z",
+        "ingested_at": "2024-06-04T00:00:00Z",
+        "expires_at": "2099-01-01T00:00:00Z",
+        "kind": "semantic",
+        "scope": "user:ann",
+        "topic": "homes",
+        "tier": "core",
+        "importance": 0.9,
+        "confidence": 0.8,
+        "salience": 0.7,
+        "trust": 2,
+        "credibility": 1,
+        "classification": 2,
+        "emotion": -3.5,
+        "emotion_tags": ["sad", "relieved"],
+        "flags": ["checked"],
+        "keywords": ["relocation", "Sweden"],
+        "original": "Alice flyttade till Stockholm.",
+        "source": "diary.md",
+        "session": "s1",
+        "position": 7,
+        "speaker": "Bob",
+        "key": "alice.home",
+    }
+    arguments = [
+        part
+        for name, value in given.items()
+        for one in (value if isinstance(value, list) else [value])
+        for part in (f"--{name.replace('_', '-')}", str(one))
+    ]
+    arguments += ["--metadata", '{"page": [1, null, "ü"]}']
+    assert given.keys() | {"metadata"} == Fields.__annotations__.keys()
+    kept = cli("remember", "Alice moved to Stockholm.", *arguments, "--json").data
+    kept["at"] = kept["valid_from"]
+    assert {name: kept[name] for name in given} == given
+    assert kept["metadata"] == {"page": [1, None, "ü"]}
+
+
+def test_remember_reads_standard_input_to_its_last_line(process: Cli, db: Path) -> None:
+    before = ("--db", str(db), "--embedder", "none")
+    kept = process(*before, "remember", "-", "--json", stdin="\ufeffTwo\nlines, Zoë.\n".encode()).data
+    assert kept["text"] == "Two\nlines, Zoë."
+    assert process(*before, "remember", "-", stdin=b"").status == 1
+    assert "not UTF-8" in process(*before, "remember", "-", stdin=b"\xff\xfe").problem
+
+
+def test_remember_shows_what_was_kept(cli: Cli) -> None:
+    shown = cli("remember", "Alice moved to Stockholm.", "--at", "2024-06-03").out
+    assert re.fullmatch(r"✓ [0-9a-f]{8}  2024-06-03  Alice moved to Stockholm\.\n", shown)
+
+
+def test_recall_shows_a_ranked_list_and_the_size_of_the_context(cli: Cli) -> None:
+    cli("remember", "Alice moved to Stockholm.", "--at", "2024-06-03")
+    cli("remember", "Bob moved to Bergen, far from Alice.", "--at", "2024-06-04")
+    lines = cli("recall", "Alice Stockholm").out.splitlines()
+    assert re.fullmatch(r" 1  0\.\d{4}  2024-06-03  [0-9a-f]{8}  keyword #1.*", lines[0])
+    assert lines[1] == "    Alice moved to Stockholm."
+    assert re.fullmatch(r"2 memories · recipe recollect · context of \d+ tokens · [\d.]+ ms", lines[-1])
+
+
+def test_recall_explains_every_item(cli: Cli) -> None:
+    cli("remember", "Alice moved to Stockholm.")
+    assert re.search(r"^    found by$", cli("recall", "Alice", "--explain").out, re.MULTILINE)
+    [item] = cli("recall", "Alice", "--explain", "--json").data["items"]
+    assert item["explanation"]["value"] == item["score"]
+    assert item["explanation"]["details"][0]["description"] == "found by"
+
+
+def test_recall_prints_only_the_context(cli: Cli) -> None:
+    cli("remember", "Alice moved to Stockholm.", "--at", "2024-06-03")
+    assert cli("recall", "Alice", "--context").out == cli("recall", "Alice", "--json").data["context"] + "\n"
+
+
+def test_recall_that_finds_nothing_says_so_and_succeeds(cli: Cli) -> None:
+    ran = cli("recall", "anything")
+    assert ran.status == 0
+    assert ran.out.startswith("Nothing found.\n")
+
+
+def test_recall_passes_its_options_on(cli: Cli) -> None:
+    cli("remember", "Tea in Oslo.", "--scope", "user:ann", "--kind", "semantic", "--at", "2024-01-01")
+    cli("remember", "Tea in Rome.", "--scope", "user:bob", "--at", "2024-03-01")
+    cli("remember", "Tea in Bonn.", "--scope", "user:cyd", "--at", "2024-05-01", "--classification", "3")
+
+    def texts(*options: str) -> set[str]:
+        return {item["text"][-5:-1] for item in cli("recall", "tea", *options, "--json").data["items"]}
+
+    assert texts() == {"Oslo", "Rome"}
+    assert texts("--max-classification", "3") == {"Oslo", "Rome", "Bonn"}
+    assert texts("--scope", "user:ann", "--scope", "user:cyd", "--max-classification", "3") == {"Oslo", "Bonn"}
+    assert texts("--kinds", "semantic") == {"Oslo"}
+    assert texts("--as-of", "2024-02-01") == {"Oslo"}
+    assert texts("--since", "2024-02-01") == {"Rome"}
+    assert len(texts("--limit", "1")) == 1
+    assert cli("recall", "tea", "--max-tokens", "0", "--json").data["context"] == ""
+    detailed = cli("recall", "tea", "--verbosity", "detailed", "--situation", '{"hour": 9}', "--json").data
+    assert detailed["touched"][0]["memory"]["text"].startswith("Tea")
+
+
+def test_recall_counts_usage_unless_told_not_to(cli: Cli) -> None:
+    id = cli("remember", "Tea at five.", "--json").data["id"]
+    cli("recall", "tea", "--no-track")
+    assert cli("show", id, "--json").data["usage"]["recalls"] == 0
+    cli("recall", "tea")
+    assert cli("show", id, "--json").data["usage"]["recalls"] == 1
+
+
+def test_list_goes_on_by_its_cursor(cli: Cli) -> None:
+    for number in range(5):
+        cli("remember", f"Memory {number}.", "--at", f"2024-01-0{number + 1}")
+    first = cli("list", "--limit", "3", "--json").data
+    rest = cli("list", "--limit", "3", "--cursor", first["cursor"], "--json").data
+    assert [one["text"] for one in first["items"] + rest["items"]] == [f"Memory {number}." for number in range(5)]
+    assert rest["cursor"] is None
+    lines = cli("list", "--limit", "3").out.splitlines()
+    assert lines[-1] == f"More: --cursor {first['cursor']}"
+    assert re.fullmatch(r"[0-9a-f]{8}  2024-01-01  Memory 0\.", lines[0])
+    assert cli("list", "--since", "2024-01-05").out.endswith("Memory 4.\n")
+
+
+def test_list_of_nothing_says_so(cli: Cli) -> None:
+    assert cli("list").out == "No memories here.\n"
+
+
+def test_show_takes_the_beginning_of_an_id(cli: Cli) -> None:
+    kept = cli("remember", "Tea at five.", "--flags", "hot", "--flags", "daily", "--json").data
+    assert cli("show", kept["id"][:6], "--json").data["id"] == kept["id"]
+    shown = cli("show", kept["id"]).out
+    assert shown.startswith("Tea at five.\n")
+    assert re.search(r"^flags +hot, daily$", shown, re.MULTILINE)
+    assert "metadata" not in shown
+    assert cli("show", kept["id"][:3]).status == 1
+
+
+def test_show_refuses_a_beginning_that_several_ids_share(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "One.")
+    cli("remember", "Two.")
+    monkeypatch.setattr("recollect.surfaces.cli.target.SHORTEST_ID", 0)
+    assert cli("show", "").problem == "Several ids begin with ''. Give more of it."
+
+
+def test_forget_erases_one_memory_for_good(cli: Cli) -> None:
+    id = cli("remember", "Tea at five.", "--json").data["id"]
+    receipt = cli("forget", id[:8], "--yes", "--json").data
+    assert receipt["forgotten"] == [id]
+    assert receipt["at"].endswith("Z")
+    assert cli("list", "--json").data["items"] == []
+
+
+def test_forget_erases_what_the_options_choose(cli: Cli) -> None:
+    cli("remember", "Tea.", "--scope", "user:ann")
+    cli("remember", "Coffee.", "--scope", "user:bob", "--classification", "3")
+    assert cli("forget", "--scope", "user:bob", "--yes").out == "Forgot 1 memory.\n"
+    assert [one["text"] for one in cli("list", "--json").data["items"]] == ["Tea."]
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_forget_never_waits_for_an_answer_that_cannot_come(cli: Cli, json: tuple[str, ...]) -> None:
+    id = cli("remember", "Tea at five.", "--json").data["id"]
+    ran = cli("forget", id, *json)
+    assert ran.status == 2
+    assert "add --yes" in ran.problem
+    assert cli("show", id).status == 0
+
+
+def test_stats_counts(cli: Cli) -> None:
+    cli("remember", "Tea.", "--kind", "semantic")
+    stats = cli("stats", "--json").data
+    assert (stats["memories"], stats["kinds"], stats["space"]) == (1, {"semantic": 1}, "agent")
+    assert stats.keys() == {
+        *("space", "memories", "versions", "links", "entities", "bytes", "generation", "embedding", "kinds", "scopes"),
+    }
+    assert re.search(r"^memories +1$", cli("stats").out, re.MULTILINE)
+
+
+def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
+    listed = cli("recipes", "--json").data
+    assert all(recipe.keys() == {"name", "stages"} for recipe in listed)
+    assert cli("recipes", "recollect", "--json").data == next(one for one in listed if one["name"] == "recollect")
+    assert re.search(r"^recollect +Our own recipe", cli("recipes").out, re.MULTILINE)
+    shown = cli("recipes", "recollect").out
+    stages = cli("recipes", "recollect", "--json").data["stages"]
+    assert re.findall(r"^  (\w+)", shown, re.MULTILINE) == [stage["stage"] for stage in stages]
+    [rrf] = [stage for stage in stages if stage["stage"] == "rrf"]
+    assert re.search(rf"^  rrf +k {rrf['k']} · keep {rrf['keep']} · weights trigram", shown, re.MULTILINE)
+    assert re.search(r"^    keyword\b", shown, re.MULTILINE)
+
+
+def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
+    Path("recollect.toml").write_text('[recipes.mine]\nbase = "recollect"\nset = { "rrf.k" = 7 }\n', encoding="utf-8")
+    assert "mine" in [recipe["name"] for recipe in bare("recipes", "--json").data]
+    assert re.search(r"^mine +embed → search", bare("recipes").out, re.MULTILINE)
+    assert "k 7" in bare("recipes", "mine").out

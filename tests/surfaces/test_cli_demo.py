@@ -1,0 +1,66 @@
+"""The demo plays a real story, and its answers are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recollect.recall.recipes import RECIPES
+from recollect.surfaces.cli.story import QUESTIONS, TURNS
+from tests.surfaces.conftest import Cli
+
+
+@pytest.fixture(scope="module")
+def scenes() -> dict[str, Any]:
+    import recollect
+    from recollect.surfaces.cli.demo import play_all
+
+    with recollect.open(":memory:", embedder="local", config={}) as engine:
+        return play_all(engine, quiet=True)
+
+
+def test_the_whole_story_is_remembered(scenes: dict[str, Any]) -> None:
+    assert len(scenes["remember"]["moments"]) == len(TURNS)
+    assert scenes["stats"]["memories"] + scenes["stats"]["versions"] == len(TURNS)
+    assert scenes["stats"]["ms_per_recall"] > 0
+
+
+def test_every_question_finds_its_answer(scenes: dict[str, Any]) -> None:
+    answers = [asked["first"]["text"] for asked in scenes["recall"]]
+    wanted = ["hazelnuts", "router", "INV-2024-0117", "tripod", "龙井茶"]
+    assert len(answers) == len(QUESTIONS)
+    for answer, word in zip(answers, wanted, strict=True):
+        assert word in answer
+
+
+def test_the_answer_depends_on_the_moment_it_is_asked_for(scenes: dict[str, Any]) -> None:
+    before, now = scenes["time_travel"]
+    assert before["first"]["text"] == "Alice lives in Oslo."
+    assert now["first"]["text"] == "Alice lives in Stockholm."
+    assert "Stockholm" in scenes["context"]["context"]
+
+
+def test_every_recipe_has_its_turn(scenes: dict[str, Any]) -> None:
+    assert [asked["recipe"] for asked in scenes["recipes"]] == list(RECIPES)
+
+
+def test_the_explanation_is_of_the_first_answer(scenes: dict[str, Any]) -> None:
+    assert "Alice lives in Stockholm." in scenes["explain"]["description"]
+
+
+def test_the_demo_prints_what_it_computed_and_what_to_do_next(bare: Cli) -> None:
+    ran = bare("demo")
+    assert (ran.status, ran.err) == (0, "")
+    for words in ("Alice lives in Oslo.", "Alice lives in Stockholm.", "龙井茶", "recollect remember"):
+        assert words in ran.out
+    assert all(name in ran.out for name in RECIPES)
+
+
+def test_the_demo_is_data_too(process: Cli) -> None:
+    data = process("demo", "--json").data
+    assert data.keys() == {"remember", "recall", "context", "recipes", "time_travel", "explain", "stats"}
+
+
+def test_the_demo_needs_no_model(bare: Cli) -> None:
+    assert bare("--embedder", "none", "demo", "--json").data["stats"]["embedding"] is None

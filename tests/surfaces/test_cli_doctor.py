@@ -1,0 +1,103 @@
+"""`doctor` finds what is wrong, says how to mend it, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect_models
+from recollect.config import SETTINGS
+from tests.surfaces.conftest import Cli, Ran
+
+
+def checked(ran: Ran) -> dict[str, Any]:
+    """The checks by name."""
+    return {check["name"]: check for check in json.loads(ran.out)["checks"]}
+
+
+def test_a_sound_installation_passes_and_is_left_alone(bare: Cli, db: Path) -> None:
+    data = bare("--db", str(db), "doctor", "--json").data
+    assert data.keys() == {"ok", "checks", "settings"}
+    assert data["ok"] is True
+    assert [check["name"] for check in data["checks"]] == ["settings", "python", "sqlite", "model", "store"]
+    assert all(check.keys() == {"name", "ok", "found", "remedy"} for check in data["checks"])
+    assert str(db) in data["checks"][-1]["found"]
+    assert not db.exists()
+
+
+def test_a_sound_memory_passes(bare: Cli, db: Path) -> None:
+    bare("--db", str(db), "remember", "Tea at five.")
+    ran = bare("--db", str(db), "doctor")
+    assert ran.status == 0
+    for name in ("store", "vectors", "clock"):
+        assert f"✓ {name}" in ran.out
+    assert "✗" not in ran.out
+
+
+def test_settings_are_named_with_where_they_come_from(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("recollect.toml").write_text('db = "sqlite:///a.db"\nrecipe = "recollect"\n', encoding="utf-8")
+    monkeypatch.setenv("RECOLLECT_RERANKER", "none")
+    settings = {one["name"]: one for one in bare("--space", "a", "doctor", "--json").data["settings"]}
+    assert settings.keys() == {setting.name for setting in SETTINGS}
+    file = str(Path("recollect.toml").resolve())
+    assert settings["db"] == {"name": "db", "value": "sqlite:///a.db", "origin": file}
+    assert settings["space"] == {"name": "space", "value": "a", "origin": "--space"}
+    assert settings["recipe"]["origin"] == file
+    assert settings["reranker"] == {"name": "reranker", "value": "none", "origin": "RECOLLECT_RERANKER"}
+    assert settings["embedder"] == {"name": "embedder", "value": "local", "origin": "default"}
+
+
+def test_passwords_are_not_shown(bare: Cli) -> None:
+    ran = bare("--db", "postgresql://ann:secret@example/db", "doctor")
+    assert "secret" not in ran.out + ran.err
+    assert "postgresql://…@example/db" in ran.out
+
+
+def test_a_broken_settings_file_is_found_and_the_rest_still_checked(bare: Cli) -> None:
+    Path("recollect.toml").write_text("db = 3\n", encoding="utf-8")
+    ran = bare("doctor", "--json")
+    assert ran.status == 1
+    assert ran.err == "recollect: 1 of 4 checks failed. Follow the remedies given above.\n"
+    checks = checked(ran)
+    assert (checks["settings"]["ok"], checks["settings"]["remedy"]) == (False, "Make it a string.")
+    assert checks["model"]["ok"]
+
+
+def test_a_damaged_model_is_found(bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(recollect_models.path(), folder)
+    with (folder / "model.onnx").open("ab") as file:
+        file.write(b"!")
+    monkeypatch.setattr(recollect_models, "path", lambda: folder)
+    ran = bare("doctor", "--json")
+    assert ran.status == 1
+    model = checked(ran)["model"]
+    assert "model.onnx differs from the checksum" in model["found"]
+    assert "reinstall recollect-models" in model["remedy"]
+
+
+def test_a_file_that_is_no_store_is_found(bare: Cli, db: Path) -> None:
+    db.write_bytes(b"not a store at all, but long enough to look at" * 100)
+    ran = bare("--db", str(db), "doctor", "--json")
+    assert ran.status == 1
+    assert not checked(ran)["store"]["ok"]
+
+
+def test_memories_without_vectors_are_counted(bare: Cli, db: Path) -> None:
+    bare("--db", str(db), "remember", "Tea at five.")
+    bare("--db", str(db), "--embedder", "none", "remember", "Coffee at six.")
+    ran = bare("--db", str(db), "doctor", "--json")
+    assert ran.status == 1
+    vectors = checked(ran)["vectors"]
+    assert (vectors["ok"], vectors["found"]) == (False, "1 memory has no vector, and only words find them")
+
+
+def test_a_clock_behind_the_newest_memory_is_found(cli: Cli) -> None:
+    cli("remember", "Tea at five.", "--ingested-at", "2999-01-01")
+    ran = cli("doctor", "--json")
+    assert ran.status == 1
+    assert "2999-01-01T00:00:00Z" in checked(ran)["clock"]["found"]

@@ -1,0 +1,101 @@
+"""What differs on a terminal: questions, colours, width, progress."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.conftest import Cli
+
+pty = pytest.importorskip("pty")
+Terminal = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def terminal(db: Path, tmp_path: Path) -> Terminal:
+    """A command whose standard streams are a terminal of 80 columns."""
+
+    def run(*arguments: str, keys: bytes = b"") -> tuple[int, str]:
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm-256color", "PYTHONUNBUFFERED": ""}
+        environment.pop("NO_COLOR", None)
+        command = [sys.executable, "-m", "recollect", "--db", str(db), "--embedder", "none", *arguments]
+        with subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, env=environment
+        ) as running:
+            os.close(theirs)
+            os.write(ours, keys)
+            shown = _read(ours)
+        os.close(ours)
+        return running.returncode, shown
+
+    return run
+
+
+def _read(descriptor: int) -> str:
+    parts: list[bytes] = []
+    while True:
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+def test_forget_asks_and_does_as_told(terminal: Terminal, cli: Cli) -> None:
+    cli("remember", "Tea at five.", "--scope", "user:ann")
+    status, shown = terminal("forget", "--scope", "user:ann", keys=b"n\n")
+    assert status == 1
+    assert "Tea at five." in shown
+    assert "Forget 1 memory for good?" in shown
+    assert plain(shown).endswith("recollect: Nothing was forgotten. Answer y to erase.\n")
+    status, shown = terminal("forget", "--scope", "user:ann", keys=b"y\n")
+    assert status == 0
+    assert plain(shown).endswith("Forgot 1 memory.\n")
+    assert cli("list").out == "No memories here.\n"
+
+
+def test_an_end_of_input_forgets_nothing(terminal: Terminal, cli: Cli) -> None:
+    cli("remember", "Tea at five.", "--scope", "user:ann")
+    status, _ = terminal("forget", "--scope", "user:ann", keys=b"\x04")
+    assert status == 130
+    assert "Tea at five." in cli("list").out
+
+
+def test_colours_and_cut_lines_are_for_terminals_only(terminal: Terminal, cli: Cli) -> None:
+    cli("remember", "A long story. " * 20)
+    _, shown = terminal("list")
+    assert "\x1b[" in shown
+    [line] = plain(shown).splitlines()
+    assert len(line) == 80 and line.endswith("…")
+    _, shown = terminal("recall", "story")
+    assert max(map(len, plain(shown).splitlines())) <= 80
+
+
+def test_json_on_a_terminal_is_indented_but_never_coloured(terminal: Terminal, cli: Cli) -> None:
+    cli("remember", "Tea at five.")
+    _, shown = terminal("stats", "--json")
+    assert "\x1b" not in shown
+    assert shown.startswith('{\n  "space": "agent"')
+
+
+def test_the_demo_fits_a_terminal_and_leaves_no_progress_behind(terminal: Terminal) -> None:
+    status, shown = terminal("demo")
+    assert status == 0
+    assert "Remembering" in shown
+    lines = plain(shown).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[-1].strip().startswith("In Python:")
