@@ -76,7 +76,9 @@ def test_a_bad_settings_file_is_named(tmp_path: Path, text: str, message: str) -
 
 
 def test_unknown_stores_and_embedders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(recollect.InvalidInput, match="no place for memories"):
-        recollect.open("mysql://localhost/x", embedder="none")
+    for url in ("mysql://ann:secret@localhost/x", "sqlite://x", "", " "):
+        with pytest.raises(recollect.InvalidInput, match="no place for memories") as refused:
+            recollect.open(url, embedder="none")
+        assert "secret" not in str(refused.value)
     with pytest.raises(recollect.InvalidInput, match="ollama"):
         recollect.open(tmp_path / "a.db", embedder="crystal-ball")

@@ -228,7 +228,7 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
 def test_integrity_names_what_has_drifted(store: SqliteStore) -> None:
     store.put(Batch([memory("a lamp", id="lamp"), memory("a book", id="book")]))
     store.adopt("axes", 3)
-    assert [problem for problem in store.integrity() if "without a vector of axes: 2, such as lamp" in problem]
+    assert store.integrity() == []  # memories without a vector are no damage
     with store._connections.writing() as db:  # no verb of ours does such things
         db.execute("UPDATE memories SET words = 'en something else' WHERE id = 'lamp'")
         db.execute("INSERT INTO vectors SELECT row, 1, 'text', x'00' FROM memories")
