@@ -19,11 +19,24 @@ def _http(name: str, model: str, options: Options | None) -> Reranker:
     return HttpReranker(name, model or None, **given)
 
 
-_BUILDERS: Mapping[str, Callable[[str, Options | None], Reranker]] = {name: partial(_http, name) for name in PROVIDERS}
+def _local(model: str, options: Options | None) -> Reranker:
+    checked(options, (), "The reranker local")
+    if model:
+        raise InvalidInput("The reranker local takes no model", remedy="Name it local, without a colon.")
+    from recollect.models.embedders.local import OnnxEmbedder
+    from recollect.models.rerankers.local import MaxSimReranker
+
+    return MaxSimReranker(OnnxEmbedder.default())
+
+
+_BUILDERS: Mapping[str, Callable[[str, Options | None], Reranker]] = {
+    **{name: partial(_http, name) for name in PROVIDERS},
+    "local": _local,
+}
 
 
 def build(setting: str | Reranker | None, *, options: Options | None = None) -> Reranker | None:
-    """The reranker that a setting names: `SERVICE` or `SERVICE:MODEL`.
+    """The reranker that a setting names: `local`, `SERVICE` or `SERVICE:MODEL`.
 
     None for `none`, and for `auto`, which leaves the choice to the recipe; an object passes through.
     """

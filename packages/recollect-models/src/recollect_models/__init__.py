@@ -1,0 +1,21 @@
+"""The local models of Recollect: one folder a model, found by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+DEFAULT = "all-minilm-l6-v2"
+
+_ROOT = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """The models in this package."""
+    return sorted(manifest.parent.name for manifest in _ROOT.glob("*/model.json"))
+
+
+def path(name: str = DEFAULT) -> Path:
+    """The folder of a model: `model.onnx`, `tokenizer.json` and the manifest `model.json`."""
+    if name not in names():
+        raise KeyError(f"no model {name!r}; there is {', '.join(names())}")
+    return _ROOT / name

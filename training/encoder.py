@@ -1,0 +1,142 @@
+"""A BERT encoder in plain torch whose ONNX graph is nothing but MatMul, Softmax and LayerNorm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+# Added to the attention logits of padding; finite, so that a row without any token stays a number.
+MASKED_LOGIT = -10_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderConfig:
+    """Sizes of a BERT encoder, named as in its config.json."""
+
+    vocab_size: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    max_position_embeddings: int
+    type_vocab_size: int
+    layer_norm_eps: float
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, object]) -> EncoderConfig:
+        return cls(**{name: data[name] for name in cls.__dataclass_fields__})  # type: ignore[arg-type]
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention, softmax(QKᵀ/√d)V (Vaswani et al. 2017), written out."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.heads = config.num_attention_heads
+        self.width = config.hidden_size // config.num_attention_heads
+        self.query = nn.Linear(config.hidden_size, config.hidden_size)
+        self.key = nn.Linear(config.hidden_size, config.hidden_size)
+        self.value = nn.Linear(config.hidden_size, config.hidden_size)
+        self.output = nn.Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, states: Tensor, logit_mask: Tensor) -> Tensor:
+        query, key, value = (self._split(project(states)) for project in (self.query, self.key, self.value))
+        logits = query @ key.transpose(-1, -2) * (1 / math.sqrt(self.width)) + logit_mask
+        mixed = torch.softmax(logits, dim=-1) @ value
+        batch, length = states.shape[0], states.shape[1]
+        return self.output(mixed.transpose(1, 2).reshape(batch, length, self.heads * self.width))
+
+    def _split(self, states: Tensor) -> Tensor:
+        batch, length = states.shape[0], states.shape[1]
+        return states.view(batch, length, self.heads, self.width).transpose(1, 2)
+
+
+class Layer(nn.Module):
+    """One post-norm transformer layer: attention, then a GELU feed-forward, each with a residual."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.attention = Attention(config)
+        self.attention_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.widen = nn.Linear(config.hidden_size, config.intermediate_size)
+        self.narrow = nn.Linear(config.intermediate_size, config.hidden_size)
+        self.output_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+
+    def forward(self, states: Tensor, logit_mask: Tensor) -> Tensor:
+        states = self.attention_norm(states + self.attention(states, logit_mask))
+        return self.output_norm(states + self.narrow(functional.gelu(self.widen(states))))
+
+
+class Encoder(nn.Module):
+    """BERT without its pooler (Devlin et al. 2018): word pieces in, last hidden states out."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.words = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.positions = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+        self.types = nn.Embedding(config.type_vocab_size, config.hidden_size)
+        self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        places = torch.arange(input_ids.shape[1], device=input_ids.device)
+        states = self.norm(self.words(input_ids) + self.positions(places) + self.types(token_type_ids))
+        logit_mask = (1.0 - attention_mask[:, None, None, :].to(states.dtype)) * MASKED_LOGIT
+        for layer in self.layers:
+            states = layer(states, logit_mask)
+        return states
+
+
+class SentenceEncoder(nn.Module):
+    """An encoder with mean pooling: gives (unit sentence vectors, last hidden states)."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> tuple[Tensor, Tensor]:
+        tokens = self.encoder(input_ids, attention_mask, token_type_ids)
+        weights = attention_mask.to(tokens.dtype)
+        weights = weights / weights.sum(1, keepdim=True)
+        # A product per text rather than one sum over the batch: rounding then ignores the neighbours.
+        mean = (weights.unsqueeze(1) @ tokens).squeeze(1)
+        return functional.normalize(mean, dim=-1), tokens
+
+
+# Our module names for those of a BERT checkpoint.
+_EMBEDDINGS = {
+    "words": "embeddings.word_embeddings",
+    "positions": "embeddings.position_embeddings",
+    "types": "embeddings.token_type_embeddings",
+    "norm": "embeddings.LayerNorm",
+}
+_LAYER = {
+    "attention.query": "attention.self.query",
+    "attention.key": "attention.self.key",
+    "attention.value": "attention.self.value",
+    "attention.output": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    "widen": "intermediate.dense",
+    "narrow": "output.dense",
+    "output_norm": "output.LayerNorm",
+}
+
+
+def load_encoder(config: EncoderConfig, checkpoint: Mapping[str, Tensor]) -> Encoder:
+    """Build the encoder and fill it from a checkpoint with the names of BERT."""
+    encoder = Encoder(config)
+    encoder.load_state_dict({name: checkpoint[_checkpoint_name(name)] for name in encoder.state_dict()})
+    return encoder.eval()
+
+
+def _checkpoint_name(name: str) -> str:
+    module, _, parameter = name.rpartition(".")
+    if not module.startswith("layers."):
+        return f"{_EMBEDDINGS[module]}.{parameter}"
+    _, index, part = module.split(".", 2)
+    return f"encoder.layer.{index}.{_LAYER[part]}.{parameter}"
