@@ -85,7 +85,9 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
         return _in_folder(settings.default_db(), space), True
     scheme, separator, rest = url.partition("://")
     if not url.strip() or "\0" in url or (separator and (scheme != "sqlite" or not rest.startswith("/"))):
-        raise InvalidInput(f"{url!r} is no place for memories", remedy="Give a path, or sqlite:///path/to/file.db.")
+        # The URL itself is not repeated: it may hold a password.
+        kind = f"A {scheme} URL" if separator else "An empty path"
+        raise InvalidInput(f"{kind} is no place for memories", remedy="Give a path, or sqlite:///path/to/file.db.")
     place = unquote(rest.removeprefix("/")) if separator else url
     path = Path(place).expanduser()
     if place.endswith("/") or path.is_dir():

@@ -89,7 +89,7 @@ class View(Protocol):
     def search_trigram(
         self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
     ) -> list[Hit]:
-        """Words alike by their trigrams, so typos are found; similarity 0 to 1 times rarity, summed."""
+        """Words alike by their trigrams, so typos are found; the mean likeness weighted by rarity, 0 to 1."""
         ...
 
     def search_substring(

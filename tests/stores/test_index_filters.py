@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -29,24 +30,31 @@ memories = st.builds(
     topic=topics,
     worth=st.integers(0, 3).map(lambda number: Worth(classification=number)),
 )
-filters = st.builds(
+labels = st.builds(
     Filter,
     scopes=st.none() | st.lists(scopes, max_size=2).map(tuple),
     kinds=st.none() | st.lists(st.sampled_from(Kind), max_size=6).map(tuple),
     topic=topics,
     tier=st.none() | st.sampled_from(Tier),
-    since=maybe,
-    until=maybe,
     max_classification=st.integers(0, 3),
+)
+clocks = st.builds(
+    Filter,
+    since=st.none() | st.just(START + timedelta(days=1)),
+    until=st.none() | st.just(START + timedelta(days=3)),
     as_of=maybe,
     known_at=maybe,
     include_expired=st.booleans(),
 )
+both = st.builds(lambda one, other: replace(one, as_of=other.as_of, known_at=other.known_at), labels, clocks)
 
 
+@pytest.mark.parametrize("filters", [labels, clocks, both], ids=["labels", "clocks", "both"])
 @settings(deadline=None)
-@given(st.lists(memories, max_size=12, unique_by=lambda one: one.id), st.lists(filters, min_size=1, max_size=12))
-def test_a_search_admits_what_the_filter_does(world: list[Memory], wheres: list[Filter]) -> None:
+@given(data=st.data())
+def test_a_search_admits_what_the_filter_does(filters: st.SearchStrategy[Filter], data: st.DataObject) -> None:
+    world = data.draw(st.lists(memories, min_size=4, max_size=12, unique_by=lambda one: one.id))
+    wheres = data.draw(st.lists(filters, min_size=4, max_size=12))
     made = Index()
     made.apply([entry_of(one, {}) for one in world], (), generation=1)
     view = made.view()

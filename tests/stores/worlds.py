@@ -73,7 +73,9 @@ def played(story: Sequence[Step]) -> Iterator[tuple[IndexView, World]]:
         kept = {id: entry for id, entry in world.items() if id not in step.removed}
         world = {**kept, **{entry.id: entry for entry in step.entries}}
         if step.searched:
-            made.view().search_text("alice", _ALL, 5)
+            view = made.view()
+            for search in (view.search_text, view.search_trigram, view.search_substring):
+                search("alice", _ALL, 5)
         yield made.view(), world
 
 

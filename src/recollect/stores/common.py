@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from recollect.errors import EmbeddingMismatch, InvalidInput
 from recollect.model import Entity, Memory
 from recollect.ports import Batch
 
-T = TypeVar("T")
 Adopted = tuple[str, int]
 """The embedding generation of a store's vectors, and their dimension."""
 
@@ -62,19 +59,6 @@ def merged_entity(known: Entity, given: Entity) -> Entity:
     names = (*known.aliases, known.name, *given.aliases)
     aliases = tuple(dict.fromkeys(name for name in names if name != given.name))
     return Entity(given.id, given.name, given.kind if given.kind is not None else known.kind, aliases)
-
-
-def missing_views(known: Mapping[str, T], given: Mapping[str, T]) -> dict[str, T]:
-    """The given views that are not known yet."""
-    return {view: vector for view, vector in given.items() if view not in known}
-
-
-def window(ordered: Sequence[Memory], id: str, before: int, after: int) -> list[Memory]:
-    """A memory with those around it, from a session's memories in order."""
-    at = next((place for place, memory in enumerate(ordered) if memory.id == id), None)
-    if at is None:
-        return []
-    return list(ordered[max(0, at - max(0, before)) : at + max(0, after) + 1])
 
 
 def cursor_after(position: int) -> str:

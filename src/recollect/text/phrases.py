@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from recollect.text.languages import language
@@ -30,6 +31,7 @@ _LIGHT = frozenset(stem_all(_LIGHT_WORDS.split(), "en"))
 _TOKEN = re.compile(
     rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+(?:[-'’.&@_+#](?:(?![{UNSPACED}])[^\W_])+)*(?:\+\+|\#)?"
 )
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 _LETTER = re.compile(r"[^\W\d_]")
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?…:。！？：\n]")
@@ -64,9 +66,9 @@ class _Token:
 
 def phrases(text: str) -> list[Phrase]:
     """A text's phrases in reading order, with repeats; a number belongs to the words before it."""
-    common = STOP_WORDS.get(language(words(text)), frozenset())
+    tokens = _telling(text, language(words(text)))
     found: list[Phrase] = []
-    for (_, name), run in groupby(_telling(text, common), key=lambda token: (token.run, token.name)):
+    for (_, name), run in groupby(tokens, key=lambda token: (token.run, token.name)):
         said = [token.text for token in run]
         cuts = (tuple(said[start : start + MOST_WORDS]) for start in range(0, len(said), MOST_WORDS))
         found.extend(Phrase(cut, name) for cut in cuts if _LETTER.search("".join(cut)))
@@ -79,7 +81,7 @@ def stems(phrase: str) -> frozenset[str]:
     return frozenset(stem_all(found, language(found)))
 
 
-def _telling(text: str, common: frozenset[str]) -> Iterator[_Token]:
+def _telling(text: str, spoken: str) -> Iterator[_Token]:
     """The words that tell something, numbered by the unbroken run they stand in."""
     run, end, opening, name = 0, 0, True, False
     for found in _TOKEN.finditer(text):
@@ -88,7 +90,7 @@ def _telling(text: str, common: frozenset[str]) -> Iterator[_Token]:
         end = found.end()
         if gap.strip():
             run += 1
-        if re.match(f"[{UNSPACED}]", found[0]):
+        if _IS_UNSPACED.match(found[0]):
             for segment in _segments(found[0]):
                 run += 1
                 yield _Token(segment, run, name=False)
@@ -96,14 +98,16 @@ def _telling(text: str, common: frozenset[str]) -> Iterator[_Token]:
         else:
             word = _POSSESSIVE.sub("", found[0])
             name = name if word.isdecimal() else _is_name(word, opening=opening)
-            if tells := _tells(word, common):
+            if tells := _tells(word, spoken):
                 yield _Token(word.lower(), run, name)
             if word != found[0] or not tells:
                 run, name = run + 1, False
         opening = False
 
 
-def _tells(word: str, common: frozenset[str]) -> bool:
+@lru_cache(maxsize=8192)
+def _tells(word: str, spoken: str) -> bool:
+    common = STOP_WORDS.get(spoken, frozenset())
     parts = [part for part in words(word) if part not in common]
     return bool(parts) and not _LIGHT.issuperset(stem_all(parts, "en"))
 

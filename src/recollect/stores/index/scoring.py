@@ -70,7 +70,8 @@ def likeness_scores(within: Collection, terms: Sequence[Term]) -> Term:
     rarity = [bm25.idf(within.documents, len(term.rows)) for term in terms]
     share = [weight / sum(rarity) for weight in rarity]
     weighed = [Term(term.rows, weight * term.values) for weight, term in zip(share, terms, strict=True)]
-    return _summed(weighed, len(within.alive))
+    rows, scores = _summed(weighed, len(within.alive))
+    return Term(rows, np.minimum(scores, 1))  # shares may add up to a rounding error more
 
 
 def _term(within: Collection, find: Find, combine: np.ufunc) -> Term:
