@@ -110,13 +110,22 @@ class Worth:
     relevance: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("importance", "confidence", "salience"):
-            within(name, getattr(self, name), 0, 1)
-        within("trust", self.trust, 0, 3)
-        within("credibility", self.credibility, 1, 6)
-        within("classification", self.classification, 0, 3)
-        within("emotion", self.emotion, -5, 5)
-        within("relevance", self.relevance, -math.inf, math.inf)
+        for name, (low, high) in RANGES.items():
+            value = getattr(self, name)
+            if not low <= value <= high:  # one comparison: a recall reads dozens of these
+                within(name, value, low, high)
+
+
+RANGES: Mapping[str, tuple[float, float]] = {
+    "importance": (0, 1),
+    "confidence": (0, 1),
+    "salience": (0, 1),
+    "trust": (0, 3),
+    "credibility": (1, 6),
+    "classification": (0, 3),
+    "emotion": (-5, 5),
+    "relevance": (-math.inf, math.inf),
+}
 
 
 @dataclass(frozen=True, slots=True)

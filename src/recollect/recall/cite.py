@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from recollect.model import Candidate, Memory
+from recollect.model import Filter, Memory
 from recollect.recall.assemble import budget_of, fitting, shortened
 from recollect.recall.stage import Draft, Env, Stage
 
@@ -28,32 +28,54 @@ class AssembleFacts(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and the tokens that takes."""
         budget = budget_of(draft, self.max_tokens)
-        cited = self._episodes(draft, env)
-        numbers = {id: number for number, id in enumerate(cited, 1)}
-        lines = [HEADER, *(self._fact(one, numbers) for one in draft.candidates)] if draft.candidates else []
-        lines += [EPISODES, *(self._episode(number, cited[id]) for id, number in numbers.items())] if cited else []
-        context, tokens, left_out = fitting(lines, budget)
-        draft = replace(draft, context=context, tokens=tokens)
+        cited = self._citations(draft, env)
+        episodes = {one.id: one for sources in cited.values() for one in sources}
+        numbers = {id: number for number, id in enumerate(episodes, 1)}
+        lines = [self._fact(one.memory, [numbers[at.id] for at in cited[one.memory.id]]) for one in draft.candidates]
+        facts, tokens, unsaid = fitting([HEADER, *lines], budget)
+        told = [self._episode(numbers[id], one) for id, one in episodes.items()]
+        sources, more, uncited = fitting([f"\n{EPISODES}", *told], budget - tokens if facts else 0)
+        draft = replace(draft, context=facts + sources, tokens=tokens + more)
+        left_out = unsaid + uncited
         return draft.noting(f"{left_out} lines left out of a context of {budget} tokens") if left_out else draft
 
-    def _episodes(self, draft: Draft, env: Env) -> dict[str, Memory]:
-        facts = [one.memory.id for one in draft.candidates if one.memory.fact is not None]
-        links = env.store.links(facts) if facts else []
-        ids = [link.target for link in links if link.relation == SOURCE_OF and link.source in facts]
-        return env.store.get(list(dict.fromkeys(ids)))
+    def _citations(self, draft: Draft, env: Env) -> dict[str, list[Memory]]:
+        """The episodes that each candidate was derived from, as far as the request may see them."""
+        ids = [one.memory.id for one in draft.candidates]
+        links = [link for link in env.store.links(ids) if link.relation == SOURCE_OF] if ids else []
+        sources = env.store.get(list(dict.fromkeys(link.target for link in links)))
+        may_see = visible(draft.request.where)
+        return {
+            id: [
+                sources[link.target]
+                for link in links
+                if link.source == id and link.target in sources and may_see.admits(sources[link.target])
+            ]
+            for id in ids
+        }
 
-    def _fact(self, candidate: Candidate, numbers: dict[str, int]) -> str:
-        memory = candidate.memory
-        relation = memory.fact.relation if memory.fact else "said"
+    def _fact(self, memory: Memory, sources: list[int]) -> str:
         start, end = memory.times.valid_from, memory.times.valid_to
         validity = f"{start.date()} to {end.date() if end else 'now'}"
-        return f"- {shortened(memory.text, self.longest)} [{relation}; {validity}; {citation(memory)}]"
+        return f"- {shortened(memory.text, self.longest)} ({relation(memory)}; {validity}; {citation(memory, sources)})"
 
     def _episode(self, number: int, memory: Memory) -> str:
         return f"[{number}] {memory.times.valid_from.date()} {shortened(memory.text, self.longest)}"
 
 
-def citation(memory: Memory) -> str:
-    """Where a fact comes from: its source, session or speaker, and always its id."""
-    places = [place for place in (memory.origin.source, memory.origin.session, memory.origin.speaker) if place]
-    return ", ".join([*places, f"id {memory.id[:8]}"])
+def visible(where: Filter) -> Filter:
+    """A filter without what it looks for: only whose memories, how secret and of when may be seen."""
+    return replace(where, kinds=None, topic=None, tier=None, since=None, until=None)
+
+
+def relation(memory: Memory) -> str:
+    """The relation of a fact, or who said what is none."""
+    if memory.fact is not None:
+        return memory.fact.relation
+    return "said" if memory.origin.speaker is None else f"said by {memory.origin.speaker}"
+
+
+def citation(memory: Memory, sources: list[int]) -> str:
+    """Where a fact comes from: the numbers of its episodes, its source and session, and always its id."""
+    places = [place for place in (memory.origin.source, memory.origin.session) if place]
+    return ", ".join([*(f"[{number}]" for number in sources), *places, f"id {memory.id[:8]}"])

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recollect.model import Candidate
+from recollect.model import Candidate, Fact
 from recollect.recall.stage import Draft, Env, Stage
 
 CONFLICT = "⚠️ Conflicts with another result"
@@ -14,7 +14,7 @@ CONFLICT = "⚠️ Conflicts with another result"
 
 @dataclass(frozen=True, slots=True)
 class Enrich(Stage):
-    """abmind's notes on results that share a topic: their timeline, and a warning where two seem to conflict.
+    """abmind's notes on the results: edges as `alice —[works_with]→ bob`, the timeline of a topic, likely conflicts.
 
     Two conflict when topic is the same, texts differ, and more than `overlap` of the smaller one's words are shared.
     """
@@ -34,7 +34,7 @@ class Enrich(Stage):
         )
 
     def _annotated(self, candidate: Candidate, same_topic: Sequence[Candidate]) -> Candidate:
-        notes: list[str] = []
+        notes = [arrow(candidate.memory.fact)] if candidate.memory.fact and "edges" in candidate.evidence else []
         if len(same_topic) > 1:
             notes.append(timeline(candidate, same_topic))
         if any(self._conflict(candidate, other) for other in same_topic):
@@ -47,9 +47,14 @@ class Enrich(Stage):
         return one.memory.text != other.memory.text and len(left & right) > self.overlap * smaller
 
 
+def arrow(fact: Fact) -> str:
+    """A fact as an edge of the graph."""
+    return f"{fact.subject} —[{fact.relation}]→ {fact.object}"
+
+
 def timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> str:
     """Where a memory stands among those on its topic, oldest first."""
     days = sorted((one.memory.times.ingested_at, one.memory.id) for one in same_topic)
     place = days.index((candidate.memory.times.ingested_at, candidate.memory.id)) + 1
-    span = " → ".join(dict.fromkeys(f"{day:%Y-%m-%d}" for day, _ in days))
+    span = " → ".join(dict.fromkeys(str(day.date()) for day, _ in days))
     return f"timeline of {candidate.memory.topic!r}: {place} of {len(days)} ({span})"

@@ -27,7 +27,7 @@ class ReciprocalRank(Stage):
     weights: Mapping[str, float] | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with at most `keep` candidates."""
+        """The draft with at most `keep` candidates, or as many as the request wants."""
         weights = self.weights or {}
 
         def contribution(signal: str, rank: int, _score: float) -> float:
@@ -35,7 +35,7 @@ class ReciprocalRank(Stage):
 
         evidence = gather(draft.found, contribution)
         scores = {id: sum(one.norm for one in signals.values()) for id, signals in evidence.items()}
-        return replace(draft, candidates=load(draft, env, evidence, scores, self.keep))
+        return replace(draft, candidates=load(draft, env, evidence, scores, max(self.keep, draft.request.limit)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class WeightedSum(Stage):
         best = {name: found.hits[0].score for name, found in draft.found.items() if found.hits}
 
         def norm(signal: str, _rank: int, score: float) -> float:
-            return clamped(score) if signal == "vector" else clamped(score / best[signal])
+            return clamped(score) if signal == "vector" or best[signal] <= 0 else clamped(score / best[signal])
 
         evidence = gather(draft.found, norm)
         if "vector" in self.weights:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from recollect.errors import InvalidInput
 from recollect.model import Candidate, Evidence, Found, Hit, Kind, Memory
 from recollect.recall.factors.recency import age_hours
 from recollect.recall.stage import Draft, Env, Stage, ranked
@@ -39,6 +40,14 @@ class Nodes(Stage):
     function: str = "default"
     threshold_on: ThresholdOn = "relevance"
     params: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+
+    def __post_init__(self) -> None:
+        unknown = [kind for kind in self.params if kind not in PARAMS]
+        if unknown:
+            raise InvalidInput(
+                f"There is no kind {', '.join(map(repr, unknown))} to set parameters for",
+                remedy=f"Choose from {', '.join(PARAMS)}.",
+            )
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the best nodes of each kind."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from recollect.ports import Embedder
+from recollect.ports import Embedder, Store
 from recollect.recall.stage import Draft, Env, Stage
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ PROTOTYPES = (
 )
 """Greetings, denials and questions about memory itself, in English and Chinese."""
 CAP = 200
+"""How many learnt texts the bank keeps; the oldest leaves."""
 KNOWN = 0.95
+"""A text this near to one in the bank teaches nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Noise(Stage):
         bank = bank_vectors(env.embedder, tuple(env.store.noise()))
         vectors = env.view.vectors([one.memory.id for one in draft.candidates])
         noisy = {id for id, row in vectors.items() if float((bank @ row).max()) >= self.similarity}
-        return replace(draft, candidates=tuple(one for one in draft.candidates if one.memory.id not in noisy))
+        draft = replace(draft, candidates=tuple(one for one in draft.candidates if one.memory.id not in noisy))
+        return draft.noting(f"{len(noisy)} dropped as noise") if noisy else draft
 
 
 @lru_cache(maxsize=8)
@@ -66,7 +70,19 @@ def bank_vectors(embedder: Embedder, learnt: tuple[str, ...]) -> Vector:
     return embedder.embed([*PROTOTYPES, *learnt], purpose="memory")
 
 
-def worth_learning(text: str, embedder: Embedder, learnt: tuple[str, ...]) -> bool:
-    """Whether a text would teach the bank anything: not if it lies within 0.95 of a known one."""
-    vector = embedder.embed([text], purpose="memory")[0]
-    return float((bank_vectors(embedder, learnt) @ vector).max()) < KNOWN
+def learn(store: Store, embedder: Embedder, texts: Iterable[str]) -> list[str]:
+    """Teach the bank texts that say nothing; returns those that were new to it."""
+    import numpy as np
+
+    given = list(dict.fromkeys(texts))
+    if not given:
+        return []
+    bank = bank_vectors(embedder, tuple(store.noise()))
+    new: list[str] = []
+    for text, vector in zip(given, embedder.embed(given, purpose="memory"), strict=True):
+        if float((bank @ vector).max()) < KNOWN:
+            bank = np.vstack([bank, vector])
+            new.append(text)
+    if new:
+        store.learn_noise(new, keep=CAP)
+    return new

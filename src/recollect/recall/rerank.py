@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, isfinite
 
+from recollect.errors import ModelUnavailable
 from recollect.model import Candidate
 from recollect.recall.stage import Draft, Env, Stage, ranked
 
@@ -29,6 +30,10 @@ class Rerank(Stage):
         if env.reranker is None or not head:
             return draft
         logits = env.reranker.score(draft.query.text, [one.memory.text for one in head])
+        if len(logits) != len(head) or not all(map(isfinite, logits)):
+            raise ModelUnavailable(
+                "the reranker gave no number for some of the texts", remedy="Check the model, or open without one."
+            )
         best = max(one.score for one in head) or 1.0
         scored = ranked([self._blend(one, logit, best) for one, logit in zip(head, logits, strict=True)])
         return replace(draft, candidates=(*scored, *_below(tail, scored[-1].score, best)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -18,11 +19,7 @@ class Weigh(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates in their new order."""
-        return replace(draft, candidates=ranked([self._weigh(one, draft, env) for one in draft.candidates]))
-
-    def _weigh(self, candidate: Candidate, draft: Draft, env: Env) -> Candidate:
-        parts = {factor.kind: factor(candidate, draft, env) for factor in self.factors}
-        return candidate.rescored(candidate.score * prod(parts.values()), **parts)
+        return _rescored(draft, env, self.factors, lambda score, parts: score * prod(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +31,17 @@ class Add(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates in their new order."""
-        return replace(draft, candidates=ranked([self._add(one, draft, env) for one in draft.candidates]))
+        return _rescored(draft, env, self.factors, lambda score, parts: score + sum(parts))
 
-    def _add(self, candidate: Candidate, draft: Draft, env: Env) -> Candidate:
-        parts = {factor.kind: factor(candidate, draft, env) for factor in self.factors}
-        return candidate.rescored(candidate.score + sum(parts.values()), **parts)
+
+def _rescored(
+    draft: Draft, env: Env, factors: Sequence[Factor], combine: Callable[[float, Iterable[float]], float]
+) -> Draft:
+    candidates: list[Candidate] = []
+    for one in draft.candidates:
+        parts = {factor.kind: factor(one, draft, env) for factor in factors}
+        candidates.append(one.rescored(combine(one.score, parts.values()), **parts))
+    return replace(draft, candidates=ranked(candidates))
 
 
 @dataclass(frozen=True, slots=True)

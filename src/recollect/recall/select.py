@@ -37,11 +37,16 @@ class MinimumScore(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """What is good enough."""
-        minimum = self.minimum(env.view.size) if self.adaptive else self.score
-        return replace(draft, candidates=tuple(one for one in draft.candidates if one.score >= minimum))
+        minimum = self.minimum(env.view.size)
+        kept = tuple(one for one in draft.candidates if one.score >= minimum)
+        dropped = len(draft.candidates) - len(kept)
+        draft = replace(draft, candidates=kept)
+        return draft.noting(f"{dropped} below the minimum of {minimum:.4g}") if dropped else draft
 
     def minimum(self, size: int) -> float:
-        """The adaptive minimum for a store of this size."""
+        """The minimum for a store of this size."""
+        if not self.adaptive:
+            return self.score
         return self.least + (self.score - self.least) / (1 + log10(max(size, 100) / 100))
 
 

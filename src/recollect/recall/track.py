@@ -12,8 +12,8 @@ from recollect.recall.stage import Draft, Env, Stage
 class Track(Stage):
     """Count a recall of every memory that contributed, and tell the session what it was shown.
 
-    Those are the touched ones, else the answer's, and every hit of the named `signals`. `track=False` on the
-    request turns it off.
+    Those are every hit of the named `signals`; without names, the touched ones, else the answer's. `track=False` on
+    the request turns it off.
     """
 
     kind = "track"
@@ -25,11 +25,11 @@ class Track(Stage):
         if not request.track:
             return draft
         shown = [one.memory.id for one in draft.candidates]
-        touched = [one.id for one in draft.touched] or shown
         hits = [hit.id for name in self.signals if name in draft.found for hit in draft.found[name].hits]
+        used = hits if self.signals else [one.id for one in draft.touched] or shown
         try:
-            if used := list(dict.fromkeys([*touched, *hits])):
-                env.store.touch(used, request.now)
+            if used:
+                env.store.touch(list(dict.fromkeys(used)), request.now)
             if request.session is not None and shown:
                 env.store.show(request.session, shown, request.now)
         except StoreError as error:

@@ -6,8 +6,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from recollect.model import Candidate, Memory, Recall, RecallRequest, Step
+from recollect.recall.nodes import TARGETS, Nodes
+from recollect.recall.noise import Noise
 from recollect.recall.pipeline import Pipeline
+from recollect.recall.select import MinimumScore, Scope, Unseen
 from recollect.recall.stage import Env, Stage
+
+WHATEVER_THE_SCORE = (Scope.kind, Noise.kind, Unseen.kind)
+"""Stages that drop a memory for what it is, not for its score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +39,78 @@ def why_not(pipeline: Pipeline, request: RecallRequest, env: Env, memory: Memory
         return Absence(memory.id, None, f"it is in the answer, at rank {item.rank}", item.score)
     if refusals := recall.request.where.refusals(memory):
         return Absence(memory.id, "filter", f"the filter leaves it out: {'; '.join(refusals)}")
-    wide = _widened(pipeline, env).run(request, env)
-    return _dropped(recall, wide, memory.id) or _not_found(recall, wide, memory.id)
+    minimum = next((stage.minimum(env.view.size) for stage in pipeline.stages if isinstance(stage, MinimumScore)), None)
+    if dropped := _dropped(recall, minimum, memory.id):
+        return dropped
+    if any(hit.id == memory.id for found in recall.trace.found.values() for hit in found.hits):
+        return _not_fused(recall, _widened(pipeline, env, "keep").run(request, env), memory.id)
+    wide = _widened(pipeline, env, "keep", "times", "limit", "params").run(request, env)
+    return _refused_node(pipeline, recall, wide, memory) or _not_found(recall, wide, memory.id)
 
 
-def _dropped(recall: Recall, wide: Recall, id: str) -> Absence | None:
-    """The first stage that had the memory, or its hit, before and no longer after."""
-    present = any(hit.id == id for found in recall.trace.found.values() for hit in found.hits)
+def _dropped(recall: Recall, minimum: float | None, id: str) -> Absence | None:
+    """The stage after the last one that had the memory among its candidates."""
     last: Candidate | None = None
+    dropper: Step | None = None
     for step in recall.trace.steps:
+        if "." in step.stage:  # a signal's own step has no candidates
+            continue
         now = _candidate(step, id)
-        if present and now is None and step.candidates and last is None:
-            return _absence(step, id, _score_in(wide, step.stage, id))
-        if last is not None and now is None:
-            return _absence(step, id, last.score)
-        last = now or last
-    return None
+        if now is not None:
+            last, dropper = now, None
+        elif last is not None and dropper is None:
+            dropper = step
+    if last is None or dropper is None:
+        return None
+    return _absence(dropper, id, last.score, minimum if dropper.stage == MinimumScore.kind else None)
 
 
-def _absence(step: Step, id: str, score: float | None) -> Absence:
-    enough = min((one.score for one in step.candidates), default=None)
-    own = "" if score is None else f" with a score of {score:.4g}"
-    wanted = "" if enough is None else f"; the last one kept has {enough:.4g}"
-    return Absence(id, step.stage, f"{step.stage} dropped it{own}{wanted}", score, enough)
+def _not_fused(recall: Recall, roomy: Recall, id: str) -> Absence:
+    """A signal found it and the first stage with candidates did not keep it; its score if there had been room."""
+    fusion = next((step for step in recall.trace.steps if step.candidates), None)
+    if fusion is None:
+        return Absence(id, "search", "it was found, and gone before anything was made of it")
+    steps = (step for step in roomy.trace.steps if step.stage == fusion.stage)
+    score = next((one.score for step in steps if (one := _candidate(step, id))), None)
+    return _absence(fusion, id, score)
+
+
+def _absence(step: Step, id: str, score: float | None, minimum: float | None = None) -> Absence:
+    """What a stage did, and where the score decided, what would have been enough: the minimum, or the last one kept."""
+    least = min((one.score for one in step.candidates), default=None) if minimum is None else minimum
+    decided = least is not None and score is not None and score <= least and step.stage not in WHATEVER_THE_SCORE
+    told = [f"{step.stage} dropped it" + ("" if score is None else f" with a score of {score:.4g}"), *step.notes]
+    if decided and minimum is None:
+        told.append(f"the last one kept has {least:.4g}")
+    return Absence(id, step.stage, "; ".join(told), score, least if decided else None)
+
+
+def _refused_node(pipeline: Pipeline, recall: Recall, wide: Recall, memory: Memory) -> Absence | None:
+    """mnemosyne-graph: another kind than the mode wants, below the threshold of its kind, or beyond its top-k."""
+    nodes = next((stage for stage in pipeline.stages if isinstance(stage, Nodes)), None)
+    step = next((step for step in wide.trace.steps if step.stage == Nodes.kind), None)
+    if nodes is None or step is None:
+        return None
+    mode = recall.trace.mode or "mixed"
+    if memory.kind not in TARGETS[mode]:
+        wanted = ", ".join(TARGETS[mode])
+        return Absence(memory.id, Nodes.kind, f"a question of mode {mode} looks for {wanted}, and it is {memory.kind}")
+    one = _candidate(step, memory.id)
+    if one is None:
+        return None
+    tested, threshold = nodes.tested(one), nodes.threshold(one)
+    if tested < threshold:
+        told = f"its {nodes.threshold_on} is {tested:.4g}, and {memory.kind} memories need {threshold:.4g}"
+        return Absence(memory.id, Nodes.kind, told, tested, threshold)
+    return _beyond_top(recall, one)
+
+
+def _beyond_top(recall: Recall, one: Candidate) -> Absence:
+    kept = next(step for step in recall.trace.steps if step.stage == Nodes.kind).candidates
+    same = [other.score for other in kept if other.memory.kind is one.memory.kind]
+    enough = min(same, default=None)
+    told = f"its score is {one.score:.4g}, and {len(same)} {one.memory.kind} memories score at least {enough or 0:.4g}"
+    return Absence(one.memory.id, Nodes.kind, told, one.score, enough)
 
 
 def _not_found(recall: Recall, wide: Recall, id: str) -> Absence:
@@ -81,23 +136,20 @@ def _nearness(recall: Recall, wide: Recall, name: str, id: str) -> tuple[str, in
     )
 
 
-def _widened(pipeline: Pipeline, env: Env) -> Pipeline:
-    """The same pipeline with room for everything in its searches and its fusion."""
-    return replace(pipeline, stages=tuple(_wide(stage, max(env.view.size, 1)) for stage in pipeline.stages))
+def _widened(pipeline: Pipeline, env: Env, *what: str) -> Pipeline:
+    """The same pipeline with room for everything in its searches or its fusion."""
+    return replace(pipeline, stages=tuple(_wide(stage, max(env.view.size, 1), what) for stage in pipeline.stages))
 
 
-def _wide(stage: Stage, room: int) -> Stage:
-    wider: dict[str, Any] = {"keep": room, "times": room, "limit": room, "adaptive": False}
-    names = {field.name for field in fields(stage)}  # pyright: ignore[reportArgumentType]  # every stage is a dataclass
-    if "signals" not in names and "keep" not in names and "until_enough" not in names:
-        return stage
-    return replace(stage, **{name: value for name, value in wider.items() if name in names})  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
+def _wide(stage: Stage, room: int, what: tuple[str, ...]) -> Stage:
+    wider: dict[str, Any] = {"keep": room, "times": room, "limit": room}
+    if isinstance(stage, Nodes):
+        wider["params"] = {
+            kind: {**stage.params_of(kind), "threshold": 0.0, "top_k": room} for kind in TARGETS["mixed"]
+        }
+    names = [field.name for field in fields(stage) if field.name in what and field.name in wider]  # pyright: ignore[reportArgumentType]  # every stage is a dataclass
+    return replace(stage, **{name: wider[name] for name in names})  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
 
 
 def _candidate(step: Step, id: str) -> Candidate | None:
     return next((one for one in step.candidates if one.memory.id == id), None)
-
-
-def _score_in(recall: Recall, stage: str, id: str) -> float | None:
-    steps = (step for step in recall.trace.steps if step.stage == stage)
-    return next((one.score for step in steps if (one := _candidate(step, id))), None)

@@ -15,7 +15,7 @@ RECOLLECT = Pipeline(
     (
         Embed(),
         Search((Vector(), Keyword(), Trigram()), limit=100),
-        ReciprocalRank(k=20, keep=60, weights={"trigram": 0.3}),
+        ReciprocalRank(k=20, keep=30, weights={"trigram": 0.3}),
         Weigh((BoundedRecency(share=0.02, half_life_days=90),)),
         Limit(),
         Assemble(max_tokens=2000),

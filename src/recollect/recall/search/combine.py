@@ -7,7 +7,7 @@ from math import log10
 from time import perf_counter
 
 from recollect.errors import ModelUnavailable
-from recollect.model import Found
+from recollect.model import Found, Kind
 from recollect.recall.stage import Draft, Env, Signal, Stage, missing
 
 
@@ -44,7 +44,8 @@ class Search(Stage):
 class Cascade(Stage):
     """abmind's order: each of `until_enough` looks only while fewer distinct ids than the limit were found.
 
-    Those of `always` look in any case. Each is asked for `times` the request's limit.
+    They look among memories only: notes are left to those of `always`, which look in any case. Each is asked for
+    `times` the request's limit.
     """
 
     kind = "cascade"
@@ -55,13 +56,21 @@ class Cascade(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with what each signal found, or why it did not look."""
         found, limit = dict(draft.found), draft.request.limit
+        memories = without_notes(draft)
         for signal in self.until_enough:
             enough = len({hit.id for one in found.values() for hit in one.hits}) >= limit
             full = Found(skipped=f"{limit} found already")
-            found[signal.kind] = full if enough else look(signal, draft, env, self.times * limit)
+            found[signal.kind] = full if enough else look(signal, memories, env, self.times * limit)
         for signal in self.always:
             found[signal.kind] = look(signal, draft, env, self.times * limit)
         return replace(draft, found=found)
+
+
+def without_notes(draft: Draft) -> Draft:
+    """The draft with a filter that admits no notes."""
+    where = draft.request.where
+    kinds = tuple(kind for kind in (Kind if where.kinds is None else where.kinds) if kind is not Kind.NOTE)
+    return replace(draft, request=replace(draft.request, where=replace(where, kinds=kinds)))
 
 
 def look(signal: Signal, draft: Draft, env: Env, limit: int) -> Found:

@@ -9,9 +9,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model import FactGraph, Hit
+from recollect.model import FactGraph, Hit, Memory
 from recollect.recall.pagerank import RECALL_TOLERANCE, Adjacency, personalized_pagerank
 from recollect.recall.stage import Draft, Env, Signal
+from recollect.text.fold import fold
 
 _adjacencies: WeakKeyDictionary[FactGraph, Adjacency] = WeakKeyDictionary()
 _lock = Lock()
@@ -50,13 +51,20 @@ class Edges(Signal):
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """One entity's edges."""
         graph, admitted = env.view.graph(draft.request.where)
-        first = next((graph.nodes[one.id] for one in draft.query.entities if one.id in graph.nodes), None)
+        first = next((one for one in draft.query.entities if one.id in graph.nodes), None)
         if first is None:
             return []
-        touching = np.flatnonzero(((graph.source == first) | (graph.target == first)) & admitted)
+        node = graph.nodes[first.id]
+        touching = np.flatnonzero(((graph.source == node) | (graph.target == node)) & admitted)
         memories = env.store.get(list({graph.memories[edge] for edge in touching.tolist()}))
-        facts = [id for id, memory in memories.items() if memory.fact is not None]
+        names = {fold(name) for name in (first.name, *first.aliases)}
+        facts = [id for id, memory in memories.items() if names & ends(memory)]
         return [Hit(id, self.score) for id in sorted(facts)[:limit]]
+
+
+def ends(memory: Memory) -> set[str]:
+    """The folded names of a fact's subject and object; none of what is no fact."""
+    return set() if memory.fact is None else {fold(memory.fact.subject), fold(memory.fact.object)}
 
 
 def adjacency(graph: FactGraph) -> Adjacency:

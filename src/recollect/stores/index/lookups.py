@@ -51,7 +51,10 @@ class Trigrams:
     def find(self, word: str) -> Matches:
         """The words at least `SIMILARITY` alike, by Jaccard similarity of their trigrams."""
         wanted = np.unique(_trigrams([word])[0])
-        places = np.flatnonzero(np.isin(self._keys, wanted)).tolist()
+        near = np.searchsorted(self._keys, wanted)
+        known = near < len(self._keys)
+        known[known] = self._keys[near[known]] == wanted[known]
+        places: list[int] = near[known].tolist()
         owners = [self._owners[self._starts[at] : self._starts[at + 1]] for at in places]
         shared = np.bincount(np.concatenate([self._owners[:0], *owners]), minlength=len(self._sizes))
         touched = np.flatnonzero(shared)

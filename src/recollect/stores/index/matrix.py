@@ -79,7 +79,7 @@ class Matrix:
             agreement = self._agreement(probes, vectors)[places]
             return own[places[best_places(agreement, max(SHORTLIST, 40 * limit))]]
         few = len(places) * 4 < len(own)
-        cosines = _by_blas(vectors[places], probes) if few else _by_blas(vectors, probes)[places]
+        cosines = _products(vectors[places], probes) if few else _products(vectors, probes)[places]
         last = cosines[best_places(cosines, limit)].min()
         return own[places[cosines >= last - _ROUNDING]]
 
@@ -115,8 +115,11 @@ def nearest(matrices: Sequence[Matrix], probes: Vectors, allowed: Mask, limit: i
     return rows, np.clip(scores, -1, 1)
 
 
-def _by_blas(vectors: Vectors, probes: Vectors) -> Vectors:
-    return vectors @ probes[0] if len(probes) == 1 else (vectors @ probes.T).max(axis=1)
+def _products(vectors: Vectors, probes: Vectors) -> Vectors:
+    if len(probes) == 1:
+        # BLAS wakes threads for this, which cost more than they save on a busy machine.
+        return np.einsum("nd,d->n", vectors, probes[0])
+    return (vectors @ probes.T).max(axis=1)
 
 
 def _row_by_row(vectors: Vectors, probes: Vectors) -> Vectors:

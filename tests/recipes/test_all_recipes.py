@@ -1,0 +1,291 @@
+"""What holds for every recipe: one result type, filters, determinism, explanations, absences, missing services."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recollect
+from recollect.engine import Engine
+from recollect.errors import MissingService, NotFound
+from recollect.model import Kind, Link, Memory, Recall, Tier, instant
+from recollect.ports import Store
+from recollect.recall.cite import SOURCE_OF
+from recollect.recall.recipes import RECIPES
+from recollect.recall.request import recall_request
+from recollect.stores.memory import MemoryStore
+from recollect.testing import FakeClock, FakeEmbedder, sample_world
+from recollect.wire import recall_to_data
+from tests.recall.worlds import NOW, memory
+from tests.recipes.worlds import CountingStore, ids, near, opened, tuned
+
+QUERIES = (
+    "Where does Alice live?",
+    "How do I roll back a release of Heron?",
+    "What happened to the importer?",
+    "Heron",
+)
+WORLD = sample_world()
+
+
+def links() -> list[Link]:
+    """Tags, sources and citations over the sample world."""
+    by_kind = {kind: [one.id for one in WORLD if one.kind is kind] for kind in Kind}
+    tag, source = by_kind[Kind.TAG][0], by_kind[Kind.SOURCE][0]
+    told = [Link(id, "provenance", source) for id in by_kind[Kind.EPISODIC]]
+    cited = [Link(id, SOURCE_OF, by_kind[Kind.EPISODIC][0]) for id in by_kind[Kind.SEMANTIC]]
+    return [*told, *cited, *(Link(tag, "membership", id) for id in by_kind[Kind.SEMANTIC])]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with opened(*WORLD, embedder=FakeEmbedder(), links=links()) as engine:
+        yield engine
+
+
+every_recipe = pytest.mark.parametrize("recipe", RECIPES)
+
+
+@every_recipe
+def test_the_answer_has_one_type_and_is_json(recipe: str, store: Store) -> None:
+    with opened(*WORLD, embedder=FakeEmbedder(), links=links(), store=store) as engine:
+        for query in QUERIES:
+            found = engine.recall(query, recipe=recipe, verbosity="detailed", session="s")
+            data = json.loads(json.dumps(recall_to_data(found)))
+            assert isinstance(found, Recall)
+            assert (data["recipe"], data["query"], data["now"]) == (recipe, query, "2024-07-01T00:00:00Z")
+            assert [item["rank"] for item in data["items"]] == list(range(1, len(found.items) + 1))
+            assert [item["id"] for item in data["items"]] == list(dict.fromkeys(ids(found)))
+            assert len(data["trace"]["stages"]) >= len(RECIPES[recipe].stages)
+            assert data["abstained"] is (not found.items)
+
+
+@every_recipe
+@pytest.mark.parametrize("query", ["", "   ", "?!", "\0", "zzz qqq", "x " * 3000, "谁住在东京？", "😂"])
+def test_odd_questions_are_answered_or_abstained_from(recipe: str, query: str, engine: Engine) -> None:
+    found = engine.recall(query, recipe=recipe, track=False)
+    assert found.abstained is (not found.items)
+
+
+@every_recipe
+def test_the_same_question_twice_has_the_same_answer(recipe: str, engine: Engine) -> None:
+    def told(query: str) -> list[Any]:
+        data = recall_to_data(engine.recall(query, recipe=recipe, track=False))
+        return [data[name] for name in ("id", "items", "context", "tokens", "reasoned", "touched", "abstained")]
+
+    for query in QUERIES:
+        assert told(query) == told(query)
+
+
+@every_recipe
+def test_both_stores_give_the_same_answer(recipe: str, tmp_path: Path) -> None:
+    answers = []
+    for url in (":memory:", tmp_path / "agent.db"):
+        with recollect.open(url, embedder=FakeEmbedder(), space="same", clock=FakeClock(NOW)) as engine:
+            engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-01-01", ingested_at="2024-01-02")
+            for number, one in enumerate(WORLD):
+                engine.remember(one.text, kind=one.kind, at="2024-05-01", ingested_at="2024-05-02", position=number)
+            items = [engine.recall(query, as_of="2024-06-01", recipe=recipe).items for query in QUERIES]
+            answers.append([(item.memory.id, item.score) for found in items for item in found])
+    assert answers[0] == answers[1] != []
+
+
+# Services
+
+
+@every_recipe
+def test_a_recipe_works_without_an_embedder_or_says_what_to_do_before_any_search(recipe: str) -> None:
+    store = CountingStore(MemoryStore("test"))
+    with opened(*WORLD, store=store) as engine:
+        if recipe != "mnemosyne-graph":
+            assert engine.recall("Where does Alice live?", recipe=recipe).items
+            return
+        with pytest.raises(MissingService, match="'mnemosyne-graph' needs.*embedder.*embedder='local'"):
+            engine.recall("Where does Alice live?", recipe=recipe)
+        assert not store.searches
+
+
+# Filters
+
+moments = st.sampled_from(
+    ["2024-01-11", "2024-02-12", "2024-05-05", "2024-06-03T09:30:00Z", "2024-06-12", "2025-01-01"]
+)
+filters = st.fixed_dictionaries(
+    {},
+    optional={
+        "scope": st.lists(st.sampled_from(["user:alice", "user:bo", "project:heron", "nobody"]), max_size=3),
+        "kinds": st.lists(st.sampled_from(list(Kind)), max_size=4),
+        "topic": st.sampled_from(["home", "work", "health", "nothing"]),
+        "tier": st.sampled_from(list(Tier)),
+        "since": moments,
+        "until": moments,
+        "max_classification": st.integers(0, 3),
+        "as_of": moments,
+        "known_at": moments,
+        "include_expired": st.booleans(),
+    },
+)
+
+
+@every_recipe
+@settings(max_examples=40)
+@given(options=filters, query=st.sampled_from(QUERIES))
+def test_nothing_outside_the_filter_is_ever_returned(
+    recipe: str, engine: Engine, options: dict[str, Any], query: str
+) -> None:
+    found = engine.recall(query, recipe=recipe, track=False, verbosity="detailed", limit=30, **options)
+    where = recall_request(query, options, NOW).where  # pyright: ignore[reportArgumentType]
+    if recipe == "memoria" and "known_at" not in options and "as_of" in options:
+        where = found.request.where
+        assert where.known_at == instant(options["as_of"])
+    assert all(where.admits(item.memory) for item in found.items)
+    assert all(where.admits(one.memory) for one in found.touched if one.memory)
+    hits = {hit.id for one in found.trace.found.values() for hit in one.hits}
+    assert all(where.admits(one) for one in WORLD if one.id in hits)
+
+
+@every_recipe
+@settings(max_examples=20)
+@given(options=filters)
+def test_a_context_never_tells_what_may_not_be_seen(recipe: str, engine: Engine, options: dict[str, Any]) -> None:
+    found = engine.recall("Alice Heron importer", recipe=recipe, track=False, limit=30, **options)
+    where = found.request.where
+    for one in WORLD:
+        if where.scopes is not None and one.scope not in where.scopes:
+            assert one.text not in found.context
+        if one.worth.classification > where.max_classification:
+            assert one.text not in found.context
+
+
+# Explanations
+
+SCORING = {
+    "recollect": ("rrf", "weigh"),
+    "mnemosyne-graph": ("nodes",),
+    "mnemo": ("rrf", "weigh", "normalise", "rerank"),
+    "memoria": ("rrf", "rerank"),
+    "abmind": ("first", "add", "weigh"),
+    "mnemosyne-hybrid": ("weighted_sum", "weigh"),
+}
+
+
+class LengthReranker:
+    def score(self, query: str, texts: list[str]) -> list[float]:
+        return [1 / len(text) for text in texts]
+
+
+@every_recipe
+def test_an_explanation_tells_every_stage_that_made_the_score(recipe: str) -> None:
+    with opened(*WORLD, embedder=FakeEmbedder(), links=links(), reranker=LengthReranker()) as engine:
+        found = engine.recall("Where does Alice live?", recipe=recipe)
+        assert found.items
+        for item in found.items:
+            told = engine.explain(found, item.memory.id)
+            assert told.value == item.score
+            lines = str(told).splitlines()
+            places = [next(n for n, line in enumerate(lines) if f" {stage}: " in line) for stage in SCORING[recipe]]
+            assert places == sorted(places)
+            assert all(any(f"from {name}: " in line for line in lines) for name in item.signals)
+        with pytest.raises(NotFound, match="why_not"):
+            engine.explain(found, "nobody")
+
+
+# Absences
+
+
+def test_why_not_names_the_filter() -> None:
+    with opened(*WORLD, embedder=FakeEmbedder()) as engine:
+        code = next(one for one in WORLD if one.worth.classification == 3)
+        for recipe in RECIPES:
+            why = engine.why_not("What is Alice's door code?", code.id, recipe=recipe, scope="user:bo")
+            assert why.stage == "filter"
+            assert "another scope" in why.reason and "classified too high" in why.reason
+        with pytest.raises(NotFound):
+            engine.why_not("What is Alice's door code?", "nobody")
+
+
+@every_recipe
+def test_why_not_of_what_is_there_tells_its_rank(recipe: str, engine: Engine) -> None:
+    first = engine.recall("Where does Alice live?", recipe=recipe, track=False).items[0]
+    why = engine.why_not("Where does Alice live?", first.memory.id, recipe=recipe)
+    assert (why.stage, why.reason, why.score) == (None, "it is in the answer, at rank 1", first.score)
+
+
+def many() -> list[Memory]:
+    return [memory(f"m{n:03}", f"Ledger entry {n}.") for n in range(150)]
+
+
+RANKED = {"ledger?": near(1.0), **{f"Ledger entry {n}.": near(0.9 - 0.004 * n) for n in range(150)}}
+
+
+def test_why_not_names_the_signal_that_came_nearest() -> None:
+    with opened(*many(), vectors=RANKED, recipe=tuned("recollect", search__limit=20)) as engine:
+        why = engine.why_not("ledger?", "m030")
+        nothing = engine.why_not("unknown words", "m030", recipe="abmind")
+    assert why.stage == "search.vector"
+    assert why.reason.startswith("it is number 31 by vector with 0.7")
+    assert (why.score, why.enough) == (pytest.approx(0.78, abs=2e-3), pytest.approx(0.9 - 0.076, abs=2e-3))
+    assert (nothing.stage, nothing.score) == ("search", None)
+    assert nothing.reason.startswith("no signal finds anything of the query in it")
+
+
+def test_why_not_names_fusion_with_the_score_and_what_was_enough() -> None:
+    """By vector 40th and by words, of equal texts, 40th too: 2 / (60 + 40) is not among the best 30."""
+    with opened(*many(), vectors=RANKED, recipe="memoria") as engine:
+        why = engine.why_not("ledger?", "m039")
+    assert why.stage == "rrf"
+    assert (why.score, why.enough) == (pytest.approx(2 / 100), pytest.approx(2 / 90))
+    assert "the last one kept has 0.02222" in why.reason
+
+
+def test_why_not_names_the_limit() -> None:
+    with opened(*many(), vectors=RANKED, recipe="memoria") as engine:
+        why = engine.why_not("ledger?", "m010")
+    assert (why.stage, why.score, why.enough) == ("limit", pytest.approx(2 / 71), pytest.approx(2 / 70))
+
+
+def test_why_not_counts_no_recall(engine: Engine) -> None:
+    target = WORLD[1].id
+    before = engine.get(target)
+    engine.why_not("Where does Alice live?", target, session="s")
+    assert engine.get(target) == before
+    assert engine.store.shown("s", NOW - timedelta(days=1)) == set()
+
+
+# Real conversations
+
+
+@pytest.mark.slow
+def test_all_recipes_answer_every_question_of_a_real_conversation_offline(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a recall reached for the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    turns = [turn for turn in read(data / "eval/locomo/corpus.jsonl") if turn["metadata"]["group"] == "conv-26"]
+    questions = [
+        one["text"] for one in read(data / "eval/locomo/queries.jsonl") if one["metadata"]["group"] == "conv-26"
+    ]
+    assert (len(turns), len(questions)) == (419, 197)
+    with recollect.open(tmp_path / "agent.db", reranker="none") as engine:
+        engine.remember_many(
+            {"text": turn["text"], "at": turn["metadata"]["at"], "speaker": turn["metadata"]["speaker"], "position": n}
+            for n, turn in enumerate(turns)
+        )
+        for recipe in RECIPES:
+            answers = [engine.recall(question, recipe=recipe) for question in questions]
+            assert all(0 < len(found.items) <= 10 and found.context for found in answers), recipe
+            assert json.dumps([recall_to_data(found) for found in answers])
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,326 @@
+"""mnemo (seed 001): ten stages, RRF, Weibull decay, blending, minimum score, MMR, noise, sessions, adaptive sizes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from math import exp, log, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.errors import ModelUnavailable
+from recollect.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
+from recollect.ports import Store
+from recollect.recall.diversify import diverse_order
+from recollect.recall.noise import PROTOTYPES, learn
+from recollect.recall.recipes import RECIPES
+from recollect.recall.search import Search
+from recollect.recall.select import MinimumScore, Scope
+from recollect.stores.memory import MemoryStore
+from recollect.testing.fakes import FakeClock, FakeEmbedder
+from tests.recall.worlds import NOW, draft, memory, world
+from tests.recipes.worlds import (
+    ChosenEmbedder,
+    ChosenReranker,
+    ids,
+    near,
+    notes,
+    opened,
+    scores,
+    skipped,
+    tuned,
+)
+
+QUERY = "Which ledger?"
+AXIS = near(1.0)
+MNEMO = RECIPES["mnemo"]
+CORE = tuned("mnemo", search__adaptive=False, minimum_score__adaptive=False, weibull__soft_cap=False).without("unseen")
+"""The page's free edition: fixed pool and minimum, raw counts, no memory of the session."""
+
+
+def test_the_stages_run_in_the_pages_order() -> None:
+    assert [stage.kind for stage in MNEMO.stages] == [
+        "expand", "dates",  # 1 preprocessing
+        "entities", "embed",  # 2 embedding
+        "search",  # 3 three paths
+        "rrf",  # 4 fusion
+        "weigh", "normalise",  # 5 decay
+        "rerank", "minimum_score",  # 6 rerank
+        "mmr",  # 7
+        "scope",  # 8
+        "noise", "unseen", "limit",  # 9 noise, session
+        "assemble", "track",  # 10 context
+    ]  # fmt: skip
+    search = next(stage for stage in MNEMO.stages if isinstance(stage, Search))
+    assert [signal.kind for signal in search.signals] == ["vector", "keyword", "graph"]
+
+
+# Fusion, decay and reranking
+
+
+def three() -> tuple[Memory, ...]:
+    return (
+        memory("core", "The ledger is blue.", tier=Tier.CORE),
+        memory("working", "Invoices are blue."),
+        memory("peripheral", "Receipts are green.", tier=Tier.PERIPHERAL),
+    )
+
+
+VECTORS = {
+    QUERY: AXIS,
+    "The ledger is blue.": near(0.5),
+    "Invoices are blue.": near(0.9),
+    "Receipts are green.": near(0.7),
+}
+# Vector ranks 3, 1, 2; the word ledger ranks the first. New, importance 0.5: 0.3 + 0.7 · (0.9, 0.7, 0.55).
+DECAYED = {"core": (1 / 63 + 1 / 61) * 0.93, "working": 1 / 61 * 0.79, "peripheral": 1 / 62 * 0.685}
+BLENDED = {id: score / DECAYED["core"] for id, score in DECAYED.items()}
+
+
+def test_without_a_reranker_the_score_is_the_decayed_rank_fusion_over_the_best(store: Store) -> None:
+    with opened(*three(), recipe="mnemo", vectors=VECTORS, store=store) as engine:
+        found = engine.recall(QUERY)
+    assert scores(found) == pytest.approx(BLENDED)
+    assert skipped(found, "rerank") == "no reranker"
+    core = next(item for item in found.items if item.memory.id == "core")
+    assert {name: (one.rank, one.norm) for name, one in core.signals.items()} == {
+        "vector": (3, 1 / 63),
+        "keyword": (1, 1 / 61),
+    }
+
+
+def test_with_a_reranker_it_counts_six_tenths() -> None:
+    reranker = ChosenReranker({"Receipts are green.": 2.0, "Invoices are blue.": -1.0})
+    with opened(*three(), recipe="mnemo", vectors=VECTORS, reranker=reranker) as engine:
+        found = engine.recall(QUERY)
+    read = {"core": 0.5, "working": 1 / (1 + exp(1)), "peripheral": 1 / (1 + exp(-2))}
+    assert scores(found) == pytest.approx({id: 0.6 * read[id] + 0.4 * BLENDED[id] for id in read})
+    assert len(reranker.calls) == 1
+
+
+class Unreachable:
+    def score(self, query: str, texts: object) -> list[float]:
+        raise ModelUnavailable("the reranker does not answer", remedy="Start it.")
+
+
+class Short:
+    def score(self, query: str, texts: object) -> list[float]:
+        return [1.0]
+
+
+class NotANumber:
+    def score(self, query: str, texts: list[str]) -> list[float]:
+        return [nan for _ in texts]
+
+
+@pytest.mark.parametrize("reranker", [Unreachable(), Short(), NotANumber()])
+def test_a_failing_reranker_leaves_the_order_and_the_trace_says_so(reranker: Unreachable | Short | NotANumber) -> None:
+    with opened(*three(), recipe="mnemo", vectors=VECTORS, reranker=reranker) as engine:
+        found = engine.recall(QUERY)
+    assert scores(found) == pytest.approx(BLENDED)
+    assert "the reranker" in (skipped(found, "rerank") or "")
+
+
+def test_all_three_paths_are_fused() -> None:
+    with opened(recipe="mnemo", embedder=FakeEmbedder()) as engine:
+        engine.relate("Alice", "works_with", "Bob")
+        assert engine.recall("Whom does Alice work with?").items[0].signals.keys() == {"vector", "keyword", "graph"}
+
+
+# Preprocessing
+
+
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("What did we do yesterday?", "What did we do 2024-06-30?"),
+        ("我们昨天做了什么？", "我们2024-06-30做了什么？"),
+        ("the meeting of 3 June 2024", "the meeting of 2024-06-03"),
+        ("2024年6月3日的会议", "2024-06-03的会议"),
+    ],
+)
+def test_dates_of_the_query_are_normalised(query: str, searched: str) -> None:
+    embedder = ChosenEmbedder({})
+    with opened(recipe="mnemo", embedder=embedder) as engine:
+        engine.recall(query)
+    assert embedder.calls == [(searched,)]
+
+
+def test_the_query_is_expanded_for_the_word_search_only() -> None:
+    embedder = ChosenEmbedder({"We saw the movie.": near(0.1)})
+    with opened(memory("a", "We saw the movie."), recipe="mnemo", embedder=embedder) as engine:
+        assert "keyword" in engine.recall("Any film?").items[0].signals
+    assert embedder.calls == [("Any film?",)]
+
+
+# Minimum score, pool and frequency
+
+
+def faded() -> tuple[Memory, ...]:
+    """Of the second nothing is left but the least: 1/62 · 0.3 against 2/61 · 0.93."""
+    last_year = NOW - timedelta(days=365)
+    lost = memory("lost", "Old receipts.", at=last_year, tier=Tier.PERIPHERAL, worth=Worth(confidence=0.0))
+    return memory("kept", "The ledger.", tier=Tier.CORE), lost
+
+
+FADED = {QUERY: AXIS, "The ledger.": near(0.9), "Old receipts.": near(0.8)}
+
+
+def test_the_minimum_is_three_tenths_of_the_best() -> None:
+    with opened(*faded(), recipe=CORE, vectors=FADED) as engine:
+        found = engine.recall(QUERY)
+        why = engine.why_not(QUERY, "lost")
+    assert ids(found) == ["kept"]
+    assert notes(found, "minimum_score") == ("1 below the minimum of 0.3",)
+    # importance 0.5, so recency after a year of days^1.3 is not quite nothing
+    fading = exp(-log(2) / (30 * exp(0.75)) * 365**1.3)
+    lost = (1 / 62 * (0.3 + 0.7 * 0.4 * fading)) / (2 / 61 * 0.93)
+    assert (why.stage, why.score, why.enough) == ("minimum_score", pytest.approx(lost), 0.3)
+    lower = tuned("mnemo", minimum_score__score=0.1)
+    with opened(*faded(), recipe=lower, vectors=FADED) as engine:
+        assert ids(engine.recall(QUERY)) == ["kept", "lost"]
+
+
+sizes = st.integers(0, 10**7)
+
+
+@given(sizes, sizes, st.integers(1, 100))
+def test_the_pool_never_shrinks_and_the_minimum_never_rises_with_the_store(one: int, other: int, asked: int) -> None:
+    smaller, larger = sorted((one, other))
+    search = next(stage for stage in MNEMO.stages if isinstance(stage, Search))
+    minimum = next(stage for stage in MNEMO.stages if isinstance(stage, MinimumScore))
+    assert max(30, asked) <= search.pool(asked, smaller) <= search.pool(asked, larger)
+    assert 0.3 >= minimum.minimum(smaller) >= minimum.minimum(larger) > 0
+
+
+@given(sizes)
+def test_the_free_edition_does_not_adapt(size: int) -> None:
+    fixed = {stage.kind: stage for stage in CORE.stages}
+    search, minimum = fixed["search"], fixed["minimum_score"]
+    assert isinstance(search, Search) and search.pool(10, size) == 30
+    assert isinstance(minimum, MinimumScore) and minimum.minimum(size) == 0.3
+
+
+def weibull(found: Recall) -> float:
+    step = next(step for step in found.trace.steps if step.stage == "weigh")
+    return step.candidates[0].parts["weibull"]
+
+
+def test_recalls_beyond_five_count_by_their_logarithm() -> None:
+    """20 recalls count 11.93: composite 0.4 + 0.3 · (1 − e^(−11.93/5)) + 0.15."""
+    often = memory("a", "The ledger.", usage=Usage(recalls=20, last_recall=NOW))
+    factors = {}
+    for name, recipe in (("soft", MNEMO), ("raw", CORE)):
+        with opened(often, recipe=recipe, vectors={QUERY: AXIS, "The ledger.": near(0.9)}) as engine:
+            factors[name] = weibull(engine.recall(QUERY))
+    assert factors["soft"] == pytest.approx(0.3 + 0.7 * (0.55 + 0.3 * (1 - exp(-(1 + log(4))))))
+    assert factors["raw"] == pytest.approx(0.3 + 0.7 * (0.55 + 0.3 * (1 - exp(-4))))
+
+
+# Diversity, scope and noise
+
+
+def test_mmr_puts_a_different_memory_before_a_repetition() -> None:
+    """s = 1, 61/62, 61/63. After x: its twin 0.7 · 0.984 − 0.3 · 1.000, the other 0.7 · 0.968 − 0.3 · 0.191."""
+    vectors = {QUERY: AXIS, "x": near(0.9), "twin": near(0.89), "y": (0.6, -0.8, 0, 0, 0, 0)}
+    many = [memory(text, text) for text in ("x", "twin", "y")]
+    with opened(*many, recipe="mnemo", vectors=vectors) as engine:
+        found = engine.recall(QUERY)
+    assert ids(found) == ["x", "y", "twin"]
+    assert scores(found) == pytest.approx({"x": 1.0, "y": 61 / 63, "twin": 61 / 62})
+
+
+def test_mmr_by_hand() -> None:
+    """After a: b 0.7 · 0.9 − 0.3 · 1 = 0.33, c 0.7 · 0.5 − 0 = 0.35; λ 1 orders by score, λ 0 by likeness."""
+    alike = {frozenset((0, 1)): 1.0}
+    order = {
+        balance: diverse_order([1.0, 0.9, 0.5], lambda a, b: alike.get(frozenset((a, b)), 0.0), balance)
+        for balance in (0.7, 1.0, 0.0)
+    }
+    assert order == {0.7: [0, 2, 1], 1.0: [0, 1, 2], 0.0: [0, 2, 1]}
+
+
+def test_the_scope_stage_guards_what_a_search_let_through() -> None:
+    mine, other = (Candidate(memory(id, scope=id), 1.0) for id in ("user:me", "user:you"))
+    with world() as env:
+        after = Scope()(draft([mine, other], where=Filter(scopes=("user:me",))), env)
+    assert after.candidates == (mine,)
+
+
+def noisy(store: Store) -> tuple[list[str], str]:
+    vectors = {
+        QUERY: AXIS,
+        "Hello!": near(1.0, axis=2),
+        "The ledger is here.": near(0.9),
+        "Hello, ledger!": near(0.83, axis=2),
+        "Hello, which ledger?": near(0.81, axis=2),
+    }
+    many = [memory(text, text) for text in list(vectors)[2:]]
+    with opened(*many, recipe="mnemo", vectors=vectors, store=store) as engine:
+        found = engine.recall(QUERY, track=False)
+        return ids(found), engine.why_not(QUERY, "Hello, ledger!").reason
+
+
+def test_what_lies_within_082_of_the_noise_bank_is_dropped(store: Store) -> None:
+    found, why = noisy(store)
+    assert set(found) == {"The ledger is here.", "Hello, which ledger?"}
+    assert "noise dropped it" in why and "1 dropped as noise" in why
+
+
+def test_the_bank_learns_what_it_does_not_know_yet(store: Store) -> None:
+    vectors = {"Hello!": near(1.0, axis=2), "Helloo!": near(0.96, axis=2), "Cheers.": near(0.94, axis=2)}
+    embedder = ChosenEmbedder({**vectors, "Cheers!": near(0.94, axis=2), "Mhm.": near(1.0)})
+    assert learn(store, embedder, ["Helloo!", "Cheers.", "Cheers!", "Mhm."]) == ["Cheers.", "Mhm."]
+    assert learn(store, embedder, ["Mhm.", "Mhm."]) == []
+    assert learn(store, embedder, []) == []
+    assert store.noise() == ["Cheers.", "Mhm."]
+
+
+def test_the_bank_keeps_the_two_hundred_newest(store: Store) -> None:
+    texts = [f"a{number} b{number} c{number}" for number in range(205)]
+    assert learn(store, FakeEmbedder(8192), texts) == texts
+    assert store.noise() == texts[5:]
+
+
+def test_what_was_learnt_is_dropped_too() -> None:
+    store = MemoryStore("test")
+    chatter = memory("chatter", "ledger ledger ledger")
+    vectors = {QUERY: AXIS, chatter.text: near(0.9), "Mhm, ledger.": near(0.95)}
+    with opened(chatter, recipe="mnemo", vectors=vectors, store=store) as engine:
+        assert ids(engine.recall(QUERY)) == ["chatter"]
+        learn(store, ChosenEmbedder(vectors), ["Mhm, ledger."])
+        assert engine.recall(QUERY).abstained
+
+
+def test_the_bank_begins_with_greetings_denials_and_questions_in_two_languages() -> None:
+    assert {"Hello!", "I don't know.", "What is in your memory?", "你好！", "我不知道。", "你的记忆里有什么？"} <= set(
+        PROTOTYPES
+    )
+
+
+# Sessions
+
+
+def test_a_session_is_not_shown_the_same_twice(store: Store) -> None:
+    clock = FakeClock(NOW)
+    many = [memory(id, f"Ledger {id}.") for id in "abc"]
+    vectors = {QUERY: AXIS, "Ledger a.": near(0.9), "Ledger b.": near(0.8), "Ledger c.": near(0.7)}
+    with opened(*many, recipe="mnemo", vectors=vectors, store=store, clock=clock) as engine:
+        first = engine.recall(QUERY, session="s", limit=2)
+        assert set(ids(engine.recall(QUERY, session="s", limit=2))).isdisjoint(ids(first))
+        assert engine.recall(QUERY, session="s").abstained
+        held = engine.why_not(QUERY, "a", session="s")
+        assert set(ids(engine.recall(QUERY, session="s", repeat=True))) == {"a", "b", "c"}
+        assert len(ids(engine.recall(QUERY, session="other", track=False))) == 3
+        clock.advance(timedelta(hours=25))
+        assert len(ids(engine.recall(QUERY, session="s"))) == 3
+    assert held.stage == "unseen" and "3 held back" in held.reason
+    assert held.score is not None and held.enough is None
+
+
+def test_the_free_edition_has_no_memory_of_the_session() -> None:
+    one = memory("a", "The ledger.")
+    with opened(one, recipe=replace(CORE, name="core"), vectors={QUERY: AXIS, one.text: near(0.9)}) as engine:
+        assert ids(engine.recall(QUERY, session="s")) == ids(engine.recall(QUERY, session="s")) == ["a"]

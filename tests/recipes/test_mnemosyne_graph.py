@@ -1,0 +1,348 @@
+"""mnemosyne-graph (seed 000): modes, tag probes, thresholds, hops, refinement, provenance, reasoning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from math import exp
+from typing import Any
+
+import pytest
+
+from recollect.errors import InvalidInput
+from recollect.model import Kind, Link, Recall, Usage
+from recollect.ports import Store
+from recollect.recall.nodes import Nodes
+from recollect.recall.understand import bridge_phrases
+from tests.recall.worlds import NOW, memory
+from tests.recipes.worlds import TOLERANCE, ChosenEmbedder, ids, near, node, notes, opened, tuned
+
+SEMANTIC = "What is the billing system?"  # tags: billing system, billing, system
+PROCEDURAL = "How do I roll back a release?"
+EPISODIC = "What happened with the importer last night?"
+MIXED = "importer"
+AXIS = near(1.0)
+
+
+def graph(**params: dict[str, float]) -> Any:
+    return tuned("mnemosyne-graph", nodes__params=params)
+
+
+def touched(recall: Recall) -> dict[str, float]:
+    return {one.id: one.score for one in recall.touched}
+
+
+def places(recall: Recall) -> dict[str, tuple[str, int]]:
+    return {one.id: (one.phase, one.hop) for one in recall.touched}
+
+
+# Hop 0
+
+
+def test_relevance_is_the_largest_cosine_with_the_query_or_a_tag_and_never_negative() -> None:
+    vectors = {
+        SEMANTIC: AXIS,
+        "billing": near(1.0, axis=2),
+        "semantic a.": near(0.4),
+        "semantic b.": near(0.9, axis=2),
+        "semantic c.": (-0.6, 0, -0.4, 0, 0, -0.6),  # away from the query and every tag
+    }
+    with opened(node("a"), node("b"), node("c"), recipe="mnemosyne-graph", vectors=vectors) as engine:
+        found = engine.recall(SEMANTIC)
+    assert found.trace.tags == ("billing system", "billing", "system")
+    assert touched(found) == pytest.approx({"b": 0.9, "a": 0.4, "c": 0.0}, abs=TOLERANCE)
+    assert found.items[0].signals["relevance"].score == pytest.approx(0.9, abs=TOLERANCE)
+
+
+def test_the_score_is_relevance_times_recency_frequency_and_reward() -> None:
+    usage = Usage(recalls=5, last_recall=NOW - timedelta(hours=24), reward_count=1, reward_total=1.0)
+    used, fresh = memory("a", "used", kind=Kind.SEMANTIC, usage=usage), memory("b", "fresh", kind=Kind.SEMANTIC)
+    vectors = {SEMANTIC: AXIS, "used": near(0.9), "fresh": near(0.5)}
+    with opened(used, fresh, node("c"), recipe="mnemosyne-graph", vectors={**vectors, "semantic c.": near(0.3)}) as e:
+        found = e.recall(SEMANTIC)
+    expected = {"a": 0.9 * exp(-0.24) * 0.5 / (1 + exp(-1)), "b": 0.5 * 0.3, "c": 0.3}
+    assert touched(found) == pytest.approx(expected, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize(("kind", "threshold"), [(Kind.PROCEDURAL, 0.8), (Kind.SUBGOAL, 0.75)])
+def test_a_node_must_be_as_relevant_as_its_kind_demands(kind: Kind, threshold: float) -> None:
+    vectors = {MIXED: AXIS, f"{kind} above.": near(threshold + 0.01), f"{kind} below.": near(threshold - 0.01)}
+    with opened(node("above", kind), node("below", kind), recipe="mnemosyne-graph", vectors=vectors) as engine:
+        assert ids(engine.recall(MIXED)) == ["above"]
+        why = engine.why_not(MIXED, "below")
+    assert (why.stage, why.score, why.enough) == ("nodes", pytest.approx(threshold - 0.01, abs=TOLERANCE), threshold)
+
+
+def test_why_thresholds_do_not_test_the_score() -> None:
+    """Relevance 1, just recalled, a thousand times, always rewarded: 1 · 1 · 0.995 · 0.731 is below 0.8."""
+    usage = Usage(recalls=1000, last_recall=NOW, reward_count=1, reward_total=1.0)
+    best = memory("best", "Run heron rollback.", kind=Kind.PROCEDURAL, usage=usage)
+    vectors = {PROCEDURAL: AXIS, best.text: AXIS}
+    strict = tuned("mnemosyne-graph", nodes__threshold_on="score")
+    with opened(best, recipe="mnemosyne-graph", vectors=vectors) as engine:
+        assert engine.recall(PROCEDURAL).items[0].score == pytest.approx(0.995 * 0.731, abs=TOLERANCE)
+    with opened(best, recipe=strict, vectors=vectors) as engine:
+        assert engine.recall(PROCEDURAL).abstained
+
+
+def test_each_kind_keeps_its_best_before_and_after_the_hops() -> None:
+    many = {Kind.EPISODIC: 40, Kind.SEMANTIC: 25, Kind.PROCEDURAL: 15, Kind.SUBGOAL: 15}
+    nodes = [node(f"{kind}-{number:02}", kind) for kind, count in many.items() for number in range(count)]
+    vectors = {one.text: near(0.99 - 0.004 * int(one.id[-2:])) for one in nodes}
+    with opened(*nodes, recipe="mnemosyne-graph", vectors={**vectors, MIXED: AXIS}) as engine:
+        found = engine.recall(MIXED, limit=10, track=False)
+        why = engine.why_not(MIXED, "semantic-20")
+    assert Counter(one.kind for one in found.touched) == {
+        "episodic": 30,
+        "semantic": 20,
+        "procedural": 10,
+        "subgoal": 10,
+    }
+    assert max(one.id for one in found.touched if one.kind == "semantic") == "semantic-19"
+    assert len(found.items) == 10
+    assert found.trace.candidates_per_hop[0] == 70
+    assert (why.stage, why.score, why.enough) == (
+        "nodes",
+        pytest.approx(0.91, abs=TOLERANCE),
+        pytest.approx(0.914, abs=TOLERANCE),
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "mode", "kinds"),
+    [
+        (SEMANTIC, "semantic", {"semantic"}),
+        (PROCEDURAL, "procedural", {"procedural"}),
+        (EPISODIC, "episodic", {"episodic", "subgoal"}),
+        (MIXED, "mixed", {"episodic", "semantic", "procedural", "subgoal"}),
+    ],
+)
+def test_the_mode_decides_which_kinds_are_looked_at(query: str, mode: str, kinds: set[str]) -> None:
+    nodes = [node(kind, kind) for kind in Kind]
+    with opened(*nodes, recipe="mnemosyne-graph", vectors={query: AXIS, **{n.text: near(0.95) for n in nodes}}) as e:
+        found = e.recall(query)
+        why = e.why_not(query, "tag")
+    assert found.trace.mode == mode
+    assert notes(found, "mode") == (f"mode {mode} by rules",)
+    assert {one.kind for one in found.touched} == kinds
+    assert why.stage == "nodes" and f"mode {mode}" in why.reason
+
+
+def test_where_nothing_of_the_mode_passes_the_question_is_asked_as_mixed() -> None:
+    vectors = {PROCEDURAL: AXIS, "procedural p.": near(0.7), "semantic s.": near(0.4)}
+    with opened(node("p", Kind.PROCEDURAL), node("s"), recipe="mnemosyne-graph", vectors=vectors) as engine:
+        found = engine.recall(PROCEDURAL)
+    assert ids(found) == ["s"]
+    assert found.trace.mode == "mixed"
+    assert notes(found, "nodes") == ("nothing procedural passed its threshold: searched as mixed",)
+
+
+# Hops
+
+
+def test_hops_lead_through_tags_that_pass_their_own_threshold(store: Store) -> None:
+    """s0 – t1 – s1 – t2 – s2; the tag t3 is not near enough to lead to s3. Links are read both ways."""
+    nodes = [node("s0"), node("s1"), node("s2"), node("s3"), *(node(tag, Kind.TAG) for tag in ("t1", "t2", "t3"))]
+    vectors = {
+        SEMANTIC: AXIS,
+        "billing": near(1.0, axis=2),
+        "semantic s0.": near(0.8),
+        "tag t1.": near(0.95, axis=2),  # near a probe of the query, not the query
+        "tag t2.": near(0.92),
+        "tag t3.": near(0.88),
+        "semantic s1.": near(0.3),
+        "semantic s2.": near(0.2),
+        "semantic s3.": near(0.25),
+    }
+    ends = [("s0", "t1"), ("t1", "s1"), ("s1", "t2"), ("s2", "t2"), ("s0", "t3"), ("s3", "t3")]
+    links = [Link(source, "membership", target) for source, target in ends]
+    recipe = graph(semantic={"threshold": 0.5})
+    with opened(*nodes, recipe=recipe, vectors=vectors, links=links, store=store) as engine:
+        found = engine.recall(SEMANTIC)
+    assert places(found) == {"s0": ("initial", 0), "s1": ("multi_hop", 1), "s2": ("multi_hop", 2)}
+    assert touched(found) == pytest.approx({"s0": 0.8, "s1": 0.3, "s2": 0.2}, abs=TOLERANCE)
+    assert found.trace.candidates_per_hop == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "reached"), [(PROCEDURAL, {"p0", "by-intent"}), (MIXED, {"p0", "by-intent", "by-tag"})]
+)
+def test_the_mode_decides_which_nodes_lead_on(query: str, reached: set[str]) -> None:
+    nodes = [node(id, Kind.PROCEDURAL) for id in ("p0", "by-intent", "by-weak-intent", "by-tag")]
+    nodes += [node("i", Kind.INTENT), node("weak", Kind.INTENT), node("t", Kind.TAG)]
+    vectors = {
+        query: AXIS,
+        "procedural p0.": near(0.85),
+        "procedural by-intent.": near(0.5),  # below 0.8: hop 0 does not see it
+        "procedural by-tag.": near(0.5),
+        "procedural by-weak-intent.": near(0.5),
+        "intent i.": near(0.72),
+        "intent weak.": near(0.68),
+        "tag t.": near(0.95),
+    }
+    ends = [("i", "by-intent"), ("weak", "by-weak-intent"), ("t", "by-tag"), ("i", "p0"), ("weak", "p0"), ("t", "p0")]
+    links = [Link(source, "hierarchy", target) for source, target in ends]
+    with opened(*nodes, recipe="mnemosyne-graph", vectors=vectors, links=links) as engine:
+        assert {one.id for one in engine.recall(query).touched} == reached
+
+
+def test_each_kind_keeps_its_best_once_more_after_the_hops() -> None:
+    far = {"n1": 0.4, "n2": 0.3, "n3": 0.2}
+    vectors = {f"semantic {id}.": near(cosine) for id, cosine in far.items()}
+    vectors |= {SEMANTIC: AXIS, "semantic s0.": near(0.9), "tag t.": near(0.95)}
+    links = [Link("t", "membership", id) for id in ("s0", *far)]
+    nodes = (node("s0"), node("t", Kind.TAG), *(node(id) for id in far))
+    recipe = graph(semantic={"threshold": 0.5, "top_k": 2})
+    with opened(*nodes, recipe=recipe, vectors=vectors, links=links) as engine:
+        found = engine.recall(SEMANTIC)
+    assert found.trace.candidates_per_hop == (1, 3, 0)
+    assert touched(found).keys() == {"s0", "n1"}
+
+
+def test_a_hop_brings_at_most_a_hundred_new_nodes() -> None:
+    far = [node(f"n{number:03}") for number in range(130)]
+    vectors = {one.text: near(0.4 - 0.001 * number) for number, one in enumerate(far)}
+    vectors |= {SEMANTIC: AXIS, "semantic s0.": near(0.9), "tag t.": near(0.95)}
+    links = [Link("t", "membership", one.id) for one in (*far, node("s0"))]
+    recipe = graph(semantic={"threshold": 0.5, "top_k": 1000})
+    nodes = (node("s0"), node("t", Kind.TAG), *far)
+    with opened(*nodes, recipe=recipe, vectors=vectors, links=links) as engine:
+        found = engine.recall(SEMANTIC)
+    assert found.trace.candidates_per_hop[:2] == (1, 100)
+    first = {id for id, place in places(found).items() if place == ("multi_hop", 1)}
+    assert first == {one.id for one in far[:100]}
+
+
+# Refinement
+
+
+LEDGER = "Invoices are kept in the quarterly ledger."
+
+
+def refined(best_new: float, **settings: Any) -> tuple[Recall, ChosenEmbedder]:
+    """A candidate, a neighbour as relevant as given, and one that only a phrase of the candidate is near to."""
+    (phrase, *_) = bridge_phrases(SEMANTIC, [LEDGER])
+    vectors = {SEMANTIC: AXIS, LEDGER: near(0.95), "semantic next.": near(best_new), "tag t.": near(0.95)}
+    vectors |= {phrase: near(1.0, axis=2), "semantic bridged.": near(0.92, axis=2)}
+    nodes = (node("s0", text=LEDGER), node("next"), node("bridged"), node("t", Kind.TAG))
+    links = [Link("t", "membership", "s0"), Link("t", "membership", "next")]
+    recipe = tuned("mnemosyne-graph", nodes__params={"semantic": {"threshold": 0.9}}, **settings)
+    embedder = ChosenEmbedder(vectors)
+    with opened(*nodes, recipe=recipe, embedder=embedder, links=links) as engine:
+        return engine.recall(SEMANTIC), embedder
+
+
+@pytest.mark.parametrize(("best_new", "hop"), [(0.64, 1), (0.66, 2)])
+def test_a_hop_that_gains_less_than_five_hundredths_is_refined(best_new: float, hop: int) -> None:
+    """0.64 exceeds the 0.6 it begins with by too little; 0.66 does not, but then hop 2 brings nothing."""
+    found, _ = refined(best_new)
+    assert places(found) == {"s0": ("initial", 0), "next": ("multi_hop", 1), "bridged": ("refinement", hop)}
+    assert touched(found)["bridged"] == pytest.approx(0.92, abs=TOLERANCE)
+
+
+def test_the_budget_of_refinements_is_one() -> None:
+    _, embedder = refined(0.1)
+    query, bridge = embedder.calls
+    assert query[0] == SEMANTIC
+    assert 3 <= len(bridge) <= 5 and not set(bridge) & set(query)
+    none_left, embedder = refined(0.1, hops__refinements=0)
+    assert len(embedder.calls) == 1
+    assert "bridged" not in touched(none_left)
+
+
+# Provenance
+
+
+def remembered_night(**fields: object) -> tuple[Any, ...]:
+    told = [node("e0", Kind.EPISODIC), node("e1", Kind.EPISODIC), node("e2", Kind.EPISODIC)]
+    return (*told, node("log", Kind.SOURCE, **fields), node("other", Kind.SOURCE))
+
+
+NIGHT = {
+    EPISODIC: AXIS,
+    SEMANTIC: AXIS,
+    "episodic e0.": near(0.8),
+    "episodic e1.": near(0.6),
+    "episodic e2.": near(0.1),
+}
+CAME_FROM = [Link(episode, "provenance", "log") for episode in ("e0", "e1", "e2")]
+
+
+def test_sources_and_their_other_episodes_come_at_half_the_best_episodes_score(store: Store) -> None:
+    recipe = graph(episodic={"threshold": 0.5})
+    with opened(*remembered_night(), recipe=recipe, vectors=NIGHT, links=CAME_FROM, store=store) as engine:
+        found = engine.recall(EPISODIC)
+    assert touched(found) == pytest.approx({"e0": 0.8, "e1": 0.6, "log": 0.4, "e2": 0.4}, abs=TOLERANCE)
+    assert {id for id, (phase, _) in places(found).items() if phase == "provenance"} == {"log", "e2"}
+
+
+def test_only_an_episodic_question_asks_where_things_came_from() -> None:
+    nodes = (*remembered_night(), node("s"))
+    links = [*CAME_FROM, Link("s", "provenance", "e0")]
+    with opened(*nodes, recipe="mnemosyne-graph", vectors={**NIGHT, "semantic s.": near(0.9)}, links=links) as engine:
+        assert places(engine.recall(SEMANTIC)) == {"s": ("initial", 0)}
+
+
+def test_a_source_outside_the_filter_is_no_provenance() -> None:
+    nodes = remembered_night(scope="user:alice")
+    with opened(*nodes, recipe="mnemosyne-graph", vectors=NIGHT, links=CAME_FROM) as engine:
+        assert "log" not in touched(engine.recall(EPISODIC, scope="global"))
+
+
+# Reasoning, touched nodes and parameters
+
+
+def test_reasoning_is_none_for_a_type_without_candidates() -> None:
+    fact = node("s", text="The billing system is Pelican.")
+    with opened(fact, recipe="mnemosyne-graph", vectors={MIXED: AXIS, SEMANTIC: AXIS, fact.text: near(0.9)}) as engine:
+        found = engine.recall(MIXED)
+    assert (found.reasoned.semantic, found.reasoned.episodic, found.reasoned.procedural) == (fact.text, None, None)
+    with opened(recipe="mnemosyne-graph", vectors={MIXED: AXIS}) as engine:
+        nothing = engine.recall(MIXED)
+    assert nothing.abstained and nothing.reasoned == type(nothing.reasoned)()
+
+
+def test_every_contributing_node_is_touched_best_first_and_counted() -> None:
+    nodes = [memory(id, f"semantic {id}.", kind=Kind.SEMANTIC) for id in "abc"]
+    vectors = {SEMANTIC: AXIS, "semantic a.": near(0.3), "semantic b.": near(0.9), "semantic c.": near(0.6)}
+    with opened(*nodes, recipe="mnemosyne-graph", vectors=vectors) as engine:
+        assert engine.recall(SEMANTIC, limit=1, track=False).touched
+        found = engine.recall(SEMANTIC, limit=1)
+        counts = [one.usage for id in "abc" if (one := engine.get(id))]
+        detailed = engine.recall(SEMANTIC, limit=1, verbosity="detailed")
+    assert ids(found) == ["b"]
+    assert [(one.id, one.memory) for one in found.touched] == [("b", None), ("c", None), ("a", None)]
+    assert [(usage.recalls, usage.last_recall) for usage in counts if usage] == [(1, NOW)] * 3
+    assert [one.memory.id for one in detailed.touched if one.memory] == ["b", "c", "a"]
+    assert detailed.trace.scores.keys() == {"b"}
+
+
+def test_all_six_parameters_are_per_kind() -> None:
+    usage = Usage(recalls=3, last_recall=NOW - timedelta(hours=10), reward_count=2, reward_total=2.0)
+    nodes = [
+        memory(f"{kind}{n}", f"{kind}{n}", kind=kind, usage=usage)
+        for kind in (Kind.SEMANTIC, Kind.EPISODIC)
+        for n in "12"
+    ]
+    vectors = {
+        MIXED: AXIS,
+        "semantic1": near(0.9),
+        "semantic2": near(0.8),
+        "episodic1": near(0.9),
+        "episodic2": near(0.4),
+    }
+    changed = {"threshold": 0.5, "top_k": 1, "lambda": 0.1, "k": 1, "base_floor": 0.5, "beta": 2}
+    with opened(*nodes, recipe=graph(semantic=changed), vectors=vectors) as engine:
+        found = engine.recall(MIXED)
+    common = exp(-0.1) * 3 / 8 / (1 + exp(-1))
+    expected = {
+        "semantic1": 0.9 * exp(-1) * 0.75 / (1 + exp(-2)),
+        "episodic1": 0.9 * common,
+        "episodic2": 0.4 * common,
+    }
+    assert touched(found) == pytest.approx(expected, abs=TOLERANCE)
+
+
+def test_parameters_of_a_kind_that_does_not_exist_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="no kind 'semntic'.*semantic"):
+        Nodes(params={"semntic": {"threshold": 0.1}})
