@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recollect.engine import Engine
-from recollect.model import Kind, Link, Memory, Recall
+from recollect.model import Kind, Link, Memory, Recall, fingerprint
 from recollect.ports import Batch, Embedder, Purpose, Reranker, Store
 from recollect.recall.data import with_settings
 from recollect.recall.pipeline import Pipeline
@@ -36,11 +36,11 @@ def near(cosine: float, axis: int = 0) -> tuple[float, ...]:
 class ChosenEmbedder:
     """Vectors chosen by hand; other queries and other memories each have an axis of their own, so they never meet."""
 
-    generation = f"chosen:{DIM}"
     dim = DIM
 
     def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
         self.vectors = vectors
+        self.generation = f"chosen:{fingerprint(sorted(vectors.items()))[:8]}:{DIM}"
         self.calls: list[tuple[str, ...]] = []
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: object = None) -> Any:

@@ -57,11 +57,12 @@ def _by_words(candidates: Sequence[Candidate]) -> Similarity:
 
 
 def _by_vectors(candidates: Sequence[Candidate], env: Env) -> Similarity:
+    import numpy as np
+
     vectors = env.view.vectors([one.memory.id for one in candidates])
-    rows = [vectors.get(one.memory.id) for one in candidates]
-
-    def cosine(one: int, other: int) -> float:
-        left, right = rows[one], rows[other]
-        return 0.0 if left is None or right is None else float(left @ right)
-
-    return cosine
+    if not vectors:
+        return lambda one, other: 0.0
+    nothing = np.zeros_like(next(iter(vectors.values())))
+    rows = np.stack([vectors.get(one.memory.id, nothing) for one in candidates])
+    cosines: list[list[float]] = (rows @ rows.T).tolist()
+    return lambda one, other: cosines[one][other]

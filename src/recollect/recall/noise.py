@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from recollect.ports import Embedder, Store
@@ -64,10 +63,19 @@ class Noise(Stage):
         return draft.noting(f"{len(noisy)} dropped as noise") if noisy else draft
 
 
-@lru_cache(maxsize=8)
+_banks: dict[tuple[str, tuple[str, ...]], Vector] = {}
+_BANKS_KEPT = 8
+
+
 def bank_vectors(embedder: Embedder, learnt: tuple[str, ...]) -> Vector:
-    """The bank's vectors, a row per text."""
-    return embedder.embed([*PROTOTYPES, *learnt], purpose="memory")
+    """The bank's vectors, a row per text; made once per embedding generation and state of the bank."""
+    key = (embedder.generation, learnt)
+    bank = _banks.get(key)
+    if bank is None:
+        if len(_banks) >= _BANKS_KEPT:
+            _banks.clear()
+        bank = _banks[key] = embedder.embed([*PROTOTYPES, *learnt], purpose="memory")
+    return bank
 
 
 def learn(store: Store, embedder: Embedder, texts: Iterable[str]) -> list[str]:

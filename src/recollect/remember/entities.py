@@ -110,7 +110,9 @@ def about(memories: Sequence[Memory], known: Known) -> tuple[list[Entity], list[
     names = {memory.id: names_in(memory.text) for memory in memories}
     asked = [name for found in names.values() for name in (*found.sure, *found.perhaps)]
     spoken = [name for memory in memories for _, name in _ends(memory)]
-    dictionary = _dictionary(known(list(dict.fromkeys([*asked, *spoken]))))
+    fresh = [entity_named(name) for found in names.values() for name in found.sure]
+    fresh += [entity_named(name) for name in spoken]
+    dictionary = _dictionary([*fresh, *known(list(dict.fromkeys([*asked, *spoken])))])
     entities: dict[str, Entity] = {}
     links: dict[Link, None] = {}
     for memory in memories:

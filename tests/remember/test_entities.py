@@ -1,0 +1,60 @@
+"""Whom a memory speaks of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.model import Entity, Fact, Link
+from recollect.remember.entities import MENTIONS, OBJECT, SUBJECT, about, entity_named, names_in
+from recollect.remember.facts import fact_memory
+from recollect.remember.record import record
+
+NOW = datetime(2024, 7, 1, tzinfo=UTC)
+
+
+def nobody(names: object) -> list[Entity]:
+    return []
+
+
+@pytest.mark.parametrize(
+    ("text", "sure", "perhaps"),
+    [
+        ("We met Bob's sister in New York.", ("Bob", "New York"), ()),
+        ("Alice moved on.", (), ("Alice",)),
+        ("Hey Caroline! How was Monday?", ("Caroline",), ()),
+        ("She works at the University of Oslo.", ("University of Oslo",), ()),
+        ("nothing here, i think", (), ()),
+        ("", (), ()),
+    ],
+)
+def test_names_are_runs_of_capitalised_words(text: str, sure: tuple[str, ...], perhaps: tuple[str, ...]) -> None:
+    found = names_in(text)
+    assert (found.sure, found.perhaps) == (sure, perhaps)
+
+
+def test_a_fact_links_its_ends_and_a_turn_its_speaker_and_those_it_mentions() -> None:
+    fact = fact_memory(Fact("Alice", "works_with", "Bob"), None, NOW)
+    turn = record("I saw Dora in Paris.", NOW, speaker="Cem")
+    entities, links = about([fact, turn], nobody)
+    named = {entity.id: entity.name for entity in entities}
+    told = {(link.source, link.relation, named[link.target]) for link in links}
+    assert (fact.id, SUBJECT, "Alice") in told and (fact.id, OBJECT, "Bob") in told
+    assert {(turn.id, SUBJECT, "Cem"), (turn.id, MENTIONS, "Dora"), (turn.id, MENTIONS, "Paris")} <= told
+
+
+def test_a_first_word_is_a_name_when_the_store_or_the_batch_knows_it() -> None:
+    alone = record("Alice left.", NOW)
+    assert about([alone], nobody) == ([], [])
+    assert about([alone], lambda names: [entity_named("Alice")])[1] == [
+        Link(alone.id, MENTIONS, entity_named("alice").id)
+    ]
+    introduced = record("This is my friend Alice.", NOW)
+    assert len(about([introduced, alone], nobody)[1]) == 2
+
+
+def test_an_alias_leads_to_the_entity_it_belongs_to() -> None:
+    known = Entity("e1", "Alice Berg", aliases=("Ali",))
+    _, links = about([record("We met Ali.", NOW)], lambda names: [known])
+    assert [link.target for link in links] == ["e1"]
