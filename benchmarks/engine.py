@@ -2,7 +2,8 @@
 
 For each size and number of vectors a memory, in a process of its own: bulk writes with vectors given, single
 writes and recalls with the local model (p50 and p95, split by stage), cold open, bytes a memory, memory used.
-Texts are synthetic sentences over a Zipf vocabulary; vectors are random around topics, so scores mean nothing.
+Texts are 20 English words drawn by Zipf's law, questions 8; vectors are random around topics, so scores mean
+nothing here.
 """
 
 from __future__ import annotations
@@ -124,12 +125,15 @@ def recall_times(memory, random, vocabulary, weights):
     return totals, stages
 
 
-def zipf_words(random, size: int = 50_000):
+def zipf_words(random):
+    """English words as the model's own tokenizer lists them, common ones first, drawn by Zipf's law."""
     import numpy as np
 
-    letters = np.array(list("etaoinshrdlucmfwypvbgk"))
-    vocabulary = np.array(["".join(random.choice(letters, random.integers(3, 10))) for _ in range(size)])
-    weights = 1 / np.arange(1, size + 1)
+    import recollect_models
+
+    tokenizer = json.loads((recollect_models.path() / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = np.array([word for word in tokenizer["model"]["vocab"] if word.isalpha() and word.isascii()])
+    weights = 1 / np.arange(1, len(vocabulary) + 1)
     return vocabulary, weights / weights.sum()
 
 
