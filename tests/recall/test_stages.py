@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from recollect.text.tokens import count_tokens
 
 from recollect.errors import StoreBusy
 from recollect.model import Candidate, Filter, Kind, Origin
@@ -15,6 +14,7 @@ from recollect.recall.fuse import ReciprocalRank
 from recollect.recall.score import Weigh
 from recollect.recall.select import Limit
 from recollect.recall.track import Track
+from recollect.text.tokens import count_tokens
 from tests.recall.worlds import NOW, draft, memory, world
 
 

@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from recollect.stores.memory import MemoryStore
-
 from recollect.model import Candidate, Filter, Found, Hit, Memory, Query, RecallRequest, Times
 from recollect.ports import Batch, Embedder
 from recollect.recall.stage import Draft, Env
+from recollect.stores.memory import MemoryStore
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 
