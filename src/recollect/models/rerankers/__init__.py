@@ -24,9 +24,9 @@ def _local(model: str, options: Options | None) -> Reranker:
     if model:
         raise InvalidInput("The reranker local takes no model", remedy="Name it local, without a colon.")
     from recollect.models.embedders.local import OnnxEmbedder
-    from recollect.models.rerankers.local import MaxSimReranker
+    from recollect.models.rerankers.local import NOT_LATIN, MaxSimReranker
 
-    return MaxSimReranker(OnnxEmbedder.default())
+    return MaxSimReranker(OnnxEmbedder.default(), unread=NOT_LATIN)
 
 
 _BUILDERS: Mapping[str, Callable[[str, Options | None], Reranker]] = {
