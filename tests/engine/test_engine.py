@@ -228,3 +228,19 @@ def test_verbs_on_a_closed_engine_say_so(tmp_path: Path) -> None:
     engine.close()
     with pytest.raises(recollect.Closed):
         engine.recall("x")
+
+
+def test_only_the_beginning_of_an_endless_query_is_read(memory: Engine) -> None:
+    memory.remember("Alice moved to Stockholm.")
+    found = memory.recall("Stockholm " + "x" * 1_000_000)
+    assert texts(found) == ["Alice moved to Stockholm."]
+    assert found.trace.steps[0].notes == ("only the first 20,000 characters of the query were read",)
+
+
+@pytest.mark.slow
+def test_ten_megabytes_are_kept_exactly(memory: Engine) -> None:
+    text = "the quick brown fox 狐狸 🦊\r\n\t" * 330_000
+    kept = memory.remember(text)
+    stored = memory.get(kept.id)
+    assert stored is not None and stored.text == text
+    assert texts(memory.recall("fox", limit=1)) == [text]

@@ -17,6 +17,9 @@ REMEDIES = {
     "llm": "Open with a language model, such as llm='ollama:llama3.2'.",
 }
 
+LONGEST_QUERY = 20_000
+"""Characters of a query that are read: more would cost seconds and say nothing new."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
@@ -44,7 +47,8 @@ class Pipeline:
         """Answer one request."""
         self.check(env)
         started = perf_counter()
-        draft, steps = Draft(request, Query(request.query)), list[Step]()
+        draft = _first_draft(request)
+        steps = [Step("query", 0.0, (), before=0, after=0, notes=draft.notes)] if draft.notes else []
         for stage in self.stages:
             draft, new_steps = _run_stage(stage, draft, env)
             steps.extend(new_steps)
@@ -64,6 +68,12 @@ class Pipeline:
         kinds = [stage.kind for stage in self.stages]
         if kind not in kinds:
             raise InvalidInput(f"Recipe {self.name!r} has no stage {kind!r}", remedy=f"It has {', '.join(kinds)}.")
+
+
+def _first_draft(request: RecallRequest) -> Draft:
+    draft = Draft(request, Query(request.query[:LONGEST_QUERY]))
+    cut = len(request.query) > LONGEST_QUERY
+    return draft.noting(f"only the first {LONGEST_QUERY:,} characters of the query were read") if cut else draft
 
 
 def _walk(part: Part) -> Iterator[Part]:
