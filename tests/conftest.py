@@ -20,6 +20,7 @@ def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "RECOLLECT_SPACE",
         "RECOLLECT_RECIPE",
         "RECOLLECT_EMBEDDER",
+        "RECOLLECT_RERANKER",
         "RECOLLECT_LLM",
     ):
         monkeypatch.delenv(name, raising=False)

@@ -37,7 +37,11 @@ SETTINGS = (
         "local",
         "Who turns texts into vectors: local, ollama:MODEL, openai:MODEL, onnx:FOLDER, none …",
     ),
-    Setting("reranker", "auto", "Who rereads the best candidates: auto (the recipe decides) or none."),
+    Setting(
+        "reranker",
+        "auto",
+        "Who rereads the best candidates: auto (the recipe decides; none does yet), none, local, jina, voyage …",
+    ),
     Setting("llm", None, "The language model, if any."),
 )
 TABLES = {

@@ -8,7 +8,7 @@ from math import exp, isfinite
 
 from recollect.errors import ModelUnavailable
 from recollect.model import Candidate
-from recollect.recall.stage import Draft, Env, Stage, ranked
+from recollect.recall.stage import Draft, Env, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class Rerank(Stage):
                 "the reranker gave no number for some of the texts", remedy="Check the model, or open without one."
             )
         best = max(one.score for one in head) or 1.0
-        scored = ranked([self._blend(one, logit, best) for one, logit in zip(head, logits, strict=True)])
+        blended = [self._blend(one, logit, best) for one, logit in zip(head, logits, strict=True)]
+        scored = sorted(blended, key=lambda one: -one.score)  # what reads alike keeps its order
         return replace(draft, candidates=(*scored, *_below(tail, scored[-1].score, best)))
 
     def _blend(self, candidate: Candidate, logit: float, best: float) -> Candidate:
