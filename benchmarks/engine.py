@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from time import perf_counter
@@ -58,6 +59,39 @@ def measure(size: int, views: int) -> dict[str, object]:
     import numpy as np
 
     import recollect
+
+    random = np.random.default_rng(7)
+    vocabulary, weights = zipf_words(random)
+
+    def words(count: int) -> str:
+        return " ".join(random.choice(vocabulary, count, p=weights))
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "bench.db"
+        spent = fill(file, size, views, random, words)
+        with recollect.open(file) as memory:
+            cold = timed(lambda: memory.recall("warm up"))
+            recalls, stages = recall_times(memory, words)
+            singles = [timed(lambda: memory.remember(words(20))) for _ in range(50)]
+            after_writes = timed(lambda: memory.recall("what changed"))
+        bytes_each = sum(path.stat().st_size for path in file.parent.glob("bench.db*")) / size
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {
+        "figures": {
+            "bulk write, vectors given": f"{size / spent:,.0f} memories/s",
+            "remember, with the local model": spread(singles),
+            "first recall after opening": f"{cold:.0f} ms",
+            "recall": spread(recalls),
+            "recall after 50 writes": f"{after_writes:.2f} ms",
+            "bytes a memory in the file": f"{bytes_each:,.0f}",
+            "peak memory of the process": f"{rss:,.0f} MB",
+        },
+        "stages": {name: percentiles(times) for name, times in stages.items()},
+    }
+
+
+def fill(file: Path, size: int, views: int, random, words) -> float:
+    """Write memories with given vectors; the seconds that the store took for it."""
     from recollect.clock import SystemClock
     from recollect.models.embedders import build
     from recollect.ports import Batch
@@ -66,59 +100,27 @@ def measure(size: int, views: int) -> dict[str, object]:
 
     embedder = build("local")
     assert embedder is not None
-    random = np.random.default_rng(7)
+    names = ("text", "context")[:views]
     topics = random.standard_normal((max(size // 50, 1), embedder.dim))
-    vocabulary, weights = zipf_words(random)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "bench.db"
-        store = SqliteStore.open(file)
-        store.adopt(embedder.generation, embedder.dim)
-        spent = 0.0
-        now = SystemClock().now()
-        for start in range(0, size, 1000):
-            count = min(1000, size - start)
-            words = random.choice(vocabulary, (count, 20), p=weights)
-            memories = [record(f"{start + n} {' '.join(row)}.", now, position=start + n) for n, row in enumerate(words)]
-            vectors = topical(random, topics, count * views).reshape(count, views, -1)
-            given = {
-                m.id: {f"view{v}" if v else "text": vectors[n, v] for v in range(views)} for n, m in enumerate(memories)
-            }
-            began = perf_counter()
-            store.put(Batch(memories=memories, vectors=given))
-            spent += perf_counter() - began
-        store.close()
-        with recollect.open(file) as memory:
-            began = perf_counter()
-            memory.recall("warm up")
-            cold = perf_counter() - began
-            recalls, stages = recall_times(memory, random, vocabulary, weights)
-            singles = [
-                timed(lambda: memory.remember(" ".join(random.choice(vocabulary, 20, p=weights)))) for _ in range(50)
-            ]
-            after_write = [timed(lambda: memory.recall("what changed")) for _ in range(1)]
-        bytes_each = sum(path.stat().st_size for path in file.parent.glob("bench.db*")) / size
-    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {
-        "figures": {
-            "bulk write, vectors given": f"{size / spent:,.0f} memories/s",
-            "remember, with the local model": spread(singles),
-            "first recall after opening": f"{cold * 1000:.0f} ms",
-            "recall": spread(recalls),
-            "recall after 50 writes": spread(after_write),
-            "bytes a memory in the file": f"{bytes_each:,.0f}",
-            "peak memory of the process": f"{rss:,.0f} MB",
-        },
-        "stages": {name: percentiles(times) for name, times in stages.items()},
-    }
+    now, spent = SystemClock().now(), 0.0
+    store = SqliteStore.open(file)
+    store.adopt(embedder.generation, embedder.dim)
+    for start in range(0, size, 1000):
+        memories = [record(f"{n} {words(20)}.", now, position=n) for n in range(start, min(start + 1000, size))]
+        vectors = topical(random, topics, len(memories) * views).reshape(len(memories), views, -1)
+        given = {one.id: dict(zip(names, rows, strict=True)) for one, rows in zip(memories, vectors, strict=True)}
+        spent += timed(partial(store.put, Batch(memories=memories, vectors=given))) / 1000
+    store.close()
+    return spent
 
 
-def recall_times(memory, random, vocabulary, weights):
+def recall_times(memory, words):
     stages: dict[str, list[float]] = defaultdict(list)
     totals: list[float] = []
     for _ in range(QUERIES):
-        query = " ".join(random.choice(vocabulary, 8, p=weights))
+        query = f"what about {words(8)}?"
         began = perf_counter()
-        found = memory.recall(f"what about {query}?")
+        found = memory.recall(query)
         totals.append((perf_counter() - began) * 1000)
         for step in found.trace.steps:
             stages[step.stage].append(step.ms)
