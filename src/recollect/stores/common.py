@@ -8,6 +8,8 @@ from recollect.errors import EmbeddingMismatch, InvalidInput
 from recollect.model import Entity, Memory
 from recollect.ports import Batch
 
+OF_THE_TEXT = ("subject", "object", "mentions")
+"""Relations of links from a memory to entities: they follow from its text, and stay with that version of it."""
 Adopted = tuple[str, int]
 """The embedding generation of a store's vectors, and their dimension."""
 

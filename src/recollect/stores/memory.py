@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from recollect.model import Entity, Filter, Link, Memory, Usage
 from recollect.ports import Batch, Page, StoreStats
 from recollect.stores.common import (
+    OF_THE_TEXT,
     Adopted,
     check_adoption,
     check_limit,
@@ -75,6 +76,7 @@ class MemoryStore:
             check_vectors(batch, self._adopted)
             changed: dict[str, _Kept] = {}
             answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
+            self._archive_links(changed)
             links = {(link.source, link.relation, link.target): link for link in batch.links}
             links = {key: link for key, link in links.items() if self._links.get(key) != link}
             entities = self._merged(batch.entities)
@@ -225,6 +227,14 @@ class MemoryStore:
             written = _Kept(self._places, memory, vectors)
         changed[memory.id] = written
         return written
+
+    def _archive_links(self, changed: Mapping[str, _Kept]) -> None:
+        """Links that follow from a text stay with that version of it."""
+        archived = (one.memory for id, one in changed.items() if one.memory.version_of and id not in self._kept)
+        for past in archived:
+            for key in [key for key in self._links if key[0] == past.version_of and key[1] in OF_THE_TEXT]:
+                link = replace(self._links.pop(key), source=past.id)
+                self._links[link.source, link.relation, link.target] = link
 
     def _merged(self, given: Sequence[Entity]) -> dict[str, Entity]:
         merged: dict[str, Entity] = {}

@@ -20,7 +20,7 @@ def build(setting: str | Embedder | None, *, options: Options | None = None) -> 
 
     `local`, `local:NAME`, `onnx:FOLDER`, `ollama:MODEL` and `openai:MODEL` or another row of
     `openai.PRESETS`; None for `none`. An object passes through as it is. `options` are those of the
-    configuration's table `[embedder]`.
+    configuration's table `[embedder_options]`.
     """
     if setting is None or not isinstance(setting, str):
         return setting

@@ -42,11 +42,6 @@ class Database:
         """Whether a transaction is open."""
         return self._connection.in_transaction
 
-    @property
-    def changes(self) -> int:
-        """How many rows this connection has changed so far."""
-        return self._connection.total_changes()
-
     def wait_for(self, seconds: float) -> None:
         """How long to wait for a lock that another connection holds."""
         self._connection.set_busy_timeout(int(seconds * 1000))

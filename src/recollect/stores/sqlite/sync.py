@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from recollect.stores.common import OF_THE_TEXT
 from recollect.stores.index import Entry, Index, IndexView
 from recollect.stores.index.entry import related
 from recollect.stores.sqlite.connection import Connections
@@ -29,7 +30,7 @@ CHANGED = """
 
 LINKED = """
     SELECT l.source, l.relation, l.target FROM memories AS m JOIN links AS l ON l.source = m.id
-    WHERE m.seq > :seq AND l.relation IN ('subject', 'object', 'mentions') ORDER BY l.source, l.relation, l.target
+    WHERE m.seq > :seq AND l.relation IN (:subject, :object, :mentions) ORDER BY l.source, l.relation, l.target
 """
 
 
@@ -78,7 +79,8 @@ class Cache:
 
 def _changed(db: Database, seen: int) -> Iterator[Entry]:
     generation = active_generation(db)
-    linked = {id: related(row[1:] for row in rows) for id, rows in groupby(db.execute(LINKED, {"seq": seen}), _first)}
+    linked_rows = db.execute(LINKED, {"seq": seen, **{relation: relation for relation in OF_THE_TEXT}})
+    linked = {id: related(row[1:] for row in rows) for id, rows in groupby(linked_rows, _first)}
     rows = db.execute(CHANGED, {"generation": generation and generation.id, "seq": seen})
     for _, group in groupby(rows, _first):
         yield _entry(list(group), linked)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from recollect.model import Entity, Link, Memory, Usage
 from recollect.ports import Batch
-from recollect.stores.common import merged_entity, next_version
+from recollect.stores.common import OF_THE_TEXT, merged_entity, next_version
 from recollect.stores.index import entry_of, micros
 from recollect.stores.sqlite.database import Database, Row
 from recollect.stores.sqlite.reads import Generation, entities, fetch
@@ -21,6 +21,7 @@ PUT_LINK = (
     "INSERT INTO links VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight "
     "WHERE weight <> excluded.weight RETURNING source"
 )
+MOVE_LINKS = "UPDATE OR REPLACE links SET source = ? WHERE source = ? AND relation IN (?, ?, ?)"
 ERASE = (
     "DELETE FROM shown WHERE id = ?",
     "DELETE FROM usage WHERE id = ?",
@@ -153,6 +154,7 @@ class Write:
         )
         if past.usage != Usage():
             self._db.execute(PUT_USAGE, usage_row(past.id, past.usage))
+        self._db.execute(MOVE_LINKS, (past.id, old.memory.id, *OF_THE_TEXT))
 
     def _flush(self) -> None:
         if self._unwritten:

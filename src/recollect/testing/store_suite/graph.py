@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.model import Entity, Link, Memory, Origin
+from recollect.model import Entity, Filter, Link, Memory, Origin
 from recollect.ports import Batch, Store
 from recollect.testing.store_suite.base import StoreCase, ids, put
 from recollect.testing.world import memory
@@ -77,3 +77,27 @@ class Graph(StoreCase):
         put(store, memory("a lamp", id="lamp"), memory("a book", id="book"))
         assert ids(store.neighbours("lamp", 2, 2)) == ["lamp"]
         assert store.neighbours("nothing", 2, 2) == []
+
+    def test_what_a_text_relates_stays_with_that_version_of_it(self, store: Store) -> None:
+        """The graph of a moment has the edges of what was true then."""
+
+        def living_in(place: str) -> Batch:
+            links = [Link("home", "subject", "e:ann"), Link("home", "object", f"e:{place}"), Link("home", "next", "x")]
+            return Batch([memory(f"Ann lives in {place}", id="home")], links=links)
+
+        store.put(living_in("oslo"))
+        store.put(living_in("bergen"))
+        now, then = store.history("home")
+        assert {(link.relation, link.target) for link in store.links(["home"])} == {
+            ("subject", "e:ann"),
+            ("object", "e:bergen"),
+            ("next", "x"),
+        }
+        graph, admitted = store.view().graph(Filter())
+        names = {node: entity for entity, node in graph.nodes.items()}
+        edges = {
+            (one, names[int(source)], names[int(target)])
+            for one, source, target, may in zip(graph.memories, graph.source, graph.target, admitted, strict=True)
+            if may
+        }
+        assert edges == {(now.id, "e:ann", "e:bergen"), (then.id, "e:ann", "e:oslo")}
