@@ -23,13 +23,35 @@ Vectors = Mapping[str, "Vector"]
 
 
 @dataclass(frozen=True, slots=True)
+class Job:
+    """Something left to do, kept until it is done: when it is due, how often it was tried, how that failed."""
+
+    task: str
+    subject: str
+    due: datetime
+    attempts: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
-    """What is written together or not at all; vectors by memory id, then by view."""
+    """What is written together or not at all.
+
+    `memories` are put: a known id with another text becomes a new version. `revised` are kept exactly as given,
+    in place of any of the same id, whose usage goes on. Vectors go by memory id, then by view. `rewards` are added
+    to a memory's history. A job takes the place of that task for that subject; `done` names task and subject.
+    """
 
     memories: Sequence[Memory] = ()
     vectors: Mapping[str, Vectors] = field(default_factory=dict[str, Vectors])
     links: Sequence[Link] = ()
     entities: Sequence[Entity] = ()
+    revised: Sequence[Memory] = ()
+    erased: Sequence[str] = ()
+    unlinked: Sequence[Link] = ()
+    rewards: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    jobs: Sequence[Job] = ()
+    done: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +143,43 @@ class View(Protocol):
         ...
 
 
-class Store(Protocol):
+class Reader(Protocol):
+    """A store to be asked, by anyone or from within a write."""
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, with their usage; unknown ids are left out."""
+        ...
+
+    def history(self, id: str) -> list[Memory]:
+        """All versions of a memory, newest first."""
+        ...
+
+    def links(self, ids: Sequence[str]) -> list[Link]:
+        """Links that start or end at any of these ids."""
+        ...
+
+    def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Entities whose name or alias is one of these, case aside."""
+        ...
+
+    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+        """Every memory with one of these keys, in every scope and form, in the order written."""
+        ...
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """All views of each memory that has one."""
+        ...
+
+    def jobs(self, task: str | None = None) -> list[Job]:
+        """What is left to do, the first due first."""
+        ...
+
+
+Plan = Callable[[Reader], Batch]
+"""What to write, made of the store as it stands."""
+
+
+class Store(Reader, Protocol):
     """Where memories are kept. One store holds one space."""
 
     @property
@@ -146,32 +204,23 @@ class Store(Protocol):
         """
         ...
 
-    def embedded(self, ids: Sequence[str]) -> set[str]:
-        """Which of these memories have vectors of the store's embedding generation."""
+    def update(self, plan: Plan) -> list[Memory]:
+        """`put` what a plan makes of the store, with nobody writing in between; returns as `put` does.
+
+        The plan asks the reader it is given and nothing else of the store, and is quick: others wait for it.
+        """
         ...
 
-    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories with these ids, with their usage; unknown ids are left out."""
+    def embedded(self, ids: Sequence[str]) -> set[str]:
+        """Which of these memories have vectors of the store's embedding generation."""
         ...
 
     def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
         """Memories that a filter admits, in the order they were written."""
         ...
 
-    def history(self, id: str) -> list[Memory]:
-        """All versions of a memory, newest first."""
-        ...
-
     def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
         """The memories around this one in its session, by position, itself included."""
-        ...
-
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """Links that start or end at any of these ids."""
-        ...
-
-    def entities(self, names: Sequence[str]) -> list[Entity]:
-        """Entities whose name or alias is one of these, case aside."""
         ...
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
@@ -237,11 +286,28 @@ class Reranker(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A language model's answer, and the tokens it cost where the vendor tells."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
 class LLM(Protocol):
     """A language model. Never a condition: every stage that uses one has a rule to fall back on."""
 
-    def complete(self, messages: Sequence[Mapping[str, str]], *, schema: Mapping[str, Any] | None = None) -> str:
-        """The model's answer, as JSON of the schema when one is given."""
+    @property
+    def name(self) -> str:
+        """Vendor and model, as the trace shows them."""
+        ...
+
+    def complete(self, messages: Sequence[Mapping[str, str]], *, schema: Mapping[str, Any] | None = None) -> Completion:
+        """The answer to messages of `role` (system, user, assistant) and `content`, as JSON when a schema is given.
+
+        Raises ModelUnavailable when there is none: no server, no key, refused, out of time, cut short.
+        """
         ...
 
 

@@ -42,6 +42,7 @@ entries = st.builds(
     valid_to=st.none(),
     expired_at=st.none(),
     expires_at=st.none(),
+    retracted_at=st.none(),
     words=analysed,
     original=st.none() | analysed,
     vectors=st.just({}),

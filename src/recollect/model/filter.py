@@ -45,7 +45,9 @@ class Filter:
         yield "classified too high", memory.worth.classification > self.max_classification
         yield "before since", self.since is not None and times.valid_from < self.since
         yield "after until", self.until is not None and times.valid_from > self.until
-        yield "not known yet", self.known_at is not None and times.ingested_at > self.known_at
+        if self.known_at is not None:
+            yield "not known yet", times.ingested_at > self.known_at
+            yield "taken back", times.retracted_at is not None and times.retracted_at <= self.known_at
         if self.as_of is not None:
             yield "not true yet", times.valid_from > self.as_of
             yield "no longer true or expired", not self.include_expired and not self._still_valid(times, self.as_of)

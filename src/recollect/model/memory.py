@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -85,13 +85,17 @@ def within(name: str, value: float, low: float, high: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Two clocks: when it was true (valid_*), and when we knew it (ingested_at, expired_at)."""
+    """Two clocks: when it was true (valid_*), and when we knew it.
+
+    Known from `ingested_at` on; its end, `valid_to`, from `expired_at` on; taken back at `retracted_at`.
+    """
 
     valid_from: datetime
     ingested_at: datetime
     valid_to: datetime | None = None
     expired_at: datetime | None = None
     expires_at: datetime | None = None
+    retracted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,11 @@ class Usage:
         """This usage with one more recall."""
         times = (*self.recall_times, at)[-RECALL_TIMES_KEPT:]
         return replace(self, recalls=self.recalls + 1, last_recall=at, recall_times=times)
+
+    def rewarded(self, rewards: Sequence[float]) -> Usage:
+        """This usage with more rewards."""
+        total = math.fsum([self.reward_total, *rewards])
+        return replace(self, reward_count=self.reward_count + len(rewards), reward_total=total)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,8 +158,30 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What language models were asked: calls, and tokens as their vendors count them, else as we estimate."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def plus(self, other: Spent) -> Spent:
+        """The sum of both."""
+        return Spent(
+            self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out
+        )
+
+    def since(self, before: Spent) -> Spent:
+        """What has been added since then."""
+        return self.plus(Spent(-before.calls, -before.tokens_in, -before.tokens_out))
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that happened in a recall, from which `explain` and `why_not` are read."""
+    """Everything that happened in a recall, from which `explain` and `why_not` are read.
+
+    `llm` is None when no language model was asked.
+    """
 
     steps: tuple[Step, ...]
     found: Mapping[str, Found]
@@ -169,6 +191,8 @@ class Trace:
     candidate_count: int = 0
     candidates_per_hop: tuple[int, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    phase_timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    llm: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True)

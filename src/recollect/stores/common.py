@@ -27,7 +27,7 @@ def check_adoption(known: Adopted | None, embedding: str, dim: int) -> None:
 
 def check_vectors(batch: Batch, adopted: Adopted | None) -> None:
     """Refuse vectors of another dimension than the adopted one, or of memories outside the batch."""
-    ids = {memory.id for memory in batch.memories}
+    ids = {memory.id for memory in (*batch.memories, *batch.revised)}
     for id, views in batch.vectors.items():
         if id not in ids:
             raise InvalidInput(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model import Entity, Filter, Link, Memory, Usage
-from recollect.ports import Batch, Page, StoreStats
+from recollect.ports import Batch, Job, Page, Plan, StoreStats, Vectors
 from recollect.stores.common import (
     OF_THE_TEXT,
     Adopted,
@@ -26,8 +26,10 @@ from recollect.stores.common import (
     next_version,
     position_of,
 )
-from recollect.stores.index import Index, IndexView, entry_of
+from recollect.stores.index import Index, IndexView, entry_of, halved
 from recollect.text.fold import fold
+
+Views = Mapping[str, NDArray[Any]]
 
 
 class _Kept(NamedTuple):
@@ -35,7 +37,7 @@ class _Kept(NamedTuple):
 
     place: int
     memory: Memory
-    vectors: Mapping[str, NDArray[Any]]
+    vectors: Views
 
 
 class MemoryStore:
@@ -49,6 +51,7 @@ class MemoryStore:
         self._entities: dict[str, Entity] = {}
         self._shown: dict[str, dict[str, datetime]] = {}
         self._noise: list[str] = []
+        self._jobs: dict[tuple[str, str], Job] = {}
         self._adopted: Adopted | None = None
         self._index = Index()
         self._places = 0
@@ -74,18 +77,26 @@ class MemoryStore:
         """Write a batch atomically and return its memories as the store now has them."""
         with self._lock:
             check_vectors(batch, self._adopted)
-            changed: dict[str, _Kept] = {}
+            if batch.erased and (gone := self._with_versions(batch.erased)):
+                self._erase(gone)
+            changed = {memory.id: self._revised(memory, batch) for memory in batch.revised}
             answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
             self._archive_links(changed)
-            links = {(link.source, link.relation, link.target): link for link in batch.links}
-            links = {key: link for key, link in links.items() if self._links.get(key) != link}
+            linked = self._relinked(batch)
             entities = self._merged(batch.entities)
-            if changed or links or entities:
-                self._links.update(links)
+            if changed or linked or entities:
                 self._entities.update(entities)
-                linked = {link.source for link in links.values()}
                 self._keep({**{id: self._kept[id] for id in linked if id in self._kept}, **changed})
+            self._reward(batch.rewards)
+            self._jobs.update({(job.task, job.subject): job for job in batch.jobs})
+            for task, subject in batch.done:
+                self._jobs.pop((task, subject), None)
             return answers
+
+    def update(self, plan: Plan) -> list[Memory]:
+        """`put` what a plan makes of the store, with nobody writing in between."""
+        with self._lock:
+            return self.put(plan(self))
 
     def embedded(self, ids: Sequence[str]) -> set[str]:
         """Which of these memories have vectors of the store's embedding generation."""
@@ -114,6 +125,27 @@ class MemoryStore:
         with self._lock:
             versions = [self._kept[version].memory for version in self._with_versions([id])]
         return sorted(versions, key=lambda memory: memory.version, reverse=True)
+
+    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+        """Every memory with one of these keys, in every scope and form, in the order written."""
+        asked = set(keys)
+        with self._lock:
+            return [kept.memory for kept in self._in_order() if kept.memory.origin.key in asked]
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """All views of each memory that has one, as exact as a store keeps them."""
+        with self._lock:
+            having = {id: self._kept[id].vectors for id in ids if id in self._kept and self._kept[id].vectors}
+        return {
+            id: {view: halved(vector).astype(np.float32) for view, vector in views.items()}
+            for id, views in having.items()
+        }
+
+    def jobs(self, task: str | None = None) -> list[Job]:
+        """What is left to do, the first due first."""
+        with self._lock:
+            wanted = [job for job in self._jobs.values() if task is None or job.task == task]
+        return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))
 
     def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
         """The memories around this one in its session, by position and then by the order of writing."""
@@ -227,6 +259,32 @@ class MemoryStore:
             written = _Kept(self._places, memory, vectors)
         changed[memory.id] = written
         return written
+
+    def _revised(self, memory: Memory, batch: Batch) -> _Kept:
+        """A memory exactly as given; a known one keeps its place and usage, and its vectors while its text stays."""
+        known = self._kept.get(memory.id)
+        vectors: Views = {view: np.array(vector) for view, vector in batch.vectors.get(memory.id, {}).items()}
+        if known is None:
+            self._places += 1
+            return _Kept(self._places, memory, vectors)
+        if not vectors and known.memory.text == memory.text:
+            vectors = known.vectors
+        return _Kept(known.place, replace(memory, usage=known.memory.usage), vectors)
+
+    def _relinked(self, batch: Batch) -> set[str]:
+        """Apply a batch's links; returns the memories whose links changed."""
+        gone = [(link.source, link.relation, link.target) for link in batch.unlinked]
+        taken = [key for key in gone if self._links.pop(key, None) is not None]
+        links = {(link.source, link.relation, link.target): link for link in batch.links}
+        fresh = {key: link for key, link in links.items() if self._links.get(key) != link}
+        self._links.update(fresh)
+        return {source for source, _, _ in (*fresh, *taken)}
+
+    def _reward(self, rewards: Mapping[str, Sequence[float]]) -> None:
+        for id in rewards.keys() & self._kept.keys():
+            kept = self._kept[id]
+            usage = (kept.memory.usage or Usage()).rewarded(rewards[id])
+            self._kept[id] = kept._replace(memory=replace(kept.memory, usage=usage))
 
     def _archive_links(self, changed: Mapping[str, _Kept]) -> None:
         """Links that follow from a text stay with that version of it."""

@@ -61,6 +61,7 @@ class Columns:
         self.valid_to = Growing(np.int64)
         self.expired_at = Growing(np.int64)
         self.expires_at = Growing(np.int64)
+        self.retracted_at = Growing(np.int64)
 
     def extend(self, entries: Sequence[Entry]) -> None:
         """Append one row an entry."""
@@ -74,6 +75,7 @@ class Columns:
         self.valid_to.extend(_numbers((entry.valid_to for entry in entries), missing=NEVER))
         self.expired_at.extend(_numbers((entry.expired_at for entry in entries), missing=ALWAYS))
         self.expires_at.extend(_numbers((entry.expires_at for entry in entries), missing=NEVER))
+        self.retracted_at.extend(_numbers((entry.retracted_at for entry in entries), missing=NEVER))
 
     def taken(self, rows: NDArray[np.intp]) -> Columns:
         """The same columns for some of the rows."""

@@ -30,6 +30,7 @@ class Entry(NamedTuple):
     valid_to: int | None
     expired_at: int | None
     expires_at: int | None
+    retracted_at: int | None
     words: str
     original: str | None
     vectors: Mapping[str, NDArray[np.float16]]
@@ -54,6 +55,7 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
         valid_to=_micros_or_none(times.valid_to),
         expired_at=_micros_or_none(times.expired_at),
         expires_at=_micros_or_none(times.expires_at),
+        retracted_at=_micros_or_none(times.retracted_at),
         words=analyse(memory.text, *memory.keywords, *relation),
         original=None if memory.original is None else analyse(memory.original),
         vectors={view: halved(vector) for view, vector in vectors.items()},

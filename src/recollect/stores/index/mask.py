@@ -42,6 +42,7 @@ def _times(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
         yield valid_from <= micros(where.until)
     if where.known_at is not None:
         yield columns.ingested_at.first(count) <= micros(where.known_at)
+        yield columns.retracted_at.first(count) > micros(where.known_at)
     if where.as_of is not None:
         yield valid_from <= micros(where.as_of)
         if not where.include_expired:

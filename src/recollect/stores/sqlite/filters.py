@@ -41,6 +41,7 @@ def _conditions(where: Filter) -> Iterator[str]:
         yield "valid_from <= :until"
     if where.known_at is not None:
         yield "ingested_at <= :known_at"
+        yield "(retracted_at IS NULL OR retracted_at > :known_at)"
     if where.as_of is not None:
         yield "valid_from <= :as_of"
         if not where.include_expired:

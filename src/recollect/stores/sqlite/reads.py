@@ -6,19 +6,26 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
+import numpy as np
 
 from recollect.model import Entity, Filter, Link, Memory
-from recollect.ports import Page, StoreStats
+from recollect.ports import Job, Page, StoreStats, Vectors
 from recollect.stores.common import cursor_after, position_of
+from recollect.stores.index import moment
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.filters import clause
 from recollect.stores.sqlite.rows import SELECT, Stored, read
 from recollect.text.fold import fold
 
 AMONG = "m.id IN (SELECT value FROM json_each(?))"
+KEYED = "m.key IN (SELECT value FROM json_each(?))"
+VIEWS = (
+    "SELECT m.id, view, data FROM memories AS m JOIN vectors AS v ON v.row = m.row "
+    "JOIN generations AS g ON g.id = v.generation AND g.active WHERE m.id IN (SELECT value FROM json_each(?))"
+)
 
 
 class Generation(NamedTuple):
@@ -88,6 +95,30 @@ def history(db: Database, id: str) -> list[Memory]:
     """All versions of a memory, newest first."""
     rows = db.execute(f"{SELECT} WHERE m.id = :id OR m.version_of = :id ORDER BY m.version DESC", {"id": id})
     return [read(row).memory for row in rows]
+
+
+def keyed(db: Database, keys: Sequence[str]) -> list[Memory]:
+    """Every memory with one of these keys, in the order written."""
+    rows = db.execute(f"{SELECT} WHERE {KEYED} ORDER BY row", (json.dumps(list(keys)),))
+    return [read(row).memory for row in rows]
+
+
+def vectors(db: Database, ids: Sequence[str]) -> dict[str, Vectors]:
+    """All views of memories in the active generation, by id."""
+    found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for id, view, data in db.execute(VIEWS, (json.dumps(list(ids)),)):
+        found[id][view] = np.frombuffer(data, "<f2").astype(np.float32)
+    return dict(found)
+
+
+def jobs(db: Database, task: str | None) -> list[Job]:
+    """What is left to do, the first due first."""
+    rows = db.execute(
+        "SELECT task, subject, due, attempts, error FROM jobs WHERE :task IS NULL OR task = :task "
+        "ORDER BY due, task, subject",
+        {"task": task},
+    )
+    return [Job(name, subject, moment(due), attempts, error) for name, subject, due, attempts, error in rows]
 
 
 def neighbours(db: Database, id: str, before: int, after: int) -> list[Memory]:
@@ -161,6 +192,41 @@ def stats(db: Database, path: Path) -> StoreStats:
         kinds=dict(db.execute("SELECT kind, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1")),
         scopes=dict(db.execute("SELECT scope, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1")),
     )
+
+
+class Inside:
+    """The file from within a write."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, with their usage; unknown ids are left out."""
+        return {id: stored.memory for id, stored in fetch(self._db, ids).items()}
+
+    def history(self, id: str) -> list[Memory]:
+        """All versions of a memory, newest first."""
+        return history(self._db, id)
+
+    def links(self, ids: Sequence[str]) -> list[Link]:
+        """Links that start or end at any of these ids."""
+        return links(self._db, ids)
+
+    def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Entities whose name or alias is one of these, case aside."""
+        return entities_named(self._db, names)
+
+    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+        """Every memory with one of these keys, in the order written."""
+        return keyed(self._db, keys)
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """All views of each memory that has one."""
+        return vectors(self._db, ids)
+
+    def jobs(self, task: str | None = None) -> list[Job]:
+        """What is left to do, the first due first."""
+        return jobs(self._db, task)
 
 
 def _size(path: Path) -> int:

@@ -27,6 +27,7 @@ COLUMNS = (
     "valid_to",
     "expired_at",
     "expires_at",
+    "retracted_at",
     "importance",
     "confidence",
     "salience",
@@ -52,6 +53,10 @@ COLUMNS = (
 )
 USAGE_COLUMNS = ("recalls", "last_recall", "recall_times", "reward_count", "reward_total")
 
+UPDATE = (
+    f"UPDATE memories SET seq = ?, {', '.join(f'{name} = ?' for name in COLUMNS)}, "  # noqa: S608 - names of our own
+    "words = ?, original_words = ? WHERE row = ?"
+)
 INSERT = (
     f"INSERT INTO memories (row, seq, {', '.join(COLUMNS)}, words, original_words) "  # noqa: S608 - names of our own
     f"VALUES ({', '.join('?' * (len(COLUMNS) + 4))})"
@@ -88,6 +93,7 @@ def columns_of(memory: Memory, entry: Entry) -> Row:
         entry.valid_to,
         entry.expired_at,
         entry.expires_at,
+        entry.retracted_at,
         worth.importance,
         worth.confidence,
         worth.salience,
@@ -120,7 +126,7 @@ def read(row: Sequence[Any]) -> Stored:
     # fmt: off
     (
         number, version, id, text, original, keywords, kind, scope, tier, topic,
-        valid_from, ingested_at, valid_to, expired_at, expires_at,
+        valid_from, ingested_at, valid_to, expired_at, expires_at, retracted_at,
         importance, confidence, salience, trust, credibility, classification,
         emotion, emotion_tags, flags, relevance,
         source, session, position, speaker, key, mentions,
@@ -128,7 +134,8 @@ def read(row: Sequence[Any]) -> Stored:
         *usage,
     ) = row
     times = Times(
-        moment(valid_from), moment(ingested_at), _moment(valid_to), _moment(expired_at), _moment(expires_at)
+        moment(valid_from), moment(ingested_at),
+        _moment(valid_to), _moment(expired_at), _moment(expires_at), _moment(retracted_at),
     )
     worth = Worth(
         importance, confidence, salience, trust, credibility, classification,

@@ -1,4 +1,4 @@
-"""The tables of a file as the first version made them; times are microseconds since 1970, UTC."""
+"""The tables of a file, step by step; times are microseconds since 1970, UTC."""
 
 FIRST_TABLES = """
 CREATE TABLE space (            -- one row
@@ -108,4 +108,19 @@ CREATE TABLE noise (row INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 
 CREATE TABLE deletions (id TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX deletions_by_seq ON deletions (seq);
+"""
+
+FACTS_AND_JOBS = """
+ALTER TABLE memories ADD COLUMN retracted_at INTEGER;
+CREATE INDEX memories_by_key ON memories (key) WHERE key IS NOT NULL;
+
+CREATE TABLE jobs (             -- what is left to do
+    task TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    due INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    error TEXT,
+    PRIMARY KEY (task, subject)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_by_due ON jobs (due);
 """

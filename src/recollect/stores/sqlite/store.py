@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import apsw
 
 from recollect.errors import InvalidInput
 from recollect.model import Entity, Filter, Link, Memory
-from recollect.ports import Batch, Page, StoreStats
+from recollect.ports import Batch, Job, Page, Plan, StoreStats, Vectors
 from recollect.stores.common import check_adoption, check_limit, check_vectors
 from recollect.stores.index import IndexView, micros
 from recollect.stores.sqlite import checks, reads, writes
@@ -79,19 +80,25 @@ class SqliteStore:
 
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them."""
-        items = writes.prepared(batch)
-        try:
-            with self._connections.writing() as db:
-                check_vectors(batch, _adopted(db))
-                write = writes.Write(db)
-                stored = write.memories(items, reads.active_generation(db))
-                write.links(batch.links)
-                write.entities(batch.entities)
-        except (UnicodeEncodeError, OverflowError, apsw.ConstraintError) as error:
-            raise InvalidInput(
-                f"a value of the batch cannot be kept ({error})",
-                remedy="Remove lone surrogates from texts and NaN from numbers; keep integers below 2⁶³.",
-            ) from error
+        ready = writes.prepared(batch)
+        with self._connections.writing() as db, _refusals():
+            stored = self._write(db, ready)
+        return self._written(stored, batch)
+
+    def update(self, plan: Plan) -> list[Memory]:
+        """`put` what a plan makes of the store, with nobody writing in between."""
+        with self._connections.writing() as db, _refusals():
+            batch = plan(reads.Inside(db))
+            stored = self._write(db, writes.prepared(batch))
+        return self._written(stored, batch)
+
+    def _write(self, db: Database, ready: writes.Ready) -> list[Memory]:
+        check_vectors(ready.batch, _adopted(db))
+        return writes.Write(db).everything(ready, reads.active_generation(db))
+
+    def _written(self, stored: list[Memory], batch: Batch) -> list[Memory]:
+        if batch.erased:
+            self._connections.checkpoint(wait=TOUCH_PATIENCE)  # the log still holds what was erased
         return stored
 
     def embedded(self, ids: Sequence[str]) -> set[str]:
@@ -114,6 +121,21 @@ class SqliteStore:
         """All versions of a memory, newest first."""
         with self._connections.reading() as db:
             return reads.history(db, id)
+
+    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+        """Every memory with one of these keys, in every scope and form, in the order written."""
+        with self._connections.reading() as db:
+            return reads.keyed(db, keys)
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """All views of each memory that has one."""
+        with self._connections.reading() as db:
+            return reads.vectors(db, ids)
+
+    def jobs(self, task: str | None = None) -> list[Job]:
+        """What is left to do, the first due first."""
+        with self._connections.reading() as db:
+            return reads.jobs(db, task)
 
     def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
         """The memories around this one in its session, by position, itself included."""
@@ -188,6 +210,18 @@ class SqliteStore:
             check_adoption(known, embedding, dim)
             if known is None:
                 db.execute("INSERT INTO generations (name, dim, active) VALUES (?, ?, 1)", (embedding, dim))
+
+
+@contextmanager
+def _refusals() -> Generator[None]:
+    """What the file cannot hold, as our error."""
+    try:
+        yield
+    except (UnicodeEncodeError, OverflowError, apsw.ConstraintError) as error:
+        raise InvalidInput(
+            f"a value of the batch cannot be kept ({error})",
+            remedy="Remove lone surrogates from texts and NaN from numbers; keep integers below 2⁶³.",
+        ) from error
 
 
 def _adopted(db: Database) -> tuple[str, int] | None:

@@ -19,11 +19,11 @@ from recollect.stores.sqlite.connection import Connections
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.reads import Counters, active_generation, counters
 
-ENTRY_COLUMNS = 13
+ENTRY_COLUMNS = 14
 _first = itemgetter(0)
 CHANGED = """
     SELECT m.row, id, kind, scope, tier, topic, classification, valid_from, ingested_at,
-        valid_to, expired_at, expires_at, words, original_words, mentions, view, data
+        valid_to, expired_at, expires_at, retracted_at, words, original_words, mentions, view, data
     FROM memories AS m LEFT JOIN vectors AS v ON v.row = m.row AND v.generation = :generation
     WHERE m.seq > :seq ORDER BY m.seq, m.row
 """

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from recollect.model import Entity, Link, Memory, Usage
-from recollect.ports import Batch
+from recollect.ports import Batch, Job
 from recollect.stores.common import OF_THE_TEXT, merged_entity, next_version
 from recollect.stores.index import entry_of, micros
 from recollect.stores.sqlite.database import Database, Row
 from recollect.stores.sqlite.reads import Generation, entities, fetch
-from recollect.stores.sqlite.rows import INSERT, Stored, columns_of, read_usage, usage_row
+from recollect.stores.sqlite.rows import INSERT, UPDATE, Stored, columns_of, read_usage, usage_row
 from recollect.text.fold import fold
 
 PUT_USAGE = "INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?, ?, ?)"
@@ -21,6 +21,7 @@ PUT_LINK = (
     "INSERT INTO links VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight "
     "WHERE weight <> excluded.weight RETURNING source"
 )
+PUT_JOB = "INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?)"
 MOVE_LINKS = "UPDATE OR REPLACE links SET source = ? WHERE source = ? AND relation IN (?, ?, ?)"
 ERASE = (
     "DELETE FROM shown WHERE id = ?",
@@ -43,9 +44,18 @@ class Prepared(NamedTuple):
     vectors: Mapping[str, bytes]
 
 
-def prepared(batch: Batch) -> list[Prepared]:
-    """The memories of a batch with everything computed that needs no lock."""
-    return [_prepared(memory, batch) for memory in batch.memories]
+class Ready(NamedTuple):
+    """A batch with everything computed that needs no lock."""
+
+    batch: Batch
+    put: list[Prepared]
+    revised: list[Prepared]
+
+
+def prepared(batch: Batch) -> Ready:
+    """A batch ready to be written."""
+    put = [_prepared(memory, batch) for memory in batch.memories]
+    return Ready(batch, put, [_prepared(memory, batch) for memory in batch.revised])
 
 
 def _prepared(memory: Memory, batch: Batch) -> Prepared:
@@ -68,6 +78,42 @@ class Write:
         if self._seq is None:
             self._seq = int(self._db.value("UPDATE space SET seq = seq + 1 RETURNING seq"))
         return self._seq
+
+    def everything(self, ready: Ready, generation: Generation | None) -> list[Memory]:
+        """All of a batch; returns its put memories as they are now."""
+        batch = ready.batch
+        if batch.erased:
+            self.erase(batch.erased)
+        self.revise(ready.revised, generation)
+        stored = self.memories(ready.put, generation)
+        self.unlink(batch.unlinked)
+        self.links(batch.links)
+        self.entities(batch.entities)
+        reward(self._db, batch.rewards)
+        self._db.execute_many(PUT_JOB, map(job_row, batch.jobs))
+        self._db.execute_many("DELETE FROM jobs WHERE task = ? AND subject = ?", batch.done)
+        return stored
+
+    def revise(self, items: Sequence[Prepared], generation: Generation | None) -> None:
+        """Keep memories as they are given, in place of those of the same ids; a changed text drops its vectors."""
+        known = fetch(self._db, (item.memory.id for item in items))
+        for item in items:
+            old = known.get(item.memory.id)
+            row = self._add(item) if old is None else self._replace(old, item)
+            if generation is not None and item.vectors:
+                self._vectors({row: item.vectors}, generation, new_after=row)
+
+    def _add(self, item: Prepared) -> int:
+        row = self._last_row() + 1
+        self._add_usage(item.memory)
+        self._db.execute(INSERT, (row, self.seq, *item.columns))
+        return row
+
+    def _replace(self, old: Stored, item: Prepared) -> int:
+        self._db.execute(UPDATE, (self.seq, *item.columns, old.row))
+        if item.vectors or old.memory.text != item.memory.text:
+            self._db.execute("DELETE FROM vectors WHERE row = ?", (old.row,))
+        return old.row
 
     def memories(self, items: Sequence[Prepared], generation: Generation | None) -> list[Memory]:
         """Insert what is new, archive what has another text, keep what is the same."""
@@ -92,6 +138,15 @@ class Write:
         changed = dict.fromkeys(source for row in rows for (source,) in self._db.execute(PUT_LINK, row))
         if changed:
             self._db.execute_many("UPDATE memories SET seq = ? WHERE id = ?", [(self.seq, id) for id in changed])
+
+    def unlink(self, links: Sequence[Link]) -> None:
+        """Take links out; the memories they started from count as changed."""
+        for link in links:
+            self._db.execute(
+                "DELETE FROM links WHERE source = ? AND relation = ? AND target = ?",
+                (link.source, link.relation, link.target),
+            )
+            self._db.execute("UPDATE memories SET seq = ? WHERE id = ?", (self.seq, link.source))
 
     def entities(self, given: Sequence[Entity]) -> None:
         """Add entities; a known one keeps its names and takes the new ones."""
@@ -137,10 +192,14 @@ class Write:
         if old is not None:
             memory = next_version(old.memory, memory)
             self._archive(old, memory)
-        elif memory.usage != Usage():
-            self._db.execute(PUT_USAGE, usage_row(memory.id, memory.usage))
+        else:
+            self._add_usage(memory)
         self._unwritten.append((row, self.seq, memory.version, *item.columns[1:]))
         return Stored(row, memory)
+
+    def _add_usage(self, memory: Memory) -> None:
+        if memory.usage != Usage():
+            self._db.execute(PUT_USAGE, usage_row(memory.id, memory.usage))
 
     def _archive(self, old: Stored, successor: Memory) -> None:
         """Turn a row into history where it stands, so that it keeps its vectors."""
@@ -197,16 +256,31 @@ class Write:
         )
 
 
+def reward(db: Database, rewards: Mapping[str, Sequence[float]]) -> None:
+    """Add rewards to the history of each memory there is."""
+    usages = _usages(db, rewards)
+    db.execute_many(PUT_USAGE, [usage_row(id, usage.rewarded(rewards[id])) for id, usage in usages])
+
+
+def job_row(job: Job) -> Row:
+    """A job as it is kept."""
+    return job.task, job.subject, micros(job.due), job.attempts, job.error
+
+
 def touch(db: Database, ids: Iterable[str], at: datetime) -> None:
     """Count a recall of each memory there is, in the usage table alone."""
+    usages = _usages(db, ids)
+    db.execute_many(PUT_USAGE, [usage_row(id, usage.recalled(at)) for id, usage in usages])
+
+
+def _usages(db: Database, ids: Iterable[str]) -> list[tuple[str, Usage]]:
     rows = db.execute(
         "SELECT m.id, u.id, recalls, last_recall, recall_times, reward_count, reward_total "
         "FROM memories AS m LEFT JOIN usage AS u ON u.id = m.id "
         "WHERE m.id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(ids)),),
     )
-    usages = [(id, read_usage(usage) or Usage()) for id, *usage in rows]
-    db.execute_many(PUT_USAGE, [usage_row(id, usage.recalled(at)) for id, usage in usages])
+    return [(id, read_usage(usage) or Usage()) for id, *usage in rows]
 
 
 def show(db: Database, session: str, ids: Iterable[str], at: datetime) -> None:

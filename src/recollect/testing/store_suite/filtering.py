@@ -24,6 +24,7 @@ def _times() -> list[Times]:
         *(Times(LONG_AGO, LONG_AGO, valid_to=at) for at in AROUND),
         *(Times(LONG_AGO, LONG_AGO, valid_to=BEFORE, expired_at=at) for at in AROUND),
         *(Times(LONG_AGO, LONG_AGO, expires_at=at) for at in AROUND),
+        *(Times(LONG_AGO, LONG_AGO, retracted_at=at) for at in AROUND),
         Times(LONG_AGO, LONG_AGO, expired_at=BEFORE),
     ]
 
