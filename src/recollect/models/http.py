@@ -130,21 +130,27 @@ class Endpoint:
         import httpx
 
         headers = {"content-type": "application/json"} if content is not None else None
+        end = time.monotonic() + self._timeout
         try:
             with self._client.stream(method, self._url + path, content=content, headers=headers) as response:
-                body = self._read(response)
+                body = self._read(response, end)
                 return _Reply(response.status_code, body, response.headers.get("retry-after"))
         except httpx.DecodingError:
             raise self.invalid("sent an answer that cannot be decompressed") from None
         except httpx.TransportError as error:
             return error
 
-    def _read(self, response: httpx.Response) -> bytes:
+    def _read(self, response: httpx.Response, end: float) -> bytes:
+        import httpx
+
         body = bytearray()
         for chunk in response.iter_bytes():
             body += chunk
             if len(body) > self._limit:
                 raise self.invalid(f"sent an answer of more than {self._limit:,} bytes")
+            # httpx bounds each piece; some servers send blank lines for as long as they are busy.
+            if time.monotonic() > end:
+                raise httpx.ReadTimeout("the whole answer took too long")
         return bytes(body)
 
     def _passing(self, outcome: _Reply | httpx.TransportError) -> bool:

@@ -23,6 +23,14 @@ def _count(value: object) -> bool:
     return isinstance(value, int) and value >= 1 and not isinstance(value, bool)
 
 
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and value >= 0 and not isinstance(value, bool)
+
+
+def _temperature(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 2 and not isinstance(value, bool)
+
+
 def _seconds(value: object) -> bool:
     return isinstance(value, int | float) and value > 0 and not isinstance(value, bool)
 
@@ -33,6 +41,10 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "dim": (_count, "a whole number of at least 1"),
     "batch": (_count, "a whole number of at least 1"),
     "timeout": (_seconds, "a number of seconds above 0"),
+    "retries": (_whole, "a whole number of at least 0"),
+    "max_tokens": (_count, "a whole number of at least 1"),
+    "temperature": (_temperature, "a number from 0 to 2"),
+    "concurrency": (_count, "a whole number of at least 1"),
 }
 
 
