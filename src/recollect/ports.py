@@ -34,12 +34,24 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the journal: what was decided or changed, about which memories, and what undoing it takes."""
+
+    id: str
+    at: datetime
+    verb: str
+    subjects: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """What is written together or not at all.
 
     `memories` are put: a known id with another text becomes a new version. `revised` are kept exactly as given,
     in place of any of the same id, whose usage goes on. Vectors go by memory id, then by view. `rewards` are added
-    to a memory's history. A job takes the place of that task for that subject; `done` names task and subject.
+    to a memory's history. A job takes the place of that task for that subject; `done` names task and subject. A
+    journal entry takes the place of one with its id, and goes when any memory it is about is erased.
     """
 
     memories: Sequence[Memory] = ()
@@ -52,6 +64,7 @@ class Batch:
     rewards: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     jobs: Sequence[Job] = ()
     done: Sequence[tuple[str, str]] = ()
+    journal: Sequence[Entry] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +185,10 @@ class Reader(Protocol):
 
     def jobs(self, task: str | None = None) -> list[Job]:
         """What is left to do, the first due first."""
+        ...
+
+    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
+        """The journal, newest first: of a verb, or about a memory."""
         ...
 
 

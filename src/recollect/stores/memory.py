@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model import Entity, Filter, Link, Memory, Usage
-from recollect.ports import Batch, Job, Page, Plan, StoreStats, Vectors
+from recollect.ports import Batch, Entry, Job, Page, Plan, StoreStats, Vectors
 from recollect.stores.common import (
     OF_THE_TEXT,
     Adopted,
@@ -52,6 +52,7 @@ class MemoryStore:
         self._shown: dict[str, dict[str, datetime]] = {}
         self._noise: list[str] = []
         self._jobs: dict[tuple[str, str], Job] = {}
+        self._journal: dict[str, Entry] = {}
         self._adopted: Adopted | None = None
         self._index = Index()
         self._places = 0
@@ -91,6 +92,7 @@ class MemoryStore:
             self._jobs.update({(job.task, job.subject): job for job in batch.jobs})
             for task, subject in batch.done:
                 self._jobs.pop((task, subject), None)
+            self._journal.update({entry.id: entry for entry in batch.journal})
             return answers
 
     def update(self, plan: Plan) -> list[Memory]:
@@ -146,6 +148,13 @@ class MemoryStore:
         with self._lock:
             wanted = [job for job in self._jobs.values() if task is None or job.task == task]
         return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))
+
+    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
+        """The journal, newest first: of a verb, or about a memory."""
+        with self._lock:
+            newest = reversed(self._journal.values())
+            wanted = (one for one in newest if verb in (None, one.verb) and subject in (None, *one.subjects))
+            return list(islice(wanted, limit))
 
     def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
         """The memories around this one in its session, by position and then by the order of writing."""
@@ -315,6 +324,7 @@ class MemoryStore:
         for seen in self._shown.values():
             for id in erased & seen.keys():
                 del seen[id]
+        self._journal = {id: one for id, one in self._journal.items() if not erased & {*one.subjects}}
         self._generation += 1
         self._index.apply((), gone, generation=self._generation)
 

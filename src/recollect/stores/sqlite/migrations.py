@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recollect.errors import NewerStore, StoreError
 from recollect.stores.sqlite.database import Database
-from recollect.stores.sqlite.schema import FACTS_AND_JOBS, FIRST_TABLES
+from recollect.stores.sqlite.schema import FACTS_JOBS_AND_JOURNAL, FIRST_TABLES
 
 Migration = Callable[[Database], None]
 
@@ -24,12 +24,12 @@ def m001_first_tables(db: Database) -> None:
     db.execute(FIRST_TABLES)
 
 
-def m002_facts_and_jobs(db: Database) -> None:
-    """Facts that are taken back, memories by their key, and what is left to do."""
-    db.execute(FACTS_AND_JOBS)
+def m002_facts_jobs_and_journal(db: Database) -> None:
+    """Facts that are taken back, memories by their key, what is left to do, and a journal."""
+    db.execute(FACTS_JOBS_AND_JOURNAL)
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first_tables, m002_facts_and_jobs)
+MIGRATIONS: tuple[Migration, ...] = (m001_first_tables, m002_facts_jobs_and_journal)
 
 
 def name_of(migration: Migration) -> str:

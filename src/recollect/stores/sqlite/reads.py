@@ -12,7 +12,7 @@ import apsw
 import numpy as np
 
 from recollect.model import Entity, Filter, Link, Memory
-from recollect.ports import Job, Page, StoreStats, Vectors
+from recollect.ports import Entry, Job, Page, StoreStats, Vectors
 from recollect.stores.common import cursor_after, position_of
 from recollect.stores.index import moment
 from recollect.stores.sqlite.database import Database
@@ -121,6 +121,25 @@ def jobs(db: Database, task: str | None) -> list[Job]:
     return [Job(name, subject, moment(due), attempts, error) for name, subject, due, attempts, error in rows]
 
 
+def journal(db: Database, verb: str | None, subject: str | None, limit: int) -> list[Entry]:
+    """Entries of the journal, newest first."""
+    rows = db.execute(
+        """
+        SELECT id, at, verb, data,
+            (SELECT json_group_array(subject) FROM
+                (SELECT subject FROM journal_subjects WHERE entry = row ORDER BY place))
+        FROM journal
+        WHERE (:verb IS NULL OR verb = :verb)
+            AND (:subject IS NULL OR row IN (SELECT entry FROM journal_subjects WHERE subject = :subject))
+        ORDER BY row DESC LIMIT :limit
+        """,
+        {"verb": verb, "subject": subject, "limit": limit},
+    )
+    return [
+        Entry(id, moment(at), of, tuple(json.loads(subjects)), json.loads(data)) for id, at, of, data, subjects in rows
+    ]
+
+
 def neighbours(db: Database, id: str, before: int, after: int) -> list[Memory]:
     """The memories around this one in its session, by position and then by the order of writing."""
     centre = fetch(db, [id]).get(id)
@@ -227,6 +246,10 @@ class Inside:
     def jobs(self, task: str | None = None) -> list[Job]:
         """What is left to do, the first due first."""
         return jobs(self._db, task)
+
+    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
+        """The journal, newest first: of a verb, or about a memory."""
+        return journal(self._db, verb, subject, limit)
 
 
 def _size(path: Path) -> int:

@@ -110,7 +110,7 @@ CREATE TABLE deletions (id TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHO
 CREATE INDEX deletions_by_seq ON deletions (seq);
 """
 
-FACTS_AND_JOBS = """
+FACTS_JOBS_AND_JOURNAL = """
 ALTER TABLE memories ADD COLUMN retracted_at INTEGER;
 CREATE INDEX memories_by_key ON memories (key) WHERE key IS NOT NULL;
 
@@ -123,4 +123,20 @@ CREATE TABLE jobs (             -- what is left to do
     PRIMARY KEY (task, subject)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_by_due ON jobs (due);
+
+CREATE TABLE journal (          -- what was decided or changed, and what undoing it takes
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    verb TEXT NOT NULL,
+    data TEXT NOT NULL          -- JSON
+) STRICT;
+CREATE INDEX journal_by_verb ON journal (verb, row);
+CREATE TABLE journal_subjects (
+    entry INTEGER NOT NULL REFERENCES journal (row) ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    subject TEXT NOT NULL,
+    PRIMARY KEY (entry, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX journal_by_subject ON journal_subjects (subject);
 """

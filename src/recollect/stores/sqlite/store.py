@@ -12,7 +12,7 @@ import apsw
 
 from recollect.errors import InvalidInput
 from recollect.model import Entity, Filter, Link, Memory
-from recollect.ports import Batch, Job, Page, Plan, StoreStats, Vectors
+from recollect.ports import Batch, Entry, Job, Page, Plan, StoreStats, Vectors
 from recollect.stores.common import check_adoption, check_limit, check_vectors
 from recollect.stores.index import IndexView, micros
 from recollect.stores.sqlite import checks, reads, writes
@@ -136,6 +136,11 @@ class SqliteStore:
         """What is left to do, the first due first."""
         with self._connections.reading() as db:
             return reads.jobs(db, task)
+
+    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
+        """The journal, newest first: of a verb, or about a memory."""
+        with self._connections.reading() as db:
+            return reads.journal(db, verb, subject, limit)
 
     def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
         """The memories around this one in its session, by position, itself included."""

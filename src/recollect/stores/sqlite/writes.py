@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from recollect.model import Entity, Link, Memory, Usage
-from recollect.ports import Batch, Job
+from recollect.ports import Batch, Entry, Job
 from recollect.stores.common import OF_THE_TEXT, merged_entity, next_version
 from recollect.stores.index import entry_of, micros
 from recollect.stores.sqlite.database import Database, Row
@@ -28,6 +28,7 @@ ERASE = (
     "DELETE FROM usage WHERE id = ?",
     "DELETE FROM links WHERE source = ?",
     "DELETE FROM links WHERE target = ?",
+    "DELETE FROM journal WHERE row IN (SELECT entry FROM journal_subjects WHERE subject = ?)",
     "DELETE FROM memories WHERE id = ?",  # its vectors go with it
 )
 SHOWN_KEPT = timedelta(days=30)
@@ -92,6 +93,8 @@ class Write:
         reward(self._db, batch.rewards)
         self._db.execute_many(PUT_JOB, map(job_row, batch.jobs))
         self._db.execute_many("DELETE FROM jobs WHERE task = ? AND subject = ?", batch.done)
+        for entry in batch.journal:
+            note(self._db, entry)
         return stored
 
     def revise(self, items: Sequence[Prepared], generation: Generation | None) -> None:
@@ -265,6 +268,19 @@ def reward(db: Database, rewards: Mapping[str, Sequence[float]]) -> None:
 def job_row(job: Job) -> Row:
     """A job as it is kept."""
     return job.task, job.subject, micros(job.due), job.attempts, job.error
+
+
+def note(db: Database, entry: Entry) -> None:
+    """Write a line of the journal, in place of one with its id."""
+    data = json.dumps(dict(entry.data), ensure_ascii=False)
+    row = db.value(
+        "INSERT INTO journal (id, at, verb, data) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (id) DO UPDATE SET at = excluded.at, verb = excluded.verb, data = excluded.data RETURNING row",
+        (entry.id, micros(entry.at), entry.verb, data),
+    )
+    db.execute("DELETE FROM journal_subjects WHERE entry = ?", (row,))
+    subjects = [(row, place, subject) for place, subject in enumerate(entry.subjects)]
+    db.execute_many("INSERT INTO journal_subjects VALUES (?, ?, ?)", subjects)
 
 
 def touch(db: Database, ids: Iterable[str], at: datetime) -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from recollect.model import Filter, Link, Origin, Times, Usage, Worth
-from recollect.ports import Batch, Job, Reader, Store
+from recollect.ports import Batch, Entry, Job, Reader, Store
 from recollect.testing.store_suite.base import (
     ALL,
     EMBEDDER,
@@ -117,6 +117,21 @@ class Revising(StoreCase):
         assert store.jobs() == [again, early]
         store.put(Batch(done=[("facts", "a"), ("facts", "never")]))
         assert store.jobs() == [early]
+
+    def test_the_journal_tells_of_memories_until_they_are_erased(self, store: Store) -> None:
+        """Newest first; an entry written again stays in its place."""
+        first = Entry("1", NOON, "feedback", ("lamp", "book"), {"verdict": "useful"})
+        second = Entry("2", NOON + DAY, "tidy", ("book",), {"before": [1, None, "ä"]})
+        put(store, memory("a lamp", id="lamp"), memory("a book", id="book"))
+        store.put(Batch(journal=[first, second]))
+        assert store.journal() == [second, first]
+        assert store.journal(limit=1) == [second]
+        assert store.journal("feedback") == store.journal(subject="lamp") == [first]
+        undone = replace(first, data={"verdict": "useful", "undone": True})
+        store.put(Batch(journal=[undone]))
+        assert store.journal() == [second, undone]
+        store.delete(["lamp"])
+        assert store.journal() == [second]
 
     def test_a_plan_sees_the_store_and_is_written_whole(self, store: Store) -> None:
         """It may put, revise and erase at once."""
