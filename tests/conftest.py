@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -15,16 +16,9 @@ SHARED = ROOT.parent / "shared"
 @pytest.fixture(autouse=True)
 def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test reads or writes the settings or memories of whoever runs it."""
-    for name in (
-        "RECOLLECT_DB",
-        "RECOLLECT_SPACE",
-        "RECOLLECT_RECIPE",
-        "RECOLLECT_EMBEDDER",
-        "RECOLLECT_RERANKER",
-        "RECOLLECT_LLM",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+    for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+        monkeypatch.delenv(name)
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
 
 

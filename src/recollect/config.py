@@ -19,13 +19,18 @@ class Setting:
     """One thing that can be set: as a key of the file, or as `RECOLLECT_<NAME>` in the environment."""
 
     name: str
-    default: str | None
+    default: str | int | None
     meaning: str
 
     @property
     def variable(self) -> str:
         """The environment variable."""
         return f"RECOLLECT_{self.name.upper()}"
+
+    @property
+    def kind(self) -> type[str] | type[int]:
+        """What its values are."""
+        return int if isinstance(self.default, int) else str
 
 
 SETTINGS = (
@@ -43,9 +48,19 @@ SETTINGS = (
         "Who rereads the best candidates: auto (the recipe decides; none does yet), none, local, jina, voyage …",
     ),
     Setting("llm", None, "The language model, if any."),
+    Setting("llm_calls", 12, "How many calls of language models one recall may make."),
+    Setting("llm_tokens", 60_000, "How many tokens, read and written, those calls may take together."),
+    Setting("extraction_calls", 40, "How many calls one extraction may make, such as that of a session."),
+    Setting("extraction_tokens", 400_000, "How many tokens those calls may take together."),
+    Setting("profile", None, "The extraction profile: coding, research, customer-support, or one of your own."),
+    Setting("session_idle", 30, "Minutes without a step after which a session is committed."),
+    Setting("notice_text", 0, "1 to let notices carry what memories and queries say."),
 )
 TABLES = {
     "embedder_options": "Options of a remote embedder: url, key_env, dim, timeout, batch.",
+    "llm_options": "Options of language models: url, key_env, timeout, max_tokens, temperature, retries, concurrency.",
+    "llm_steps": "Another language model for single steps, by step: mode, tags, reason, facts …",
+    "profiles": "Your own extraction profiles, by name: context, overlays by step, values by kind, function.",
     "recipes": "Your own recipes, by name: a base and what to set in it, or a list of stages.",
 }
 
@@ -60,7 +75,17 @@ class Config:
     embedder: str = "local"
     reranker: str = "auto"
     llm: str | None = None
+    llm_calls: int = 12
+    llm_tokens: int = 60_000
+    extraction_calls: int = 40
+    extraction_tokens: int = 400_000
+    profile: str | None = None
+    session_idle: int = 30
+    notice_text: int = 0
     embedder_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    llm_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    llm_steps: Mapping[str, str] = field(default_factory=dict[str, str])
+    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
 
@@ -68,7 +93,7 @@ def load(config: str | Path | Mapping[str, Any] | None = None, **arguments: str 
     """The settings in force; `config` is a file or a mapping to use instead of the file that is found."""
     values: dict[str, Any] = {setting.name: setting.default for setting in SETTINGS}
     values |= _checked(config, "config") if isinstance(config, Mapping) else _from_file(config)
-    values |= {s.name: os.environ[s.variable] for s in SETTINGS if os.environ.get(s.variable)}
+    values |= {s.name: _from_environment(s) for s in SETTINGS if os.environ.get(s.variable)}
     values |= {name: value for name, value in arguments.items() if value is not None}
     return Config(**values)
 
@@ -102,20 +127,45 @@ def _from_file(path: str | Path | None) -> dict[str, Any]:
     return _anchored(_checked(data, str(file)), file.parent)
 
 
+def _from_environment(setting: Setting) -> str | int:
+    text = os.environ[setting.variable]
+    if setting.kind is str:
+        return text
+    try:
+        return _counted(int(text), setting.variable)
+    except ValueError:
+        return _counted(text, setting.variable)
+
+
 def _checked(data: Mapping[str, Any], where: str) -> dict[str, Any]:
-    known = [setting.name for setting in SETTINGS]
+    known = {setting.name: setting.kind for setting in SETTINGS}
     for name, value in data.items():
         if name not in known and name not in TABLES:
             raise InvalidInput(
                 f"{where} sets {name!r}, which is unknown", remedy=f"Known: {', '.join([*known, *TABLES])}."
             )
-        wanted = Mapping if name in TABLES else str
-        if not isinstance(value, wanted):
+        if known.get(name) is int:
+            _counted(value, f"{where}: {name}")
+        elif not isinstance(value, Mapping if name in TABLES else str):
             raise InvalidInput(
                 f"{where}: {name} is {value!r}",
                 remedy=f"Make it a {'table' if name in TABLES else 'string'}.",
             )
+    if steps := data.get("llm_steps"):
+        _require_names(steps, where)
     return dict(data)
+
+
+def _counted(value: object, what: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidInput(f"{what} is {value!r}", remedy="Make it a whole number, at least 0.")
+    return value
+
+
+def _require_names(steps: Mapping[str, object], where: str) -> None:
+    for step, model in steps.items():
+        if not isinstance(model, str):
+            raise InvalidInput(f"{where}: llm_steps.{step} is {model!r}", remedy="Name a model, as llm does.")
 
 
 def _anchored(data: dict[str, Any], folder: Path) -> dict[str, Any]:

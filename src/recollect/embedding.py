@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.errors import EmbeddingMismatch
+from recollect.errors import EmbeddingMismatch, InvalidInput
 from recollect.model import Memory
-from recollect.ports import Embedder, Progress, Purpose, Store, Vectors
+from recollect.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
 
 if TYPE_CHECKING:
     from recollect.ports import Vector
@@ -18,50 +17,119 @@ logger = logging.getLogger("recollect")
 
 
 class StoreEmbedder:
-    """The embedder that made a store's vectors, or the given one for a store that has none."""
+    """The embedder that made a store's vectors, or the given one for a store that has none.
+
+    Decided at each use, because another process may re-embed the store, and not before, because a remote model
+    must be asked for its dimension.
+    """
 
     def __init__(self, given: Embedder, store: Store) -> None:
         self._given = given
+        self._former: list[Embedder] = []
         self._store = store
+        self._kept: dict[str, Embedder] = {}
 
-    @cached_property
-    def _embedder(self) -> Embedder:
-        """Decided at the first use, because a remote model must be asked for its dimension."""
-        stored = self._store.embedding
-        if stored is None or stored == self._given.generation:
+    @property
+    def given(self) -> Embedder:
+        """The embedder as it was given, whatever the store's vectors are of."""
+        return self._given
+
+    def replace(self, given: Embedder) -> None:
+        """Give another; the one before still serves recalls that began with it."""
+        if given is not self._given:
+            self._former.append(self._given)
+            self._given = given
+
+    def making(self, generation: str | None) -> Embedder:
+        """The embedder that makes vectors of a generation: the given one, or a packaged one."""
+        if generation is None or generation == self._given.generation:
             return self._given
-        from recollect.models.embedders import installed
-
-        found = installed(stored)
+        found = self._kept.get(generation) or self._other(generation)
         if found is None:
             raise EmbeddingMismatch(
-                f"Space {self._store.space!r} has vectors of {stored!r}, not of {self._given.generation!r}",
+                f"Space {self._store.space!r} has vectors of {generation!r}, not of {self._given.generation!r}",
                 remedy="Open it with that embedder or with embedder='none', or run `recollect reembed`.",
             )
-        logger.warning("space %r keeps its own embedder %s", self._store.space, stored)
+        self._kept[generation] = found
         return found
+
+    def makes(self, generation: str) -> bool:
+        """Whether vectors of a generation can be made."""
+        try:
+            return self.making(generation).generation == generation
+        except EmbeddingMismatch:
+            return False
+
+    def named(self, chosen: Embedder | str | None) -> Embedder:
+        """The embedder that a setting names; the given one for None."""
+        from recollect.models.embedders import build
+
+        found = build(chosen) if chosen is not None else self._given
+        if found is None:
+            raise InvalidInput("Nothing can be embedded with 'none'", remedy="Name an embedder, such as 'local'.")
+        return found
+
+    def _other(self, generation: str) -> Embedder | None:
+        from recollect.models.embedders import installed
+
+        former = next((one for one in self._former if one.generation == generation), None)
+        if former is None and (found := installed(generation)) is not None:
+            logger.warning("space %r keeps its own embedder %s", self._store.space, generation)
+            return found
+        return former
+
+    def at(self, generation: str | None) -> Embedder:
+        """This embedder for as long as one view of the store is searched, whose vectors are of a generation."""
+        return _Bound(self, generation)
 
     @property
     def generation(self) -> str:
         """The generation of the embedder in use."""
-        return self._embedder.generation
+        return self.making(self._store.embedding).generation
 
     @property
     def dim(self) -> int:
         """The length of its vectors."""
-        return self._embedder.dim
+        return self.making(self._store.embedding).dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
         """One row per text."""
-        return self._embedder.embed(texts, purpose=purpose, progress=progress)
+        return self.making(self._store.embedding).embed(texts, purpose=purpose, progress=progress)
 
     def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
         """Vectors of the memories that need them, by id and view; known ones cost nothing."""
         ids = [memory.id for memory in memories]
         known, embedded = self._store.get(ids), self._store.embedded(ids)
         new = [one for one in memories if one.id not in embedded or known[one.id].text != one.text]
-        if not new:
+        by_text = self.of_texts([memory.text for memory in new])
+        return {memory.id: by_text[memory.text] for memory in new}
+
+    def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Vectors to be kept of texts, by text; a store re-embedded before they are written refuses them."""
+        distinct = list(dict.fromkeys(texts))
+        if not distinct:
             return {}
-        rows = self.embed([memory.text for memory in new], purpose="memory")
-        self._store.adopt(self.generation, self.dim)
-        return {memory.id: {"text": row} for memory, row in zip(new, rows, strict=True)}
+        embedder = self.making(self._store.embedding)
+        rows = embedder.embed(distinct, purpose="memory")
+        self._store.adopt(embedder.generation, embedder.dim)
+        made_by = embedder.generation
+        return {text: Embedded(made_by, {"text": row}) for text, row in zip(distinct, rows, strict=True)}
+
+
+class _Bound:
+    """A store's embedder held to one generation, so that a recall never mixes two; decided when it is used."""
+
+    def __init__(self, owner: StoreEmbedder, generation: str | None) -> None:
+        self._owner = owner
+        self._generation = generation
+
+    @property
+    def generation(self) -> str:
+        return self._owner.making(self._generation).generation
+
+    @property
+    def dim(self) -> int:
+        return self._owner.making(self._generation).dim
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
+        return self._owner.making(self._generation).embed(texts, purpose=purpose, progress=progress)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack, cast
+from typing import IO, Any, Self, Unpack, cast
 
+from recollect.asking import Askers
 from recollect.clock import SystemClock
 from recollect.embedding import StoreEmbedder
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, MissingService, NotFound
 from recollect.model import Fact, Filter, Memory, Recall
-from recollect.ports import LLM, Batch, Clock, Embedder, Page, Progress, Receipt, Reranker, Store, StoreStats
+from recollect.notices import Notice, Notices
+from recollect.ports import Clock, Embedder, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from recollect.recall.explain import Explanation, explain
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.recipes import RECIPES
@@ -26,9 +30,20 @@ from recollect.recall.request import (
 )
 from recollect.recall.stage import Env
 from recollect.recall.why_not import Absence, why_not
-from recollect.remember.entities import about
-from recollect.remember.facts import FactFields, fact_memory
+from recollect.remember.by_model import TASK as FACTS
+from recollect.remember.by_model import FactReader
+from recollect.remember.ingest import IngestReport
+from recollect.remember.ingest.keep import Ingest
+from recollect.remember.keeping import Keeper
 from recollect.remember.record import Fields, record
+from recollect.remember.relate import FactFields, told
+from recollect.remember.sessions import IDLE, Session, Sessions
+from recollect.remember.sessions import TASK as SESSION
+from recollect.upkeep.backup import Backup, backup
+from recollect.upkeep.exporting import Exported, export
+from recollect.upkeep.importing import Imported, import_
+from recollect.upkeep.reembed import Reembedding, reembed
+from recollect.work import Worker
 
 BATCH = 256
 """Memories per transaction of `remember_many`."""
@@ -43,19 +58,40 @@ class Engine:
         *,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
-        llm: LLM | None = None,
+        askers: Askers | None = None,
+        facts: bool = True,
         recipe: str = "recollect",
         recipes: Mapping[str, Pipeline] = RECIPES,
         clock: Clock | None = None,
+        notices: Notices | None = None,
+        idle: timedelta = IDLE,
+        background: bool = True,
     ) -> None:
         self._store = store
         self._embedder = StoreEmbedder(embedder, store) if embedder is not None else None
         self._reranker = reranker
-        self._llm = llm
+        self._askers = askers or Askers()
         self._recipes = recipes
         self._recipe = self._pipeline(recipe).name
         self._clock = clock or SystemClock()
+        self._reader = FactReader(store, self._clock, self._askers)
+        self._keeper = Keeper(store, self._embedder, facts=facts, later=self._reader.later)
         self._pool = ThreadPoolExecutor(thread_name_prefix="recollect")
+        self._notices = notices or Notices()
+        self._background = background
+        self._sessions = Sessions(
+            store,
+            self._embedder,
+            self._clock,
+            askers=self._askers,
+            notices=self._notices,
+            idle=idle,
+            waiting=self._wake,
+        )
+        self._worker = Worker(
+            store, self._clock, {SESSION: self._sessions.work, FACTS: self._read_facts}, self._notices
+        )
+        self._wake()
 
     def __enter__(self) -> Self:
         return self
@@ -66,7 +102,8 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Release the store; twice is harmless."""
+        """Release the store; twice is harmless. What is left to do is done when it is next opened."""
+        self._worker.close()
         self._pool.shutdown()
         self._store.close()
 
@@ -91,25 +128,40 @@ class Engine:
                 progress(len(batch))
         return kept
 
+    def _keep(self, memories: builtins.list[Memory]) -> builtins.list[Memory]:
+        kept = self._keeper.keep(memories)
+        self._wake()
+        return kept
+
     def _record(self, given: str | Mapping[str, Any]) -> Memory:
         fields = {"text": given} if isinstance(given, str) else dict(given)
         if "text" not in fields:
             raise InvalidInput("A memory has no text", remedy="Give each one as a string or with a 'text' key.")
         return record(fields.pop("text"), self._clock.now(), **cast("Fields", fields))
 
+    def ingest(
+        self,
+        what: str | Path | Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        format: str | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Read chat messages, a file or a folder, and keep every text; what is known already adds nothing.
+
+        One transaction a batch: run again after an interruption, it goes on from there.
+        """
+        run = Ingest(self._keep, self._store, self._clock.now, progress)
+        return run.run(what, session=session, format=format)
+
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
     ) -> Memory:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
-        return self._keep([fact_memory(Fact(subject, relation, object), text, self._clock.now(), **times)])[0]
-
-    def _keep(self, memories: Sequence[Memory]) -> builtins.list[Memory]:
-        vectors = self._embedder.vectors(memories) if self._embedder else {}
-        entities, links = about(memories, self._store.entities)
-        return self._store.put(Batch(memories=memories, vectors=vectors, links=links, entities=entities))
+        return self._keeper.relate(*told(Fact(subject, relation, object), text, self._clock.now(), **times))
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
-        """Erase one memory, or all that the filters choose, for good."""
+        """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else."""
         if (id is None) == (not filters):
             raise InvalidInput(
                 "forget was given neither or both of an id and filters", remedy="Give exactly one of them."
@@ -120,7 +172,7 @@ class Engine:
                 raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         else:
             ids = [memory.id for memory in self._all(erasure_filter(filters))]
-        return Receipt(tuple(self._store.delete(ids)), self._clock.now())
+        return Receipt(tuple(self._keeper.erase(ids)), self._clock.now())
 
     def _all(self, where: Filter) -> Iterator[Memory]:
         cursor = None
@@ -130,12 +182,43 @@ class Engine:
             if (cursor := page.cursor) is None:
                 return
 
+    # Sessions
+
+    def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> Session:
+        """A run of an agent, to be used in a `with` block; an id that is known goes on with that session."""
+        return self._sessions.open(goal, id, scope)
+
+    def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
+        """`recall`, with the session's goal and last three steps before the question; plain for an unknown session."""
+        question = self._sessions.question(session, query)
+        if question is None:
+            return self.recall(query, **options)
+        options.setdefault("session", session)
+        return self.recall(question, **options)
+
+    def work(self) -> int:
+        """Do now what is due, such as committing sessions that were left; returns how many jobs ran."""
+        return self._worker.run_due()
+
+    def jobs(self) -> builtins.list[Job]:
+        """What is left to do, the first due first, with how often it failed and why."""
+        return self._worker.jobs()
+
+    def _read_facts(self, job: Job) -> None:
+        self._reader.work(job, self._keeper)
+
+    def _wake(self) -> None:
+        if self._background:
+            self._worker.wake()
+
     # Finding
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what matters for a question, with a context ready for a prompt."""
         pipeline = self._pipeline(options.get("recipe") or self._recipe)
-        return pipeline.run(recall_request(query, options, self._clock.now()), self._env())
+        found = pipeline.run(recall_request(query, options, self._clock.now()), self._env())
+        self._notices.tell(Notice("recall", found.now, (found.id,), {"items": len(found.items)}, texts=(query,)))
+        return found
 
     def explain(self, recall: Recall, id: str) -> Explanation:
         """How an item of a recall got its place."""
@@ -150,13 +233,14 @@ class Engine:
         return why_not(pipeline, recall_request(query, options, self._clock.now()), self._env(), memory)
 
     def _env(self) -> Env:
+        view = self._store.view()
         return Env(
             store=self._store,
-            view=self._store.view(),
+            view=view,
             pool=self._pool,
-            embedder=self._embedder,
+            embedder=self._embedder and self._embedder.at(view.embedding),
             reranker=self._reranker,
-            llm=self._llm,
+            llm=self._askers.for_recall(),
         )
 
     def _pipeline(self, name: str) -> Pipeline:
@@ -209,6 +293,47 @@ class Engine:
     def stats(self) -> StoreStats:
         """How much the space holds."""
         return self._store.stats()
+
+    # Renewing and moving
+
+    def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> Reembedding:
+        """Make new vectors of everything, by another embedder or the one this memory was opened with.
+
+        Recalls go on with the old vectors until the last new one is there; a run that was killed is simply run again.
+        """
+        if self._embedder is None:
+            raise MissingService(
+                "This memory was opened without an embedder",
+                remedy="Open it with the one to embed by, such as 'local'.",
+            )
+        chosen = self._embedder.named(embedder)
+        done = reembed(self._store, chosen, progress)
+        self._embedder.replace(chosen)
+        return done
+
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
+        """Copy the memory to a file, while it is in use; the copy is checked. `recollect.restore` takes it back."""
+        return backup(self._store, path, overwrite=overwrite, source=getattr(self._store, "path", None))
+
+    def export(
+        self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
+    ) -> Exported:
+        """Write everything as lines of JSON, vectors included; `import_` takes them into any store."""
+        return export(self._store, path, overwrite=overwrite, progress=progress)
+
+    def import_(
+        self, path: str | Path | IO[bytes], *, without_vectors: bool = False, progress: Progress | None = None
+    ) -> Imported:
+        """Take in an export; what is known already stays as it is. Without its vectors, new ones are made."""
+        embedder = self._embedder
+        return import_(
+            self._store,
+            path,
+            embed=embedder and embedder.of_texts,
+            able=embedder and embedder.makes,
+            vectors=not without_vectors,
+            progress=progress,
+        )
 
 
 def _batches(memories: Iterable[Memory]) -> Iterator[builtins.list[Memory]]:

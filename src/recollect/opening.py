@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from recollect import config as settings
 from recollect.errors import InvalidInput
+from recollect.notices import Hook, Notices, log
 from recollect.ports import LLM, Clock, Embedder, Reranker, Store
 
 if TYPE_CHECKING:
@@ -30,29 +32,37 @@ def open(  # the verb users expect: recollect.open
     llm: str | LLM | None = None,
     config: str | Path | Mapping[str, Any] | None = None,
     clock: Clock | None = None,
+    notify: Hook | None = None,
+    background: bool = True,
 ) -> Engine:
     """Open a memory: a file, a folder of spaces, or the configured default.
 
     What is not given comes from the environment or `recollect.toml`: recipe "recollect", embedder "local",
-    reranker "auto", no llm.
+    reranker "auto", no llm. `notify` hears of commits, failures, decays and recalls, else they are logged;
+    `background=False` leaves what is left to do to `work()`.
     """
     from recollect.engine import Engine
+    from recollect.language import build_askers
     from recollect.models import embedders, rerankers
+    from recollect.profiles import find_profile, profiled
     from recollect.recall.recipes import RECIPES, custom_recipes
 
     named = {"space": space, "recipe": recipe, "embedder": embedder, "reranker": reranker, "llm": llm}
     texts = {name: value for name, value in named.items() if isinstance(value, str)}
     chosen = settings.load(config, db=None if url is None else str(url), **texts)
-    if isinstance(llm, str) or chosen.llm is not None:
-        raise InvalidInput("Language models cannot be named yet", remedy="Pass an object with a complete method.")
+    profile = find_profile(chosen.profile, chosen.profiles)
+    recipes = {**RECIPES, **custom_recipes(chosen.recipes)}
     return Engine(
         open_store(chosen.db, chosen.space),
         embedder=embedders.build(_object(embedder) or chosen.embedder, options=chosen.embedder_options),
         reranker=rerankers.build(_object(reranker) or chosen.reranker),
-        llm=llm,
+        askers=build_askers(chosen, profile, _object(llm)),
         recipe=chosen.recipe,
-        recipes={**RECIPES, **custom_recipes(chosen.recipes)},
+        recipes={name: profiled(one, profile) for name, one in recipes.items()},
         clock=clock,
+        notices=Notices(notify or log, texts=bool(chosen.notice_text)),
+        idle=timedelta(minutes=chosen.session_idle),
+        background=background,
     )
 
 
@@ -65,6 +75,23 @@ def open_async(url: str | Path | None = None, **options: Any) -> AsyncEngine:
     from recollect.aio import AsyncEngine
 
     return AsyncEngine(open(url, **options))
+
+
+def restore(
+    backup: str | Path,
+    url: str | Path | None = None,
+    *,
+    space: str | None = None,
+    config: str | Path | Mapping[str, Any] | None = None,
+) -> list[Path]:
+    """Put a backup in the place of a memory that nobody has open; returns where what was there has been moved."""
+    from recollect.stores.sqlite.restoring import restore as put_back
+
+    chosen = settings.load(config, db=None if url is None else str(url), **({"space": space} if space else {}))
+    if chosen.db == ":memory:":
+        raise InvalidInput("A backup cannot be restored to :memory:", remedy="Give the path of a file.")
+    path, in_folder = locate(chosen.db, chosen.space)
+    return put_back(Path(backup), path, space=path.stem if in_folder else chosen.space)
 
 
 def open_store(url: str | None, space: str | None) -> Store:

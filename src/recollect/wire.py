@@ -6,12 +6,13 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.model import Item, Memory, Recall, Step, Trace, isoformat
+from recollect.model import Item, Memory, Recall, Step, Trace, Usage, isoformat
 from recollect.ports import Page, Receipt, StoreStats
 
 if TYPE_CHECKING:
     from recollect.recall.explain import Explanation
     from recollect.recall.why_not import Absence
+    from recollect.remember.ingest import IngestReport
 
 
 def memory_to_data(memory: Memory) -> dict[str, Any]:
@@ -31,6 +32,7 @@ def memory_to_data(memory: Memory) -> dict[str, Any]:
         "ingested_at": isoformat(times.ingested_at),
         "expired_at": _moment(times.expired_at),
         "expires_at": _moment(times.expires_at),
+        "retracted_at": _moment(times.retracted_at),
         "importance": worth.importance,
         "confidence": worth.confidence,
         "salience": worth.salience,
@@ -41,15 +43,7 @@ def memory_to_data(memory: Memory) -> dict[str, Any]:
         "emotion_tags": list(worth.emotion_tags),
         "flags": list(worth.flags),
         "relevance": worth.relevance,
-        "usage": None
-        if usage is None
-        else {
-            "recalls": usage.recalls,
-            "last_recall": _moment(usage.last_recall),
-            "recall_times": [isoformat(time) for time in usage.recall_times],
-            "reward_count": usage.reward_count,
-            "reward_total": usage.reward_total,
-        },
+        "usage": None if usage is None else _usage(usage),
         "source": origin.source,
         "session": origin.session,
         "position": origin.position,
@@ -144,6 +138,8 @@ def trace_to_data(trace: Trace) -> dict[str, Any]:
         "candidate_count": trace.candidate_count,
         "candidates_per_hop": list(trace.candidates_per_hop),
         "scores": dict(trace.scores),
+        "phase_timings": {phase: round(ms, 3) for phase, ms in trace.phase_timings.items()},
+        "llm": trace.llm and asdict(trace.llm),
     }
 
 
@@ -155,6 +151,11 @@ def page_to_data(page: Page) -> dict[str, Any]:
 def receipt_to_data(receipt: Receipt) -> dict[str, Any]:
     """What was erased."""
     return {"forgotten": list(receipt.forgotten), "at": isoformat(receipt.at)}
+
+
+def report_to_data(report: IngestReport) -> dict[str, Any]:
+    """What became of what was ingested."""
+    return asdict(report)
 
 
 def stats_to_data(stats: StoreStats) -> dict[str, Any]:
@@ -183,6 +184,16 @@ def _step(step: Step) -> dict[str, Any]:
         "before": step.before,
         "after": step.after,
         "skipped": "; ".join(filter(None, (step.skipped, *step.notes))) or None,
+    }
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "recalls": usage.recalls,
+        "last_recall": _moment(usage.last_recall),
+        "recall_times": [isoformat(time) for time in usage.recall_times],
+        "reward_count": usage.reward_count,
+        "reward_total": usage.reward_total,
     }
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recollect.recall.understand import (
@@ -147,6 +147,7 @@ def test_bridge_phrases_of_single_texts_fill_up_to_the_least() -> None:
     assert found == ("red bicycle", "old harbour", "violin")
 
 
+@example("A000E ก", ["A000E"], 1, 1)
 @given(TEXT, st.lists(TEXT, max_size=5), st.integers(0, 4), st.integers(0, 6))
 def test_bridge_phrases_keep_their_bounds(query: str, texts: list[str], least: int, most: int) -> None:
     found = bridge_phrases(query, texts, least=least, most=most)

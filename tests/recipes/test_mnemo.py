@@ -42,7 +42,7 @@ CORE = tuned("mnemo", search__adaptive=False, minimum_score__adaptive=False, wei
 
 def test_the_stages_run_in_the_pages_order() -> None:
     assert [stage.kind for stage in MNEMO.stages] == [
-        "expand", "dates",  # 1 preprocessing
+        "content", "expand", "dates",  # 1 preprocessing
         "entities", "embed",  # 2 embedding
         "search",  # 3 three paths
         "rrf",  # 4 fusion

@@ -8,8 +8,9 @@ import pytest
 
 from recollect.model import Entity, Fact, Link
 from recollect.remember.entities import MENTIONS, OBJECT, SUBJECT, about, entity_named, names_in
-from recollect.remember.facts import fact_memory
+from recollect.remember.ledger import settled
 from recollect.remember.record import record
+from recollect.remember.relate import told
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 
@@ -35,13 +36,14 @@ def test_names_are_runs_of_capitalised_words(text: str, sure: tuple[str, ...], p
 
 
 def test_a_fact_links_its_ends_and_a_turn_its_speaker_and_those_it_mentions() -> None:
-    fact = fact_memory(Fact("Alice", "works_with", "Bob"), None, NOW)
+    slot, claim = told(Fact("Alice", "works_with", "Bob"), None, NOW)
+    fact = settled(slot, [claim])[0]
     turn = record("I saw Dora in Paris.", NOW, speaker="Cem")
     entities, links = about([fact, turn], nobody)
     named = {entity.id: entity.name for entity in entities}
-    told = {(link.source, link.relation, named[link.target]) for link in links}
-    assert (fact.id, SUBJECT, "Alice") in told and (fact.id, OBJECT, "Bob") in told
-    assert {(turn.id, SUBJECT, "Cem"), (turn.id, MENTIONS, "Dora"), (turn.id, MENTIONS, "Paris")} <= told
+    said = {(link.source, link.relation, named[link.target]) for link in links}
+    assert (fact.id, SUBJECT, "Alice") in said and (fact.id, OBJECT, "Bob") in said
+    assert {(turn.id, SUBJECT, "Cem"), (turn.id, MENTIONS, "Dora"), (turn.id, MENTIONS, "Paris")} <= said
 
 
 def test_a_first_word_is_a_name_when_the_store_or_the_batch_knows_it() -> None:

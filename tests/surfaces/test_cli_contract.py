@@ -22,7 +22,9 @@ ITEM = {
     *("source", "notes"),
 }
 TOUCHED = {"id", "kind", "score", "phase", "hop", "memory"}
-TRACE = {"stages", "total_ms", "mode", "tags", "candidate_count", "candidates_per_hop", "scores"}
+TRACE = {
+    *("stages", "total_ms", "mode", "tags", "candidate_count", "candidates_per_hop", "scores", "phase_timings", "llm"),
+}
 STAGE = {"stage", "ms", "before", "after", "skipped"}
 RECALL = {
     *("id", "query", "recipe", "now", "abstained", "tokens", "context", "reasoned", "items", "touched", "trace"),

@@ -3,6 +3,8 @@
 from recollect.model.filter import Filter
 from recollect.model.graph import FactGraph
 from recollect.model.memory import (
+    DENIES,
+    STATES,
     Entity,
     Fact,
     Kind,
@@ -39,8 +41,11 @@ from recollect.model.recall import (
     Trace,
     Verbosity,
 )
+from recollect.model.traces import Noise, Showing
 
 __all__ = [
+    "DENIES",
+    "STATES",
     "Candidate",
     "Entity",
     "Evidence",
@@ -54,11 +59,13 @@ __all__ = [
     "Link",
     "Memory",
     "Mention",
+    "Noise",
     "Origin",
     "Query",
     "Reasoned",
     "Recall",
     "RecallRequest",
+    "Showing",
     "Situation",
     "Spent",
     "Step",

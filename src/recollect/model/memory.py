@@ -238,6 +238,10 @@ def memory_id(
     return fingerprint("text", scope, source, session, position, text, isoformat(at) if at else None)
 
 
+STATES, DENIES = "states", "denies"
+"""Relations of the links from a memory to the facts that it states, and to those it says hold no longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A relation between two memories, or a memory and an entity, by their ids."""

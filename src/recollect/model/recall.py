@@ -167,9 +167,7 @@ class Spent:
 
     def plus(self, other: Spent) -> Spent:
         """The sum of both."""
-        return Spent(
-            self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out
-        )
+        return Spent(self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
 
     def since(self, before: Spent) -> Spent:
         """What has been added since then."""

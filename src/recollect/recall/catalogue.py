@@ -9,20 +9,24 @@ from recollect.errors import InvalidInput
 from recollect.recall import factors, fuse, hops, score, search, select
 from recollect.recall.assemble import Assemble
 from recollect.recall.cite import AssembleFacts
+from recollect.recall.credit import CreditSources
 from recollect.recall.diversify import MMR
 from recollect.recall.enrich import Enrich
 from recollect.recall.nodes import Nodes
 from recollect.recall.noise import Noise
 from recollect.recall.prepare.embed import Embed
+from recollect.recall.prepare.kinds import Content
 from recollect.recall.prepare.meaning import ClassifyMode, Expand, FindEntities, Tags
 from recollect.recall.prepare.time import AsKnown, Dates
 from recollect.recall.reason import Reason
 from recollect.recall.rerank import Normalise, Rerank
 from recollect.recall.stage import Part
+from recollect.recall.superseded import Superseded
 from recollect.recall.track import Track
 
 STAGES: tuple[type[Part], ...] = (
     # in the order a recall usually runs them
+    Content,
     AsKnown,
     Dates,
     Expand,
@@ -42,6 +46,8 @@ STAGES: tuple[type[Part], ...] = (
     score.Confirm,
     score.Add,
     score.Weigh,
+    CreditSources,
+    Superseded,
     Normalise,
     Rerank,
     select.MinimumScore,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 
+from recollect.asking import query
 from recollect.model import Candidate, Evidence, Kind, Link
+from recollect.recall.by import By, Judged
 from recollect.recall.nodes import Nodes, probes, relevances, targets
 from recollect.recall.stage import Draft, Env, Stage, ranked
 from recollect.recall.understand import bridge_phrases
@@ -19,13 +22,13 @@ ROUTES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Hops(Stage):
+class Hops(Judged):
     """Up to `max_hops` times: candidates → routing nodes that pass their threshold → their other neighbours.
 
     New nodes are valued like hop 0 and merged, at most `per_hop` a hop, phase `multi_hop`; the threshold they passed
     is that of the routing node. When a hop's best new score exceeds the best before it (`start` at first) by less
     than `gain`, and `refinements` are left, hop 0 runs again with 3 to 5 bridge phrases of the query and the
-    candidates as tags, phase `refinement`. Keeps the scale.
+    candidates as tags, phase `refinement`; `by` says who names them. Keeps the scale.
     """
 
     kind = "hops"
@@ -37,6 +40,7 @@ class Hops(Stage):
     start: float = 0.6
     gain: float = 0.05
     refinements: int = 1
+    by: By = "auto"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with what lies up to `max_hops` away."""
@@ -48,7 +52,8 @@ class Hops(Stage):
             reached = max((one.score for one in new), default=0.0)
             if reached - best < self.gain and left > 0:
                 left -= 1
-                new = [*new, *self._refined(draft, env, hop, {one.memory.id for one in new})]
+                draft, bridged = self._refined(draft, env, hop, {one.memory.id for one in new})
+                new = [*new, *bridged]
             best = max(best, reached)
             counts.append(len(new))
             candidates = ranked([*candidates, *new])
@@ -77,15 +82,29 @@ class Hops(Stage):
         passed = self.nodes.passing(relevances(routes, env, vectors), unfiltered, env)
         return [one.memory.id for one in self.nodes.best_of_each_kind(passed)]
 
-    def _refined(self, draft: Draft, env: Env, hop: int, found: set[str]) -> list[Candidate]:
-        phrases = bridge_phrases(draft.query.text, [one.memory.text for one in draft.candidates])
+    def _refined(self, draft: Draft, env: Env, hop: int, found: set[str]) -> tuple[Draft, list[Candidate]]:
+        """What hop 0 finds by bridge phrases; the draft with a note of who named them and how long all that took."""
+        started = perf_counter()
+        phrases, who = self._bridge(draft, env)
+        new = self._probed(phrases, draft, env, found | {one.memory.id for one in draft.candidates})
+        ms = draft.timings.get("refinement", 0.0) + (perf_counter() - started) * 1000
+        refined = replace(draft, timings={**draft.timings, "refinement": ms}).noting(f"bridge tags by {who}")
+        return refined, [replace(one, phase="refinement", hop=hop) for one in new]
+
+    def _bridge(self, draft: Draft, env: Env) -> tuple[tuple[str, ...], str]:
+        text, texts = draft.query.text, [one.memory.text for one in draft.candidates]
+        if not texts:
+            return (), "rules"
+        return self.judged(
+            "bridge", env, lambda asker: query.bridge_tags(asker, text, texts), lambda: bridge_phrases(text, texts)
+        )
+
+    def _probed(self, phrases: Sequence[str], draft: Draft, env: Env, known: set[str]) -> list[Candidate]:
         if env.embedder is None or not phrases:
             return []
         vectors = env.embedder.embed(phrases, purpose="query")
         bridged = replace(draft, query=replace(draft.query, tag_vectors=vectors))
-        known = found | {one.memory.id for one in draft.candidates}
-        new = [one for one in self.nodes.initial(bridged, env, probes(bridged)) if one.memory.id not in known]
-        return [replace(one, phase="refinement", hop=hop) for one in new]
+        return [one for one in self.nodes.initial(bridged, env, probes(bridged)) if one.memory.id not in known]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from time import perf_counter
 from typing import Any
 
 from recollect.errors import InvalidInput, MissingService, ModelUnavailable
-from recollect.model import Item, Query, Recall, RecallRequest, Step, Touched, Trace, fingerprint, isoformat
+from recollect.model import Item, Query, Recall, RecallRequest, Spent, Step, Touched, Trace, fingerprint, isoformat
+from recollect.recall.phases import phase_timings
 from recollect.recall.stage import Draft, Env, Part, Stage, missing
 
 REMEDIES = {
@@ -31,7 +32,7 @@ class Pipeline:
     def check(self, env: Env) -> None:
         """Fail before any search when a service the recipe cannot do without is missing."""
         for part in self.parts():
-            for service in part.needs:
+            for service in part.required():
                 if not env.has(service):
                     raise MissingService(
                         f"Recipe {self.name!r} needs a service for its stage {part.kind!r}: {service}",
@@ -46,13 +47,13 @@ class Pipeline:
     def run(self, request: RecallRequest, env: Env) -> Recall:
         """Answer one request."""
         self.check(env)
-        started = perf_counter()
+        started, before = perf_counter(), _spent(env)
         draft = _first_draft(request)
         steps = [Step("query", 0.0, (), before=0, after=0, notes=draft.notes)] if draft.notes else []
         for stage in self.stages:
             draft, new_steps = _run_stage(stage, draft, env)
             steps.extend(new_steps)
-        return _answer(self.name, draft, steps, _milliseconds(started), env)
+        return _answer(self.name, draft, steps, _milliseconds(started), env, _spent(env).since(before))
 
     def without(self, kind: str) -> Pipeline:
         """This pipeline with every stage of that kind left out."""
@@ -121,7 +122,11 @@ def _signal_steps(stage: Stage, draft: Draft, after: Draft) -> list[Step]:
     ]
 
 
-def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: Env) -> Recall:
+def _spent(env: Env) -> Spent:
+    return Spent() if env.llm is None else env.llm.spent
+
+
+def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: Env, spent: Spent) -> Recall:
     request = draft.request
     detailed = request.verbosity == "detailed"
     touched = draft.touched or tuple(
@@ -137,6 +142,8 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         candidate_count=max((len(step.candidates) for step in steps), default=0),
         candidates_per_hop=draft.per_hop or (max((len(step.candidates) for step in steps), default=0),),
         scores={one.memory.id: one.score for one in draft.candidates} if detailed else {},
+        phase_timings=phase_timings(steps, draft.timings),
+        llm=spent if spent.calls else None,
     )
     return Recall(
         id=fingerprint("recall", name, request.query, isoformat(request.now), env.view.generation),

@@ -8,20 +8,21 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
+from recollect.asking import Asker
 from recollect.model import Candidate, Found, Hit, Query, Reasoned, RecallRequest, Touched
-from recollect.ports import LLM, Embedder, Reranker, Store, View
+from recollect.ports import Embedder, Reranker, Store, View
 
 
 @dataclass(frozen=True, slots=True)
 class Env:
-    """What a recall may use: the store as it stands, the models that are configured, threads."""
+    """What one recall may use: the store as it stands, the models that are configured, threads."""
 
     store: Store
     view: View
     pool: Executor
     embedder: Embedder | None = None
     reranker: Reranker | None = None
-    llm: LLM | None = None
+    llm: Asker | None = None
 
     def has(self, service: str) -> bool:
         """Whether an embedder, reranker or llm is configured."""
@@ -32,7 +33,8 @@ class Env:
 class Draft:
     """A recall in the making; each stage returns the next one.
 
-    `found` tells "did not look" (absent, or skipped) from "found nothing" (no hits).
+    `found` tells "did not look" (absent, or skipped) from "found nothing" (no hits). `timings` holds the milliseconds
+    of phases that are only a part of a stage.
     """
 
     request: RecallRequest
@@ -46,6 +48,7 @@ class Draft:
     per_hop: tuple[int, ...] = ()
     abstained: bool = False
     notes: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def count(self) -> int:
@@ -71,6 +74,10 @@ class Part(ABC):
     kind: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[tuple[str, ...]] = ()
+
+    def required(self) -> tuple[str, ...]:
+        """The services without which a recipe with this part cannot run."""
+        return self.needs
 
 
 Effect = Literal["keeps", "removes", "adds"]

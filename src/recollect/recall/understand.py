@@ -54,7 +54,7 @@ def bridge_phrases(query: str, texts: Sequence[str], *, least: int = 3, most: in
     In the spirit of RM3 (Lavrenko and Croft 2001), with phrases for words. Phrases of one text only are taken
     as far as `least` demands. Names of speakers before the texts do not count.
     """
-    asked = stems(query)
+    asked = stems(query) | frozenset(query.lower().split())  # stems differ where the languages do
     shared: Counter[tuple[str, ...]] = Counter()
     for text in texts:
         said = text[_heading(text) :]
@@ -65,7 +65,7 @@ def bridge_phrases(query: str, texts: Sequence[str], *, least: int = 3, most: in
         if len(chosen) >= (most if shared[part] > 1 else min(least, most)):
             break
         meaning = stems(" ".join(part))
-        if meaning and not meaning & asked and not any(meaning & taken for taken in chosen.values()):
+        if meaning and not (meaning | {*part}) & asked and not any(meaning & taken for taken in chosen.values()):
             chosen[" ".join(part)] = meaning
     return tuple(chosen)
 

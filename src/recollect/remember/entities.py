@@ -2,78 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from recollect.model import Entity, Link, Memory, fingerprint
-from recollect.text.stop_words import STOP_WORDS
+from recollect.remember.extract.entities import Known
+from recollect.remember.extract.names import name_runs
 
 SUBJECT, OBJECT, MENTIONS = "subject", "object", "mentions"
 """Relations of the links from a memory to the entities it speaks of."""
-
-Known = Callable[[Sequence[str]], Iterable[Entity]]
-"""The store's dictionary: entities by name or alias."""
-
-LONGEST_TEXT = 20_000
-"""Names are looked for in this many characters; a whole book would name everybody."""
-NOT_NAMES = STOP_WORDS["en"] | frozenset(
-    [
-        "hey",
-        "hi",
-        "hello",
-        "wow",
-        "thanks",
-        "thank",
-        "yeah",
-        "yep",
-        "yes",
-        "no",
-        "oh",
-        "well",
-        "okay",
-        "ok",
-        "sure",
-        "great",
-        "good",
-        "nice",
-        "cool",
-        "awesome",
-        "congrats",
-        "sorry",
-        "please",
-        "dear",
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ]
-)
-"""Capitalised words that name nobody: function words, greetings, titles, days and months."""
-_WORD = r"[A-Z][\w’'&-]*"
-_NAME = re.compile(rf"{_WORD}(?:\s+(?:of|de|van|von|der|la|the)\s+{_WORD}|\s+{_WORD})*")
-_SENTENCE_END = re.compile(r"(?:^|[.!?:;\n\"“(]\s*)$")
-_POSSESSIVE = re.compile(r"[’']s?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +23,9 @@ class Names:
 
 def names_in(text: str) -> Names:
     """Runs of capitalised words; a single one at the beginning of a sentence is only perhaps a name."""
-    sure, perhaps = dict[str, None](), dict[str, None]()
-    head = text[:LONGEST_TEXT]
-    for match in _NAME.finditer(head):
-        words = [_POSSESSIVE.sub("", word) for word in match.group().split()]
-        first = bool(_SENTENCE_END.search(head[max(0, match.start() - 3) : match.start()]))
-        while words and words[0].lower() in NOT_NAMES:
-            words, first = words[1:], False
-        if not words or len("".join(words)) < 2:
-            continue
-        (perhaps if first and len(words) == 1 else sure)[" ".join(words)] = None
-    return Names(tuple(sure), tuple(name for name in perhaps if name not in sure))
+    runs = list(name_runs(text))
+    sure = dict.fromkeys(run.text for run in runs if not run.opens)
+    return Names(tuple(sure), tuple(dict.fromkeys(run.text for run in runs if run.opens and run.text not in sure)))
 
 
 def entity_named(name: str) -> Entity:

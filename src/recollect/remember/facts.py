@@ -1,48 +1,38 @@
-"""Facts written directly: subject, relation, object."""
+"""Facts: which relations have one value at a time, and how a fact reads."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime
-from typing import TypedDict, Unpack
+from recollect.model import Fact
 
-from recollect.errors import InvalidInput
-from recollect.model import Fact, Kind, Memory, When, instant
-from recollect.remember.record import checked_text, record
-
-ONE_VALUED = frozenset(("lives_in", "works_at", "name", "age", "born_on", "born_in", "married_to", "current_project"))
+ONE_VALUED = frozenset(
+    [
+        "lives_in",
+        "works_at",
+        "works_as",
+        "job_title",
+        "employer",
+        "name",
+        "age",
+        "born_on",
+        "born_in",
+        "birthday",
+        "married_to",
+        "partner",
+        "mother",
+        "father",
+        "current_project",
+        "email",
+        "phone",
+    ]
+)
 """Relations that have one value at a time: a new one supersedes the old."""
+_ONE_OF_A_KIND = ("favourite_", "favorite_", "years_at_", "current_")
+"""Beginnings of relations that are one-valued whatever follows."""
 
 
-class FactFields(TypedDict, total=False):
-    """The keywords of `relate`."""
-
-    valid_from: When | None
-    valid_to: When | None
-    ingested_at: When | None
-    source: str | None
-    scope: str
-
-
-def fact_memory(fact: Fact, text: str | None, now: datetime, **given: Unpack[FactFields]) -> Memory:
-    """The memory of a fact. Its key makes the same fact the same memory, and a new value a new version."""
-    parts = [checked_text(part) for part in (fact.subject, fact.relation, fact.object)]
-    named = [*parts[:2]] if fact.relation in ONE_VALUED else parts
-    memory = record(
-        text if text is not None else sentence(fact),
-        now,
-        kind=Kind.SEMANTIC,
-        key="/".join(["fact", *(part.casefold() for part in named)]),
-        at=given.get("valid_from"),
-        ingested_at=given.get("ingested_at"),
-        source=given.get("source"),
-        scope=given.get("scope", "global"),
-    )
-    valid_to = given.get("valid_to")
-    end = None if valid_to is None else instant(valid_to)
-    if end is not None and end <= memory.times.valid_from:
-        raise InvalidInput("valid_to is not after valid_from", remedy="Give an end that lies after the beginning.")
-    return replace(memory, fact=fact, times=replace(memory.times, valid_to=end))
+def one_valued(relation: str) -> bool:
+    """Whether a relation has one value at a time."""
+    return relation in ONE_VALUED or relation.startswith(_ONE_OF_A_KIND)
 
 
 def sentence(fact: Fact) -> str:

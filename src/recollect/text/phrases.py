@@ -25,7 +25,7 @@ _LIGHT_WORDS = """
     give gave find found keep try feel felt want need happen happened mean seem look start talk discuss mention describe
     summarise explain show help let put thing time way lot kind sort type something anything everything nothing someone
     anyone everyone last next ago today yesterday tomorrow recently recent currently usually often ever never together
-    many one two first new good better best great main important different another really maybe sure yeah yes okay ok
+    many one two first new good better best great main different another really maybe sure yeah yes okay ok
     hi hey hello wow thanks thank please sorry nice cool awesome amazing wonderful glad happy lol haha"""
 _LIGHT = frozenset(stem_all(_LIGHT_WORDS.split(), "en"))
 _TOKEN = re.compile(

@@ -4,44 +4,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from recollect.asking import query
 from recollect.model import Entity
+from recollect.recall.by import By, Judged
 from recollect.recall.stage import Draft, Env, Stage
 from recollect.recall.understand import expand_query, key_phrases, query_mode
 from recollect.text.names import name_candidates
 
 
 @dataclass(frozen=True, slots=True)
-class ClassifyMode(Stage):
-    """Tell what sort of memory a question wants: semantic, procedural, episodic or mixed. By rules."""
+class ClassifyMode(Judged):
+    """Tell what sort of memory a question wants: semantic, procedural, episodic or mixed."""
 
     kind = "mode"
+    by: By = "auto"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its mode."""
-        mode = query_mode(draft.query.text)
-        return replace(draft, query=replace(draft.query, mode=mode)).noting(f"mode {mode} by rules")
+        text = draft.query.text
+        mode, who = self.judged("mode", env, lambda asker: query.mode(asker, text), lambda: query_mode(text))
+        return replace(draft, query=replace(draft.query, mode=mode)).noting(f"mode {mode} by {who}")
 
 
 @dataclass(frozen=True, slots=True)
-class Tags(Stage):
-    """Name the query's concepts in 2 to 5 short phrases. By rules: its key phrases."""
+class Tags(Judged):
+    """Name the query's concepts in 2 to 5 short phrases; by rules, its key phrases."""
 
     kind = "tags"
+    by: By = "auto"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its tags."""
-        return replace(draft, query=replace(draft.query, tags=key_phrases(draft.query.text))).noting("tags by rules")
+        text = draft.query.text
+        tags, who = self.judged("tags", env, lambda asker: query.tags(asker, text), lambda: key_phrases(text))
+        return replace(draft, query=replace(draft.query, tags=tags)).noting(f"tags by {who}")
 
 
 @dataclass(frozen=True, slots=True)
-class Expand(Stage):
-    """Add words of the same meaning for the keyword search, from a small table of everyday synonyms."""
+class Expand(Judged):
+    """Add words of the same meaning for the keyword search; by rules, from a small table of everyday synonyms.
+
+    By rules unless asked otherwise: a search should not wait for a model.
+    """
 
     kind = "expand"
+    by: By = "rules"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its expansion; the text itself stays as it was asked."""
-        return replace(draft, query=replace(draft.query, expansion=expand_query(draft.query.text)))
+        text = draft.query.text
+        words, who = self.judged("expand", env, lambda asker: query.expansion(asker, text), lambda: expand_query(text))
+        expanded = replace(draft, query=replace(draft.query, expansion=words))
+        return expanded if self.by == "rules" else expanded.noting(f"expanded by {who}")
 
 
 @dataclass(frozen=True, slots=True)

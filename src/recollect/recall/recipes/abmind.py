@@ -11,6 +11,7 @@ from recollect.recall.factors import EmotionBoost, SituationBoost, Spacing
 from recollect.recall.fuse import First
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.prepare.embed import Embed
+from recollect.recall.prepare.kinds import Content
 from recollect.recall.prepare.meaning import FindEntities
 from recollect.recall.score import Add, Confirm, Weigh
 from recollect.recall.search import Cascade, Edges, Fuzzy, Notes, Signature, Vector
@@ -20,6 +21,7 @@ from recollect.recall.track import Track
 ABMIND = Pipeline(
     "abmind",
     (
+        Content(),
         Embed(ahead=True),
         FindEntities(),
         Cascade(

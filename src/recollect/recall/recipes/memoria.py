@@ -8,6 +8,7 @@ from recollect.recall.cite import AssembleFacts
 from recollect.recall.fuse import ReciprocalRank
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.prepare.embed import Embed
+from recollect.recall.prepare.kinds import Content
 from recollect.recall.prepare.meaning import FindEntities
 from recollect.recall.prepare.time import AsKnown
 from recollect.recall.rerank import Rerank
@@ -18,6 +19,7 @@ from recollect.recall.track import Track
 MEMORIA = Pipeline(
     "memoria",
     (
+        Content(),
         AsKnown(),
         FindEntities(),
         Embed(),

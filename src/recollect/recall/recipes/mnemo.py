@@ -11,6 +11,7 @@ from recollect.recall.fuse import ReciprocalRank
 from recollect.recall.noise import Noise
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.prepare.embed import Embed
+from recollect.recall.prepare.kinds import Content
 from recollect.recall.prepare.meaning import Expand, FindEntities
 from recollect.recall.prepare.time import Dates
 from recollect.recall.rerank import Normalise, Rerank
@@ -22,6 +23,7 @@ from recollect.recall.track import Track
 MNEMO = Pipeline(
     "mnemo",
     (
+        Content(),
         Expand(),
         Dates(rewrite=True),
         FindEntities(),

@@ -8,6 +8,7 @@ from recollect.recall.factors import RecencyBand
 from recollect.recall.fuse import WeightedSum
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.prepare.embed import Embed
+from recollect.recall.prepare.kinds import Content
 from recollect.recall.score import Weigh
 from recollect.recall.search import Keyword, Search, Vector
 from recollect.recall.select import Limit
@@ -16,6 +17,7 @@ from recollect.recall.track import Track
 MNEMOSYNE_HYBRID = Pipeline(
     "mnemosyne-hybrid",
     (
+        Content(),
         Embed(),
         Search((Vector(), Keyword()), times=3),
         WeightedSum(weights={"vector": 0.5, "keyword": 0.3}, importance=0.2),

@@ -112,6 +112,7 @@ class Revising(StoreCase):
         store.put(Batch(jobs=[late, early]))
         assert store.jobs() == [early, late]
         assert store.jobs("facts") == [late]
+        assert store.jobs(limit=1) == [early]
         again = replace(late, due=NOON - DAY, attempts=1)
         store.put(Batch(jobs=[again]))
         assert store.jobs() == [again, early]

@@ -1,0 +1,157 @@
+"""Everything on its way in passes the gates; what they decide is told, recorded and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from recollect.errors import InvalidInput
+from recollect.model import Memory, fingerprint
+from recollect.ports import Clock, Entry, Store, Vectors
+from recollect.remember.changes import FINAL, changes
+from recollect.remember.gates import noise as noises
+from recollect.remember.gates.duplicates import duplicates
+from recollect.remember.gates.instructions import instructions
+from recollect.remember.gates.keepsake import held
+from recollect.remember.gates.loop import loops
+from recollect.remember.gates.noise import noise
+from recollect.remember.gates.policy import Policy
+from recollect.remember.gates.secrets import secrets
+from recollect.remember.gates.size import size
+from recollect.remember.gates.verdict import Context, Gate, Verdict, flagged
+
+if TYPE_CHECKING:
+    from recollect.ports import Vector
+
+VERB = "gate"
+"""The verb of the journal's entries about gates."""
+IN_ORDER: tuple[Gate, ...] = (size, secrets, loops, duplicates, noise, instructions)
+"""Secrets come before anything that is recorded."""
+LIKE_NOISE = 0.82
+"""The cosine with a text of the noise bank from which on a text is noise, as in the recipe `mnemo`."""
+NOT_KEPT = "not kept"
+"""The flag of a memory that a gate kept back, as the caller gets it."""
+Given = tuple[Memory, Verdict]
+"""A memory as it came to a gate, and what the gate decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What passed the gates, in order and perhaps changed; what did not; and every decision, for the journal."""
+
+    memories: tuple[Memory, ...]
+    entries: tuple[Entry, ...] = ()
+    refusal: Verdict | None = None
+    outcomes: tuple[str | Memory, ...] = ()
+    """For each memory given: the id that answers for it, or the memory itself if it was kept back."""
+
+    def answers(self, kept: Mapping[str, Memory]) -> list[Memory]:
+        """What the caller gets for each memory: as it is kept, the one that it repeats, or itself, flagged."""
+        return [kept[one] if isinstance(one, str) else one for one in self.outcomes]
+
+    @property
+    def known(self) -> list[str]:
+        """The ids that answer for repeats, and are not among the memories kept."""
+        new = {memory.id for memory in self.memories}
+        return [one for one in self.outcomes if isinstance(one, str) and one not in new]
+
+    def require(self) -> None:
+        """Raise what a refused text is told; nothing of its batch is to be written."""
+        if (refused := self.refusal) is not None:
+            raise InvalidInput(f"A text was refused: it {refused.reason}", remedy=_REMEDIES[refused.gate])
+
+
+_REMEDIES = {
+    "size": "Split it into several memories, or raise the setting `longest`.",
+    "secrets": "Take the secret out, or set secrets = 'mask'.",
+    "instructions": "Set instructions = 'mark' to keep such text as untrusted.",
+}
+
+
+class Gates:
+    """The gates of one store, by a policy; thread-safe."""
+
+    def __init__(self, policy: Policy, clock: Clock) -> None:
+        self.policy = policy
+        self._clock = clock
+
+    def check(self, memories: Sequence[Memory], store: Store) -> Checked:
+        """Pass memories through all gates; what is already there, word for word, passes by."""
+        context = Context(self.policy, store)
+        known = store.get([memory.id for memory in memories])
+        kept: dict[str, Memory] = {}
+        given: list[Given] = []
+        outcomes: list[str | Memory] = []
+        for memory in memories:
+            there = memory.id in known and known[memory.id].text == memory.text
+            verdicts = [] if there else list(_through(memory, context))
+            given += verdicts
+            last = verdicts[-1][1] if verdicts else None
+            if last is not None and last.decision == "refuse":
+                return Checked((), self._entries(given), last)
+            if last is not None and last.decision == "skip":
+                outcomes.append(last.about[0] if last.gate == "duplicates" else flagged(last.memory, NOT_KEPT))
+                continue
+            passed = last.memory if last is not None else memory
+            kept[passed.id] = passed
+            outcomes.append(passed.id)
+            context.passed(passed)
+        return Checked(tuple(kept.values()), self._entries(given), None, tuple(outcomes))
+
+    def listen(self, checked: Checked, vectors: Mapping[str, Vectors], bank: Vector) -> Checked:
+        """Mark as noise what lies near the noise bank, once there are vectors to tell."""
+        if self.policy.noise == "keep" or not len(bank):
+            return checked
+        given = [
+            (memory, noises.verdict(memory, "mark", f"has a cosine of {cosine:.2f} with the noise bank"))
+            for memory in checked.memories
+            if noises.may_be_noise(memory) and (cosine := _nearest(vectors.get(memory.id), bank)) >= LIKE_NOISE
+        ]
+        marked = {verdict.memory.id: verdict.memory for _, verdict in given}
+        memories = tuple(marked.get(memory.id, memory) for memory in checked.memories)
+        return replace(checked, memories=memories, entries=(*checked.entries, *self._entries(given)))
+
+    def _entries(self, given: Iterable[Given]) -> tuple[Entry, ...]:
+        now = self._clock.now()
+        return tuple(
+            Entry(
+                id=fingerprint(VERB, verdict.gate, verdict.decision, verdict.memory.id),
+                at=now,
+                verb=VERB,
+                subjects=_subjects(verdict),
+                data=_data(memory, verdict),
+            )
+            for memory, verdict in given
+        )
+
+
+def _through(memory: Memory, context: Context) -> Iterable[Given]:
+    for gate in IN_ORDER:
+        verdict = gate(memory, context)
+        if verdict is not None:
+            yield memory, verdict
+            if verdict.decision in ("skip", "refuse"):
+                return
+            memory = verdict.memory
+
+
+def _subjects(verdict: Verdict) -> tuple[str, ...]:
+    """Whom an entry is about: when one of them is erased, it goes too."""
+    return () if verdict.decision == "refuse" else (verdict.memory.id, *verdict.about)
+
+
+def _data(memory: Memory, verdict: Verdict) -> dict[str, Any]:
+    data: dict[str, Any] = {"gate": verdict.gate, "decision": verdict.decision, "reason": verdict.reason}
+    data["scope"] = memory.scope
+    if verdict.final is not None:
+        data[FINAL] = verdict.final
+    elif verdict.decision == "skip":
+        data["memory"] = held(memory)
+    else:
+        data |= changes([(memory, verdict.memory)])
+    return data
+
+
+def _nearest(views: Vectors | None, bank: Vector) -> float:
+    return max((float((bank @ vector).max()) for vector in views.values()), default=-1.0) if views else -1.0

@@ -1,0 +1,22 @@
+"""The gate for text that speaks to the model: kept, for it was said, but not trusted."""
+
+from __future__ import annotations
+
+from recollect.model import Memory
+from recollect.remember.gates.verdict import Context, Verdict, distrusted
+from recollect.text.injection import instructions_in
+
+GATE, FLAG = "instructions", "instructions"
+
+
+def instructions(memory: Memory, context: Context) -> Verdict | None:
+    """Mark or refuse orders to the model, role markers, imitated calls of tools and requests to leak."""
+    if context.policy.instructions == "keep" or FLAG in memory.worth.flags:
+        return None
+    reasons = [reason for text in (memory.text, memory.original or "") for reason in instructions_in(text)]
+    if not reasons:
+        return None
+    reason = "; ".join(dict.fromkeys(reasons))
+    if context.policy.instructions == "refuse":
+        return Verdict(GATE, "refuse", reason, memory, final="nothing was written")
+    return Verdict(GATE, "mark", reason, distrusted(memory, FLAG))

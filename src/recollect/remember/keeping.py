@@ -1,0 +1,173 @@
+"""Keep what was said and what follows from it: the text as it is, and the facts it states with their history."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from recollect.model import DENIES, STATES, Entity, Fact, Kind, Memory
+from recollect.ports import Batch, Job, Reader, Store, Vectors
+from recollect.remember.extract import Statement, statements
+from recollect.remember.facts import sentence
+from recollect.remember.ledger import Slot, claims_in, slot_of
+from recollect.remember.settle import Change, Claims, settle
+from recollect.remember.truth import Claim
+
+MOST_FACTS = 20
+"""Facts taken from one text; a whole book would state hundreds."""
+
+
+TOLD = (Kind.EPISODIC, Kind.SEMANTIC)
+"""Kinds of memory whose text states facts: turns, and pieces of documents."""
+Later = Callable[[Sequence[Memory]], Sequence[Job]]
+"""What is left to do about new memories."""
+
+
+class Embedding(Protocol):
+    """Gives texts and memories their vectors."""
+
+    def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
+        """Vectors of the memories that need them, by id."""
+        ...
+
+    def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Vectors of texts, by text."""
+        ...
+
+
+class Keeper:
+    """Writes memories and facts to one store; every write is whole or not at all."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedding: Embedding | None,
+        *,
+        facts: bool = True,
+        later: Later = lambda memories: (),
+    ) -> None:
+        self._store = store
+        self._embedding = embedding
+        self._facts = facts
+        self._later = later
+
+    def keep(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Keep texts and the facts they state."""
+        claims = {one.id: self._claims(one) for one in memories}
+        vectors = self._embedding.vectors(memories) if self._embedding else {}
+        fresh = self._fresh([slot_claim for found in claims.values() for slot_claim in found])
+
+        def plan(reader: Reader) -> Batch:
+            known = reader.get([one.id for one in memories])
+            new = [one for one in memories if one.id not in known or known[one.id].text != one.text]
+            past = {one.id: known[one.id].archived(one).id for one in new if one.id in known}
+            stated = _by_slot([pair for one in new for pair in claims[one.id]])
+            slots = {**dict.fromkeys(_slots(_facts(past, reader)), ()), **stated}
+            change = settle(
+                slots, reader, fresh, lambda claim: replace(claim, source=past.get(claim.source or "", claim.source))
+            )
+            return replace(change.batch(reader, memories, vectors), jobs=self._later(new))
+
+        return self._store.update(plan)
+
+    def add(self, memory: Memory, found: Sequence[Statement], entities: Sequence[Entity] = ()) -> None:
+        """Keep what somebody else read out of a memory that is there."""
+        claims = self._claimed(memory, found)
+        fresh = self._fresh(claims)
+
+        def plan(reader: Reader) -> Batch:
+            if memory.id not in reader.get([memory.id]):
+                return Batch()  # forgotten meanwhile
+            batch = settle(_by_slot(claims), reader, fresh).batch(reader)
+            return replace(batch, entities=[*entities, *batch.entities])
+
+        self._store.update(plan)
+
+    def relate(self, slot: Slot, claim: Claim) -> Memory:
+        """Keep one claim; returns the fact that now rests on it."""
+        slot = replace(slot, subject=self._canonical([slot.subject])[slot.subject])
+        fresh = self._fresh([(slot, claim)])
+        self._store.update(lambda reader: settle({slot: [claim]}, reader, fresh).batch(reader))
+        resting = [
+            row for row in self._store.keyed([slot.key]) if row.scope == slot.scope and claim in claims_in([row])
+        ]
+        return min(resting, key=lambda row: row.times.retracted_at is not None)
+
+    def erase(self, ids: Sequence[str]) -> list[str]:
+        """Erase memories, and of every fact what only they support; returns the ids that went."""
+        gone: list[str] = []
+
+        def plan(reader: Reader) -> Batch:
+            erased = {row.id for id in ids for row in reader.history(id)} | reader.get(ids).keys()
+            change = self._without(erased, reader)
+            gone[:] = sorted(erased | set(change.erased))
+            return replace(change.batch(reader), erased=gone)
+
+        self._store.update(plan)
+        return gone
+
+    def _without(self, erased: set[str], reader: Reader) -> Change:
+        facts = _facts(erased, reader)
+        dropped = set(claims_in(row for row in facts if row.id in erased))
+        slots = dict.fromkeys(_slots(facts), ())
+        return settle(slots, reader, amend=lambda claim: None if claim in dropped or claim.source in erased else claim)
+
+    def _claims(self, memory: Memory) -> list[tuple[Slot, Claim]]:
+        if not self._facts or memory.kind not in TOLD:
+            return []
+        return self._claimed(memory, statements(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from))
+
+    def _claimed(self, memory: Memory, found: Sequence[Statement]) -> list[tuple[Slot, Claim]]:
+        names = self._canonical([one.fact.subject for one in found])
+        named = [(one, names[one.fact.subject]) for one in found[:MOST_FACTS]]
+        return [_claim(memory, one, subject, order) for order, (one, subject) in enumerate(named)]
+
+    def _canonical(self, names: Sequence[str]) -> dict[str, str]:
+        """Each name as its entity is called."""
+        known = {name.casefold(): entity.name for entity in self._store.entities(names) for name in entity.aliases}
+        return {name: known.get(name.casefold(), name) for name in names}
+
+    def _fresh(self, claims: Sequence[tuple[Slot, Claim]]) -> dict[str, Vectors]:
+        texts = [claim.text or sentence(Fact(slot.subject, slot.relation, claim.value)) for slot, claim in claims]
+        return self._embedding.of_texts(texts) if self._embedding and texts else {}
+
+
+def _claim(memory: Memory, statement: Statement, subject: str, order: int) -> tuple[Slot, Claim]:
+    fact = replace(statement.fact, subject=subject)
+    worth, times = memory.worth, memory.times
+    since = statement.since or times.valid_from
+    claim = Claim(
+        value=fact.object,
+        since=since if statement.until is None else min(since, statement.until),
+        known=times.ingested_at,
+        until=statement.until,
+        negated=statement.negated,
+        update=statement.update,
+        order=(memory.origin.position or 0) * MOST_FACTS + order,
+        source=memory.id,
+        confidence=min(statement.confidence, worth.confidence),
+        trust=worth.trust,
+        classification=worth.classification,
+        expires_at=times.expires_at,
+    )
+    return slot_of(fact, memory.scope), claim
+
+
+def _facts(ids: Collection[str], reader: Reader) -> list[Memory]:
+    """The facts among these memories, and those that they state or deny."""
+    links = reader.links(sorted(ids)) if ids else []
+    told = [link.target for link in links if link.relation in (STATES, DENIES)]
+    return [row for row in reader.get([*told, *ids]).values() if row.fact is not None]
+
+
+def _slots(facts: Sequence[Memory]) -> list[Slot]:
+    return [slot_of(row.fact, row.scope) for row in facts if row.fact is not None]
+
+
+def _by_slot(pairs: Sequence[tuple[Slot, Claim]]) -> Claims:
+    slots = defaultdict[Slot, list[Claim]](list)
+    for slot, claim in pairs:
+        slots[slot].append(claim)
+    return slots

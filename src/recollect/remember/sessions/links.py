@@ -1,0 +1,10 @@
+"""How the memories of sessions hang together. Links lead from the particular to what it belongs to or rests on."""
+
+MEMBERSHIP = "membership"
+"""semantic → tag."""
+HIERARCHY = "hierarchy"
+"""procedural → intent, episodic → subgoal."""
+PROVENANCE = "provenance"
+"""semantic or procedural → episodic, episodic → source."""
+SIBLING = "sibling"
+"""subgoal → the next subgoal of its session."""

@@ -1,0 +1,143 @@
+"""Facts that follow from what was said: derived, superseded, cited, taken back with their source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.model import Filter, Memory, instant
+from recollect.stores.memory import MemoryStore
+from recollect.stores.sqlite import SqliteStore
+from recollect.testing.fakes import FakeClock, FakeEmbedder
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    store = MemoryStore() if request.param == "memory" else SqliteStore.open(tmp_path / "facts.db")
+    with Engine(store, embedder=FakeEmbedder(), clock=FakeClock(instant("2024-12-01"))) as engine:
+        yield engine
+
+
+def facts(memory: Engine, **filters: object) -> list[str]:
+    found = memory.list(kinds="semantic", **filters).items  # pyright: ignore[reportArgumentType]
+    return sorted(one.text for one in found if one.fact is not None)
+
+
+def alice(memory: Engine, text: str, at: str, **fields: object) -> Memory:
+    return memory.remember(text, speaker="Alice", at=at, **fields)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_fact_cites_its_source_and_has_its_time(memory: Engine) -> None:
+    said = alice(memory, "I live in Oslo.", "2023-01-01")
+    [fact] = memory.list(kinds="semantic").items
+    assert (fact.text, fact.origin.source, fact.times.valid_from) == (
+        "Alice lives in Oslo.",
+        said.id,
+        instant("2023-01-01"),
+    )
+
+
+def test_a_new_value_closes_the_old_one_on_both_clocks(memory: Engine) -> None:
+    old = memory.relate("Alice", "lives_in", "Oslo", valid_from="2020-01-01", ingested_at="2020-01-05")
+    new = memory.relate("Alice", "lives_in", "Bergen", valid_from="2023-03-01", ingested_at="2023-03-09")
+    closed = memory.get(old.id)
+    assert closed is not None
+    assert closed.times.valid_to == instant("2023-03-01")
+    assert closed.times.expired_at == instant("2023-03-09")
+    assert closed.superseded_by == new.id
+    assert facts(memory) == ["Alice lives in Bergen."]
+    assert facts(memory, as_of="2022-01-01") == ["Alice lives in Oslo."]
+    assert facts(memory, as_of="2024-01-01", known_at="2023-03-05") == ["Alice lives in Oslo."]
+
+
+def test_many_valued_relations_accumulate_and_can_be_denied(memory: Engine) -> None:
+    alice(memory, "I like tea.", "2023-01-01")
+    alice(memory, "I like coffee.", "2023-02-01")
+    assert facts(memory) == ["Alice likes coffee.", "Alice likes tea."]
+    alice(memory, "I no longer like coffee.", "2023-03-01")
+    assert facts(memory) == ["Alice likes tea."]
+    assert facts(memory, as_of="2023-02-15") == ["Alice likes coffee.", "Alice likes tea."]
+
+
+def test_a_repeat_merges_and_both_sources_are_cited(memory: Engine) -> None:
+    first = alice(memory, "I live in Oslo.", "2023-01-01")
+    second = alice(memory, "I live in Oslo!", "2023-06-01")
+    [fact] = memory.list(kinds="semantic").items
+    assert [claim["source"] for claim in fact.metadata["claims"]] == [first.id, second.id]
+    memory.forget(first.id)
+    [fact] = memory.list(kinds="semantic").items
+    assert (fact.times.valid_from, fact.origin.source) == (instant("2023-06-01"), second.id)
+
+
+def test_forgetting_the_only_source_takes_the_fact_with_it(memory: Engine) -> None:
+    oslo = alice(memory, "I live in Oslo.", "2023-01-01")
+    bergen = alice(memory, "I moved to Bergen.", "2023-06-01")
+    receipt = memory.forget(bergen.id)
+    assert len(receipt.forgotten) == 2
+    assert facts(memory) == ["Alice lives in Oslo."]
+    memory.forget(oslo.id)
+    assert facts(memory) == []
+    assert memory.store.scan(Filter(), 10).items == ()
+
+
+def test_a_fact_is_as_secret_as_its_source(memory: Engine) -> None:
+    alice(memory, "I live in Oslo.", "2023-01-01", classification=3, trust=1)
+    assert facts(memory) == []
+    [fact] = memory.list(kinds="semantic", max_classification=3).items
+    assert (fact.worth.classification, fact.worth.trust) == (3, 1)
+
+
+def test_facts_of_one_scope_say_nothing_of_another(memory: Engine) -> None:
+    alice(memory, "I live in Oslo.", "2023-01-01", scope="user:a")
+    alice(memory, "I live in Rome.", "2023-02-01", scope="user:b")
+    assert facts(memory, scope="user:a") == ["Alice lives in Oslo."]
+
+
+def test_a_new_text_under_a_key_states_anew_and_the_old_version_what_it_said(memory: Engine) -> None:
+    alice(memory, "I live in Oslo.", "2023-01-01", key="home")
+    alice(memory, "I live in Rome.", "2023-02-01", key="home")
+    found = memory.recall("Where does Alice live?")
+    assert [(one.memory.text, one.notes) for one in found.items] == [
+        ("I live in Rome.", ("states: Alice lives in Rome.",))
+    ]
+    past = memory.recall("Where does Alice live?", as_of="2023-01-15")
+    assert [one.memory.text for one in past.items] == ["I live in Oslo."]
+
+
+def test_an_outdated_turn_is_found_below_what_holds_now_with_a_note(memory: Engine) -> None:
+    alice(memory, "I live in Oslo.", "2022-01-01")
+    alice(memory, "I moved to Bergen.", "2023-03-01")
+    items = memory.recall("Where does Alice live?").items
+    assert [one.memory.text for one in items] == ["I moved to Bergen.", "I live in Oslo."]
+    assert items[1].notes == ("superseded: Bergen since 2023-03-01",)
+    [then] = memory.recall("Where does Alice live?", as_of="2022-06-01").items
+    assert then.notes == ("states: Alice lives in Oslo.",)
+
+
+def test_where_nothing_followed_the_note_says_when_it_ended(memory: Engine) -> None:
+    alice(memory, "I work at Volvo.", "2022-01-01")
+    alice(memory, "I no longer work at Volvo.", "2023-03-01")
+    notes = {one.memory.text: one.notes for one in memory.recall("Where does Alice work, at Volvo?").items}
+    assert notes["I work at Volvo."] == ("ended: 2023-03-01",)
+    assert notes["I no longer work at Volvo."] == ()
+
+
+def test_what_holds_now_joins_an_answer_that_found_only_the_old(memory: Engine) -> None:
+    alice(memory, "I live in Oslo, which has a harbour.", "2022-01-01")
+    memory.relate("Alice", "lives_in", "Ulm", valid_from="2023-01-01")
+    items = memory.recall("harbour", limit=2).items
+    assert items[0].memory.text == "Alice lives in Ulm."
+    assert items[1].notes == ("superseded: Ulm since 2023-01-01",)
+    only_turns = memory.recall("harbour", kinds="episodic").items
+    assert [one.memory.kind for one in only_turns] == ["episodic"]
+
+
+def test_nothing_is_dropped_five_years_then_six(memory: Engine) -> None:
+    five = alice(memory, "I have been at Google for 5 years.", "2022-01-01")
+    six = alice(memory, "I have been at Google for 6 years.", "2023-01-01")
+    assert {five.id, six.id} <= {one.id for one in memory.list().items}
+    current = facts(memory)
+    assert any("6" in one for one in current) and not any("5" in one for one in current)

@@ -1,0 +1,164 @@
+"""The worker: due jobs are claimed once, failures wait and are told, the thread lives only while there is work."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Event
+from threading import enumerate as threads
+
+import pytest
+
+from recollect.notices import Notice, Notices
+from recollect.ports import Batch, Job, Store
+from recollect.stores.memory import MemoryStore
+from recollect.stores.sqlite import SqliteStore
+from recollect.testing import FakeClock
+from recollect.work import LEASE, Worker
+
+CLOCK = FakeClock()
+NOW = CLOCK.now()
+PATIENCE = 20
+"""Seconds after which a test that waits for a thread gives up."""
+
+
+def with_jobs(*subjects: str, store: Store | None = None, due_in: timedelta = timedelta(0)) -> Store:
+    store = store or MemoryStore()
+    store.put(Batch(jobs=[Job("read", subject, NOW + due_in) for subject in subjects]))
+    return store
+
+
+def running() -> list[str]:
+    return [thread.name for thread in threads() if thread.name == "recollect-work"]
+
+
+def test_due_jobs_are_run_and_done_and_others_wait() -> None:
+    store = with_jobs("b", "a")
+    with_jobs("later", store=store, due_in=timedelta(seconds=1))
+    store.put(Batch(jobs=[Job("unknown", "x", NOW)]))
+    ran: list[str] = []
+    worker = Worker(store, CLOCK, {"read": lambda job: ran.append(job.subject)})
+    assert worker.run_due() == 2
+    assert ran == ["a", "b"]
+    assert [(job.task, job.subject) for job in store.jobs()] == [("unknown", "x"), ("read", "later")]
+    assert [job.subject for job in worker.jobs()] == ["later"]
+
+
+def test_a_failure_is_kept_told_and_tried_again_later() -> None:
+    store, told = with_jobs("a"), list[Notice]()
+    clock = FakeClock()
+
+    def fail(job: Job) -> None:
+        raise ValueError(f"attempt {job.attempts}")
+
+    worker = Worker(store, clock, {"read": fail}, Notices(told.append))
+    assert worker.run_due() == 1
+    first = Job("read", "a", NOW + timedelta(minutes=1), 1, "ValueError: attempt 0")
+    assert store.jobs() == [first]
+    assert told == [Notice("work_failed", NOW, ("read/a",), {"attempts": 1}, "ValueError: attempt 0")]
+    assert worker.run_due() == 0
+    clock.advance(timedelta(minutes=1))
+    assert worker.run_due() == 1
+    assert store.jobs() == [Job("read", "a", clock.now() + timedelta(minutes=2), 2, "ValueError: attempt 1")]
+
+
+def test_a_job_belongs_to_who_claimed_it_until_the_lease_ends() -> None:
+    store, clock = with_jobs("a"), FakeClock()
+    seen: list[int] = []
+    other = Worker(store, clock, {"read": lambda _: None})
+
+    def meanwhile(job: Job) -> None:
+        assert store.jobs() == [job]
+        assert job.due == NOW + LEASE
+        seen.append(other.run_due())
+        clock.advance(LEASE)  # the first has taken too long: it is thought dead
+        seen.append(other.run_due())
+
+    Worker(store, clock, {"read": meanwhile}).run_due()
+    assert seen == [0, 1]
+    assert store.jobs() == []
+
+
+def test_what_a_task_writes_about_its_own_job_stands() -> None:
+    store = with_jobs("a")
+    later = Job("read", "a", NOW + timedelta(days=1), 7, "not yet")
+    Worker(store, CLOCK, {"read": lambda _: store.put(Batch(jobs=[later]))}).run_due()
+    assert store.jobs() == [later]
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_two_workers_never_run_the_same_job(kind: str, tmp_path: Path) -> None:
+    stores: list[Store] = [MemoryStore()] * 2
+    if kind == "sqlite":
+        stores = [SqliteStore.open(tmp_path / "agent.db") for _ in range(2)]
+    with_jobs(*(str(number) for number in range(30)), store=stores[0])
+    ran: Counter[str] = Counter()
+    workers = [Worker(store, CLOCK, {"read": lambda job: ran.update([job.subject])}) for store in stores]
+    with ThreadPoolExecutor(2) as pool:
+        counts = list(pool.map(lambda worker: worker.run_due(), workers))
+    assert sum(counts) == 30
+    assert ran == Counter(str(number) for number in range(30))
+    for store in stores:
+        store.close()
+
+
+def test_without_work_there_is_no_thread_and_with_work_it_ends_when_done() -> None:
+    store, ran = MemoryStore(), Event()
+    worker = Worker(store, CLOCK, {"read": lambda _: ran.set()})
+    worker.wake()
+    assert running() == []
+    with_jobs("a", store=store)
+    worker.wake()
+    assert ran.wait(PATIENCE)
+    worker.close()
+    assert running() == []
+    assert store.jobs() == []
+
+
+def test_a_sleeping_thread_wakes_up_when_told() -> None:
+    clock, ran = FakeClock(), Event()
+    store = with_jobs("a", due_in=timedelta(hours=1))
+    worker = Worker(store, clock, {"read": lambda _: ran.set()})
+    worker.wake()
+    assert running() == ["recollect-work"]
+    assert not ran.is_set()
+    clock.advance(timedelta(hours=1))
+    worker.wake()
+    assert ran.wait(PATIENCE)
+    worker.close()
+
+
+def test_closing_loses_nothing_and_ends_the_thread() -> None:
+    store = with_jobs("a", due_in=timedelta(hours=1))
+    worker = Worker(store, CLOCK, {"read": lambda _: None})
+    worker.wake()
+    worker.close()
+    worker.close()
+    assert running() == []
+    worker.wake()
+    assert running() == []
+    assert [job.subject for job in store.jobs()] == ["a"]
+
+
+def test_a_store_that_breaks_under_the_thread_is_told_and_work_goes_on_later() -> None:
+    store, told, broke = with_jobs("a"), list[Notice](), Event()
+    real = store.update
+
+    def broken(plan: object) -> None:
+        store.update = real  # pyright: ignore[reportAttributeAccessIssue]
+        raise OSError("disk full")
+
+    def hear(notice: Notice) -> None:
+        told.append(notice)
+        broke.set()
+
+    store.update = broken  # pyright: ignore[reportAttributeAccessIssue]
+    worker = Worker(store, CLOCK, {"read": lambda _: None}, Notices(hear))
+    worker.wake()
+    assert broke.wait(PATIENCE)
+    assert told[0].error == "OSError: disk full"
+    worker.wake()  # it has gone to sleep for a minute, and is still there
+    worker.close()
+    assert running() == []

@@ -1,0 +1,204 @@
+"""What English sentences state, and what they do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.remember.extract.helpers import said
+
+STATED = {
+    # homes
+    "I live in Oslo.": "Me lives_in Oslo",
+    "i live in oslo": "Me lives_in oslo",
+    "I'm living in New York City with my dog.": "Me lives_in New York City",
+    "I currently live in Portland, Oregon.": "Me lives_in Portland, Oregon",
+    "I’m based in the Netherlands now.": "Me lives_in Netherlands",
+    "I moved to Berlin.": "Me lives_in Berlin",
+    "Just moved to Berlin!": "Me lives_in Berlin",
+    "I moved from Oslo to Berlin.": "Me lives_in Berlin; not Me lives_in Oslo",
+    "My wife and I live in Oslo.": "Me lives_in Oslo",
+    "We live in Oslo.": "Me lives_in Oslo",
+    "I no longer live in Paris.": "not Me lives_in Paris",
+    "I don't live in Paris anymore.": "not Me lives_in Paris",
+    "I used to live in Paris.": "not Me lives_in Paris",
+    "I'm originally from Sweden.": "Me from Sweden",
+    "I grew up in Texas.": "Me grew_up_in Texas",
+    "I was born in Oslo.": "Me born_in Oslo",
+    "I visited Paris last summer.": "Me visited Paris",
+    "I've been to Tokyo.": "Me visited Tokyo",
+    # work and study
+    "I work at Spotify.": "Me works_at Spotify",
+    "I work for a local comic shop.": "Me works_at local comic shop",
+    "I work as a nurse at Mercy Hospital.": "Me works_as nurse; Me works_at Mercy Hospital",
+    "I'm a software engineer at Google.": "Me works_as software engineer; Me works_at Google",
+    "I'm a nurse.": "Me works_as nurse",
+    "I live in Oslo and work at Spotify.": "Me lives_in Oslo; Me works_at Spotify",
+    "I quit my job at Google.": "not Me works_at Google",
+    "I left Google last year.": "not Me works_at Google",
+    "Lost my job as a banker yesterday, so I'm gonna start a business.": "not Me works_as banker",
+    "I joined Spotify in January.": "Me works_at Spotify",
+    "I joined the Oslo Chess Club.": "Me member_of Oslo Chess Club",
+    "I started a new job as a Financial Analyst last week.": "Me works_as Financial Analyst",
+    "I got promoted to team manager.": "Me works_as team manager",
+    "I study physics at Lund University.": "Me studies physics; Me studies_at Lund University",
+    "I graduated from MIT.": "Me studied_at MIT",
+    "My current project is Recollect.": "Me current_project Recollect",
+    "I'm planning to open a bakery.": "Me plans_to open a bakery",
+    "My goal is to run a marathon.": "Me goal run a marathon",
+    # who people are
+    "My name is Alice Berg.": "Me name Alice Berg",
+    "I'm 32 years old.": "Me age 32",
+    "I'm 32, by the way.": "Me age 32",
+    "I just turned 30.": "Me age 30",
+    "I was born on May 3, 1990.": "Me born_on May 3, 1990",
+    "My birthday is on May 3.": "Me birthday May 3",
+    "My email is a.b@example.com.": "Me email a.b@example.com",
+    "My phone number is +46 70 123 4567.": "Me phone +46 70 123 4567",
+    "My GitHub handle is @ada": "Me github @ada",
+    "I'm allergic to peanuts and cats.": "Me allergic_to peanuts; Me allergic_to cats",
+    "I have a peanut allergy.": "Me allergic_to peanut",
+    "I'm a vegetarian.": "Me is vegetarian",
+    "I speak French and a little Spanish.": "Me speaks French; Me speaks Spanish",
+    "I can speak Norwegian.": "Me speaks Norwegian",
+    "I play the guitar and tennis.": "Me plays guitar; Me plays tennis",
+    "I have two dogs and three cats.": "Me has two dogs; Me has three cats",
+    "I own a sailing boat.": "Me owns sailing boat",
+    # family
+    "I'm married to Tom.": "Me married_to Tom",
+    "I got married to Tom last year.": "Me married_to Tom",
+    "My husband's name is Tom.": "Me married_to Tom",
+    "My sister Anna works at Spotify.": "Me sister Anna; Anna works_at Spotify",
+    "My sister, Anna, works at Spotify.": "Me sister Anna; Anna works_at Spotify",
+    "We went hiking with our dog Max.": "Me pet Max",
+    "I have a dog named Max.": "Me pet Max",
+    "We adopted another cat called Luna.": "Me pet Luna",
+    "My kids are Leo and Mia.": "Me child Leo; Me child Mia",
+    "Anna is my best friend.": "Me friend Anna",
+    "My mom lives in Bergen.": "Me's mom lives_in Bergen",
+    # tastes
+    "I love hiking and painting.": "Me likes hiking; Me likes painting",
+    "I enjoy reading, watching films, and cooking.": "Me likes reading; Me likes watching films; Me likes cooking",
+    'I love "The Hobbit".': "Me likes The Hobbit",
+    "I'm a huge fan of jazz.": "Me likes jazz",
+    "I love the ocean.": "Me likes ocean",
+    "I hate mushrooms.": "Me dislikes mushrooms",
+    "I don't like mushrooms.": "Me dislikes mushrooms",
+    "I don't like jazz anymore.": "not Me likes jazz",
+    "I'm not a big fan of cooking.": "Me dislikes cooking",
+    "I'm a nurse in Oslo, can you help me?": "Me works_as nurse",
+    "I prefer tea to coffee.": "Me prefers tea; not Me prefers coffee",
+    "I prefer comparing methods to understand them.": "Me prefers comparing methods",
+    "I prefer tea over coffee.": "Me prefers tea; not Me prefers coffee",
+    "My favorite color is blue.": "Me favourite_colour blue",
+    "Blue is my favourite colour.": "Me favourite_colour Blue",
+    "My favourite football team is Juventus.": "Me favourite_football_team Juventus",
+    "I've been playing my favourite game called Apex Legends.": "Me favourite_game Apex Legends",
+}  # fmt: skip
+
+NOT_STATED = """
+Do I live in Oslo?
+do you live in oslo
+Where does Alice live
+What's your favourite colour
+If I lived in Oslo, I would be happy.
+I would live in Oslo and work at Google.
+I might move to Oslo.
+I may be moving to Oslo.
+Maybe I live in Oslo.
+I'm thinking about moving to Oslo.
+I wish I lived in Oslo.
+Imagine I work at Google.
+I almost moved to Oslo.
+I'd love to live in Oslo.
+I want to live in Oslo.
+I will move to Oslo.
+I'm moving to Oslo next month.
+I never lived in Oslo.
+I've never been to Paris.
+I didn't move to Oslo.
+I lived in Oslo.
+I have lived in Oslo.
+I was a nurse.
+She said "I live in Oslo".
+Bob told me he lives in Oslo.
+Apparently Alice lives in Oslo.
+I heard that Alice works at Google.
+Just kidding, I live in Oslo.
+He lives in Oslo.
+She loves hiking.
+You live in Oslo.
+They work at Google.
+Live in Oslo!
+Call Alice in Oslo.
+The house I live in is old.
+when I lived in Oslo
+I live in a small apartment.
+I live with my parents.
+I live for music.
+I work at night.
+I work from home.
+I love it!
+I love your painting.
+I love the colors.
+I love how it turned out.
+I love that song.
+I love you.
+I like my new one.
+I prefer clear, measurable goals.
+I love people who laugh.
+I love making sure veterans are supported.
+I like using it.
+I have a great idea.
+I have a meeting at nine.
+I have a lot of work.
+I bought a bike for my son.
+I'm not 22.
+I'm 5 minutes away.
+I'm 99.9% certain.
+I'm a mess.
+I'm happy.
+I'm planning on it.
+Everyone lives in Oslo.
+Things like that happen.
+Looks like Oslo.
+Engineering studies are hard.
+I live in Oslo, right?
+Paris is my favourite.
+My favourite part is the end.
+His name is Kyle.
+My ex-wife Anna works at Google.
+I love my dog, Caroline!
+`I live in Oslo`
+> I live in Oslo
+[photo: I live in Oslo]
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize(("text", "expected"), STATED.items())
+def test_a_plain_sentence_states_its_facts(text: str, expected: str) -> None:
+    assert said(text) == expected.split("; ")
+
+
+@pytest.mark.parametrize("text", NOT_STATED)
+def test_questions_suppositions_hearsay_and_vague_words_state_nothing(text: str) -> None:
+    assert said(text) == []
+
+
+@pytest.mark.parametrize("opening", ["Well, ", "Yeah, ", "By the way, ", "Actually, ", "Hey Bob! ", "And ", "Oh, "])
+def test_openings_do_not_hide_a_fact(opening: str) -> None:
+    assert said(f"{opening}I live in Oslo.") == ["Me lives_in Oslo"]
+
+
+def test_only_the_clause_that_is_doubted_is_dropped() -> None:
+    assert said("I live in Oslo, but I might move to Bergen.") == ["Me lives_in Oslo"]
+    assert said("I live in Oslo. Would you come?") == ["Me lives_in Oslo"]
+
+
+def test_an_object_is_trimmed_and_a_long_one_refused() -> None:
+    assert said("I live in Oslo these days because of my job.") == ["Me lives_in Oslo"]
+    assert said("I love hiking with my friends every weekend.") == ["Me likes hiking"]
+    assert said("I love " + "slow long walks beside quiet northern rivers under old bridges.") == []
+
+
+def test_a_fact_said_twice_is_stated_once() -> None:
+    assert said("I live in Oslo. Yes, I live in Oslo.") == ["Me lives_in Oslo"]

@@ -1,0 +1,65 @@
+"""Whom a statement is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.remember.extract import statements
+from tests.remember.extract.helpers import AT, said
+
+
+def test_a_name_before_the_text_is_its_speaker() -> None:
+    assert said("Alice: I live in Oslo.", speaker=None) == ["Alice lives_in Oslo"]
+    assert said("Alice: I live in Oslo.", speaker="Alice") == ["Alice lives_in Oslo"]
+    assert said("Note: I live in Oslo.", speaker="Alice") == ["Alice lives_in Oslo"]
+
+
+def test_each_line_of_a_talk_has_its_own_speaker() -> None:
+    talk = "Alice: I live in Oslo.\nBob: I live in Bergen."
+    assert said(talk, speaker=None) == ["Alice lives_in Oslo", "Bob lives_in Bergen"]
+    assert said(talk, speaker="Alice", addressee="Bob") == ["Alice lives_in Oslo", "Bob lives_in Bergen"]
+
+
+def test_somebody_elses_words_are_not_the_speakers() -> None:
+    assert said("Carol: I live in Oslo.", speaker="Alice") == []
+
+
+def test_without_a_speaker_nothing_is_said_of_me() -> None:
+    assert said("I live in Oslo.", speaker=None) == []
+    assert said("Alice lives in Oslo.", speaker=None) == ["Alice lives_in Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My husband Tom is a chef. He works at Noma.",
+         ["Me married_to Tom", "Tom works_as chef", "Tom works_at Noma"]),
+        ("Alice moved to Oslo. She works at Spotify.", ["Alice lives_in Oslo", "Alice works_at Spotify"]),
+        ("My sister Anna and my brother Tom are here. She works at Noma.",
+         ["Me sister Anna", "Me brother Tom", "Anna works_at Noma"]),
+        ("Alice met Emma. She works at Spotify.", []),
+        ("Zora met Emma. She works at Spotify.", []),
+        ("Emma has a Labrador. She works at Spotify.", ["Emma works_at Spotify"]),
+        ("Hey Emma! She works at Spotify.", []),
+        ("My sister Anna is here. He works at Noma.", ["Me sister Anna"]),
+        ("Anna's brother Tom lives in Oslo.", ["Anna brother Tom", "Tom lives_in Oslo"]),
+    ],
+)  # fmt: skip
+def test_a_pronoun_counts_where_only_one_person_can_be_meant(text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+def test_one_who_is_spoken_to_is_not_kin() -> None:
+    assert said("I went with my sister, Anna!") == []
+    assert said("I like my dog Anna", addressee="Anna") == []
+
+
+def test_how_sure_a_statement_is_depends_on_how_its_subject_is_named() -> None:
+    def sure(text: str) -> float:
+        return statements(text, speaker="Me", at=AT)[-1].confidence
+
+    assert sure("I live in Oslo.") == 1.0
+    assert sure("We live in Oslo.") == 0.9
+    assert sure("Alice lives in Oslo.") == 0.9
+    assert sure("Alice is here. She lives in Oslo.") == 0.8
+    assert sure("Just moved to Oslo.") == 0.8

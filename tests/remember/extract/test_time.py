@@ -1,0 +1,62 @@
+"""Since when a fact holds, until when, and whether it is told as a change."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.remember.extract import statements
+from tests.remember.extract.helpers import AT, only
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("I moved to Berlin in March 2023.", "2023-03-01", None),
+        ("I moved to Berlin last week.", "2024-05-27", None),
+        ("Last week, I moved to Berlin.", "2024-05-27", None),
+        ("In 2019 I moved to Berlin.", "2019-01-01", None),
+        ("I've lived in Oslo since 2019.", "2019-01-01", None),
+        ("I have lived in Oslo for five years.", "2019-06-03", None),
+        ("I worked at Google until 2020.", None, "2020-01-01"),
+        ("I worked at Google from 2015 to 2018.", "2015-01-01", "2019-01-01"),
+        ("I lived in Paris in 2019.", "2019-01-01", "2020-01-01"),
+        ("I visited Paris yesterday.", "2024-06-02", None),
+        ("I live in Oslo.", None, None),
+        ("I moved to Oslo in winter 2 years ago.", None, None),
+        ("我去年搬到上海了。", "2023-01-01", None),
+        ("2023年3月我搬到了杭州。", "2023-03-01", None),
+    ],
+)
+def test_times_are_those_that_the_text_tells(text: str, since: str | None, until: str | None) -> None:
+    one = only(text)
+    assert (one.since and one.since.date().isoformat(), one.until and one.until.date().isoformat()) == (since, until)
+
+
+@pytest.mark.parametrize(
+    ("text", "update"),
+    [
+        ("I live in Oslo.", False),
+        ("I live in Oslo now.", True),
+        ("Actually, I live in Oslo.", True),
+        ("These days I work at Spotify.", True),
+        ("I no longer work at Spotify.", True),
+        ("I moved to Oslo.", True),
+        ("I just love hiking.", False),
+        ("我住在北京。", False),
+        ("我不再住在北京。", True),
+        ("我现在住在北京。", True),
+    ],
+)
+def test_wording_of_a_change_is_noticed(text: str, update: bool) -> None:
+    assert only(text).update is update
+
+
+def test_years_at_work_are_a_fact_of_their_own() -> None:
+    five = statements("I've been at Google for 5 years.", speaker="Me", at=AT)
+    six = statements("I've been at Google for 6 years.", speaker="Me", at=AT)
+    assert [(one.fact.relation, one.fact.object) for one in five] == [("works_at", "Google"), ("years_at_google", "5")]
+    assert six[1].fact.relation == five[1].fact.relation and six[1].fact.object == "6"
+
+
+def test_what_lies_in_the_future_has_not_happened() -> None:
+    assert statements("I moved to Berlin next year.", speaker="Me", at=AT) == []

@@ -1,0 +1,55 @@
+"""A store behind its gates, as the keeper uses them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Unpack
+
+from recollect.model import Filter, Memory
+from recollect.ports import Batch, Entry
+from recollect.remember.changes import entry_called, reversal, reversible, undone
+from recollect.remember.gates import Gates, Policy, released
+from recollect.remember.record import Fields, record
+from recollect.stores.memory import MemoryStore
+from recollect.testing import FakeClock
+
+
+class Guarded:
+    """Keeps texts the way the keeper does: through the gates, with their decisions, in one write."""
+
+    def __init__(self, **policy: Any) -> None:
+        self.store = MemoryStore()
+        self.clock = FakeClock()
+        self.gates = Gates(Policy(**policy), self.clock)
+
+    def keep(self, text: str, **fields: Unpack[Fields]) -> Memory:
+        """What `remember` would return for a text."""
+        return self.keep_all([record(text, self.clock.advance(timedelta(minutes=1)), **fields)])[0]
+
+    def keep_all(self, memories: list[Memory]) -> list[Memory]:
+        """The same for a batch."""
+        checked = self.gates.check(memories, self.store)
+        if checked.refusal is not None:
+            self.store.put(Batch(journal=checked.entries))
+        checked.require()
+        kept = self.store.put(Batch(memories=checked.memories, journal=checked.entries))
+        return checked.answers(self.store.get([*checked.known, *(one.id for one in kept)]))
+
+    def texts(self) -> list[str]:
+        """All that is kept, in order."""
+        return [memory.text for memory in self.store.scan(Filter(), 1000).items]
+
+    def decisions(self) -> list[Entry]:
+        """What the gates decided, oldest first."""
+        return self.store.journal("gate")[::-1]
+
+    def undo(self, id: str) -> None:
+        """Take a decision back."""
+        entry = entry_called(self.store, id)
+        reversible(entry)
+        if "memory" in entry.data:
+            memory = released(entry.data["memory"])
+            self.store.put(Batch(memories=[memory], journal=[undone(entry, self.clock.now())]))
+        else:
+            self.store.update(lambda reader: reversal(entry, reader, self.clock.now()))
+

@@ -1,0 +1,158 @@
+"""Keeping a session: every step verbatim, numbered, found at once, whatever else fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.errors import InvalidInput, ModelUnavailable, NotFound
+from recollect.model import Filter, Kind, Link
+from recollect.ports import Job
+from recollect.remember.sessions.links import PROVENANCE
+from recollect.remember.sessions.log import IDLE
+from recollect.stores.sqlite import SqliteStore
+from recollect.testing import FakeEmbedder
+from tests.remember.sessions.worlds import EMBEDDER, World
+
+
+class SilentEmbedder(FakeEmbedder):
+    """An embedder whose server is away until it is back."""
+
+    away = True
+
+    def embed(self, texts: Sequence[str], **how: Any) -> Any:
+        if self.away:
+            raise ModelUnavailable("the embedder is away", remedy="Wait.")
+        return super().embed(texts, **how)
+
+
+def test_a_step_is_kept_as_it_was_said_and_found_at_once() -> None:
+    world = World()
+    step = world.sessions.open("Sell lamps.", "shop").step(" The lamp is\nlit. ", "sell it", 0.25)
+    assert step.text == " The lamp is\nlit. \nAction: sell it"
+    assert (step.kind, step.origin.session, step.origin.position) == (Kind.EPISODIC, "shop", 1)
+    assert step.metadata == {"observation": " The lamp is\nlit. ", "action": "sell it", "reward": 0.25}
+    view = world.store.view()
+    assert [hit.id for hit in view.search_text("lit", Filter(), 5)] == [step.id]
+    near = view.search_vector(EMBEDDER.embed([step.text], purpose="query"), Filter(kinds=(Kind.EPISODIC,)), 1)
+    assert near[0].score == pytest.approx(1, abs=1e-3)
+
+
+def test_a_session_is_a_source_that_its_steps_come_from() -> None:
+    world = World()
+    step = world.sessions.open("Sell lamps.", "shop").step("A customer.")
+    (run,) = world.all(Kind.SOURCE)
+    assert (run.text, run.origin.key, run.metadata["state"]) == ("Sell lamps.", "session/shop", "open")
+    assert Link(step.id, PROVENANCE, run.id) in world.store.links([step.id])
+    assert World().sessions.open(id="x").goal is None
+    nameless = World()
+    nameless.sessions.open(id="x")
+    assert nameless.all(Kind.SOURCE)[0].text == "Session x."
+
+
+def test_each_step_puts_off_the_moment_of_idleness() -> None:
+    world = World()
+    session = world.sessions.open(id="shop")
+    assert world.store.jobs() == [Job("session", "shop", world.clock.now() + IDLE)]
+    world.clock.advance(timedelta(minutes=20))
+    session.step("A customer.")
+    assert world.store.jobs() == [Job("session", "shop", world.clock.now() + IDLE)]
+
+
+@pytest.mark.parametrize(
+    ("observation", "action", "reward"),
+    [("", None, None), ("  ", "  ", None), ("a", None, 1.1), ("a", None, -0.1), ("a", None, nan), ("a\0", None, None)],
+)
+def test_a_step_that_cannot_be_kept_is_refused(observation: str, action: str | None, reward: float | None) -> None:
+    world = World()
+    session = world.sessions.open(id="shop")
+    before = world.snapshot()
+    with pytest.raises(InvalidInput):
+        session.step(observation, action, reward)
+    assert world.snapshot() == before
+
+
+def test_the_same_step_twice_is_two_steps() -> None:
+    world = World()
+    session = world.sessions.open(id="shop")
+    assert [session.step("tick").origin.position for _ in range(3)] == [1, 2, 3]
+    assert len(world.all(Kind.EPISODIC)) == 3
+
+
+def test_opening_a_known_session_goes_on_with_it() -> None:
+    world = World()
+    world.sessions.open("Sell lamps.", "shop", "project:shop").step("one")
+    again = world.sessions.open("Sell all lamps.", "shop")
+    assert (again.step("two").origin.position, again.goal) == (2, "Sell all lamps.")
+    (run,) = world.all(Kind.SOURCE)
+    assert (run.text, run.scope) == ("Sell all lamps.", "project:shop")
+    assert world.sessions.open(id="shop").goal == "Sell all lamps."
+    with pytest.raises(InvalidInput, match="belongs to scope 'project:shop'"):
+        world.sessions.open(id="shop", scope="user:bo")
+
+
+def test_sessions_without_an_id_are_each_their_own() -> None:
+    world = World()
+    assert world.sessions.open().id != world.sessions.open().id
+
+
+def test_a_session_named_like_a_step_disturbs_nobody() -> None:
+    world = World()
+    world.sessions.open(id="a").step("one")
+    world.sessions.open(id="a/step/1").step("other")
+    assert sorted(memory.text for memory in world.all(Kind.EPISODIC)) == ["one", "other"]
+
+
+def test_a_forgotten_session_takes_no_more_steps() -> None:
+    world = World()
+    session = world.sessions.open(id="shop")
+    world.store.delete([world.all(Kind.SOURCE)[0].id])
+    with pytest.raises(NotFound, match="was forgotten"):
+        session.step("a customer")
+    with pytest.raises(NotFound):
+        session.commit()
+    world.clock.advance(IDLE)
+    assert world.worker.run_due() == 1
+    assert world.store.jobs() == []
+
+
+def test_a_step_is_kept_without_its_vector_while_the_embedder_is_away() -> None:
+    embedder = SilentEmbedder()
+    world = World(embedder=embedder)
+    session = world.play(goal="Sell lamps.", steps=())
+    step = session.step("The lamp costs 5 crowns.", "sell it")
+    assert [notice.kind for notice in world.told] == ["unembedded", "unembedded"]
+    assert world.store.embedded([step.id]) == set()
+    assert session.commit().state == "failed"
+    embedder.away = False
+    assert session.commit().state == "closed"
+    everyone = [memory.id for memory in world.all()]
+    assert world.store.embedded(everyone) == set(everyone)
+
+
+def test_many_threads_step_through_one_session_and_no_number_is_lost(tmp_path: Path) -> None:
+    world = World(SqliteStore.open(tmp_path / "agent.db"))
+    session = world.sessions.open(id="shop")
+    with ThreadPoolExecutor(4) as pool:
+        steps = list(pool.map(session.step, [f"lamp {number}" for number in range(24)]))
+    assert sorted(step.origin.position or 0 for step in steps) == list(range(1, 25))
+    assert world.sessions.open(id="shop").step("last").origin.position == 25
+    world.store.close()
+
+
+def test_a_question_in_a_session_follows_its_goal_and_last_three_steps() -> None:
+    world = World()
+    session = world.sessions.open("Sell lamps.", "shop")
+    for text in ("one", "two", "three " * 200):
+        session.step(text)
+    session.step("four", "wrap it")
+    lines = (world.sessions.question("shop", "Who buys?") or "").splitlines()
+    assert [lines[0], lines[1], lines[3], lines[4]] == ["Sell lamps.", "two", "four Action: wrap it", "Who buys?"]
+    assert len(lines[2]) <= 162
+    assert world.sessions.question("nowhere", "Who buys?") is None
