@@ -47,6 +47,7 @@ SETTINGS = (
         "auto",
         "Who rereads the best candidates: auto (the recipe decides; none does yet), none, local, jina, voyage …",
     ),
+    Setting("extract", "rules", "What texts are read for: rules (facts), spacy (its model finds names too), off."),
     Setting("llm", None, "The language model, if any."),
     Setting("llm_calls", 12, "How many calls of language models one recall may make."),
     Setting("llm_tokens", 60_000, "How many tokens, read and written, those calls may take together."),
@@ -55,6 +56,12 @@ SETTINGS = (
     Setting("profile", None, "The extraction profile: coding, research, customer-support, or one of your own."),
     Setting("session_idle", 30, "Minutes without a step after which a session is committed."),
     Setting("notice_text", 0, "1 to let notices carry what memories and queries say."),
+    Setting("secrets", "mask", "What becomes of secrets in a text: mask, refuse or keep."),
+    Setting("duplicates", "skip", "What becomes of a text that repeats a memory: skip or keep."),
+    Setting("loops", "skip", "What becomes of recalled context that comes back: skip, mark or keep."),
+    Setting("noise", "mark", "What becomes of greetings and other texts that say nothing: mark, skip or keep."),
+    Setting("instructions", "mark", "What becomes of text that gives orders to the model: mark, refuse or keep."),
+    Setting("longest_text", 1_000_000, "How many characters a text may have; 0 leaves only the store's limit."),
 )
 TABLES = {
     "embedder_options": "Options of a remote embedder: url, key_env, dim, timeout, batch.",
@@ -74,6 +81,7 @@ class Config:
     recipe: str = "recollect"
     embedder: str = "local"
     reranker: str = "auto"
+    extract: str = "rules"
     llm: str | None = None
     llm_calls: int = 12
     llm_tokens: int = 60_000
@@ -82,6 +90,12 @@ class Config:
     profile: str | None = None
     session_idle: int = 30
     notice_text: int = 0
+    secrets: str = "mask"
+    duplicates: str = "skip"
+    loops: str = "skip"
+    noise: str = "mark"
+    instructions: str = "mark"
+    longest_text: int = 1_000_000
     embedder_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     llm_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     llm_steps: Mapping[str, str] = field(default_factory=dict[str, str])

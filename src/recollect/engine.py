@@ -32,6 +32,8 @@ from recollect.recall.stage import Env
 from recollect.recall.why_not import Absence, why_not
 from recollect.remember.by_model import TASK as FACTS
 from recollect.remember.by_model import FactReader
+from recollect.remember.entities import Find
+from recollect.remember.extract import entities
 from recollect.remember.ingest import IngestReport
 from recollect.remember.ingest.keep import Ingest
 from recollect.remember.keeping import Keeper
@@ -60,6 +62,7 @@ class Engine:
         reranker: Reranker | None = None,
         askers: Askers | None = None,
         facts: bool = True,
+        find: Find = entities,
         recipe: str = "recollect",
         recipes: Mapping[str, Pipeline] = RECIPES,
         clock: Clock | None = None,
@@ -75,7 +78,7 @@ class Engine:
         self._recipe = self._pipeline(recipe).name
         self._clock = clock or SystemClock()
         self._reader = FactReader(store, self._clock, self._askers)
-        self._keeper = Keeper(store, self._embedder, facts=facts, later=self._reader.later)
+        self._keeper = Keeper(store, self._embedder, facts=facts, find=find, later=self._reader.later)
         self._pool = ThreadPoolExecutor(thread_name_prefix="recollect")
         self._notices = notices or Notices()
         self._background = background

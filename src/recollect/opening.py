@@ -17,6 +17,7 @@ from recollect.ports import LLM, Clock, Embedder, Reranker, Store
 if TYPE_CHECKING:
     from recollect.aio import AsyncEngine
     from recollect.engine import Engine
+    from recollect.remember.entities import Find
 
 T = TypeVar("T")
 SPACE_NAME = re.compile(r"[\w][\w.@-]{0,99}")
@@ -57,6 +58,8 @@ def open(  # the verb users expect: recollect.open
         embedder=embedders.build(_object(embedder) or chosen.embedder, options=chosen.embedder_options),
         reranker=rerankers.build(_object(reranker) or chosen.reranker),
         askers=build_askers(chosen, profile, _object(llm)),
+        facts=chosen.extract != "off",
+        find=_finder(chosen.extract),
         recipe=chosen.recipe,
         recipes={name: profiled(one, profile) for name, one in recipes.items()},
         clock=clock,
@@ -64,6 +67,18 @@ def open(  # the verb users expect: recollect.open
         idle=timedelta(minutes=chosen.session_idle),
         background=background,
     )
+
+
+def _finder(setting: str) -> Find:
+    if setting == "spacy":
+        from recollect.remember.extract.spacy_model import SpacyModel
+
+        return SpacyModel().entities
+    if setting not in ("rules", "off"):
+        raise InvalidInput(f"extract is {setting!r}", remedy="Choose rules, spacy or off.")
+    from recollect.remember.extract import entities
+
+    return entities
 
 
 def _object(given: T | str | None) -> T | None:

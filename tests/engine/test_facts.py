@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import recollect
 from recollect.engine import Engine
+from recollect.errors import InvalidInput
 from recollect.model import Filter, Memory, instant
 from recollect.stores.memory import MemoryStore
 from recollect.stores.sqlite import SqliteStore
@@ -141,3 +143,18 @@ def test_nothing_is_dropped_five_years_then_six(memory: Engine) -> None:
     assert {five.id, six.id} <= {one.id for one in memory.list().items}
     current = facts(memory)
     assert any("6" in one for one in current) and not any("5" in one for one in current)
+
+
+def test_dates_in_a_text_are_kept_as_said_and_never_hide_it(memory: Engine) -> None:
+    turn = alice(memory, "I saw a heron yesterday, and I will see another next year.", "2024-06-03")
+    first, *_ = turn.mentions
+    assert (first.text, first.start, first.end) == ("yesterday", instant("2024-06-02"), instant("2024-06-03"))
+    assert [one.memory.id for one in memory.recall("heron").items] == [turn.id]
+
+
+def test_reading_for_facts_can_be_turned_off() -> None:
+    with recollect.open(":memory:", embedder="none", config={"extract": "off"}) as memory:
+        memory.remember("Alice lives in Oslo.")
+        assert memory.stats().memories == 1
+    with pytest.raises(InvalidInput, match="rules, spacy or off"):
+        recollect.open(":memory:", embedder="none", config={"extract": "some"})

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.model import Entity, Fact, Link
-from recollect.remember.entities import MENTIONS, OBJECT, SUBJECT, about, entity_named, names_in
+from recollect.remember.entities import MENTIONS, OBJECT, SUBJECT, about, entity_named
+from recollect.remember.extract.names import name_runs
 from recollect.remember.ledger import settled
 from recollect.remember.record import record
 from recollect.remember.relate import told
@@ -31,8 +32,9 @@ def nobody(names: object) -> list[Entity]:
     ],
 )
 def test_names_are_runs_of_capitalised_words(text: str, sure: tuple[str, ...], perhaps: tuple[str, ...]) -> None:
-    found = names_in(text)
-    assert (found.sure, found.perhaps) == (sure, perhaps)
+    found = list(name_runs(text))
+    assert tuple(run.text for run in found if not run.opens) == sure
+    assert tuple(run.text for run in found if run.opens) == perhaps
 
 
 def test_a_fact_links_its_ends_and_a_turn_its_speaker_and_those_it_mentions() -> None:
@@ -47,12 +49,12 @@ def test_a_fact_links_its_ends_and_a_turn_its_speaker_and_those_it_mentions() ->
 
 
 def test_a_first_word_is_a_name_when_the_store_or_the_batch_knows_it() -> None:
-    alone = record("Alice left.", NOW)
+    alone = record("Zorba left.", NOW)
     assert about([alone], nobody) == ([], [])
-    assert about([alone], lambda names: [entity_named("Alice")])[1] == [
-        Link(alone.id, MENTIONS, entity_named("alice").id)
+    assert about([alone], lambda names: [entity_named("Zorba")])[1] == [
+        Link(alone.id, MENTIONS, entity_named("zorba").id)
     ]
-    introduced = record("This is my friend Alice.", NOW)
+    introduced = record("This is my friend Zorba.", NOW)
     assert len(about([introduced, alone], nobody)[1]) == 2
 
 
@@ -60,3 +62,26 @@ def test_an_alias_leads_to_the_entity_it_belongs_to() -> None:
     known = Entity("e1", "Alice Berg", aliases=("Ali",))
     _, links = about([record("We met Ali.", NOW)], lambda names: [known])
     assert [link.target for link in links] == ["e1"]
+
+
+def test_a_first_name_and_a_misspelling_lead_to_the_one_they_can_mean() -> None:
+    known = [Entity("e1", "Caroline Berg", "person"), Entity("e2", "Robert Lund", "person")]
+    turn = record("I met Caroline and later Caroline Bergg, but not Rob.", NOW)
+    found, links = about([turn], lambda names: known)
+    assert [link.target for link in links][:1] == ["e1"]
+    assert {entity.name for entity in found} == {"Caroline Berg", "Rob"}
+
+
+def test_two_who_share_a_first_name_are_not_guessed_between() -> None:
+    known = [Entity("e1", "Anna Berg", "person"), Entity("e2", "Anna Lund", "person")]
+    found, _ = about([record("I met Anna.", NOW)], lambda names: known)
+    assert [entity.id for entity in found] == [entity_named("Anna").id]
+
+
+def test_kinds_are_kept_and_sums_are_no_entities() -> None:
+    found, _ = about([record("I paid $30 in Paris, see TICK-12 and mail a@b.org.", NOW)], nobody)
+    assert {(entity.name, entity.kind) for entity in found} == {
+        ("Paris", "place"),
+        ("TICK-12", "ticket"),
+        ("a@b.org", "email"),
+    }

@@ -28,7 +28,19 @@ MAY_IMPORT = {
     "remember": {*PURE, "asking", "notices", "work"},
     "language": {"asking", "config", "models", "ports", "profiles"},
     "profiles": {"errors", "asking", "recall"},
-    "bench": {*PURE, "engine", "opening", "recall", "wire", "config", "stores", "clock", "remember", "asking"},
+    "bench": {
+        *PURE,
+        "models",
+        "engine",
+        "opening",
+        "recall",
+        "wire",
+        "config",
+        "stores",
+        "clock",
+        "remember",
+        "asking",
+    },
     "stores": PURE,
     "models": PURE,
     "embedding": {*PURE, "models"},
@@ -48,7 +60,7 @@ MAY_IMPORT = {
         "models",
     },
     "testing": {*PURE, "recall"},
-    "surfaces": {*PURE, "engine", "opening", "config", "wire", "aio", "recall", "remember"},
+    "surfaces": {*PURE, "bench", "engine", "opening", "config", "wire", "aio", "recall", "remember"},
     "__main__": {"surfaces"},
 }
 LAZY = {
@@ -60,6 +72,7 @@ LAZY = {
     "typer",
     "rich",
     "Stemmer",
+    "spacy",
     "platformdirs",
     "recollect_models",
 }

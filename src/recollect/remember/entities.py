@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from recollect.model import Entity, Link, Memory, fingerprint
-from recollect.remember.extract.entities import Known
+from recollect.remember.extract.dictionary import Dictionary
+from recollect.remember.extract.entities import Known, entities
+from recollect.remember.extract.model import Named
 from recollect.remember.extract.names import name_runs
 
+Find = Callable[[str, Known], list[Named]]
+"""Finds what a text names: the rules, or a model besides them."""
+UNLINKED = frozenset(("date", "money", "measure"))
+"""Kinds of things named that nobody asks after by name."""
 SUBJECT, OBJECT, MENTIONS = "subject", "object", "mentions"
 """Relations of the links from a memory to the entities it speaks of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Names in a text: those that the spelling shows, and capitalised first words, which may be anything."""
-
-    sure: tuple[str, ...]
-    perhaps: tuple[str, ...]
-
-
-def names_in(text: str) -> Names:
-    """Runs of capitalised words; a single one at the beginning of a sentence is only perhaps a name."""
-    runs = list(name_runs(text))
-    sure = dict.fromkeys(run.text for run in runs if not run.opens)
-    return Names(tuple(sure), tuple(dict.fromkeys(run.text for run in runs if run.opens and run.text not in sure)))
 
 
 def entity_named(name: str) -> Entity:
@@ -34,32 +25,48 @@ def entity_named(name: str) -> Entity:
     return Entity(fingerprint("entity", shown.casefold()), shown)
 
 
-def about(memories: Sequence[Memory], known: Known) -> tuple[list[Entity], list[Link]]:
+def about(memories: Sequence[Memory], known: Known, find: Find = entities) -> tuple[list[Entity], list[Link]]:
     """The entities that memories speak of, and the links to them."""
-    names = {memory.id: names_in(memory.text) for memory in memories}
-    asked = [name for found in names.values() for name in (*found.sure, *found.perhaps)]
-    spoken = [name for memory in memories for _, name in _ends(memory)]
-    fresh = [entity_named(name) for found in names.values() for name in found.sure]
-    fresh += [entity_named(name) for name in spoken]
-    dictionary = _dictionary([*fresh, *known(list(dict.fromkeys([*asked, *spoken])))])
-    entities: dict[str, Entity] = {}
+    there = list(known(_names(memories)))
+    met = Dictionary(there)
+    dictionary = Dictionary([*there, *(entity_named(name) for name in _sure(memories) if met.find(name) is None)])
+    spoken_of: dict[str, Entity] = {}
     links: dict[Link, None] = {}
     for memory in memories:
-        found = names[memory.id]
-        mentioned = [*found.sure, *(name for name in found.perhaps if name.casefold() in dictionary)]
-        for role, name in [*_ends(memory), *((MENTIONS, name) for name in mentioned)]:
-            entity = dictionary.get(name.casefold()) or entity_named(name)
-            entities[entity.id] = entity
+        for role, entity in [*_ends(memory, dictionary), *_mentioned(memory, dictionary, find)]:
+            spoken_of.setdefault(entity.id, entity)
             links[Link(memory.id, role, entity.id)] = None
-    return list(entities.values()), list(links)
+    return list(spoken_of.values()), list(links)
 
 
-def _ends(memory: Memory) -> list[tuple[str, str]]:
+def _names(memories: Sequence[Memory]) -> list[str]:
+    """Every name that may mean a known entity."""
+    written = (run.text for memory in memories for run in name_runs(memory.text))
+    ends = (name for memory in memories for _, name in _roles(memory))
+    return list(dict.fromkeys((*written, *ends)))
+
+
+def _sure(memories: Sequence[Memory]) -> list[str]:
+    """Those that the spelling or a role shows; a capitalised first word alone may be anything."""
+    written = (run.text for memory in memories for run in name_runs(memory.text) if not run.opens)
+    ends = (name for memory in memories for _, name in _roles(memory))
+    return list(dict.fromkeys((*written, *ends)))
+
+
+def _mentioned(memory: Memory, dictionary: Dictionary, find: Find) -> Iterator[tuple[str, Entity]]:
+    for one in find(memory.text, dictionary):
+        if one.kind not in UNLINKED:
+            named = entity_named(one.text) if one.entity is None else one.entity
+            yield MENTIONS, named if one.kind == "name" else replace(named, kind=one.kind)
+
+
+def _ends(memory: Memory, dictionary: Dictionary) -> Iterator[tuple[str, Entity]]:
+    for role, name in _roles(memory):
+        yield role, dictionary.find(name, misspelt=False) or entity_named(name)
+
+
+def _roles(memory: Memory) -> list[tuple[str, str]]:
     """A fact's subject and object; else the speaker, as memoria's page counts a memory without a triple."""
     if memory.fact is not None:
         return [(SUBJECT, memory.fact.subject), (OBJECT, memory.fact.object)]
     return [(SUBJECT, memory.origin.speaker)] if memory.origin.speaker else []
-
-
-def _dictionary(entities: Iterable[Entity]) -> dict[str, Entity]:
-    return {name.casefold(): entity for entity in entities for name in (*entity.aliases, entity.name)}

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from recollect.model import DENIES, STATES, Entity, Fact, Kind, Memory
 from recollect.ports import Batch, Job, Reader, Store, Vectors
-from recollect.remember.extract import Statement, statements
+from recollect.remember.entities import Find
+from recollect.remember.extract import Statement, entities, mentions, statements
 from recollect.remember.facts import sentence
 from recollect.remember.ledger import Slot, claims_in, slot_of
 from recollect.remember.settle import Change, Claims, settle
@@ -46,15 +47,18 @@ class Keeper:
         embedding: Embedding | None,
         *,
         facts: bool = True,
+        find: Find = entities,
         later: Later = lambda memories: (),
     ) -> None:
         self._store = store
         self._embedding = embedding
         self._facts = facts
+        self._find = find
         self._later = later
 
     def keep(self, memories: Sequence[Memory]) -> list[Memory]:
-        """Keep texts and the facts they state."""
+        """Keep texts, the dates they name and the facts they state."""
+        memories = [replace(one, mentions=mentions(one.text, one.times.valid_from)) for one in memories]
         claims = {one.id: self._claims(one) for one in memories}
         vectors = self._embedding.vectors(memories) if self._embedding else {}
         fresh = self._fresh([slot_claim for found in claims.values() for slot_claim in found])
@@ -68,11 +72,11 @@ class Keeper:
             change = settle(
                 slots, reader, fresh, lambda claim: replace(claim, source=past.get(claim.source or "", claim.source))
             )
-            return replace(change.batch(reader, memories, vectors), jobs=self._later(new))
+            return replace(change.batch(reader, memories, vectors, self._find), jobs=self._later(new))
 
         return self._store.update(plan)
 
-    def add(self, memory: Memory, found: Sequence[Statement], entities: Sequence[Entity] = ()) -> None:
+    def add(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
         """Keep what somebody else read out of a memory that is there."""
         claims = self._claimed(memory, found)
         fresh = self._fresh(claims)
@@ -81,7 +85,7 @@ class Keeper:
             if memory.id not in reader.get([memory.id]):
                 return Batch()  # forgotten meanwhile
             batch = settle(_by_slot(claims), reader, fresh).batch(reader)
-            return replace(batch, entities=[*entities, *batch.entities])
+            return replace(batch, entities=[*named, *batch.entities])
 
         self._store.update(plan)
 

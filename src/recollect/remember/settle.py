@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from recollect.model import DENIES, STATES, Link, Memory
 from recollect.ports import Batch, Reader, Vectors
-from recollect.remember.entities import about
+from recollect.remember.entities import Find, about
+from recollect.remember.extract import entities
 from recollect.remember.ledger import Slot, claims_in, settled
 from recollect.remember.truth import Claim
 
@@ -26,16 +27,20 @@ class Change:
     vectors: dict[str, Vectors] = field(default_factory=dict[str, Vectors])
 
     def batch(
-        self, reader: Reader, memories: Sequence[Memory] = (), vectors: Mapping[str, Vectors] | None = None
+        self,
+        reader: Reader,
+        memories: Sequence[Memory] = (),
+        vectors: Mapping[str, Vectors] | None = None,
+        find: Find = entities,
     ) -> Batch:
         """This change, written together with memories of its own."""
-        entities, links = about([*memories, *self.revised], reader.entities)
+        spoken_of, links = about([*memories, *self.revised], reader.alike, find)
         stated = _stated(self.revised, reader, {memory.id for memory in memories})
         return Batch(
             memories=memories,
             vectors={**self.vectors, **(vectors or {})},
             links=[*links, *stated],
-            entities=entities,
+            entities=spoken_of,
             revised=self.revised,
             erased=self.erased,
         )

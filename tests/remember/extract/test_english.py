@@ -61,6 +61,7 @@ STATED = {
     "I speak French and a little Spanish.": "Me speaks French; Me speaks Spanish",
     "I can speak Norwegian.": "Me speaks Norwegian",
     "I play the guitar and tennis.": "Me plays guitar; Me plays tennis",
+    "I used to play a guitar.": "not Me plays guitar",
     "I have two dogs and three cats.": "Me has two dogs; Me has three cats",
     "I own a sailing boat.": "Me owns sailing boat",
     # family

@@ -42,6 +42,7 @@ def test_times_are_those_that_the_text_tells(text: str, since: str | None, until
         ("I no longer work at Spotify.", True),
         ("I moved to Oslo.", True),
         ("I just love hiking.", False),
+        ("I love getting lost in stories.", False),
         ("我住在北京。", False),
         ("我不再住在北京。", True),
         ("我现在住在北京。", True),

@@ -252,11 +252,11 @@ def test_an_order_is_refused_where_the_policy_says_so() -> None:
 
 
 def test_a_text_too_long_is_refused_with_the_way_out() -> None:
-    world = Guarded(longest=100)
+    world = Guarded(longest_text=100)
     with pytest.raises(InvalidInput, match="has 101 characters, more than 100.*Split"):
         world.keep("a" * 101)
     assert world.keep("a" * 100).text == "a" * 100
-    assert Guarded(longest=0).keep("b" * 2_000_000).text == "b" * 2_000_000
+    assert Guarded(longest_text=0).keep("b" * 2_000_000).text == "b" * 2_000_000
 
 
 def test_several_gates_may_have_their_say() -> None:
@@ -287,7 +287,7 @@ def test_undoing_a_mark_leaves_what_others_changed_since() -> None:
     assert (restored.tier, restored.worth.flags, restored.worth.importance) == (Tier.CORE, ("hidden",), 0.5)
 
 
-@pytest.mark.parametrize(("name", "value"), [("secrets", "hide"), ("noise", "drop"), ("longest", -1)])
+@pytest.mark.parametrize(("name", "value"), [("secrets", "hide"), ("noise", "drop"), ("longest_text", -1)])
 def test_a_policy_that_does_not_exist_is_refused(name: str, value: object) -> None:
     with pytest.raises(InvalidInput, match=name):
         Policy(**{name: value})  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ _POINTED_AT = re.compile(r"\s+(?:this|that|it|each|every|more|most|all)\b", re.I
 # `a bike for my son` is his.
 _GIVEN = re.compile(r"\bfor\s+(?:my|his|her|their|our)\b|\bgift\b", re.IGNORECASE)
 _NEW = re.compile(r"(?:an?|the|my|our|some)\s+(?:new\s+)?|new\s+", re.IGNORECASE)
-_SOME = re.compile(r"(?:the|a\s+(?:little|bit)(?:\s+of)?|both|some|fluent|my)\s+")
+_SOME = re.compile(r"(?:the|a\s+(?:little|bit)(?:\s+of)?|an?|both|some|fluent|my)\s+")
 _FILLERS = re.compile(r"(?:(?:probably|definitely|actually|always|still|the|an?|my|our|to)\s+)+")
 _ARTICLES = re.compile(r"(?:an?|the|to|some|actually|just|really|all\s+kinds\s+of|any\s+kind\s+of)\s+")
 # `clear, measurable goals`: the first word is no thing.

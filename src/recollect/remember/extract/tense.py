@@ -12,7 +12,7 @@ from recollect.remember.extract.when import Times, times
 
 UPDATE = re.compile(
     r"\b(?:actually|now|no\s+longer|any\s?more|these\s+days|nowadays|currently|moved|moving|instead|changed|switched|quit"
-    r"|left|lost|recently|used\s+to|from\s+now\s+on|as\s+of|correction|stopped|not\s+\w+\s+but"
+    r"|left|lost\s+my|recently|used\s+to|from\s+now\s+on|as\s+of|correction|stopped|not\s+\w+\s+but"
     r"|just\s+(?:moved|started|got|joined|turned|became|finished|adopted|bought|quit|left))\b",
     re.IGNORECASE,
 )

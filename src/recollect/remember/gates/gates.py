@@ -43,18 +43,23 @@ class Checked:
     memories: tuple[Memory, ...]
     entries: tuple[Entry, ...] = ()
     refusal: Verdict | None = None
-    outcomes: tuple[str | Memory, ...] = ()
-    """For each memory given: the id that answers for it, or the memory itself if it was kept back."""
+    outcomes: tuple[tuple[str, Memory], ...] = ()
+    """For each memory given: the id that answers for it, and itself."""
 
-    def answers(self, kept: Mapping[str, Memory]) -> list[Memory]:
-        """What the caller gets for each memory: as it is kept, the one that it repeats, or itself, flagged."""
-        return [kept[one] if isinstance(one, str) else one for one in self.outcomes]
+    @classmethod
+    def unseen(cls, memories: Sequence[Memory]) -> Checked:
+        """Memories that need not pass the gates."""
+        return cls(tuple(memories), outcomes=tuple((memory.id, memory) for memory in memories))
 
     @property
     def known(self) -> list[str]:
-        """The ids that answer for repeats, and are not among the memories kept."""
-        new = {memory.id for memory in self.memories}
-        return [one for one in self.outcomes if isinstance(one, str) and one not in new]
+        """The ids that answer for what was not kept."""
+        kept = {memory.id for memory in self.memories}
+        return [id for id, _ in self.outcomes if id not in kept]
+
+    def answers(self, there: Mapping[str, Memory]) -> list[Memory]:
+        """What the caller gets for each memory: as it is kept, the one that it repeats, or itself, flagged."""
+        return [there[id] if id in there else flagged(memory, NOT_KEPT) for id, memory in self.outcomes]
 
     def require(self) -> None:
         """Raise what a refused text is told; nothing of its batch is to be written."""
@@ -63,7 +68,7 @@ class Checked:
 
 
 _REMEDIES = {
-    "size": "Split it into several memories, or raise the setting `longest`.",
+    "size": "Split it into several memories, or raise the setting `longest_text`.",
     "secrets": "Take the secret out, or set secrets = 'mask'.",
     "instructions": "Set instructions = 'mark' to keep such text as untrusted.",
 }
@@ -82,7 +87,7 @@ class Gates:
         known = store.get([memory.id for memory in memories])
         kept: dict[str, Memory] = {}
         given: list[Given] = []
-        outcomes: list[str | Memory] = []
+        outcomes: list[tuple[str, Memory]] = []
         for memory in memories:
             there = memory.id in known and known[memory.id].text == memory.text
             verdicts = [] if there else list(_through(memory, context))
@@ -91,11 +96,11 @@ class Gates:
             if last is not None and last.decision == "refuse":
                 return Checked((), self._entries(given), last)
             if last is not None and last.decision == "skip":
-                outcomes.append(last.about[0] if last.gate == "duplicates" else flagged(last.memory, NOT_KEPT))
+                outcomes.append((last.about[0] if last.gate == "duplicates" else memory.id, last.memory))
                 continue
             passed = last.memory if last is not None else memory
             kept[passed.id] = passed
-            outcomes.append(passed.id)
+            outcomes.append((passed.id, passed))
             context.passed(passed)
         return Checked(tuple(kept.values()), self._entries(given), None, tuple(outcomes))
 

@@ -13,7 +13,7 @@ def instructions(memory: Memory, context: Context) -> Verdict | None:
     """Mark or refuse orders to the model, role markers, imitated calls of tools and requests to leak."""
     if context.policy.instructions == "keep" or FLAG in memory.worth.flags:
         return None
-    reasons = [reason for text in (memory.text, memory.original or "") for reason in instructions_in(text)]
+    reasons = instructions_in(memory.text) + (instructions_in(memory.original) if memory.original else [])
     if not reasons:
         return None
     reason = "; ".join(dict.fromkeys(reasons))

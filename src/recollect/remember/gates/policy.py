@@ -27,15 +27,17 @@ class Policy:
     loops: str = "skip"
     noise: str = "mark"
     instructions: str = "mark"
-    longest: int = 1_000_000
+    longest_text: int = 1_000_000
     """Characters of a text; 0 leaves only the store's own limit."""
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InvalidInput(f"{name} is {getattr(self, name)!r}", remedy=f"Choose one of {', '.join(choices)}.")
-        if self.longest < 0:
-            raise InvalidInput(f"longest is {self.longest}", remedy="Give a number of characters, or 0 for no limit.")
+        if self.longest_text < 0:
+            raise InvalidInput(
+                f"longest_text is {self.longest_text}", remedy="Give a number of characters, or 0 for no limit."
+            )
 
     @classmethod
     def of(cls, settings: object) -> Policy:

@@ -10,7 +10,7 @@ GATE = "size"
 
 def size(memory: Memory, context: Context) -> Verdict | None:
     """Refuse a text of more characters than the policy allows."""
-    longest = context.policy.longest
+    longest = context.policy.longest_text
     length = max(len(memory.text), len(memory.original or ""))
     if not longest or length <= longest:
         return None

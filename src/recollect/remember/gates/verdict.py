@@ -111,8 +111,9 @@ def distrusted(memory: Memory, flag: str) -> Memory:
 
 def spoken(memory: Memory) -> str:
     """What was said, without the name of who said it."""
-    speaker = memory.origin.speaker
-    return memory.text.removeprefix(f"{speaker}:").strip() if speaker else memory.text
+    speaker, text = memory.origin.speaker, memory.text
+    named = speaker is not None and text[: len(speaker) + 1].casefold() == f"{speaker}:".casefold()
+    return text[len(speaker) + 1 :].strip() if named and speaker else text
 
 
 def has_own_place(memory: Memory) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from recollect.ports import Embedder, Store, Vectors
+from recollect.ports import Embedded, Embedder, Store, Vectors
 
 if TYPE_CHECKING:
     from recollect.ports import Vector
@@ -29,7 +29,11 @@ class Embedding:
     def views(self, text: str) -> Vectors:
         """The vectors of one text."""
         rows = self.rows([text])
-        return {} if rows is None else {"text": rows[0]}
+        return {} if rows is None else self.made({"text": rows[0]})
+
+    def made(self, views: Vectors) -> Vectors:
+        """Vectors that tell who made them, so that a store re-embedded meanwhile refuses them."""
+        return views if self._embedder is None else Embedded(self._embedder.generation, views)
 
     def missing(self, ids: Sequence[str]) -> list[str]:
         """Which of these memories have no vector though there is an embedder."""

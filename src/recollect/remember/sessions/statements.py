@@ -8,7 +8,7 @@ from itertools import groupby
 
 from recollect.asking.session import Turn
 from recollect.asking.trajectory import Proposition
-from recollect.remember.entities import names_in
+from recollect.remember.extract.names import name_runs
 from recollect.text.phrases import phrases
 from recollect.text.sentences import sentences
 
@@ -57,8 +57,7 @@ def _how_sure(sentence: str) -> float | None:
         return None  # a fragment, a page, or a table
     if sentence.rstrip("\"'”’)").endswith(("?", "？", ":", "…")) or _HEDGED.search(sentence):
         return None
-    names = names_in(sentence)
-    if not (_EXACT.search(sentence) or names.sure or names.perhaps):
+    if not (_EXACT.search(sentence) or any(name_runs(sentence))):
         return None
     if _IS.search(sentence):
         return STATED

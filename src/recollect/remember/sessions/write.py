@@ -23,7 +23,7 @@ INTENT_VIEW = "intent"
 """The view of a procedure that is only what it is for: that is how people ask for one."""
 
 
-def vectors_of(findings: Findings, embedding: Embedding, kept: Sequence[Memory]) -> dict[str, dict[str, Vector]]:
+def vectors_of(findings: Findings, embedding: Embedding, kept: Sequence[Memory]) -> dict[str, Vectors]:
     """Vectors of everything found, a second view of procedures, and those that kept memories lack; in one call."""
     lacking = set(embedding.missing([memory.id for memory in kept]))
     asked = [(one.id, "text", one.text) for one in (*findings.memories.values(), *findings.wanted.values())]
@@ -34,7 +34,7 @@ def vectors_of(findings: Findings, embedding: Embedding, kept: Sequence[Memory])
     if rows is not None:
         for (id, view, _), row in zip(asked, rows, strict=True):
             vectors.setdefault(id, {})[view] = row
-    return vectors
+    return {id: embedding.made(views) for id, views in vectors.items()}
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Lessons:
         self.written = [self._reworded(memory) for id, memory in given.items() if id not in there]
         steps = [self._read(there[step.memory.id], step) for step in self.steps if step.memory.id in there]
         merged = [self._reworded(there[id]) for id in self.intents.wordings if id in there]
-        entities, mentions = about(self.written, reader.entities)
+        entities, mentions = about(self.written, reader.alike)
         ids = {*there, *given}
         changed = {memory.id for memory in (*self.written, *steps, now.memory)}
         return Batch(

@@ -1,0 +1,90 @@
+"""What extraction finds in conversations, and how long a turn takes.
+
+    python benchmarks/extraction.py FOLDER [SAMPLE]   # a folder with corpus.jsonl, such as ../shared/data/eval/locomo
+
+Prints the processor time per turn (median, 95th percentile, mean) for statements, entities and mentions, alone and
+together, and how many of each were found by kind. With SAMPLE, so many random statements are printed for checking.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recollect.remember.extract import Statement, entities, mentions, statements
+from recollect.remember.extract.mentions import date_spans
+
+SEED = 42
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    text: str
+    speaker: str | None
+    at: datetime
+
+
+def turns(folder: Path) -> list[Turn]:
+    rows: list[dict[str, Any]] = [json.loads(line) for line in (folder / "corpus.jsonl").open(encoding="utf-8")]
+    about = [(row["text"], row["metadata"]) for row in rows]
+    return [
+        Turn(text, meta.get("speaker"), datetime.fromisoformat(meta.get("at", "2024-01-01"))) for text, meta in about
+    ]
+
+
+def together(turn: Turn) -> None:
+    dates = date_spans(turn.text, turn.at)
+    mentions(turn.text, turn.at, dates=dates)
+    entities(turn.text, dates=dates)
+    said(turn)
+
+
+def said(turn: Turn) -> list[Statement]:
+    return statements(turn.text, speaker=turn.speaker, at=turn.at)
+
+
+def timed(name: str, talk: list[Turn], work: Callable[[Turn], object]) -> None:
+    taken: list[float] = []
+    for turn in talk:
+        start = time.thread_time()
+        work(turn)
+        taken.append(time.thread_time() - start)
+    median, high = np.percentile(np.array(taken) * 1000, [50, 95])
+    print(f"{name:12} median {median:.3f} ms, p95 {high:.3f} ms, mean {np.mean(taken) * 1000:.3f} ms")
+
+
+def counts(title: str, found: Counter[str]) -> None:
+    print(f"{title} {found.total()}: {', '.join(f'{kind} {count}' for kind, count in found.most_common(25))}")
+
+
+def main() -> None:
+    if len(sys.argv) not in (2, 3):
+        raise SystemExit(__doc__)
+    talk = turns(Path(sys.argv[1]))
+    together(talk[0])  # the grammars of dates load with the first text
+    timed("statements", talk, said)
+    timed("entities", talk, lambda turn: entities(turn.text))
+    timed("mentions", talk, lambda turn: mentions(turn.text, turn.at))
+    timed("together", talk, together)
+    stated = [one for turn in talk for one in said(turn)]
+    print(f"{len(talk)} turns")
+    counts("statements", Counter(one.fact.relation.split("_")[0] for one in stated))
+    counts("entities", Counter(one.kind for turn in talk for one in entities(turn.text)))
+    counts("mentions", Counter("dates" for turn in talk for _ in mentions(turn.text, turn.at)))
+    for one in random.Random(SEED).sample(stated, min(len(stated), int(sys.argv[2]) if len(sys.argv) == 3 else 0)):
+        triple = f"{one.fact.subject} | {one.fact.relation} | {one.fact.object}"
+        print(f"{'not ' if one.negated else ''}{triple}  <- {one.quote}")
+
+
+if __name__ == "__main__":
+    main()
