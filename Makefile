@@ -3,7 +3,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 PROJECTS := pyproject.toml packages/recollect-models/pyproject.toml
 
-.PHONY: demo test test-all check bench clean
+.PHONY: demo test test-all check bench bench-check clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m recollect demo
@@ -21,6 +21,9 @@ check: $(VENV)/.dev ## lint, format, types
 
 bench: $(VENV)/.dev ## speed and size of the engine; takes minutes
 	$(PYTHON) benchmarks/engine.py
+
+bench-check: $(VENV)/.dev ## the quick ones of benchmarks/expected again; fails on a drop beyond noise
+	$(PYTHON) benchmarks/check.py
 
 clean:
 	rm -rf $(VENV)

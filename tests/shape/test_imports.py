@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "engine": {*PURE, "asking", "clock", "embedding", "notices", "recall", "remember", "upkeep", "wire", "work"},
     "aio": {"engine", "remember", *PURE},
     "opening": {
+        "remember",
         *PURE,
         "asking",
         "config",
@@ -60,7 +61,7 @@ MAY_IMPORT = {
         "models",
     },
     "testing": {*PURE, "recall"},
-    "surfaces": {*PURE, "bench", "engine", "opening", "config", "wire", "aio", "recall", "remember"},
+    "surfaces": {*PURE, "bench", "upkeep", "engine", "opening", "config", "wire", "aio", "recall", "remember"},
     "__main__": {"surfaces"},
 }
 LAZY = {

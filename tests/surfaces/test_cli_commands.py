@@ -183,7 +183,8 @@ def test_stats_counts(cli: Cli) -> None:
     stats = cli("stats", "--json").data
     assert (stats["memories"], stats["kinds"], stats["space"]) == (1, {"semantic": 1}, "agent")
     assert stats.keys() == {
-        *("space", "memories", "versions", "links", "entities", "bytes", "generation", "embedding", "kinds", "scopes"),
+        *("space", "memories", "versions", "links", "entities", "bytes", "generation", "embedding", "dimension"),
+        *("kinds", "scopes"),
     }
     assert re.search(r"^memories +1$", cli("stats").out, re.MULTILINE)
 

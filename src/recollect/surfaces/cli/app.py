@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from recollect.surfaces.cli import demo, doctor, find, look, recipes, write
+from recollect.surfaces.cli import bench, demo, doctor, find, ingest, look, move, recipes, write
 from recollect.surfaces.cli.options import setting
 from recollect.surfaces.cli.output import print_raw
 from recollect.surfaces.cli.target import Target
 
 GLOBAL_OPTIONS = ("--db", "--space", "--embedder", "--config")
-WRITE, LOOK, UPKEEP, START = "Write", "Look", "Upkeep", "Start here"
+WRITE, LOOK, UPKEEP, MOVE, START = "Write", "Look", "Upkeep", "Move", "Start here"
 
 app = typer.Typer(
     help="The memory of AI agents: keep what an agent learns, and find it again.",
@@ -24,7 +24,7 @@ app = typer.Typer(
 
 for panel, commands in {
     START: {"demo": demo.demo},
-    WRITE: {"remember": write.remember, "relate": write.relate, "forget": write.forget},
+    WRITE: {"remember": write.remember, "ingest": ingest.ingest, "relate": write.relate, "forget": write.forget},
     LOOK: {
         "recall": find.recall,
         "why-not": find.why_not,
@@ -33,7 +33,13 @@ for panel, commands in {
         "history": look.history,
         "stats": look.stats,
     },
-    UPKEEP: {"recipes": recipes.recipes, "doctor": doctor.doctor},
+    UPKEEP: {
+        "recipes": recipes.recipes,
+        "bench": bench.bench,
+        "reembed": move.reembed,
+        "doctor": doctor.doctor,
+    },
+    MOVE: {"backup": move.backup, "restore": move.restore, "export": move.export, "import": move.import_},
 }.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(command)

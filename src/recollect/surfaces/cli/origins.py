@@ -47,5 +47,5 @@ def _origin(setting: Setting, target: Target, file: Path | None, written: bool) 
     return str(file) if written else "default"
 
 
-def _shown(value: str | None) -> str | None:
-    return None if value is None else CREDENTIALS.sub("…", value)
+def _shown(value: str | int | None) -> str | None:
+    return None if value is None else CREDENTIALS.sub("…", str(value))

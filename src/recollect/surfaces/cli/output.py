@@ -101,8 +101,8 @@ def say_cut(*parts: Part) -> None:
 
 
 @contextmanager
-def progress(label: str, total: int, *, quiet: bool) -> Generator[Progress]:
-    """Count long work on standard error, if that is a terminal."""
+def progress(label: str, total: int | None, *, quiet: bool) -> Generator[Progress]:
+    """Count long work on standard error, if that is a terminal; None where nobody knows how long."""
     from rich.console import Console
     from rich.progress import Progress as Bar
 
