@@ -14,9 +14,9 @@ from recollect.asking import Askers
 from recollect.clock import SystemClock
 from recollect.embedding import StoreEmbedder
 from recollect.errors import InvalidInput, MissingService, NotFound
-from recollect.model import Fact, Filter, Memory, Recall
+from recollect.model import Fact, Filter, Memory, Recall, When, instant
 from recollect.notices import Notice, Notices
-from recollect.ports import Clock, Embedder, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
+from recollect.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from recollect.recall.explain import Explanation, explain
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.recipes import RECIPES
@@ -32,8 +32,7 @@ from recollect.recall.stage import Env
 from recollect.recall.why_not import Absence, why_not
 from recollect.remember.by_model import TASK as FACTS
 from recollect.remember.by_model import FactReader
-from recollect.remember.entities import Find
-from recollect.remember.extract import entities
+from recollect.remember.entities import Find, names
 from recollect.remember.ingest import IngestReport
 from recollect.remember.ingest.keep import Ingest
 from recollect.remember.keeping import Keeper
@@ -42,9 +41,14 @@ from recollect.remember.relate import FactFields, told
 from recollect.remember.sessions import IDLE, Session, Sessions
 from recollect.remember.sessions import TASK as SESSION
 from recollect.upkeep.backup import Backup, backup
+from recollect.upkeep.consolidate import Consolidation, Notebook
 from recollect.upkeep.exporting import Exported, export
+from recollect.upkeep.feedback import asked, feedback
 from recollect.upkeep.importing import Imported, import_
+from recollect.upkeep.invalidate import invalidate
 from recollect.upkeep.reembed import Reembedding, reembed
+from recollect.upkeep.tidy import Tidying, tidy
+from recollect.upkeep.undo import undo
 from recollect.work import Worker
 
 BATCH = 256
@@ -62,12 +66,13 @@ class Engine:
         reranker: Reranker | None = None,
         askers: Askers | None = None,
         facts: bool = True,
-        find: Find = entities,
+        find: Find = names,
         recipe: str = "recollect",
         recipes: Mapping[str, Pipeline] = RECIPES,
         clock: Clock | None = None,
         notices: Notices | None = None,
         idle: timedelta = IDLE,
+        notes: Path | None = None,
         background: bool = True,
     ) -> None:
         self._store = store
@@ -79,6 +84,7 @@ class Engine:
         self._clock = clock or SystemClock()
         self._reader = FactReader(store, self._clock, self._askers)
         self._keeper = Keeper(store, self._embedder, facts=facts, find=find, later=self._reader.later)
+        self._notebook = Notebook(store, notes, self._askers, self._embedder)
         self._pool = ThreadPoolExecutor(thread_name_prefix="recollect")
         self._notices = notices or Notices()
         self._background = background
@@ -175,6 +181,7 @@ class Engine:
                 raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         else:
             ids = [memory.id for memory in self._all(erasure_filter(filters))]
+        self._notebook.forget(ids, self._clock.now())
         return Receipt(tuple(self._keeper.erase(ids)), self._clock.now())
 
     def _all(self, where: Filter) -> Iterator[Memory]:
@@ -296,6 +303,33 @@ class Engine:
     def stats(self) -> StoreStats:
         """How much the space holds."""
         return self._store.stats()
+
+    # Upkeep
+
+    def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
+        """Tell what a memory was worth: useful, wrong, outdated or hide; with the recall, its question is kept too."""
+        return feedback(self._store, id, verdict, self._clock.now(), None if recall is None else asked(recall))
+
+    def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
+        """End a memory's truth at a moment, now if none is given; it stays in its history. Twice is an error."""
+        now = self._clock.now()
+        return invalidate(self._store, id, now if at is None else instant(at), now, superseded_by)
+
+    def tidy(self, *, dry_run: bool = True) -> Tidying:
+        """Tell what there is to tidy among what was learnt; do it, if it is no dry run. `undo` takes a run back."""
+        done = tidy(self._store, self._clock.now(), dry_run=dry_run)
+        ended = tuple(one.id for one in done.changes if one.rule in ("decay", "expire"))
+        if done.run is not None and ended:
+            self._notices.tell(Notice("decay", done.at, ended, dict(done.counts)))
+        return done
+
+    def consolidate(self, period: str | None = None) -> Consolidation:
+        """Write the notes of days, weeks and quarters that are over, or of one sort of them; once each."""
+        return self._notebook.consolidate(self._clock.now(), period)
+
+    def undo(self, entry: str) -> Entry:
+        """Take back what an entry of the journal tells of, or all of a tidying, given its run."""
+        return undo(self._store, entry, self._clock.now(), lambda memory: self._keep([memory]))
 
     # Renewing and moving
 

@@ -53,8 +53,9 @@ def open(  # the verb users expect: recollect.open
     chosen = settings.load(config, db=None if url is None else str(url), **texts)
     profile = find_profile(chosen.profile, chosen.profiles)
     recipes = {**RECIPES, **custom_recipes(chosen.recipes)}
+    store = open_store(chosen.db, chosen.space)
     return Engine(
-        open_store(chosen.db, chosen.space),
+        store,
         embedder=embedders.build(_object(embedder) or chosen.embedder, options=chosen.embedder_options),
         reranker=rerankers.build(_object(reranker) or chosen.reranker),
         askers=build_askers(chosen, profile, _object(llm)),
@@ -65,8 +66,19 @@ def open(  # the verb users expect: recollect.open
         clock=clock,
         notices=Notices(notify or log, texts=bool(chosen.notice_text)),
         idle=timedelta(minutes=chosen.session_idle),
+        notes=_notes_folder(chosen, store),
         background=background,
     )
+
+
+def _notes_folder(chosen: settings.Config, store: Store) -> Path | None:
+    """Where notes are written: beside the store's file, or in the folder that is set; nowhere without a file."""
+    path: Path | None = getattr(store, "path", None)
+    if path is None or chosen.notes_dir is None:
+        return path and path.with_name(f"{path.name}.notes")
+    _, in_folder = locate(chosen.db, chosen.space)
+    folder = Path(chosen.notes_dir).expanduser()
+    return folder / store.space if in_folder else folder
 
 
 def _finder(setting: str) -> Find:
@@ -76,9 +88,9 @@ def _finder(setting: str) -> Find:
         return SpacyModel().entities
     if setting not in ("rules", "off"):
         raise InvalidInput(f"extract is {setting!r}", remedy="Choose rules, spacy or off.")
-    from recollect.remember.extract import entities
+    from recollect.remember.entities import names
 
-    return entities
+    return names
 
 
 def _object(given: T | str | None) -> T | None:

@@ -8,16 +8,20 @@ from datetime import datetime
 from typing import Any, cast
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.model import Link, Memory, Tier, Times, Worth, instant, isoformat
+from recollect.model import Link, Memory, Tier, Times, Usage, Worth, instant, isoformat
+from recollect.model.memory import RANGES
 from recollect.ports import Batch, Entry, Reader
+from recollect.remember.usages import taken_back, usage_from_data, usage_to_data
 
-CHANGES, UNLINKED, UNDONE = "changes", "unlinked", "undone"
-"""Where an entry keeps what its memories were, the links it took out, and when it was undone."""
+CHANGES, LINKED, UNLINKED, USAGE, UNDONE = "changes", "linked", "unlinked", "usage", "undone"
+"""Where an entry keeps what its memories and their usage were, the links it made and took out, and its undoing."""
 FINAL = "final"
 """Says why an entry cannot be undone, where it cannot."""
 _FIELDS = ("tier", "superseded_by")
 _TIMES = tuple(field.name for field in fields(Times))
 _WORTH = tuple(field.name for field in fields(Worth))
+_COUNTED = ("relevance", "confidence")
+"""What several decisions move one after another; each is taken back by as much as it moved."""
 _EVERY_ENTRY = 1_000_000
 
 
@@ -32,10 +36,18 @@ def restored(memory: Memory, difference: Mapping[str, Mapping[str, Any]]) -> Mem
     """A memory as it was before a change; what has changed again since then stays."""
     before, after, now = difference["before"], difference["after"], _flat(memory)
     wanted = {name: value for name, value in before.items() if now[name] == after[name]}
-    if "flags" in before:
-        added = set(after["flags"]) - set(before["flags"])
-        wanted["flags"] = [flag for flag in memory.worth.flags if flag not in added]
+    moved_on = before.keys() - wanted.keys()
+    if "flags" in moved_on:
+        wanted["flags"] = _flags(now["flags"], before["flags"], after["flags"])
+    for name in moved_on.intersection(_COUNTED):
+        low, high = RANGES[name]
+        wanted[name] = min(high, max(low, now[name] - (after[name] - before[name])))
     return _with(memory, wanted)
+
+
+def _flags(now: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
+    added, removed = set(after) - set(before), set(before) - set(after)
+    return [*(flag for flag in now if flag not in added), *(one for one in before if one in removed - set(now))]
 
 
 def changes(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
@@ -43,9 +55,24 @@ def changes(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
     return {CHANGES: {after.id: difference(before, after) for before, after in pairs}}
 
 
+def linked(links: Sequence[Link]) -> dict[str, Any]:
+    """What an entry keeps of the links it made."""
+    return {LINKED: [asdict(link) for link in links]}
+
+
 def unlinked(links: Sequence[Link]) -> dict[str, Any]:
     """What an entry keeps of the links it took out."""
     return {UNLINKED: [asdict(link) for link in links]}
+
+
+def usages(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
+    """What an entry keeps of the usage it changed, given as memories before and after."""
+    changed = {
+        after.id: [usage_to_data(before.usage), usage_to_data(after.usage)]
+        for before, after in pairs
+        if before.usage is not None and after.usage is not None and before.usage != after.usage
+    }
+    return {USAGE: changed} if changed else {}
 
 
 def entry_called(reader: Reader, id: str) -> Entry:
@@ -62,7 +89,7 @@ def reversible(entry: Entry) -> None:
         raise InvalidInput(f"{entry.id!r} was undone at {entry.data[UNDONE]}", remedy="There is nothing left to undo.")
     if FINAL in entry.data:
         raise InvalidInput(f"{entry.id!r} cannot be undone: {entry.data[FINAL]}", remedy="Write it again if you must.")
-    if not entry.data.keys() & {CHANGES, UNLINKED, "memory"}:
+    if not entry.data.keys() & {CHANGES, LINKED, UNLINKED, USAGE, "memory", "claim"}:
         raise InvalidInput(f"{entry.id!r} changed nothing", remedy="Choose an entry that changed a memory.")
 
 
@@ -78,9 +105,17 @@ def reversal(entry: Entry, reader: Reader, at: datetime) -> Batch:
     there = reader.get(list(changed))
     return Batch(
         revised=[restored(memory, changed[id]) for id, memory in there.items()],
+        usage=_usages(entry, reader),
         links=[Link(**link) for link in entry.data.get(UNLINKED, ())],
+        unlinked=[Link(**link) for link in entry.data.get(LINKED, ())],
         journal=[undone(entry, at)],
     )
+
+
+def _usages(entry: Entry, reader: Reader) -> dict[str, Usage]:
+    changed = cast("Mapping[str, Sequence[Mapping[str, Any]]]", entry.data.get(USAGE, {}))
+    known = {id: memory.usage for id, memory in reader.get(list(changed)).items() if memory.usage is not None}
+    return {id: taken_back(usage, *map(usage_from_data, changed[id])) for id, usage in known.items()}
 
 
 def _flat(memory: Memory) -> dict[str, Any]:

@@ -25,9 +25,14 @@ def entity_named(name: str) -> Entity:
     return Entity(fingerprint("entity", shown.casefold()), shown)
 
 
-def about(memories: Sequence[Memory], known: Known, find: Find = entities) -> tuple[list[Entity], list[Link]]:
+def names(text: str, known: Known) -> list[Named]:
+    """What a text names, by rules, without its dates."""
+    return entities(text, known, dates=())
+
+
+def about(memories: Sequence[Memory], known: Known, find: Find = names) -> tuple[list[Entity], list[Link]]:
     """The entities that memories speak of, and the links to them."""
-    there = list(known(_names(memories)))
+    there = list(known(_written(memories)))
     met = Dictionary(there)
     dictionary = Dictionary([*there, *(entity_named(name) for name in _sure(memories) if met.find(name) is None)])
     spoken_of: dict[str, Entity] = {}
@@ -39,7 +44,7 @@ def about(memories: Sequence[Memory], known: Known, find: Find = entities) -> tu
     return list(spoken_of.values()), list(links)
 
 
-def _names(memories: Sequence[Memory]) -> list[str]:
+def _written(memories: Sequence[Memory]) -> list[str]:
     """Every name that may mean a known entity."""
     written = (run.text for memory in memories for run in name_runs(memory.text))
     ends = (name for memory in memories for _, name in _roles(memory))
@@ -57,7 +62,7 @@ def _mentioned(memory: Memory, dictionary: Dictionary, find: Find) -> Iterator[t
     for one in find(memory.text, dictionary):
         if one.kind not in UNLINKED:
             named = entity_named(one.text) if one.entity is None else one.entity
-            yield MENTIONS, named if one.kind == "name" else replace(named, kind=one.kind)
+            yield MENTIONS, named if named.kind or one.kind == "name" else replace(named, kind=one.kind)
 
 
 def _ends(memory: Memory, dictionary: Dictionary) -> Iterator[tuple[str, Entity]]:

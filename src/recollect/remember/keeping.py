@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from recollect.model import DENIES, STATES, Entity, Fact, Kind, Memory
 from recollect.ports import Batch, Job, Reader, Store, Vectors
-from recollect.remember.entities import Find
-from recollect.remember.extract import Statement, entities, mentions, statements
+from recollect.remember.entities import Find, about, names
+from recollect.remember.extract import Statement, mentions, statements
 from recollect.remember.facts import sentence
 from recollect.remember.ledger import Slot, claims_in, slot_of
 from recollect.remember.settle import Change, Claims, settle
@@ -47,7 +47,7 @@ class Keeper:
         embedding: Embedding | None,
         *,
         facts: bool = True,
-        find: Find = entities,
+        find: Find = names,
         later: Later = lambda memories: (),
     ) -> None:
         self._store = store
@@ -57,22 +57,27 @@ class Keeper:
         self._later = later
 
     def keep(self, memories: Sequence[Memory]) -> list[Memory]:
-        """Keep texts, the dates they name and the facts they state."""
-        memories = [replace(one, mentions=mentions(one.text, one.times.valid_from)) for one in memories]
+        """Keep texts, the dates they name and the facts they state; what is known already is left as it is."""
+        known = self._store.get([one.id for one in memories])
+        new = [_dated(one) for one in memories if one.id not in known or known[one.id].text != one.text]
+        if new:
+            known |= {one.id: one for one in self._write(new)}
+        return [known[one.id] for one in memories]
+
+    def _write(self, memories: Sequence[Memory]) -> list[Memory]:
         claims = {one.id: self._claims(one) for one in memories}
+        fresh = self._fresh([pair for found in claims.values() for pair in found])
+        named, links = about(memories, self._store.alike, self._find)
         vectors = self._embedding.vectors(memories) if self._embedding else {}
-        fresh = self._fresh([slot_claim for found in claims.values() for slot_claim in found])
+        turns = Batch(memories, vectors, links, named, jobs=self._later(memories))
 
         def plan(reader: Reader) -> Batch:
-            known = reader.get([one.id for one in memories])
+            known = reader.get([one.id for one in memories])  # another process may have been faster
             new = [one for one in memories if one.id not in known or known[one.id].text != one.text]
             past = {one.id: known[one.id].archived(one).id for one in new if one.id in known}
             stated = _by_slot([pair for one in new for pair in claims[one.id]])
             slots = {**dict.fromkeys(_slots(_facts(past, reader)), ()), **stated}
-            change = settle(
-                slots, reader, fresh, lambda claim: replace(claim, source=past.get(claim.source or "", claim.source))
-            )
-            return replace(change.batch(reader, memories, vectors, self._find), jobs=self._later(new))
+            return settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, turns)
 
         return self._store.update(plan)
 
@@ -124,7 +129,7 @@ class Keeper:
         return self._claimed(memory, statements(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from))
 
     def _claimed(self, memory: Memory, found: Sequence[Statement]) -> list[tuple[Slot, Claim]]:
-        names = self._canonical([one.fact.subject for one in found])
+        names = self._canonical([one.fact.subject for one in found]) if found else {}
         named = [(one, names[one.fact.subject]) for one in found[:MOST_FACTS]]
         return [_claim(memory, one, subject, order) for order, (one, subject) in enumerate(named)]
 
@@ -157,6 +162,15 @@ def _claim(memory: Memory, statement: Statement, subject: str, order: int) -> tu
         expires_at=times.expires_at,
     )
     return slot_of(fact, memory.scope), claim
+
+
+def _dated(memory: Memory) -> Memory:
+    return replace(memory, mentions=mentions(memory.text, memory.times.valid_from))
+
+
+def _moved(claim: Claim, past: Mapping[str, str]) -> Claim:
+    """A claim whose source has a new text rests on the version that said it."""
+    return replace(claim, source=past.get(claim.source or "", claim.source))
 
 
 def _facts(ids: Collection[str], reader: Reader) -> list[Memory]:

@@ -8,14 +8,18 @@ from dataclasses import dataclass, field, replace
 
 from recollect.model import DENIES, STATES, Link, Memory
 from recollect.ports import Batch, Reader, Vectors
-from recollect.remember.entities import Find, about
-from recollect.remember.extract import entities
+from recollect.remember.entities import about
 from recollect.remember.ledger import Slot, claims_in, settled
 from recollect.remember.truth import Claim
 
 Claims = Mapping[Slot, Sequence[Claim]]
+DOUBTED = "doubted"
+"""The flag of a memory that somebody called wrong."""
 Amend = Callable[[Claim], Claim | None]
 """A claim that is already known as it is to be; None drops it."""
+
+
+NOTHING = Batch()
 
 
 @dataclass(slots=True)
@@ -26,21 +30,15 @@ class Change:
     erased: list[str] = field(default_factory=list[str])
     vectors: dict[str, Vectors] = field(default_factory=dict[str, Vectors])
 
-    def batch(
-        self,
-        reader: Reader,
-        memories: Sequence[Memory] = (),
-        vectors: Mapping[str, Vectors] | None = None,
-        find: Find = entities,
-    ) -> Batch:
-        """This change, written together with memories of its own."""
-        spoken_of, links = about([*memories, *self.revised], reader.alike, find)
-        stated = _stated(self.revised, reader, {memory.id for memory in memories})
-        return Batch(
-            memories=memories,
-            vectors={**self.vectors, **(vectors or {})},
-            links=[*links, *stated],
-            entities=spoken_of,
+    def batch(self, reader: Reader, turns: Batch = NOTHING) -> Batch:
+        """This change, written together with the turns it follows from."""
+        entities, links = about(self.revised, reader.alike)
+        stated = _stated(self.revised, reader, {memory.id for memory in turns.memories})
+        return replace(
+            turns,
+            vectors={**self.vectors, **turns.vectors},
+            links=[*turns.links, *links, *stated],
+            entities=[*turns.entities, *entities],
             revised=self.revised,
             erased=self.erased,
         )
@@ -75,9 +73,20 @@ def _compare(known: Sequence[Memory], after: Sequence[Memory], change: Change) -
     change.erased += sorted(gone)
     for row in after:
         old = before.get(row.id)
-        kept = row if old is None else replace(row, usage=old.usage)
+        kept = row if old is None else _carried(row, old)
         if kept != old or (row.version_of in gone):
             change.revised.append(kept)
+
+
+def _carried(row: Memory, old: Memory) -> Memory:
+    """A row as settled, with what became of it otherwise: its usage and tier, feedback, and being taken back."""
+    worth = replace(row.worth, relevance=old.worth.relevance, flags=old.worth.flags)
+    if DOUBTED in old.worth.flags:
+        worth = replace(worth, confidence=min(worth.confidence, old.worth.confidence))
+    times = row.times
+    if row.version_of is None and old.version_of is None:
+        times = replace(times, retracted_at=old.times.retracted_at)
+    return replace(row, usage=old.usage, tier=old.tier, worth=worth, times=times)
 
 
 def _add_vectors(change: Change, known: Sequence[Memory], reader: Reader, fresh: Mapping[str, Vectors]) -> None:

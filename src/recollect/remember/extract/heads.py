@@ -12,13 +12,17 @@ _TIME = (
     r"(?:in|on|since|back\s+in|last|this|early|late|around|yesterday|today|a\s+few|two|three|\d+)\b"
     r"[^,;.!?\x1f]{0,30}?,?\s+"
 )
+_CALENDAR = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn"
+    r"|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+)
 _OPENER = re.compile(
     r"[\s,.!\"“”\x1f]*(?:(?:and|but|so|also|well|yeah|yes|yep|yup|no|nope|nah|oh|ah|hey|hi|hello|btw|by\s+the\s+way|actually"
     r"|honestly|basically|anyway|fyi|ok|okay|now|currently|these\s+days|nowadays|lately|recently|right\s+now|today"
     r"|at\s+the\s+moment|as\s+for\s+me|for\s+me|personally|in\s+fact|to\s+be\s+honest|tbh|fun\s+fact|update|guess\s+what"
     r"|you\s+know|i\s+mean|plus|luckily|sadly|unfortunately|fortunately|finally|then|wow|thanks|haha|lol|sure|because|cuz"
     r"|though|correction|sorry|then|of\s+course|as\s+you\s+know|still)\b[\s,!:.-]*)*"
-    rf"(?:{_TIME}(?=(?:i|we|he|she|my|our)\b|{CAPITALISED}\s))?",
+    rf"(?:{_TIME}(?=(?:i|we|he|she|my|our)\b|(?!{_CALENDAR})(?-i:{CAPITALISED})\s))?",
     re.IGNORECASE,
 )
 _KIN_WORD = "|".join(sorted(KIN, key=len, reverse=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recollect.remember.extract.clauses import LONGEST_TEXT
 from recollect.remember.extract.lexicon import NOT_NAMES, word_set
@@ -32,9 +33,13 @@ class NameRun:
     opens: bool
 
 
-def name_runs(text: str) -> Iterator[NameRun]:
+@lru_cache(maxsize=1024)  # a text that is kept is looked through several times
+def name_runs(text: str) -> tuple[NameRun, ...]:
     """The names of a text in order, without words of grammar, greetings, days and possessive endings."""
-    head = text[:LONGEST_TEXT]
+    return tuple(_runs(text[:LONGEST_TEXT]))
+
+
+def _runs(head: str) -> Iterator[NameRun]:
     for found in _RUN.finditer(head):
         before = head[max(0, found.start() - 8) : found.start()]
         opens = bool(_OPENS.search(before)) and not _TITLE.search(before)

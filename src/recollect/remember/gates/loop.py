@@ -61,11 +61,10 @@ def _may_be_copied(pieces: list[str], memory: Memory, context: Context) -> bool:
     return longest in _places([longest], memory, context)
 
 
-def _places(pieces: list[str], memory: Memory, context: Context) -> dict[str, str]:
-    """Which memory holds each piece, of those that any does."""
-    where: dict[str, str] = {}
+def _places(pieces: list[str], memory: Memory, context: Context) -> dict[str, list[str]]:
+    """Which memories hold each piece, of those that any does."""
+    where: dict[str, list[str]] = {}
     for piece in pieces[:MOST_LINES]:
-        known = (one for one in context.holding(piece, memory.scope) if one != memory.id)
-        if (first := next(known, None)) is not None:
-            where[piece] = first
+        if known := [one for one in context.holding(piece, memory.scope) if one != memory.id]:
+            where[piece] = known
     return where

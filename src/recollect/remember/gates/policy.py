@@ -27,8 +27,8 @@ class Policy:
     loops: str = "skip"
     noise: str = "mark"
     instructions: str = "mark"
-    longest_text: int = 1_000_000
-    """Characters of a text; 0 leaves only the store's own limit."""
+    longest_text: int = 0
+    """Characters of a text; 0 leaves only the store's own limit, 16 MiB."""
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
