@@ -1,6 +1,6 @@
 """Try every step of a real language model once, and print what it made of it.
 
-    python benchmarks/real_model.py openai-compatible:NAME http://127.0.0.1:8089/v1
+    python benchmarks/real_model.py openai-compatible:NAME http://127.0.0.1:8089/v1 [QUESTIONS]
 
 The figures and the verdict are in docs/explanation/language-models.md.
 """
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 
 import recollect
 from recollect.engine import Engine
@@ -31,21 +33,22 @@ QUESTIONS = (
 
 def main() -> None:
     """Facts, a session, and three recalls."""
-    model, url = sys.argv[1:]
-    options = {"url": url, "timeout": 600, "max_tokens": 1500, "concurrency": 1}
+    model, url, *rest = sys.argv[1:]
+    asked = QUESTIONS[: int(rest[0])] if rest else QUESTIONS
+    options = {"url": url, "timeout": 1800, "max_tokens": 1500, "concurrency": 1}
     with recollect.open(":memory:", llm=model, config={"llm_options": options}, background=False) as memory:
-        timed("facts", lambda: facts(memory))
-        timed("session", lambda: session(memory))
-        for question in QUESTIONS:
-            timed(question, lambda question=question: recall(memory, question))
+        timed("facts", partial(facts, memory))
+        timed("session", partial(session, memory))
+        for question in asked:
+            timed(question, partial(recall, memory, question))
 
 
-def timed(what: str, run: object) -> None:
+def timed(what: str, run: Callable[[], None]) -> None:
     """Run a part and tell how long it took."""
-    print(f"\n## {what}")
+    print(f"\n## {what}", flush=True)
     started = time.perf_counter()
-    run()  # pyright: ignore[reportCallIssue]
-    print(f"({time.perf_counter() - started:.0f} s)")
+    run()
+    print(f"({time.perf_counter() - started:.0f} s)", flush=True)
 
 
 def facts(memory: Engine) -> None:

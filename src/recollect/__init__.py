@@ -25,7 +25,7 @@ from recollect.errors import (
     StoreError,
 )
 from recollect.model import Entity, Fact, Item, Kind, Link, Memory, Recall, Tier
-from recollect.opening import open, open_async  # the verb users expect
+from recollect.opening import open, open_async, restore  # the verb users expect
 from recollect.ports import Page, Receipt
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ __all__ = [
     "__version__",
     "open",
     "open_async",
+    "restore",
 ]
 
 

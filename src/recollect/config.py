@@ -55,13 +55,14 @@ SETTINGS = (
     Setting("extraction_tokens", 400_000, "How many tokens those calls may take together."),
     Setting("profile", None, "The extraction profile: coding, research, customer-support, or one of your own."),
     Setting("session_idle", 30, "Minutes without a step after which a session is committed."),
+    Setting("notes_dir", None, "The folder that notes are written to; if left out, the database's name + .notes."),
     Setting("notice_text", 0, "1 to let notices carry what memories and queries say."),
     Setting("secrets", "mask", "What becomes of secrets in a text: mask, refuse or keep."),
     Setting("duplicates", "skip", "What becomes of a text that repeats a memory: skip or keep."),
     Setting("loops", "skip", "What becomes of recalled context that comes back: skip, mark or keep."),
     Setting("noise", "mark", "What becomes of greetings and other texts that say nothing: mark, skip or keep."),
     Setting("instructions", "mark", "What becomes of text that gives orders to the model: mark, refuse or keep."),
-    Setting("longest_text", 1_000_000, "How many characters a text may have; 0 leaves only the store's limit."),
+    Setting("longest_text", 0, "How many characters a text may have; 0 leaves only the store's limit, 16 MiB."),
 )
 TABLES = {
     "embedder_options": "Options of a remote embedder: url, key_env, dim, timeout, batch.",
@@ -89,13 +90,14 @@ class Config:
     extraction_tokens: int = 400_000
     profile: str | None = None
     session_idle: int = 30
+    notes_dir: str | None = None
     notice_text: int = 0
     secrets: str = "mask"
     duplicates: str = "skip"
     loops: str = "skip"
     noise: str = "mark"
     instructions: str = "mark"
-    longest_text: int = 1_000_000
+    longest_text: int = 0
     embedder_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     llm_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     llm_steps: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -184,6 +186,8 @@ def _require_names(steps: Mapping[str, object], where: str) -> None:
 
 def _anchored(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """A relative path in a file is relative to that file, wherever the program runs."""
+    if (notes := cast("str | None", data.get("notes_dir"))) is not None:
+        data["notes_dir"] = str(folder / Path(notes).expanduser())
     db = cast("str | None", data.get("db"))
     if db is not None and "://" not in db and db != ":memory:":
         slash = "/" if db.endswith("/") else ""

@@ -47,6 +47,7 @@ def open(  # the verb users expect: recollect.open
     from recollect.models import embedders, rerankers
     from recollect.profiles import find_profile, profiled
     from recollect.recall.recipes import RECIPES, custom_recipes
+    from recollect.remember.gates import Policy
 
     named = {"space": space, "recipe": recipe, "embedder": embedder, "reranker": reranker, "llm": llm}
     texts = {name: value for name, value in named.items() if isinstance(value, str)}
@@ -60,6 +61,7 @@ def open(  # the verb users expect: recollect.open
         reranker=rerankers.build(_object(reranker) or chosen.reranker),
         askers=build_askers(chosen, profile, _object(llm)),
         facts=chosen.extract != "off",
+        policy=Policy.of(chosen),
         find=_finder(chosen.extract),
         recipe=chosen.recipe,
         recipes={name: profiled(one, profile) for name, one in recipes.items()},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from recollect.model import Entity, FactGraph, Filter, Hit, Link, Memory
+from recollect.model import Entity, FactGraph, Filter, Hit, Link, Memory, Noise, Showing, Usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,16 @@ Progress = Callable[[int], None]
 TextField = Literal["text", "original"]
 Vectors = Mapping[str, "Vector"]
 """A memory's vectors by view name; one view, `text`, is the memory alone."""
+
+
+class Embedded(dict[str, "Vector"]):
+    """A memory's vectors by view name, and the embedding generation that made them: a store takes no other's."""
+
+    __slots__ = ("generation",)
+
+    def __init__(self, generation: str, views: Vectors) -> None:
+        super().__init__(views)
+        self.generation = generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +59,9 @@ class Entry:
 class Batch:
     """What is written together or not at all.
 
-    `memories` are put: a known id with another text becomes a new version. `revised` are kept exactly as given,
-    in place of any of the same id, whose usage goes on. Vectors go by memory id, then by view. `rewards` are added
-    to a memory's history. A job takes the place of that task for that subject; `done` names task and subject. A
+    `memories` are put: a known id with another text becomes a new version. `revised` are kept exactly as given, in
+    place of any of the same id, whose usage goes on. Vectors go by memory id, then by view. `rewards` are added to a
+    memory's history, `usage` replaces it. A job takes the place of that task for that subject; `done` names both. A
     journal entry takes the place of one with its id, and goes when any memory it is about is erased.
     """
 
@@ -62,6 +73,7 @@ class Batch:
     erased: Sequence[str] = ()
     unlinked: Sequence[Link] = ()
     rewards: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    usage: Mapping[str, Usage] = field(default_factory=dict[str, Usage])
     jobs: Sequence[Job] = ()
     done: Sequence[tuple[str, str]] = ()
     journal: Sequence[Entry] = ()
@@ -89,6 +101,20 @@ class StoreStats:
     embedding: str | None
     kinds: Mapping[str, int]
     scopes: Mapping[str, int]
+    dimension: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory as a store holds it, with its vectors and what is left to do about it."""
+
+    memory: Memory
+    vectors: Vectors = field(default_factory=dict[str, "Vector"])
+    jobs: tuple[Job, ...] = ()
+
+
+Record = Kept | Entity | Link | Job | Entry | Showing | Noise
+"""One thing a store holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +134,11 @@ class View(Protocol):
     @property
     def generation(self) -> int:
         """The content counter this view was taken at."""
+        ...
+
+    @property
+    def embedding(self) -> str | None:
+        """The embedding generation of its vectors, None where there are none; a probe must be of the same."""
         ...
 
     @property
@@ -175,6 +206,10 @@ class Reader(Protocol):
         """Entities whose name or alias is one of these, case aside."""
         ...
 
+    def alike(self, names: Sequence[str]) -> list[Entity]:
+        """Entities of which a name or alias begins as one of these does, for three letters: who may be meant."""
+        ...
+
     def keyed(self, keys: Sequence[str]) -> list[Memory]:
         """Every memory with one of these keys, in every scope and form, in the order written."""
         ...
@@ -183,7 +218,7 @@ class Reader(Protocol):
         """All views of each memory that has one."""
         ...
 
-    def jobs(self, task: str | None = None) -> list[Job]:
+    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
         """What is left to do, the first due first."""
         ...
 
@@ -213,11 +248,29 @@ class Store(Reader, Protocol):
         """Declare the embedding generation of vectors to come; refused when the store has another."""
         ...
 
+    def prepare(self, embedding: str, dim: int) -> None:
+        """Make room for vectors of another embedding generation, beside those that are searched."""
+        ...
+
+    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+        """Memories in every form that have no vectors of a prepared generation, in the order written."""
+        ...
+
+    def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors of a prepared generation, of those memories whose text is still the one given."""
+        ...
+
+    def switch(self, embedding: str) -> bool:
+        """Search by a prepared generation from now on, and drop every other; at once, or not at all.
+
+        False while any memory lacks its vectors: those written meanwhile have vectors of the old one only.
+        """
+        ...
+
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them.
 
-        A known id with the same text changes nothing; with another text it becomes a new version,
-        and the old one stays as history.
+        A known id with the same text changes nothing; another text makes a new version, and the old one is history.
         """
         ...
 
@@ -270,6 +323,17 @@ class Store(Reader, Protocol):
 
     def stats(self) -> StoreStats:
         """How much there is."""
+        ...
+
+    def records(self) -> Generator[StoreStats | Record]:
+        """How much there is, then all of it as of one moment, each sort in the order written or else by id.
+
+        To be read to its end, or closed, by the thread that began.
+        """
+        ...
+
+    def backup(self, path: Path) -> None:
+        """Copy the store as of one moment to a new file, and check the copy; others may go on writing."""
         ...
 
     def close(self) -> None:

@@ -278,8 +278,8 @@ def test_what_is_larger_than_the_cache_is_scored_and_not_kept(words: Words) -> N
 # The setting
 
 
-def test_local_takes_neither_a_model_nor_options() -> None:
-    with pytest.raises(InvalidInput, match="takes no model"):
+def test_local_takes_a_packaged_reranker_and_no_options() -> None:
+    with pytest.raises(InvalidInput, match="no local model 'some-model'"):
         build("local:some-model")
     with pytest.raises(InvalidInput, match="no option 'url'"):
         build("local", options={"url": "http://127.0.0.1"})

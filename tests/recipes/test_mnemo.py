@@ -183,16 +183,46 @@ def test_the_minimum_is_three_tenths_of_the_best() -> None:
         assert ids(engine.recall(QUERY)) == ["kept", "lost"]
 
 
+SEARCH = next(stage for stage in MNEMO.stages if isinstance(stage, Search))
+MINIMUM = next(stage for stage in MNEMO.stages if isinstance(stage, MinimumScore))
+
+
+@pytest.mark.parametrize(
+    ("size", "pool", "minimum"),
+    [
+        (0, 10, 0.3),
+        (100, 10, 0.3),  # 30 / 3
+        (200, 20, 0.285),  # 30 / 3 · 2, 0.3 · 0.95
+        (400, 30, 0.27),
+        (6_400, 70, 0.21),  # six doublings: 30 / 3 · 7, 0.3 · 0.7
+        (100_000, 110, 0.1505),  # log2 1000 = 9.966: 30 / 3 · 10.966, 0.3 · 0.502
+        (10_000_000, 110, 0.1505),
+    ],
+)
+def test_pool_and_minimum_follow_the_size_of_the_store(size: int, pool: int, minimum: float) -> None:
+    assert SEARCH.pool(10, size) == pool
+    assert MINIMUM.minimum(size) == pytest.approx(minimum, abs=5e-5)
+
+
+def test_a_small_store_is_searched_narrowly() -> None:
+    many = [memory(f"{number:02}", f"Ledger {number}.") for number in range(40)]
+    vectors = {QUERY: AXIS, **{one.text: near(0.9 - number / 100) for number, one in enumerate(many)}}
+    asked: dict[str, int] = {}
+    for name, recipe in (("adaptive", MNEMO), ("fixed", replace(CORE, name="core"))):
+        with opened(*many, recipe=recipe, vectors=vectors) as engine:
+            steps = engine.recall(QUERY).trace.steps
+        asked[name] = next(step.after for step in steps if step.stage == "search.vector")
+    assert asked == {"adaptive": 10, "fixed": 30}
+
+
 sizes = st.integers(0, 10**7)
 
 
 @given(sizes, sizes, st.integers(1, 100))
 def test_the_pool_never_shrinks_and_the_minimum_never_rises_with_the_store(one: int, other: int, asked: int) -> None:
     smaller, larger = sorted((one, other))
-    search = next(stage for stage in MNEMO.stages if isinstance(stage, Search))
-    minimum = next(stage for stage in MNEMO.stages if isinstance(stage, MinimumScore))
-    assert max(30, asked) <= search.pool(asked, smaller) <= search.pool(asked, larger)
-    assert 0.3 >= minimum.minimum(smaller) >= minimum.minimum(larger) > 0
+    assert asked <= SEARCH.pool(asked, smaller) <= SEARCH.pool(asked, larger) <= max(asked, 110)
+    assert 0.3 >= MINIMUM.minimum(smaller) >= MINIMUM.minimum(larger) >= 0.15
 
 
 @given(sizes)

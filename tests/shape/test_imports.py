@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "clock": set[str](),
     "wire": {"model", "errors", "ports", "recall", "remember"},
     "wire_in": {"model", "errors"},
-    "upkeep": {*PURE, "remember", "wire", "wire_in"},
+    "upkeep": {*PURE, "asking", "recall", "remember", "wire", "wire_in"},
     "config": {"errors"},
     "asking": PURE,
     "recall": {*PURE, "asking"},

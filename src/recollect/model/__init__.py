@@ -3,6 +3,7 @@
 from recollect.model.filter import Filter
 from recollect.model.graph import FactGraph
 from recollect.model.memory import (
+    CITES,
     DENIES,
     STATES,
     Entity,
@@ -44,6 +45,7 @@ from recollect.model.recall import (
 from recollect.model.traces import Noise, Showing
 
 __all__ = [
+    "CITES",
     "DENIES",
     "STATES",
     "Candidate",

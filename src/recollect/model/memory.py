@@ -240,6 +240,8 @@ def memory_id(
 
 STATES, DENIES = "states", "denies"
 """Relations of the links from a memory to the facts that it states, and to those it says hold no longer."""
+CITES = "cites"
+"""The relation of the links from a note to the memories it was made of."""
 
 
 @dataclass(frozen=True, slots=True)

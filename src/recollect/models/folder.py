@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from recollect.errors import ModelUnavailable
 from recollect.models.graph import Graph
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "model.json"
+Kind = Literal["embedder", "reranker"]
 REINSTALL = "Fetch the folder again; for the packaged models, reinstall recollect-models."
 
 
@@ -29,6 +30,7 @@ class Manifest:
     """
 
     name: str
+    kind: Kind = "embedder"
     dim: int | None = None
     max_tokens: int = 256
     tokens_per_batch: int = 0
@@ -86,6 +88,14 @@ class ModelFolder:
             raise self.unusable(f"{name} differs from the checksum in {MANIFEST}")
 
 
+def kind_of(path: Path) -> Kind:
+    """What the model in a folder is for; one whose manifest cannot be read counts as an embedder until it is opened."""
+    try:
+        return _read_manifest(path).kind
+    except ModelUnavailable:
+        return "embedder"
+
+
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -107,6 +117,7 @@ def _manifest(data: object, default_name: str) -> Manifest:
     fields = _mapping(data, MANIFEST)
     return Manifest(
         name=_text(fields.get("name", default_name), "name"),
+        kind=_kind(fields.get("kind", "embedder")),
         dim=_count(fields["dim"], "dim", least=1) if "dim" in fields else None,
         max_tokens=_count(fields.get("max_tokens", 256), "max_tokens", least=3),
         tokens_per_batch=_count(fields.get("tokens_per_batch", 0), "tokens_per_batch", least=0),
@@ -123,6 +134,12 @@ def _mapping(value: object, what: str) -> Mapping[str, object]:
 
 def _texts(value: object, what: str) -> dict[str, str]:
     return {key: _text(one, f"{what}.{key}") for key, one in _mapping(value, what).items()}
+
+
+def _kind(value: object) -> Kind:
+    if value not in get_args(Kind):
+        raise ValueError(f"kind is none of {', '.join(get_args(Kind))}")
+    return cast("Kind", value)
 
 
 def _text(value: object, what: str) -> str:

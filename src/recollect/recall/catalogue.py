@@ -81,6 +81,7 @@ FACTORS: tuple[type[Part], ...] = (
     factors.RecallCount,
     factors.Spacing,
     factors.RelevanceFactor,
+    factors.FeedbackFactor,
     factors.TrustFactor,
     factors.CredibilityFactor,
     factors.TierFactor,

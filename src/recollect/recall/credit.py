@@ -1,57 +1,67 @@
-"""Derived facts lead to the texts that state them."""
+"""Derived facts and notes lead to the texts they rest on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.model import STATES, Candidate, Memory
+from recollect.model import CITES, STATES, Candidate, Kind, Memory
 from recollect.recall.stage import Draft, Env, Stage, ranked
 
 
 @dataclass(frozen=True, slots=True)
 class CreditSources(Stage):
-    """A fact gives its place to the newest memory that states it, where the filter admits one: the words as said.
+    """What was derived gives its place to the words as said, where the filter admits them.
 
-    That memory takes the fact's score if it is the larger one, the fact's evidence where it has none of that signal,
-    and a note of what it states. A fact that was told directly stays. Keeps the scale.
+    A fact gives it to the newest memory that states it, a line of a note to all that it cites. Such a memory takes
+    the larger of both scores, the other's evidence where it has none of that signal, and a note of what led to it.
+    A fact that was told directly stays. Keeps the scale.
     """
 
     kind = "credit"
     effect = "adds"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with sources in place of the facts derived from them."""
-        facts = {one.memory.id: one for one in draft.candidates if one.memory.fact is not None}
-        sources = self._sources(facts, draft, env)
+        """The draft with sources in place of what was derived from them."""
+        derived = {one.memory.id: one for one in draft.candidates if one.memory.fact or one.memory.kind is Kind.NOTE}
+        sources = _sources(derived, draft, env) if derived else {}
         if not sources:
             return draft
         kept = {one.memory.id: one for one in draft.candidates if one.memory.id not in sources}
-        for id, source in sources.items():
-            kept[source.id] = _credited(kept.get(source.id), source, facts[id])
+        for id, memories in sources.items():
+            for memory in memories:
+                kept[memory.id] = _credited(kept.get(memory.id), memory, derived[id])
         return replace(draft, candidates=ranked(list(kept.values())))
 
-    def _sources(self, facts: Mapping[str, Candidate], draft: Draft, env: Env) -> dict[str, Memory]:
-        links = [link for link in env.store.links(list(facts)) if link.relation == STATES and link.target in facts]
-        memories = env.store.get(list(dict.fromkeys(link.source for link in links)))
-        admitted = [one for one in links if one.source in memories and draft.request.where.admits(memories[one.source])]
-        stating: dict[str, list[Memory]] = {}
-        for link in admitted:
-            stating.setdefault(link.target, []).append(memories[link.source])
-        return {id: _newest(found) for id, found in stating.items()}
+
+def _sources(derived: Mapping[str, Candidate], draft: Draft, env: Env) -> dict[str, list[Memory]]:
+    """What each derived memory rests on, as far as it may be seen."""
+    pairs = [
+        (link.target, link.source) if link.relation == STATES else (link.source, link.target)
+        for link in env.store.links(list(derived))
+        if (link.relation == STATES and link.target in derived) or (link.relation == CITES and link.source in derived)
+    ]
+    memories = env.store.get(list(dict.fromkeys(source for _, source in pairs)))
+    found = defaultdict[str, list[Memory]](list)
+    for id, source in pairs:
+        if source in memories and draft.request.where.admits(memories[source]):
+            found[id].append(memories[source])
+    return {id: some if derived[id].memory.kind is Kind.NOTE else _newest(some) for id, some in found.items()}
 
 
-def _newest(memories: Iterable[Memory]) -> Memory:
-    return max(memories, key=lambda one: (one.times.valid_from, one.id))
+def _newest(memories: Sequence[Memory]) -> list[Memory]:
+    return [max(memories, key=lambda one: (one.times.valid_from, one.id))]
 
 
-def _credited(known: Candidate | None, source: Memory, fact: Candidate) -> Candidate:
-    note = f"states: {fact.memory.text}"
+def _credited(known: Candidate | None, source: Memory, derived: Candidate) -> Candidate:
+    fact = derived.memory.fact
+    note = () if fact is None else (f"states: {derived.memory.text}",)
     if known is None:
-        return replace(fact, memory=source, notes=(*fact.notes, note))
+        return replace(derived, memory=source, notes=(*derived.notes, *note))
     return replace(
         known,
-        score=max(known.score, fact.score),
-        evidence={**fact.evidence, **known.evidence},
-        notes=(*known.notes, note) if fact.score > known.score else known.notes,
+        score=max(known.score, derived.score),
+        evidence={**derived.evidence, **known.evidence},
+        notes=(*known.notes, *note) if derived.score > known.score else known.notes,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Link, Memory, Tier, Times, Usage, Worth, instant, isoformat
@@ -98,7 +98,15 @@ def undone(entry: Entry, at: datetime) -> Entry:
     return replace(entry, data={**entry.data, UNDONE: isoformat(at)})
 
 
-def reversal(entry: Entry, reader: Reader, at: datetime) -> Batch:
+class Known(Protocol):
+    """What is asked of the store as it stands."""
+
+    def get(self, ids: Sequence[str]) -> Mapping[str, Memory]:
+        """The memories with these ids; unknown ids are left out."""
+        ...
+
+
+def reversal(entry: Entry, reader: Known, at: datetime) -> Batch:
     """The batch that takes an entry's change back, as far as its memories are still there."""
     reversible(entry)
     changed = cast("Mapping[str, Mapping[str, Mapping[str, Any]]]", entry.data.get(CHANGES, {}))
@@ -112,7 +120,7 @@ def reversal(entry: Entry, reader: Reader, at: datetime) -> Batch:
     )
 
 
-def _usages(entry: Entry, reader: Reader) -> dict[str, Usage]:
+def _usages(entry: Entry, reader: Known) -> dict[str, Usage]:
     changed = cast("Mapping[str, Sequence[Mapping[str, Any]]]", entry.data.get(USAGE, {}))
     known = {id: memory.usage for id, memory in reader.get(list(changed)).items() if memory.usage is not None}
     return {id: taken_back(usage, *map(usage_from_data, changed[id])) for id, usage in known.items()}

@@ -12,6 +12,7 @@ from recollect.ports import Batch, Job, Reader, Store, Vectors
 from recollect.remember.entities import Find, about, names
 from recollect.remember.extract import Statement, mentions, statements
 from recollect.remember.facts import sentence
+from recollect.remember.gates import Checked, Gates
 from recollect.remember.ledger import Slot, claims_in, slot_of
 from recollect.remember.settle import Change, Claims, settle
 from recollect.remember.truth import Claim
@@ -49,27 +50,43 @@ class Keeper:
         facts: bool = True,
         find: Find = names,
         later: Later = lambda memories: (),
+        gates: Gates | None = None,
     ) -> None:
         self._store = store
         self._embedding = embedding
         self._facts = facts
         self._find = find
         self._later = later
+        self._gates = gates
 
     def keep(self, memories: Sequence[Memory]) -> list[Memory]:
-        """Keep texts, the dates they name and the facts they state; what is known already is left as it is."""
-        known = self._store.get([one.id for one in memories])
-        new = [_dated(one) for one in memories if one.id not in known or known[one.id].text != one.text]
-        if new:
-            known |= {one.id: one for one in self._write(new)}
-        return [known[one.id] for one in memories]
+        """Keep texts as the gates leave them, the dates they name and the facts they state.
 
-    def _write(self, memories: Sequence[Memory]) -> list[Memory]:
+        Returns what answers for each of them; what is known already is left as it is.
+        """
+        checked = Checked.unseen(memories) if self._gates is None else self._gates.check(memories, self._store)
+        if checked.refusal is not None:
+            self._store.put(Batch(journal=checked.entries))
+            checked.require()
+        return self._kept(checked)
+
+    def keep_back(self, memory: Memory) -> Memory:
+        """Keep a memory past the gates, because what they decided was undone."""
+        return self._kept(Checked.unseen([memory]))[0]
+
+    def _kept(self, checked: Checked) -> list[Memory]:
+        known = self._store.get([*checked.known, *(one.id for one in checked.memories)])
+        new = [_dated(one) for one in checked.memories if one.id not in known or known[one.id].text != one.text]
+        if new or checked.entries:
+            known |= {one.id: one for one in self._write(new, checked)}
+        return checked.answers(known)
+
+    def _write(self, memories: Sequence[Memory], checked: Checked) -> list[Memory]:
+        vectors = self._embedding.vectors(memories) if self._embedding else {}
         claims = {one.id: self._claims(one) for one in memories}
         fresh = self._fresh([pair for found in claims.values() for pair in found])
         named, links = about(memories, self._store.alike, self._find)
-        vectors = self._embedding.vectors(memories) if self._embedding else {}
-        turns = Batch(memories, vectors, links, named, jobs=self._later(memories))
+        turns = Batch(memories, vectors, links, named, jobs=self._later(memories), journal=checked.entries)
 
         def plan(reader: Reader) -> Batch:
             known = reader.get([one.id for one in memories])  # another process may have been faster

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recollect.errors import EmbeddingMismatch, InvalidInput
-from recollect.model import Entity, Memory
-from recollect.ports import Batch
+from recollect.model import DENIES, STATES, Entity, Memory
+from recollect.ports import Batch, Embedded, Vectors
+from recollect.text.fold import fold
 
-OF_THE_TEXT = ("subject", "object", "mentions")
-"""Relations of links from a memory to entities: they follow from its text, and stay with that version of it."""
+RELATING = ("subject", "object", "mentions")
+"""Relations of links from a memory to the entities it speaks of."""
+OF_THE_TEXT = (*RELATING, STATES, DENIES)
+"""Relations of links that follow from a memory's text, and stay with that version of it."""
 Adopted = tuple[str, int]
 """The embedding generation of a store's vectors, and their dimension."""
 
@@ -34,8 +37,18 @@ def check_vectors(batch: Batch, adopted: Adopted | None) -> None:
                 f"vectors were given for {id}, which is not in the batch",
                 remedy="Put its memory into the same batch; an unchanged one costs nothing.",
             )
-        for view, vector in views.items():
-            _check_shape(id, view, vector.shape, adopted)
+        check_views(id, views, adopted)
+
+
+def check_views(id: str, views: Vectors, adopted: Adopted | None) -> None:
+    """Refuse a memory's vectors if they are of another generation or dimension than the adopted one."""
+    if adopted is not None and isinstance(views, Embedded) and views.generation != adopted[0]:
+        raise EmbeddingMismatch(
+            f"the vectors of {id} were made by {views.generation}, and the store's are now those of {adopted[0]}",
+            remedy="Nothing of this was written; write it again with that embedder.",
+        )
+    for view, vector in views.items():
+        _check_shape(id, view, vector.shape, adopted)
 
 
 def _check_shape(id: str, view: str, shape: tuple[int, ...], adopted: Adopted | None) -> None:
@@ -54,6 +67,11 @@ def _check_shape(id: str, view: str, shape: tuple[int, ...], adopted: Adopted | 
 def next_version(known: Memory, given: Memory) -> Memory:
     """The memory that follows a known one of the same id and another text; its usage goes on."""
     return replace(given, version=known.version + 1, usage=known.usage)
+
+
+def beginning(name: str) -> str:
+    """What names have in common of which one may be the other misspelt or cut short."""
+    return fold(name)[:3]
 
 
 def merged_entity(known: Entity, given: Entity) -> Entity:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model import Entity, Filter, Link, Memory, Usage
-from recollect.ports import Batch, Entry, Job, Page, Plan, StoreStats, Vectors
+from recollect.errors import InvalidInput
+from recollect.model import Entity, Filter, Link, Memory, Noise, Usage
+from recollect.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, StoreStats, Vectors
 from recollect.stores.common import (
     OF_THE_TEXT,
     Adopted,
+    beginning,
     check_adoption,
     check_limit,
     check_vectors,
@@ -27,6 +30,8 @@ from recollect.stores.common import (
     position_of,
 )
 from recollect.stores.index import Index, IndexView, entry_of, halved
+from recollect.stores.listing import around, dumped
+from recollect.stores.renewal import Renewal
 from recollect.text.fold import fold
 
 Views = Mapping[str, NDArray[Any]]
@@ -54,6 +59,7 @@ class MemoryStore:
         self._jobs: dict[tuple[str, str], Job] = {}
         self._journal: dict[str, Entry] = {}
         self._adopted: Adopted | None = None
+        self._renewal = Renewal()
         self._index = Index()
         self._places = 0
         self._generation = 0
@@ -74,6 +80,44 @@ class MemoryStore:
             check_adoption(self._adopted, embedding, dim)
             self._adopted = (embedding, dim)
 
+    def prepare(self, embedding: str, dim: int) -> None:
+        """Make room for vectors of another embedding generation, beside those that are searched."""
+        with self._lock:
+            self._renewal.prepare(embedding, dim, self._adopted)
+
+    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+        """Memories in every form that have no vectors of a prepared generation, in the order written."""
+        with self._lock:
+            return list(islice(self._without(embedding), limit))
+
+    def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors of a prepared generation, of those memories whose text is still the one given."""
+        with self._lock:
+            same = [one for one in memories if one.id in self._kept and self._kept[one.id].memory.text == one.text]
+            added = {one.id: self._kept[one.id]._replace(vectors=vectors[one.id]) for one in same if one.id in vectors}
+            for kept in added.values():
+                self._renewal.add(embedding, kept.place, kept.memory, kept.vectors)
+            if embedding == self.embedding:
+                self._keep(added)
+
+    def switch(self, embedding: str) -> bool:
+        """Search by a prepared generation from now on, and drop every other; False while any memory lacks it."""
+        with self._lock:
+            if next(self._without(embedding), None) is not None:
+                return False
+            if embedding != self.embedding:
+                self._adopted, made = self._renewal.taken(embedding)
+                self._index = Index()
+                self._keep({id: kept._replace(vectors=made[kept.place]) for id, kept in self._kept.items()})
+            self._renewal = Renewal()
+            return True
+
+    def _without(self, embedding: str) -> Iterator[Memory]:
+        kept = self._in_order()
+        if embedding == self.embedding:
+            return (one.memory for one in kept if not one.vectors)
+        return (one.memory for one in kept if not self._renewal.covers(embedding, one.place, one.memory))
+
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them."""
         with self._lock:
@@ -88,7 +132,7 @@ class MemoryStore:
             if changed or linked or entities:
                 self._entities.update(entities)
                 self._keep({**{id: self._kept[id] for id in linked if id in self._kept}, **changed})
-            self._reward(batch.rewards)
+            self._count(batch)
             self._jobs.update({(job.task, job.subject): job for job in batch.jobs})
             for task, subject in batch.done:
                 self._jobs.pop((task, subject), None)
@@ -137,17 +181,18 @@ class MemoryStore:
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has one, as exact as a store keeps them."""
         with self._lock:
+            name = self.embedding or ""
             having = {id: self._kept[id].vectors for id in ids if id in self._kept and self._kept[id].vectors}
         return {
-            id: {view: halved(vector).astype(np.float32) for view, vector in views.items()}
+            id: Embedded(name, {view: halved(vector).astype(np.float32) for view, vector in views.items()})
             for id, views in having.items()
         }
 
-    def jobs(self, task: str | None = None) -> list[Job]:
+    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
         """What is left to do, the first due first."""
         with self._lock:
             wanted = [job for job in self._jobs.values() if task is None or job.task == task]
-        return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))
+        return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))[:limit]
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """The journal, newest first: of a verb, or about a memory."""
@@ -162,11 +207,8 @@ class MemoryStore:
             centre = self._kept.get(id)
             if centre is None:
                 return []
-            around = [kept for kept in self._kept.values() if kept is centre or _beside(kept.memory, centre.memory)]
-        around.sort(key=lambda kept: (kept.memory.origin.position or 0, kept.place))
-        at = around.index(centre)
-        nearest = around[max(0, at - max(0, before)) : at + max(0, after) + 1]
-        return [kept.memory for kept in nearest]
+            held = self._in_order()
+        return around([kept.memory for kept in held], centre.memory, before, after)
 
     def links(self, ids: Sequence[str]) -> list[Link]:
         """Links that start or end at any of these ids, in a fixed order."""
@@ -181,6 +223,13 @@ class MemoryStore:
         with self._lock:
             known = sorted(self._entities.values(), key=lambda entity: entity.id)
         return [entity for entity in known if asked & {fold(name) for name in (entity.name, *entity.aliases)}]
+
+    def alike(self, names: Sequence[str]) -> list[Entity]:
+        """Entities of which a name or alias begins as one of these does, for three letters, by id."""
+        asked = tuple({beginning(name) for name in names})
+        with self._lock:
+            known = sorted(self._entities.values(), key=lambda entity: entity.id)
+        return [one for one in known if any(beginning(name).startswith(asked) for name in (one.name, *one.aliases))]
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
         """Count a recall of each memory; invalidates no cache."""
@@ -239,7 +288,24 @@ class MemoryStore:
                 embedding=self.embedding,
                 kinds=Counter(str(memory.kind) for memory in current),
                 scopes=Counter(memory.scope for memory in current),
+                dimension=self._adopted and self._adopted[1],
             )
+
+    def records(self) -> Generator[StoreStats | Record]:
+        """How much there is, then all of it as of one moment."""
+        with self._lock:
+            kept = [one.memory for one in self._in_order()]
+            vectors = self.vectors([memory.id for memory in kept])
+            journal = list(self._journal.values())
+            whole = dumped(kept, vectors, self._entities, self._links, self.jobs(), journal, self._shown)
+            everything = [self.stats(), *whole, *map(Noise, self._noise)]
+        yield from everything
+
+    def backup(self, path: Path) -> None:
+        """Refused: there is no file to copy."""
+        raise InvalidInput(
+            f"{path} cannot be a backup of a memory without a file", remedy="Export it: an export holds everything."
+        )
 
     def close(self) -> None:
         """Nothing to release."""
@@ -289,10 +355,10 @@ class MemoryStore:
         self._links.update(fresh)
         return {source for source, _, _ in (*fresh, *taken)}
 
-    def _reward(self, rewards: Mapping[str, Sequence[float]]) -> None:
-        for id in rewards.keys() & self._kept.keys():
+    def _count(self, batch: Batch) -> None:
+        for id in (batch.usage.keys() | batch.rewards.keys()) & self._kept.keys():
             kept = self._kept[id]
-            usage = (kept.memory.usage or Usage()).rewarded(rewards[id])
+            usage = (batch.usage.get(id) or kept.memory.usage or Usage()).rewarded(batch.rewards.get(id, ()))
             self._kept[id] = kept._replace(memory=replace(kept.memory, usage=usage))
 
     def _archive_links(self, changed: Mapping[str, _Kept]) -> None:
@@ -314,11 +380,11 @@ class MemoryStore:
         self._kept.update(changed)
         self._generation += 1
         entries = [entry_of(one.memory, one.vectors, self.links([id])) for id, one in changed.items()]
-        self._index.apply(entries, (), generation=self._generation)
+        self._index.apply(entries, (), generation=self._generation, embedding=self.embedding)
 
     def _erase(self, gone: Sequence[str]) -> None:
         for id in gone:
-            del self._kept[id]
+            self._renewal.drop(self._kept.pop(id).place)
         erased = set(gone)
         self._links = {key: link for key, link in self._links.items() if not erased & {link.source, link.target}}
         for seen in self._shown.values():
@@ -326,14 +392,7 @@ class MemoryStore:
                 del seen[id]
         self._journal = {id: one for id, one in self._journal.items() if not erased & {*one.subjects}}
         self._generation += 1
-        self._index.apply((), gone, generation=self._generation)
-
-
-def _beside(memory: Memory, other: Memory) -> bool:
-    """Whether a memory is current, and has a place in the other one's session."""
-    mine, theirs = memory.origin, other.origin
-    placed = mine.position is not None and theirs.position is not None and mine.session is not None
-    return placed and mine.session == theirs.session and memory.version_of is None
+        self._index.apply((), gone, generation=self._generation, embedding=self.embedding)
 
 
 def _size(kept: _Kept) -> int:

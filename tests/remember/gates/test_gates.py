@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +14,6 @@ from recollect.model import Kind, Tier
 from recollect.remember.changes import entry_called
 from recollect.remember.gates import NOT_KEPT, Policy, held, released
 from recollect.remember.record import record
-from recollect.testing import FakeEmbedder
 from recollect.testing.fakes import START
 from tests.remember.gates.worlds import Guarded
 from tests.secret_samples import CARD, PASSWORDS, SAMPLES
@@ -173,19 +171,6 @@ def test_the_gate_knows_what_the_bank_has_learnt() -> None:
     world = Guarded()
     world.store.learn_noise(["Ping from the health check"], keep=200)
     assert "noise" in world.keep("ping from the health check.").worth.flags
-
-
-def test_vectors_near_the_bank_are_noise_too() -> None:
-    world, embedder = Guarded(), FakeEmbedder()
-    texts = ["hello hello there friend", "Ann bought a blue bicycle"]
-    memories = [record(text, START) for text in texts]
-    checked = world.gates.check(memories, world.store)
-    rows = embedder.embed(texts, purpose="memory")
-    vectors = {memory.id: {"text": row} for memory, row in zip(memories, rows, strict=True)}
-    heard = world.gates.listen(checked, vectors, embedder.embed(["hello there friend"], purpose="memory"))
-    assert [one.worth.flags for one in heard.memories] == [("noise",), ()]
-    assert "noise bank" in heard.entries[0].data["reason"]
-    assert world.gates.listen(checked, vectors, np.zeros((0, 64), np.float32)) == checked
 
 
 @pytest.mark.parametrize("kind", SAMPLES)

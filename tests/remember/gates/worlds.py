@@ -52,4 +52,3 @@ class Guarded:
             self.store.put(Batch(memories=[memory], journal=[undone(entry, self.clock.now())]))
         else:
             self.store.update(lambda reader: reversal(entry, reader, self.clock.now()))
-

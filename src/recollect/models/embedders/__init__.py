@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import InvalidInput, ModelUnavailable
+from recollect.errors import InvalidInput
+from recollect.models.packaged import packaged, packages
 from recollect.models.settings import Options, checked, split
 from recollect.ports import Embedder
 
@@ -36,7 +36,7 @@ def installed(generation: str) -> Embedder | None:
     """The packaged model whose vectors are of this generation, if there is one."""
     from recollect.models.embedders.local import OnnxEmbedder
 
-    models = (OnnxEmbedder.from_folder(folder) for folder in _packages().values())
+    models = (OnnxEmbedder.from_folder(folder) for folder in packages("embedder").values())
     return next((model for model in models if model.generation == generation), None)
 
 
@@ -81,20 +81,4 @@ def _onnx(folder: Path) -> Embedder:
 def _local(name: str) -> Embedder:
     from recollect.models.embedders.local import OnnxEmbedder
 
-    return _onnx(_packaged(name)) if name else OnnxEmbedder.default()
-
-
-def _packaged(name: str) -> Path:
-    folders = _packages()
-    if not folders:
-        raise ModelUnavailable("No local models are installed", remedy="Install the package recollect-models.")
-    if name not in folders:
-        raise InvalidInput(f"There is no local model {name!r}", remedy=f"Choose one of {', '.join(sorted(folders))}.")
-    return folders[name]
-
-
-def _packages() -> dict[str, Path]:
-    """The folders of the package `recollect_models`, which has one folder a model."""
-    package = find_spec("recollect_models")
-    roots = (package.submodule_search_locations or ()) if package is not None else ()
-    return {file.parent.name: file.parent for root in roots for file in Path(root).glob("*/model.onnx")}
+    return _onnx(packaged(name, "embedder")) if name else OnnxEmbedder.default()

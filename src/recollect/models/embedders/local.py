@@ -123,7 +123,7 @@ class OnnxEmbedder:
         if len(batches) <= 1:
             yield from ((places, rows(places)) for places in batches)
             return
-        with ThreadPoolExecutor(min(_cores(), len(batches))) as pool:
+        with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
             yield from zip(batches, pool.map(rows, batches), strict=True)
 
     def _load(self) -> _Loaded:
@@ -213,5 +213,6 @@ def _unit(rows: Vector) -> Vector:
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), np.float32(1e-12))
 
 
-def _cores() -> int:
+def cores() -> int:
+    """The processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

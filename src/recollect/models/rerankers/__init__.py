@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.models.packaged import packaged
 from recollect.models.rerankers.http import PROVIDERS, HttpReranker
 from recollect.models.settings import Options, checked, split
 from recollect.ports import Reranker
@@ -21,11 +22,13 @@ def _http(name: str, model: str, options: Options | None) -> Reranker:
 
 def _local(model: str, options: Options | None) -> Reranker:
     checked(options, (), "The reranker local")
-    if model:
-        raise InvalidInput("The reranker local takes no model", remedy="Name it local, without a colon.")
     from recollect.models.embedders.local import OnnxEmbedder
     from recollect.models.rerankers.local import NOT_LATIN, MaxSimReranker
 
+    if model:
+        from recollect.models.rerankers.cross import CrossReranker
+
+        return CrossReranker.from_folder(packaged(model, "reranker"), unread=NOT_LATIN)
     return MaxSimReranker(OnnxEmbedder.default(), unread=NOT_LATIN)
 
 
@@ -36,7 +39,7 @@ _BUILDERS: Mapping[str, Callable[[str, Options | None], Reranker]] = {
 
 
 def build(setting: str | Reranker | None, *, options: Options | None = None) -> Reranker | None:
-    """The reranker that a setting names: `local`, `SERVICE` or `SERVICE:MODEL`.
+    """The reranker that a setting names: `local`, `local:NAME`, `SERVICE` or `SERVICE:MODEL`.
 
     None for `none`, and for `auto`, which leaves the choice to the recipe; an object passes through.
     """

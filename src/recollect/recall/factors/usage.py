@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from math import exp, log
 
-from recollect.model import Candidate, Tier, Usage
+from recollect.model import Candidate, Memory, Tier, Usage
 from recollect.recall.factors.recency import age_hours
 from recollect.recall.stage import Draft, Env, Factor
 
@@ -68,20 +69,23 @@ class Weibull(Factor):
         """Between 0.3 and 1."""
         memory = candidate.memory
         floor = getattr(self, f"{memory.tier}_floor") * memory.worth.confidence
-        return min(1.0, max(0.3, 0.3 + 0.7 * max(floor, self.composite(candidate, draft))))
+        return min(1.0, max(0.3, 0.3 + 0.7 * max(floor, self.composite(memory, draft.request.now))))
 
-    def composite(self, candidate: Candidate, draft: Draft) -> float:
+    def composite(self, memory: Memory, now: datetime) -> float:
         """What tier changes are decided by."""
-        worth = candidate.memory.worth
-        recalls = (candidate.memory.usage or Usage()).recalls
+        worth = memory.worth
+        recalls = (memory.usage or Usage()).recalls
         count = soft_count(recalls) if self.soft_cap else recalls
         intrinsic = worth.importance * worth.confidence * (1 + 0.3 * worth.salience)
-        return 0.4 * self.recency(candidate, draft) + 0.3 * (1 - exp(-count / 5)) + 0.3 * intrinsic
+        return 0.4 * self.curve(memory, now) + 0.3 * (1 - exp(-count / 5)) + 0.3 * intrinsic
 
     def recency(self, candidate: Candidate, draft: Draft) -> float:
+        """The Weibull curve of the candidate's tier at the moment of the recall."""
+        return self.curve(candidate.memory, draft.request.now)
+
+    def curve(self, memory: Memory, now: datetime) -> float:
         """The Weibull curve of the memory's tier."""
-        memory = candidate.memory
         scale = self.half_life_days * exp(1.5 * memory.worth.importance) * (1 + 0.5 * memory.worth.salience)
-        days = age_hours(memory, draft.request.now, "access") / 24
+        days = age_hours(memory, now, "access") / 24
         shape: float = getattr(self, Tier(memory.tier).value)
         return exp(-(log(2) / scale) * days**shape)

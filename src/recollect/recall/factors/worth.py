@@ -58,6 +58,18 @@ class RelevanceFactor(Factor):
 
 
 @dataclass(frozen=True, slots=True)
+class FeedbackFactor(Factor):
+    """1 + share · relevance / 5, relevance held to −5 … 5: feedback moves a score by at most `share`."""
+
+    kind = "feedback"
+    share: float = 0.1
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """Between 1 − share and 1 + share; 1 without feedback."""
+        return 1 + self.share * min(5.0, max(-5.0, candidate.memory.worth.relevance)) / 5
+
+
+@dataclass(frozen=True, slots=True)
 class TrustFactor(Factor):
     """0.5 + 0.5 · trust / 3: an owner's word counts fully, an untrusted one half."""
 

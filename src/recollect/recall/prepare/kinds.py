@@ -14,7 +14,7 @@ CONTENT = tuple(kind for kind in Kind if kind not in ROUTING)
 
 @dataclass(frozen=True, slots=True)
 class Content(Stage):
-    """Leave tags, intents and sources out of the search unless the caller names kinds: they lead, they do not answer."""
+    """Leave tags, intents and sources out of the search unless the caller names kinds: they only lead to others."""
 
     kind = "content"
 

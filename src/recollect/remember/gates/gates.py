@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from recollect.errors import InvalidInput
 from recollect.model import Memory, fingerprint
-from recollect.ports import Clock, Entry, Store, Vectors
+from recollect.ports import Clock, Entry, Store
 from recollect.remember.changes import FINAL, changes
-from recollect.remember.gates import noise as noises
 from recollect.remember.gates.duplicates import duplicates
 from recollect.remember.gates.instructions import instructions
 from recollect.remember.gates.keepsake import held
@@ -21,15 +20,10 @@ from recollect.remember.gates.secrets import secrets
 from recollect.remember.gates.size import size
 from recollect.remember.gates.verdict import Context, Gate, Verdict, flagged
 
-if TYPE_CHECKING:
-    from recollect.ports import Vector
-
 VERB = "gate"
 """The verb of the journal's entries about gates."""
 IN_ORDER: tuple[Gate, ...] = (size, secrets, loops, duplicates, noise, instructions)
 """Secrets come before anything that is recorded."""
-LIKE_NOISE = 0.82
-"""The cosine with a text of the noise bank from which on a text is noise, as in the recipe `mnemo`."""
 NOT_KEPT = "not kept"
 """The flag of a memory that a gate kept back, as the caller gets it."""
 Given = tuple[Memory, Verdict]
@@ -104,19 +98,6 @@ class Gates:
             context.passed(passed)
         return Checked(tuple(kept.values()), self._entries(given), None, tuple(outcomes))
 
-    def listen(self, checked: Checked, vectors: Mapping[str, Vectors], bank: Vector) -> Checked:
-        """Mark as noise what lies near the noise bank, once there are vectors to tell."""
-        if self.policy.noise == "keep" or not len(bank):
-            return checked
-        given = [
-            (memory, noises.verdict(memory, "mark", f"has a cosine of {cosine:.2f} with the noise bank"))
-            for memory in checked.memories
-            if noises.may_be_noise(memory) and (cosine := _nearest(vectors.get(memory.id), bank)) >= LIKE_NOISE
-        ]
-        marked = {verdict.memory.id: verdict.memory for _, verdict in given}
-        memories = tuple(marked.get(memory.id, memory) for memory in checked.memories)
-        return replace(checked, memories=memories, entries=(*checked.entries, *self._entries(given)))
-
     def _entries(self, given: Iterable[Given]) -> tuple[Entry, ...]:
         now = self._clock.now()
         return tuple(
@@ -156,7 +137,3 @@ def _data(memory: Memory, verdict: Verdict) -> dict[str, Any]:
     else:
         data |= changes([(memory, verdict.memory)])
     return data
-
-
-def _nearest(views: Vectors | None, bank: Vector) -> float:
-    return max((float((bank @ vector).max()) for vector in views.values()), default=-1.0) if views else -1.0

@@ -78,11 +78,21 @@ def related(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple((ends[0], other) for other in others)
 
 
+HALF_PRECISION = 2**-11
+"""The largest relative error of rounding to float16, and so of the length of a rounded vector."""
+
+
 def halved(vector: NDArray[Any]) -> NDArray[np.float16]:
-    """A vector of length 1 as float16; one without a direction (zero, NaN) keeps what it has."""
+    """A vector of length 1 as float16; one without a direction (zero, NaN) keeps what it has.
+
+    What has been halved before stays as it is, bit for bit, so that vectors can be moved.
+    """
     wide = np.asarray(vector, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         length = float(np.linalg.norm(wide))
+        half = wide.astype(np.float16)
+        if abs(length - 1) <= HALF_PRECISION and np.array_equal(half, wide):
+            return half
         if np.isfinite(length) and length > 0:
             wide = wide / length
         return wide.astype(np.float16)

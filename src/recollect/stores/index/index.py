@@ -26,10 +26,13 @@ class Index:
         self._dead = 0
         self._view = IndexView(self._table, self._alive.first(0), 0)
 
-    def apply(self, entries: Iterable[Entry], removed: Iterable[str], *, generation: int) -> None:
+    def apply(
+        self, entries: Iterable[Entry], removed: Iterable[str], *, generation: int, embedding: str | None = None
+    ) -> None:
         """Take out removed memories, then put entries in, each in place of any of its id; all or nothing.
 
-        An id among both is there afterwards. Views taken before stay as they were.
+        An id among both is there afterwards. Views taken before stay as they were. `embedding` names what made the
+        vectors.
         """
         fresh = list({entry.id: entry for entry in entries}.values())
         self._table.check(fresh)
@@ -38,7 +41,7 @@ class Index:
             self._table.extend(fresh)
             self._alive.extend(np.ones(len(fresh), np.bool_))
         self._compact()
-        self._view = IndexView(self._table, self._alive.first(len(self._alive)), generation)
+        self._view = IndexView(self._table, self._alive.first(len(self._alive)), generation, embedding)
 
     def view(self) -> IndexView:
         """The state after the last `apply`."""

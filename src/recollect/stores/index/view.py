@@ -38,8 +38,9 @@ _LONG_ENOUGH = re.compile(rf".{{3,}}|.*[{UNSPACED}].+|.+[{UNSPACED}]", re.DOTALL
 class IndexView:
     """The rows that were there when it was taken; later writes do not show. Threads may share it."""
 
-    def __init__(self, table: Table, alive: Mask, generation: int) -> None:
+    def __init__(self, table: Table, alive: Mask, generation: int, embedding: str | None = None) -> None:
         self.generation = generation
+        self.embedding = embedding
         self.size = int(np.count_nonzero(alive))
         self._table = table
         self._alive = alive

@@ -29,6 +29,14 @@ def problems(db: Database) -> list[str]:
     return found
 
 
+def damage(db: Database) -> list[str]:
+    """What SQLite itself finds wrong."""
+    try:
+        return list(_damage(db))
+    except apsw.CorruptError as error:
+        return [f"The file cannot be read further: {error}."]
+
+
 def _mismatches(db: Database) -> Iterator[str]:
     yield from _told("not searched by the words of their text", _drifted(db))
     generation = active_generation(db)

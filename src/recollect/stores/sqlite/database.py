@@ -50,6 +50,15 @@ class Database:
         """Move the write-ahead log into the file and empty it."""
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole database as of one moment; in one step, so that no writer makes it begin again."""
+        target = apsw.Connection(str(path))
+        try:
+            with target.backup("main", self._connection, "main") as backup:
+                backup.step(-1)
+        finally:
+            target.close()
+
     def close(self) -> None:
         """Close the connection; twice is harmless."""
         self._connection.close()

@@ -12,8 +12,8 @@ import apsw
 import numpy as np
 
 from recollect.model import Entity, Filter, Link, Memory
-from recollect.ports import Entry, Job, Page, StoreStats, Vectors
-from recollect.stores.common import cursor_after, position_of
+from recollect.ports import Embedded, Entry, Job, Page, StoreStats, Vectors
+from recollect.stores.common import beginning, cursor_after, position_of
 from recollect.stores.index import moment
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.filters import clause
@@ -106,17 +106,18 @@ def keyed(db: Database, keys: Sequence[str]) -> list[Memory]:
 def vectors(db: Database, ids: Sequence[str]) -> dict[str, Vectors]:
     """All views of memories in the active generation, by id."""
     found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    generation = active_generation(db)
     for id, view, data in db.execute(VIEWS, (json.dumps(list(ids)),)):
         found[id][view] = np.frombuffer(data, "<f2").astype(np.float32)
-    return dict(found)
+    return {id: Embedded(generation.name, views) for id, views in found.items()} if generation else {}
 
 
-def jobs(db: Database, task: str | None) -> list[Job]:
+def jobs(db: Database, task: str | None, limit: int) -> list[Job]:
     """What is left to do, the first due first."""
     rows = db.execute(
         "SELECT task, subject, due, attempts, error FROM jobs WHERE :task IS NULL OR task = :task "
-        "ORDER BY due, task, subject",
-        {"task": task},
+        "ORDER BY due, task, subject LIMIT :limit",
+        {"task": task, "limit": limit},
     )
     return [Job(name, subject, moment(due), attempts, error) for name, subject, due, attempts, error in rows]
 
@@ -180,6 +181,17 @@ def entities_named(db: Database, names: Iterable[str]) -> list[Entity]:
     return list(entities(db, [id for (id,) in rows]).values())
 
 
+def entities_alike(db: Database, names: Iterable[str]) -> list[Entity]:
+    """Entities of which a name begins as one of these does, by id."""
+    beginnings = json.dumps(list(dict.fromkeys(map(beginning, names))))
+    rows = db.execute(
+        "SELECT DISTINCT entity FROM json_each(?) AS asked JOIN aliases "
+        "ON folded >= asked.value AND folded < asked.value || char(0x10FFFF)",
+        (beginnings,),
+    )
+    return list(entities(db, [id for (id,) in rows]).values())
+
+
 def entities(db: Database, ids: Sequence[str]) -> dict[str, Entity]:
     """Entities with their aliases, by id."""
     asked = (json.dumps(list(ids)),)
@@ -210,6 +222,7 @@ def stats(db: Database, path: Path) -> StoreStats:
         embedding=generation and generation.name,
         kinds=dict(db.execute("SELECT kind, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1")),
         scopes=dict(db.execute("SELECT scope, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1")),
+        dimension=generation and generation.dim,
     )
 
 
@@ -235,6 +248,10 @@ class Inside:
         """Entities whose name or alias is one of these, case aside."""
         return entities_named(self._db, names)
 
+    def alike(self, names: Sequence[str]) -> list[Entity]:
+        """Entities of which a name begins as one of these does."""
+        return entities_alike(self._db, names)
+
     def keyed(self, keys: Sequence[str]) -> list[Memory]:
         """Every memory with one of these keys, in the order written."""
         return keyed(self._db, keys)
@@ -243,9 +260,9 @@ class Inside:
         """All views of each memory that has one."""
         return vectors(self._db, ids)
 
-    def jobs(self, task: str | None = None) -> list[Job]:
+    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
         """What is left to do, the first due first."""
-        return jobs(self._db, task)
+        return jobs(self._db, task, limit)
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """The journal, newest first: of a verb, or about a memory."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -12,11 +12,12 @@ import apsw
 
 from recollect.errors import InvalidInput
 from recollect.model import Entity, Filter, Link, Memory
-from recollect.ports import Batch, Entry, Job, Page, Plan, StoreStats, Vectors
+from recollect.ports import Batch, Entry, Job, Page, Plan, Record, StoreStats, Vectors
 from recollect.stores.common import check_adoption, check_limit, check_vectors
 from recollect.stores.index import IndexView, micros
-from recollect.stores.sqlite import checks, reads, writes
+from recollect.stores.sqlite import checks, dump, generations, reads, writes
 from recollect.stores.sqlite.connection import Connections, Synchronous
+from recollect.stores.sqlite.copying import copy
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.opening import located, prepare
 from recollect.stores.sqlite.sync import Cache
@@ -78,6 +79,27 @@ class SqliteStore:
         if known is None:
             self._adopt_first(embedding, dim)
 
+    def prepare(self, embedding: str, dim: int) -> None:
+        """Make room for vectors of another embedding generation, beside those that are searched."""
+        with self._connections.writing() as db:
+            generations.prepare(db, embedding, dim)
+
+    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+        """Memories in every form that have no vectors of a prepared generation, in the order written."""
+        with self._connections.snapshot() as db:
+            return generations.lacking(db, embedding, limit)
+
+    def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors of a prepared generation, of those memories whose text is still the one given."""
+        packed = generations.packed(vectors)
+        with self._connections.writing() as db:
+            generations.add_vectors(db, embedding, memories, packed)
+
+    def switch(self, embedding: str) -> bool:
+        """Search by a prepared generation from now on, and drop every other; False while any memory lacks it."""
+        with self._connections.writing() as db:
+            return generations.switch(db, embedding)
+
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them."""
         ready = writes.prepared(batch)
@@ -132,10 +154,10 @@ class SqliteStore:
         with self._connections.reading() as db:
             return reads.vectors(db, ids)
 
-    def jobs(self, task: str | None = None) -> list[Job]:
+    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
         """What is left to do, the first due first."""
         with self._connections.reading() as db:
-            return reads.jobs(db, task)
+            return reads.jobs(db, task, limit)
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """The journal, newest first: of a verb, or about a memory."""
@@ -156,6 +178,11 @@ class SqliteStore:
         """Entities whose name or alias is one of these, case aside."""
         with self._connections.snapshot() as db:
             return reads.entities_named(db, names)
+
+    def alike(self, names: Sequence[str]) -> list[Entity]:
+        """Entities of which a name or alias begins as one of these does, for three letters."""
+        with self._connections.snapshot() as db:
+            return reads.entities_alike(db, names)
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
         """Count a recall of each memory; invalidates no cache, and does not wait long for its turn."""
@@ -199,6 +226,16 @@ class SqliteStore:
         """How much there is."""
         with self._connections.snapshot() as db:
             return reads.stats(db, self.path)
+
+    def records(self) -> Generator[StoreStats | Record]:
+        """How much there is, then all of it as of one moment."""
+        with self._connections.snapshot() as db:
+            yield from dump.records(db, self.path)
+
+    def backup(self, path: Path) -> None:
+        """Copy the store as of one moment to a new file, and check the copy; others may go on writing."""
+        with self._connections.reading() as db:
+            copy(db, path, self.path)
 
     def integrity(self) -> list[str]:
         """What is wrong with the file, one sentence each; empty when it is sound."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.stores.common import OF_THE_TEXT
+from recollect.stores.common import RELATING
 from recollect.stores.index import Entry, Index, IndexView
 from recollect.stores.index.entry import related
 from recollect.stores.sqlite.connection import Connections
@@ -72,14 +72,16 @@ class Cache:
                 index, seen = Index(), 0
             else:
                 index, seen = state.index, state.at.seq
-            index.apply(_changed(db, seen), _deleted(db, seen), generation=now.seq)
+            active = active_generation(db)
+            changed, deleted = _changed(db, seen), _deleted(db, seen)
+            index.apply(changed, deleted, generation=now.seq, embedding=active and active.name)
         self._state = _State(index, index.view(), now)
         return self._state
 
 
 def _changed(db: Database, seen: int) -> Iterator[Entry]:
     generation = active_generation(db)
-    linked_rows = db.execute(LINKED, {"seq": seen, **{relation: relation for relation in OF_THE_TEXT}})
+    linked_rows = db.execute(LINKED, {"seq": seen, **{relation: relation for relation in RELATING}})
     linked = {id: related(row[1:] for row in rows) for id, rows in groupby(linked_rows, _first)}
     rows = db.execute(CHANGED, {"generation": generation and generation.id, "seq": seen})
     for _, group in groupby(rows, _first):

@@ -22,7 +22,7 @@ PUT_LINK = (
     "WHERE weight <> excluded.weight RETURNING source"
 )
 PUT_JOB = "INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?)"
-MOVE_LINKS = "UPDATE OR REPLACE links SET source = ? WHERE source = ? AND relation IN (?, ?, ?)"
+MOVE_LINKS = "UPDATE OR REPLACE links SET source = ? WHERE source = ? AND relation IN (SELECT value FROM json_each(?))"
 ERASE = (
     "DELETE FROM shown WHERE id = ?",
     "DELETE FROM usage WHERE id = ?",
@@ -90,7 +90,7 @@ class Write:
         self.unlink(batch.unlinked)
         self.links(batch.links)
         self.entities(batch.entities)
-        reward(self._db, batch.rewards)
+        count(self._db, batch)
         self._db.execute_many(PUT_JOB, map(job_row, batch.jobs))
         self._db.execute_many("DELETE FROM jobs WHERE task = ? AND subject = ?", batch.done)
         for entry in batch.journal:
@@ -216,7 +216,7 @@ class Write:
         )
         if past.usage != Usage():
             self._db.execute(PUT_USAGE, usage_row(past.id, past.usage))
-        self._db.execute(MOVE_LINKS, (past.id, old.memory.id, *OF_THE_TEXT))
+        self._db.execute(MOVE_LINKS, (past.id, old.memory.id, json.dumps(OF_THE_TEXT)))
 
     def _flush(self) -> None:
         if self._unwritten:
@@ -259,10 +259,11 @@ class Write:
         )
 
 
-def reward(db: Database, rewards: Mapping[str, Sequence[float]]) -> None:
-    """Add rewards to the history of each memory there is."""
-    usages = _usages(db, rewards)
-    db.execute_many(PUT_USAGE, [usage_row(id, usage.rewarded(rewards[id])) for id, usage in usages])
+def count(db: Database, batch: Batch) -> None:
+    """Give each memory there is the usage that a batch has for it, and add rewards to its history."""
+    known = _usages(db, {**batch.usage, **batch.rewards})
+    changed = [(id, batch.usage.get(id, usage).rewarded(batch.rewards.get(id, ()))) for id, usage in known]
+    db.execute_many(PUT_USAGE, [usage_row(id, usage) for id, usage in changed])
 
 
 def job_row(job: Job) -> Row:

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from recollect.surfaces.cli import bench, demo, doctor, find, ingest, look, move, recipes, write
+from recollect.surfaces.cli import bench, demo, doctor, find, health, ingest, keep, look, move, recipes, write
 from recollect.surfaces.cli.options import setting
 from recollect.surfaces.cli.output import print_raw
 from recollect.surfaces.cli.target import Target
 
 GLOBAL_OPTIONS = ("--db", "--space", "--embedder", "--config")
-WRITE, LOOK, UPKEEP, MOVE, START = "Write", "Look", "Upkeep", "Move", "Start here"
+WRITE, CHANGE, LOOK, UPKEEP, MOVE, START = "Write", "Change", "Look", "Upkeep", "Move", "Start here"
 
 app = typer.Typer(
     help="The memory of AI agents: keep what an agent learns, and find it again.",
@@ -25,6 +25,7 @@ app = typer.Typer(
 for panel, commands in {
     START: {"demo": demo.demo},
     WRITE: {"remember": write.remember, "ingest": ingest.ingest, "relate": write.relate, "forget": write.forget},
+    CHANGE: {"feedback": keep.feedback, "invalidate": keep.invalidate, "undo": health.undo},
     LOOK: {
         "recall": find.recall,
         "why-not": find.why_not,
@@ -36,6 +37,9 @@ for panel, commands in {
     UPKEEP: {
         "recipes": recipes.recipes,
         "bench": bench.bench,
+        "audit": health.audit,
+        "tidy": keep.tidy,
+        "consolidate": keep.consolidate,
         "reembed": move.reembed,
         "doctor": doctor.doctor,
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from itertools import groupby
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,22 +13,28 @@ from recollect.surfaces.cli.lines import count
 from recollect.surfaces.cli.options import Json, Yes
 from recollect.surfaces.cli.output import one_line, print_json, progress, say, say_cut
 from recollect.surfaces.cli.target import opened
-from recollect.upkeep.audit import KINDS, Finding, Report
+
+if TYPE_CHECKING:
+    from recollect.upkeep.audit import Finding, Report
 
 SHOWN = 5
 """Findings of a kind that a terminal gets to see."""
 _COLOURS = {"high": "red", "medium": "yellow", "low": "dim"}
-_kinds = ", ".join(KINDS)
 
 
 def audit(
     context: typer.Context,
     kind: Annotated[
-        list[str] | None, typer.Option("--kind", metavar="KIND", help=f"Look for these only: {_kinds}. Repeatable.")
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help="Look for this only, such as secret or drift; may be repeated."),
     ] = None,
     fix: Annotated[
         list[str] | None,
-        typer.Option("--fix", metavar="KIND", help="Mend findings of this kind, or all; nothing is mended without it."),
+        typer.Option(
+            "--fix",
+            metavar="KIND",
+            help="Mend findings of this kind, or all; may be repeated. Without it nothing is changed.",
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Print every finding, not the first few of a kind.")
@@ -70,9 +76,11 @@ def undo(
 
 
 def _chosen(fix: list[str], context: typer.Context) -> set[str]:
+    from recollect.upkeep.audit import KINDS
+
     unknown = sorted(set(fix) - {*KINDS, "all"})
     if unknown:
-        raise typer.BadParameter(f"There is no kind {unknown[0]!r}: choose all or one of {_kinds}.", context)
+        raise typer.BadParameter(f"There is no kind {unknown[0]!r}: choose all, {', '.join(KINDS)}.", context)
     return set(KINDS) if "all" in fix else set(fix)
 
 

@@ -12,6 +12,7 @@ from recollect.testing.store_suite.filtering import Filtering
 from recollect.testing.store_suite.graph import Graph
 from recollect.testing.store_suite.hostile import Hostile
 from recollect.testing.store_suite.listing import Listing
+from recollect.testing.store_suite.renewing import Renewing
 from recollect.testing.store_suite.revising import Revising
 from recollect.testing.store_suite.searching import Searching
 from recollect.testing.store_suite.sharing import Sharing
@@ -22,6 +23,6 @@ __all__ = ["StoreConformance"]
 
 
 class StoreConformance(
-    Writing, Revising, Filtering, Searching, VectorSearching, Graph, Listing, Erasing, Sharing, Hostile
+    Writing, Revising, Filtering, Searching, VectorSearching, Renewing, Graph, Listing, Erasing, Sharing, Hostile
 ):
     """All groups of tests; a backend gives `make_store`, and says whether handles share one store."""

@@ -101,3 +101,12 @@ class Graph(StoreCase):
             if may
         }
         assert edges == {(now.id, "e:ann", "e:bergen"), (then.id, "e:ann", "e:oslo")}
+
+    def test_entities_that_may_be_meant_begin_alike(self, store: Store) -> None:
+        """By name or alias, case and accents aside; a name of two letters may be the beginning of any."""
+        caroline, emil = Entity("e1", "Caroline Berg"), Entity("e2", "Émil", aliases=("Carl",))
+        store.put(Batch(entities=[caroline, emil, Entity("e3", "Dora")]))
+        assert store.alike(["caroliine"]) == [caroline, emil]
+        assert store.alike(["EMI", "nobody"]) == [emil]
+        assert store.alike(["Do"]) == [Entity("e3", "Dora")]
+        assert store.alike([]) == []

@@ -106,6 +106,16 @@ class Revising(StoreCase):
         assert usage is not None
         assert (usage.recalls, usage.reward_count, usage.reward_total) == (1, 3, 1.5)
 
+    def test_usage_is_kept_as_given(self, store: Store) -> None:
+        """In place of what was counted; recalls and rewards are counted on from there."""
+        put(store, memory("a lamp", id="lamp"))
+        store.touch(["lamp"], NOON)
+        store.put(Batch(usage={"lamp": Usage(7, NOON - DAY, (NOON - DAY,), 2, 1.5), "nobody": Usage(1)}))
+        store.put(Batch(rewards={"lamp": [0.5]}))
+        assert store.get(["lamp"])["lamp"].usage == Usage(7, NOON - DAY, (NOON - DAY,), 3, 2.0)
+        store.put(Batch(usage={"lamp": Usage()}))
+        assert store.get(["lamp"])["lamp"].usage == Usage()
+
     def test_jobs_wait_until_they_are_done(self, store: Store) -> None:
         """First due first; the same task for the same subject is one job."""
         late, early = Job("facts", "a", NOON + DAY), Job("session", "b", NOON, attempts=2, error="no answer")

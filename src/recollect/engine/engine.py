@@ -1,4 +1,4 @@
-"""The verbs: wires stores and models to the recall pipelines."""
+"""The verbs that write, find and look: wires stores and models to the recall pipelines."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self, Unpack, cast
+from typing import Any, Self, Unpack, cast
 
 from recollect.asking import Askers
 from recollect.clock import SystemClock
 from recollect.embedding import StoreEmbedder
-from recollect.errors import InvalidInput, MissingService, NotFound
-from recollect.model import Fact, Filter, Memory, Recall, When, instant
+from recollect.engine.upkeep import Upkeep
+from recollect.errors import InvalidInput, NotFound
+from recollect.model import Fact, Filter, Memory, Recall
 from recollect.notices import Notice, Notices
-from recollect.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
+from recollect.ports import Clock, Embedder, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from recollect.recall.explain import Explanation, explain
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.recipes import RECIPES
@@ -33,6 +34,7 @@ from recollect.recall.why_not import Absence, why_not
 from recollect.remember.by_model import TASK as FACTS
 from recollect.remember.by_model import FactReader
 from recollect.remember.entities import Find, names
+from recollect.remember.gates import Gates, Policy
 from recollect.remember.ingest import IngestReport
 from recollect.remember.ingest.keep import Ingest
 from recollect.remember.keeping import Keeper
@@ -40,22 +42,14 @@ from recollect.remember.record import Fields, record
 from recollect.remember.relate import FactFields, told
 from recollect.remember.sessions import IDLE, Session, Sessions
 from recollect.remember.sessions import TASK as SESSION
-from recollect.upkeep.backup import Backup, backup
-from recollect.upkeep.consolidate import Consolidation, Notebook
-from recollect.upkeep.exporting import Exported, export
-from recollect.upkeep.feedback import asked, feedback
-from recollect.upkeep.importing import Imported, import_
-from recollect.upkeep.invalidate import invalidate
-from recollect.upkeep.reembed import Reembedding, reembed
-from recollect.upkeep.tidy import Tidying, tidy
-from recollect.upkeep.undo import undo
+from recollect.upkeep.consolidate import Notebook
 from recollect.work import Worker
 
 BATCH = 256
 """Memories per transaction of `remember_many`."""
 
 
-class Engine:
+class Engine(Upkeep):
     """A memory that is open. Thread-safe; after a fork, open again."""
 
     def __init__(
@@ -66,6 +60,7 @@ class Engine:
         reranker: Reranker | None = None,
         askers: Askers | None = None,
         facts: bool = True,
+        policy: Policy | None = None,
         find: Find = names,
         recipe: str = "recollect",
         recipes: Mapping[str, Pipeline] = RECIPES,
@@ -83,7 +78,8 @@ class Engine:
         self._recipe = self._pipeline(recipe).name
         self._clock = clock or SystemClock()
         self._reader = FactReader(store, self._clock, self._askers)
-        self._keeper = Keeper(store, self._embedder, facts=facts, find=find, later=self._reader.later)
+        gates = Gates(policy or Policy(), self._clock)
+        self._keeper = Keeper(store, self._embedder, facts=facts, find=find, later=self._reader.later, gates=gates)
         self._notebook = Notebook(store, notes, self._askers, self._embedder)
         self._pool = ThreadPoolExecutor(thread_name_prefix="recollect")
         self._notices = notices or Notices()
@@ -303,74 +299,6 @@ class Engine:
     def stats(self) -> StoreStats:
         """How much the space holds."""
         return self._store.stats()
-
-    # Upkeep
-
-    def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
-        """Tell what a memory was worth: useful, wrong, outdated or hide; with the recall, its question is kept too."""
-        return feedback(self._store, id, verdict, self._clock.now(), None if recall is None else asked(recall))
-
-    def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
-        """End a memory's truth at a moment, now if none is given; it stays in its history. Twice is an error."""
-        now = self._clock.now()
-        return invalidate(self._store, id, now if at is None else instant(at), now, superseded_by)
-
-    def tidy(self, *, dry_run: bool = True) -> Tidying:
-        """Tell what there is to tidy among what was learnt; do it, if it is no dry run. `undo` takes a run back."""
-        done = tidy(self._store, self._clock.now(), dry_run=dry_run)
-        ended = tuple(one.id for one in done.changes if one.rule in ("decay", "expire"))
-        if done.run is not None and ended:
-            self._notices.tell(Notice("decay", done.at, ended, dict(done.counts)))
-        return done
-
-    def consolidate(self, period: str | None = None) -> Consolidation:
-        """Write the notes of days, weeks and quarters that are over, or of one sort of them; once each."""
-        return self._notebook.consolidate(self._clock.now(), period)
-
-    def undo(self, entry: str) -> Entry:
-        """Take back what an entry of the journal tells of, or all of a tidying, given its run."""
-        return undo(self._store, entry, self._clock.now(), lambda memory: self._keep([memory]))
-
-    # Renewing and moving
-
-    def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> Reembedding:
-        """Make new vectors of everything, by another embedder or the one this memory was opened with.
-
-        Recalls go on with the old vectors until the last new one is there; a run that was killed is simply run again.
-        """
-        if self._embedder is None:
-            raise MissingService(
-                "This memory was opened without an embedder",
-                remedy="Open it with the one to embed by, such as 'local'.",
-            )
-        chosen = self._embedder.named(embedder)
-        done = reembed(self._store, chosen, progress)
-        self._embedder.replace(chosen)
-        return done
-
-    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
-        """Copy the memory to a file, while it is in use; the copy is checked. `recollect.restore` takes it back."""
-        return backup(self._store, path, overwrite=overwrite, source=getattr(self._store, "path", None))
-
-    def export(
-        self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
-    ) -> Exported:
-        """Write everything as lines of JSON, vectors included; `import_` takes them into any store."""
-        return export(self._store, path, overwrite=overwrite, progress=progress)
-
-    def import_(
-        self, path: str | Path | IO[bytes], *, without_vectors: bool = False, progress: Progress | None = None
-    ) -> Imported:
-        """Take in an export; what is known already stays as it is. Without its vectors, new ones are made."""
-        embedder = self._embedder
-        return import_(
-            self._store,
-            path,
-            embed=embedder and embedder.of_texts,
-            able=embedder and embedder.makes,
-            vectors=not without_vectors,
-            progress=progress,
-        )
 
 
 def _batches(memories: Iterable[Memory]) -> Iterator[builtins.list[Memory]]:

@@ -1,0 +1,65 @@
+"""A copy of a memory while it is in use: its file, and the notes that belong to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.errors import InvalidInput, StoreError
+from recollect.ports import Store
+from recollect.upkeep.exporting import refuse_existing
+
+NOTES = ".notes"
+"""Ending of the folder of notes that belongs to a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that was made and checked."""
+
+    path: Path
+    bytes: int
+    notes: int
+
+
+def backup(store: Store, to: str | os.PathLike[str], *, overwrite: bool = False, source: Path | None = None) -> Backup:
+    """Copy a store as of one moment; the copy appears whole and checked, or not at all. `source` has the notes."""
+    path = Path(to).absolute()
+    refuse_existing(path, overwrite=overwrite)
+    if path.with_name(f"{path.name}-wal").exists() or (source is not None and path.exists() and path.samefile(source)):
+        raise InvalidInput(f"{path} is a memory in use", remedy="Choose another name for the backup.")
+    part = path.with_name(f".{path.name}.part-{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        store.backup(part)
+        _flush(part)
+        part.replace(path)
+        notes = 0 if source is None else _copy_notes(source, path)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written ({error.strerror})", remedy="Choose another place, or free some space."
+        ) from error
+    finally:
+        for ending in ("", "-wal", "-shm", "-journal"):
+            part.with_name(part.name + ending).unlink(missing_ok=True)
+    return Backup(path, path.stat().st_size, notes)
+
+
+def _flush(file: Path) -> None:
+    with file.open("rb") as opened:
+        os.fsync(opened.fileno())
+
+
+def _copy_notes(source: Path, path: Path) -> int:
+    """Copy the folder of notes in place of one of an earlier backup; returns how many files it has."""
+    notes, target = source.with_name(source.name + NOTES), path.with_name(path.name + NOTES)
+    if not notes.is_dir():
+        return 0
+    part = target.with_name(f".{target.name}.part-{os.getpid()}")
+    shutil.copytree(notes, part)
+    if target.exists():
+        shutil.rmtree(target)
+    part.rename(target)
+    return sum(one.is_file() for one in target.rglob("*"))

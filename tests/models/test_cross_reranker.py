@@ -1,0 +1,92 @@
+"""The packaged cross-encoder, really run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import recollect_models
+from recollect.errors import InvalidInput, ModelUnavailable
+from recollect.models.embedders import build as build_embedder
+from recollect.models.packaged import packages
+from recollect.models.rerankers import build
+from recollect.models.rerankers.cross import QUERY_TOKENS, CrossReranker
+from recollect.models.rerankers.local import NOT_LATIN
+from recollect.ports import Reranker
+
+NAME = "recollect-rerank-1"
+MOVED = "[8 May 2023] Alice: I have moved to Stockholm with my family."
+UNRELATED = "[8 May 2023] Bob: The importer failed again last night with a timeout."
+
+
+@pytest.fixture(scope="module")
+def reranker() -> Reranker:
+    built = build(f"local:{NAME}")
+    assert built is not None
+    return built
+
+
+@pytest.mark.parametrize("query", ["Where does Alice live?", "Alice lives in Stockholm.", "alice stockholm move"])
+def test_what_answers_comes_before_what_does_not(reranker: Reranker, query: str) -> None:
+    answer, other = reranker.score(query, [MOVED, UNRELATED])
+    assert answer > other
+
+
+def test_the_speaker_asked_for_comes_first(reranker: Reranker) -> None:
+    said = "I have moved to Stockholm with my family."
+    alice, bob = reranker.score("Where does Alice live?", [f"Alice: {said}", f"Bob: {said}"])
+    assert alice > bob
+
+
+def test_a_logit_does_not_depend_on_the_other_texts(reranker: Reranker) -> None:
+    texts = [MOVED, UNRELATED, "ok", "The garden needs water. " * 200, ""]
+    together = list(reranker.score("Where does Alice live?", texts))
+    assert together == [reranker.score("Where does Alice live?", [text])[0] for text in texts]
+    assert reranker.score("Where does Alice live?", []) == []
+
+
+def test_of_a_long_query_the_beginning_is_read(reranker: Reranker) -> None:
+    long = "word " * QUERY_TOKENS
+    assert reranker.score(long + "Stockholm", [MOVED]) == reranker.score(long + "timeout", [MOVED])
+    assert reranker.score("Stockholm", [MOVED]) != reranker.score("timeout", [MOVED])
+
+
+def test_a_script_it_does_not_read_is_refused() -> None:
+    reranker = CrossReranker.from_folder(recollect_models.path(NAME), unread=NOT_LATIN)
+    with pytest.raises(ModelUnavailable, match="script"):
+        reranker.score("爱丽丝现在住在哪里", [MOVED])
+
+
+def test_a_reranker_is_no_embedder_and_an_embedder_no_reranker() -> None:
+    assert NAME not in packages("embedder")
+    assert set(packages("reranker")) == {NAME}
+    with pytest.raises(InvalidInput, match="no local model"):
+        build_embedder(f"local:{NAME}")
+    with pytest.raises(InvalidInput, match="no local model"):
+        build("local:all-minilm-l6-v2")
+
+
+def test_an_embedder_opened_as_a_reranker_is_unusable() -> None:
+    with pytest.raises(ModelUnavailable, match="no output score"):
+        CrossReranker.from_folder(recollect_models.path()).score("a", ["b"])
+
+
+def test_a_manifest_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(recollect_models.path(NAME), tmp_path / "model"))
+    manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    (folder / "model.json").write_text(json.dumps(manifest | {"kind": "poet"}))
+    with pytest.raises(ModelUnavailable, match="kind is none of"):
+        CrossReranker.from_folder(folder)
+
+
+def test_our_embedder_is_one_setting_away() -> None:
+    built = build_embedder("local:recollect-embed-1")
+    assert built is not None
+    assert built.generation.startswith("recollect-embed-1:")
+    assert built.dim == 384
+    rows = built.embed([MOVED, UNRELATED], purpose="memory")
+    (query,) = built.embed(["Where does Alice live?"], purpose="query")
+    assert rows[0] @ query > rows[1] @ query

@@ -1,0 +1,52 @@
+"""feedback, invalidate, undo, tidy and consolidate on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.surfaces.conftest import Cli
+
+
+def test_feedback_with_the_recall_that_gave_it_and_its_undo(cli: Cli, tmp_path: Path) -> None:
+    id = cli("remember", "The key lies under the pot.", "--json").data["id"]
+    recall = tmp_path / "recall.json"
+    recall.write_text(cli("recall", "key", "--json").out, encoding="utf-8")
+    assert cli("feedback", id[:8], "useful", "--recall", str(recall), "--json").data["relevance"] == 1
+    assert "relevance +2" in cli("feedback", id, "useful").out
+    assert "is no verdict" in cli("feedback", id, "lovely").problem
+    recall.write_text("[]", encoding="utf-8")
+    assert "recall --json" in cli("feedback", id, "useful", "--recall", str(recall)).problem
+    assert cli("feedback", id, "hide", "--json").data["flags"] == ["hidden"]
+    assert cli("recall", "key", "--json").data["items"] == []
+
+
+def test_invalidate_tells_until_when(cli: Cli) -> None:
+    id = cli("remember", "The office is in Oslo.", "--at", "2024-01-01", "--json").data["id"]
+    new = cli("remember", "Our rooms are in Bergen.", "--at", "2024-05-01", "--json").data["id"]
+    assert "until 2024-05-01" in cli("invalidate", id[:8], "--at", "2024-05-01", "--superseded-by", new[:8]).out
+    assert "cannot end again" in cli("invalidate", id).problem
+    assert cli("show", id, "--json").data["superseded_by"] == new
+
+
+def test_tidy_tells_and_with_apply_does_and_undo_takes_it_back(cli: Cli) -> None:
+    id = cli("remember", "A parking permit.", "--at", "2024-01-01", "--expires-at", "2024-02-01", "--json").data["id"]
+    assert "Nothing to tidy" not in cli("tidy").out
+    planned = cli("tidy", "--json").data
+    assert (planned["run"], planned["counts"]) == (None, {"expire": 1})
+    out = cli("tidy", "--apply").out
+    assert "expired on 2024-02-01" in out and "Nothing to tidy." in cli("tidy").out
+    run = out.rstrip().rpartition(" ")[2]
+    assert cli("undo", run, "--json").data["subjects"] == [id]
+    assert cli("tidy", "--json").data["counts"] == {"expire": 1}
+
+
+def test_consolidate_writes_files_beside_the_database(cli: Cli, db: Path) -> None:
+    cli("remember", "The ferry sailed on time.", "--at", "2024-04-01")
+    done = cli("consolidate", "--json").data
+    assert [one["name"] for one in done["written"]] == ["2024-04-01", "2024-W14", "2024-Q2"]
+    note = Path(f"{db}.notes") / "weekly" / "2024-W14.md"
+    assert "The ferry sailed on time. [" in note.read_text(encoding="utf-8")
+    assert "0 notes written, 3 up to date." in cli("consolidate").out
+    assert "is no period" in cli("consolidate", "hourly").problem
+    assert json.loads(cli("list", "--kinds", "note", "--json").out)["items"]

@@ -1,0 +1,60 @@
+"""Secrets are seen in what people and programs write, and in nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.text.secrets import is_card, is_iban, masked, secrets_in
+from tests.secret_samples import CARD, IBAN, INNOCENT, PASSWORDS, SAMPLES
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_secret_is_named_and_gone(kind: str) -> None:
+    text, secret = SAMPLES[kind]
+    assert secret in text
+    assert [one.kind for one in secrets_in(text)] == [kind]
+    assert f"[secret: {kind}]" in masked(text)
+    assert secret not in masked(text)
+
+
+@pytest.mark.parametrize(("text", "secret"), PASSWORDS)
+def test_a_password_is_masked_and_the_sentence_stays(text: str, secret: str) -> None:
+    assert secret in text
+    shown = masked(text)
+    assert secret not in shown
+    assert "[secret: password]" in shown
+    assert shown.startswith(text[: text.index(secret)].rstrip("'\""))
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_a_text_about_secrets_holds_none(text: str) -> None:
+    assert secrets_in(text) == []
+    assert masked(text) == text
+
+
+def test_numbers_are_judged_by_their_check_digits() -> None:
+    assert is_card(CARD) and not is_card(CARD[:-1] + "7")
+    assert is_iban(IBAN) and not is_iban(IBAN[:-1] + "1")
+    assert not is_card("4444 4444 4444 4444 44")
+
+
+def test_two_secrets_in_one_text_are_both_masked() -> None:
+    first, second = SAMPLES["GitHub token"], SAMPLES["Stripe key"]
+    shown = masked(f"{first[0]}; {second[0]}")
+    assert shown == "use [secret: GitHub token] to clone; charge with [secret: Stripe key]"
+
+
+@given(st.text())
+def test_masking_any_text_twice_changes_nothing_more(text: str) -> None:
+    assert masked(masked(text)) == masked(text)
+
+
+@pytest.mark.parametrize("name", ["locomo", "realtalk"])
+def test_conversations_hold_no_secrets(data: Path, name: str) -> None:
+    lines = (data / "eval" / name / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [line[:200] for line in lines if secrets_in(json.loads(line)["text"])] == []
