@@ -12,6 +12,7 @@ from torch.nn import functional
 
 # Added to the attention logits of padding; finite, so that a row without any token stays a number.
 MASKED_LOGIT = -10_000.0
+DROPOUT = 0.1  # while training, as BERT's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class EncoderConfig:
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention, softmax(QKᵀ/√d)V (Vaswani et al. 2017), written out."""
+    """Multi-head self-attention, softmax(QKᵀ/√d)V (Vaswani et al. 2017), written out in the exported graph."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -46,8 +47,14 @@ class Attention(nn.Module):
 
     def forward(self, states: Tensor, logit_mask: Tensor) -> Tensor:
         query, key, value = (self._split(project(states)) for project in (self.query, self.key, self.value))
-        logits = query @ key.transpose(-1, -2) * (1 / math.sqrt(self.width)) + logit_mask
-        mixed = torch.softmax(logits, dim=-1) @ value
+        if torch.onnx.is_in_onnx_export():
+            logits = query @ key.transpose(-1, -2) * (1 / math.sqrt(self.width)) + logit_mask
+            mixed = torch.softmax(logits, dim=-1) @ value
+        else:
+            dropped = DROPOUT if self.training else 0.0
+            mixed = functional.scaled_dot_product_attention(
+                query, key, value, attn_mask=logit_mask.to(query.dtype), dropout_p=dropped
+            )
         batch, length = states.shape[0], states.shape[1]
         return self.output(mixed.transpose(1, 2).reshape(batch, length, self.heads * self.width))
 
@@ -66,10 +73,11 @@ class Layer(nn.Module):
         self.widen = nn.Linear(config.hidden_size, config.intermediate_size)
         self.narrow = nn.Linear(config.intermediate_size, config.hidden_size)
         self.output_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, states: Tensor, logit_mask: Tensor) -> Tensor:
-        states = self.attention_norm(states + self.attention(states, logit_mask))
-        return self.output_norm(states + self.narrow(functional.gelu(self.widen(states))))
+        states = self.attention_norm(states + self.dropout(self.attention(states, logit_mask)))
+        return self.output_norm(states + self.dropout(self.narrow(functional.gelu(self.widen(states)))))
 
 
 class Encoder(nn.Module):
@@ -77,15 +85,18 @@ class Encoder(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
+        self.config = config
         self.words = nn.Embedding(config.vocab_size, config.hidden_size)
         self.positions = nn.Embedding(config.max_position_embeddings, config.hidden_size)
         self.types = nn.Embedding(config.type_vocab_size, config.hidden_size)
         self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
         states = self.norm(self.words(input_ids) + self.positions(places) + self.types(token_type_ids))
+        states = self.dropout(states)
         logit_mask = (1.0 - attention_mask[:, None, None, :].to(states.dtype)) * MASKED_LOGIT
         for layer in self.layers:
             states = layer(states, logit_mask)
@@ -93,19 +104,51 @@ class Encoder(nn.Module):
 
 
 class SentenceEncoder(nn.Module):
-    """An encoder with mean pooling: gives (unit sentence vectors, last hidden states)."""
+    """An encoder with mean pooling: gives (unit sentence vectors, last hidden states).
 
-    def __init__(self, encoder: Encoder) -> None:
+    With a `context_mark`, the tokens from the first such id on are read but not averaged: they say what the
+    text is about without becoming part of it.
+    """
+
+    def __init__(self, encoder: Encoder, context_mark: int | None = None) -> None:
         super().__init__()
         self.encoder = encoder
+        self.context_mark = context_mark
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> tuple[Tensor, Tensor]:
         tokens = self.encoder(input_ids, attention_mask, token_type_ids)
         weights = attention_mask.to(tokens.dtype)
+        if self.context_mark is not None:
+            marks = (input_ids == self.context_mark).to(tokens.dtype)
+            weights = weights * (torch.cumsum(marks, dim=1) < 0.5).to(tokens.dtype)
         weights = weights / weights.sum(1, keepdim=True)
         # A product per text rather than one sum over the batch: rounding then ignores the neighbours.
         mean = (weights.unsqueeze(1) @ tokens).squeeze(1)
         return functional.normalize(mean, dim=-1), tokens
+
+
+class PairScorer(nn.Module):
+    """A cross-encoder: query and text read together give one logit, from the first state and the mean of all."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        width = encoder.norm.normalized_shape[0]
+        self.mix = nn.Linear(2 * width, width)
+        self.score = nn.Linear(width, 1)
+        self.dropout = nn.Dropout(DROPOUT)
+        nn.init.zeros_(self.score.weight)
+        nn.init.zeros_(self.score.bias)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        tokens = self.encoder(input_ids, attention_mask, token_type_ids)
+        weights = attention_mask.to(tokens.dtype)
+        weights = weights / weights.sum(1, keepdim=True)
+        mean = (weights.unsqueeze(1) @ tokens).squeeze(1)
+        # Three axes, so that the exported product is a MatMul like all others and is quantised with them.
+        both = torch.cat((tokens[:, 0], mean), dim=-1).unsqueeze(1)
+        mixed = functional.gelu(self.mix(both))
+        return self.score(self.dropout(mixed)).squeeze(-1).squeeze(-1)
 
 
 # Our module names for those of a BERT checkpoint.

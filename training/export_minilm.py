@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from quantise import quantise
 from safetensors.torch import load as load_safetensors
 from tokenizers import Tokenizer
+from torch import nn
 
 NAME = "all-minilm-l6-v2"
 RECIPE = 1  # raised when the same weights would give another file
@@ -118,10 +119,11 @@ def load_tokenizer(data: bytes) -> Tokenizer:
     return tokenizer
 
 
-def export(model: SentenceEncoder) -> onnx.ModelProto:
+def export(model: nn.Module, outputs: Sequence[str] = OUTPUTS) -> onnx.ModelProto:
     """The float graph, with free batch size and length."""
     example = tuple(torch.ones((2, 16), dtype=torch.int64) for _ in INPUTS)
-    axes = {name: {0: "batch", 1: "length"} for name in (*INPUTS, "tokens")} | {"embedding": {0: "batch"}}
+    axes = {name: {0: "batch", 1: "length"} for name in INPUTS}
+    axes |= {name: {0: "batch", 1: "length"} if name == "tokens" else {0: "batch"} for name in outputs}
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         # The tracing exporter is deprecated, but gives the plainer graph and needs no further package.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -131,7 +133,7 @@ def export(model: SentenceEncoder) -> onnx.ModelProto:
             example,
             str(file),
             input_names=list(INPUTS),
-            output_names=list(OUTPUTS),
+            output_names=list(outputs),
             dynamic_axes=axes,
             opset_version=OPSET,
             dynamo=False,

@@ -26,7 +26,7 @@ def test_every_public_name_resolves_and_has_a_docstring() -> None:
 
 def test_the_async_engine_has_the_same_verbs() -> None:
     def verbs(engine: type) -> set[str]:
-        return {name for name, value in vars(engine).items() if inspect.isfunction(value) and not name.startswith("_")}
+        return {name for name, _ in inspect.getmembers(engine, inspect.isfunction) if not name.startswith("_")}
 
     assert verbs(recollect.AsyncEngine) == verbs(recollect.Engine)
 

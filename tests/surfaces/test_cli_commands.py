@@ -205,5 +205,5 @@ def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
 def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
     Path("recollect.toml").write_text('[recipes.mine]\nbase = "recollect"\nset = { "rrf.k" = 7 }\n', encoding="utf-8")
     assert "mine" in [recipe["name"] for recipe in bare("recipes", "--json").data]
-    assert re.search(r"^mine +embed → search", bare("recipes").out, re.MULTILINE)
+    assert re.search(r"^mine +content → embed → search", bare("recipes").out, re.MULTILINE)
     assert "k 7" in bare("recipes", "mine").out

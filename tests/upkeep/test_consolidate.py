@@ -16,11 +16,11 @@ import recollect
 from recollect.asking import Askers, Models
 from recollect.engine import Engine
 from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.model import Kind
+from recollect.model import CITES, Kind
 from recollect.stores.memory import MemoryStore
 from recollect.testing.fakes import FakeClock, FakeEmbedder
 from recollect.text.salient import salient
-from recollect.upkeep.consolidate import CITES, PERIODS
+from recollect.upkeep.consolidate import PERIODS
 from recollect.upkeep.consolidate.periods import period_of
 from tests.asking.fakes import FakeLLM
 

@@ -209,7 +209,7 @@ def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch:
     session = world.play()
     before = world.snapshot()
     with monkeypatch.context() as broken:
-        broken.setattr(writes, "reward", divmod)
+        broken.setattr(writes, "count", divmod)
         with pytest.raises(TypeError):
             session.commit()
     assert world.snapshot() == before

@@ -24,7 +24,7 @@ SHOWN = 5
 def feedback(
     context: typer.Context,
     id: MemoryId,
-    verdict: Annotated[str, typer.Argument(metavar="VERDICT", help="useful, wrong, outdated or hide.")],
+    verdict: Annotated[str, typer.Argument(metavar="VERDICT", help="Useful, wrong, outdated or hide.")],
     recall: Annotated[
         Path | None,
         typer.Option(
@@ -93,7 +93,7 @@ def tidy(
 def consolidate(
     context: typer.Context,
     period: Annotated[
-        str | None, typer.Argument(metavar="PERIOD", help="daily, weekly or quarterly; all of them if left out.")
+        str | None, typer.Argument(metavar="PERIOD", help="Daily, weekly or quarterly; all of them if left out.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -1,0 +1,127 @@
+"""What the training data is turned into; needs no torch."""
+
+from __future__ import annotations
+
+import random
+
+import corpus
+import lists
+import pairs
+import pytest
+import render
+import wording
+from corpus import Question, Source
+from lists import Dress, ListMaker
+from render import Turn
+
+NAMES = ("Ann", "Bob", "Cy")
+
+
+@pytest.fixture
+def chat() -> Source:
+    units = [f"I bought a kayak number {place} from the shop at the harbour." for place in range(160)]
+    questions = [
+        Question(f"What did @A buy {place}?", (place,), (f"kayak number {place}",), lexical=(place + 1,))
+        for place in range(150)
+    ]
+    return Source("reddit", "fp", units, [place // 4 for place in range(160)], [None] * 160, questions)
+
+
+def test_a_memory_is_written_with_what_there_is() -> None:
+    turn, before, after = Turn("Yes, on Friday.", "Ann"), Turn("Coming?", "Bob"), Turn("Great!", "Bob")
+    assert render.memory(turn) == "Ann: Yes, on Friday."
+    assert render.memory(turn, "8 May 2023") == "[8 May 2023] Ann: Yes, on Friday."
+    assert render.memory(turn, None, before) == "Ann: Yes, on Friday. ‖ before: Bob: Coming?"
+    assert render.memory(Turn("Note"), None, before, after) == "Note ‖ before: Bob: Coming? ‖ after: Bob: Great!"
+
+
+def test_context_is_cut_at_the_far_ends() -> None:
+    long = Turn("start " + "x" * 300 + " end")
+    text = render.memory(Turn("turn"), None, long, long)
+    _, before, after = text.split(f" {render.CONTEXT_MARK} ")
+    assert before.endswith(" end")
+    assert "start" not in before
+    assert after.startswith("after: start ")
+    assert "end" not in after
+
+
+@pytest.mark.parametrize(
+    ("question", "claimed", "requested"),
+    [
+        ("Where did Ann move?", "Ann move Oslo.", "Remind me where Ann move."),
+        ("What is the capital?", "Oslo is the capital.", "Remind me what the capital is."),
+        ("Is it Oslo?", None, None),
+    ],
+)
+def test_a_question_has_other_wordings(question: str, claimed: str | None, requested: str | None) -> None:
+    assert wording.claim(question, "Oslo") == claimed
+    assert wording.request(question, 0) == requested
+
+
+def test_the_author_is_called_by_name_or_by_person() -> None:
+    question = "Where does @A keep @A's kayak?"
+    assert wording.named(question, "Ann") == "Where does Ann keep Ann's kayak?"
+    assert wording.to_first_person(question) == "Where do I keep my kayak?"
+    assert wording.to_second_person(question) == "Where do you keep your kayak?"
+
+
+def test_held_out_groups_are_in_no_training_source(chat: Source) -> None:
+    (training,), (held,) = corpus.split([chat])
+    assert not set(training.units) & set(held.units)
+    assert len(training.units) + len(held.units) == len(chat.units)
+    for part in (training, held):
+        for question in part.questions:
+            assert question.answers[0] in part.units[question.positives[0]]
+
+
+def test_sources_of_unconfirmed_licence_have_no_licence_to_show() -> None:
+    assert not corpus.UNCONFIRMED & set(corpus.LICENCES)
+
+
+def test_a_turn_asks_for_its_neighbour_and_is_never_shown_beside_it(chat: Source) -> None:
+    source = pairs.with_turns(chat)
+    turns = [one for one in source.questions if one.form == "turn"]
+    assert turns
+    maker = ListMaker(source, [([], [], [])] * len(source.questions), Dress(before=0.0, after=0.0, both=1.0))
+    draw = random.Random(1)
+    for place, question in enumerate(source.questions):
+        if question.form == "turn":
+            assert abs(question.hidden[0] - question.positives[0]) == 1
+            assert question.text not in maker.make(place, NAMES, draw).texts[0]
+
+
+def test_a_list_begins_with_its_positive_and_holds_it_once(chat: Source) -> None:
+    dense = [[one for one in range(40) if one != place][:30] for place in range(150)]
+    maker = ListMaker(chat, [(near, [], []) for near in dense], lists.without_context(Dress(long=0.0)), negatives=5)
+    draw = random.Random(3)
+    for place in range(30):
+        made = maker.make(place, NAMES, draw)
+        assert chat.units[place] in made.texts[0]
+        assert len(made.texts) == 6
+        assert not any(chat.units[place] in text for text in made.texts[1:])
+
+
+def test_lists_depend_on_the_seed_alone(chat: Source) -> None:
+    maker = ListMaker(chat, [([], [], [])] * len(chat.questions), Dress())
+    first, again, other = (maker.make(4, NAMES, random.Random(seed)) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_a_cloze_query_is_a_sentence_of_its_text() -> None:
+    text = (
+        "The harbour was built in the year of the great storm. Boats came from everywhere. It is closed on Mondays now."
+    )
+    source = Source("nq", "passage", [text] * 8, list(range(8)), [None] * 8, [])
+    made = pairs.cloze([source], seed=1)
+    assert len(made.questions) == 8
+    assert all(question.text in text for question in made.questions)
+
+
+def test_a_statement_is_retold_by_its_subject() -> None:
+    source = Source("wiki", "chunk", ["Rockne won his third title in 1929."], [0], [None], [
+        Question("When did Rockne win a third title?", (0,), ("1929",)),
+    ])  # fmt: skip
+    told = pairs.told([source])
+    assert told.units == ["I won my third title in 1929."]
+    assert told.questions[0].text == "When did @A win a third title?"

@@ -1,0 +1,199 @@
+"""The whole of the training with a model of two narrow layers; skipped where torch is not installed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnx")
+pytest.importorskip("safetensors")
+
+import base  # noqa: E402
+import choose  # noqa: E402
+import corpus  # noqa: E402
+import fit  # noqa: E402
+import numpy as np  # noqa: E402
+import quantise  # noqa: E402
+import recipe  # noqa: E402
+import soup  # noqa: E402
+import tokens  # noqa: E402
+import validation  # noqa: E402
+from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder  # noqa: E402
+from export_minilm import INPUTS, export, padded  # noqa: E402
+from feed import Plan  # noqa: E402
+from fit import Settings  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+torch.set_num_threads(1)  # small products: threads would only wait for one another
+
+TOKENIZER = Path(__file__).parents[2] / "packages/recollect-models/src/recollect_models/all-minilm-l6-v2/tokenizer.json"
+TINY = EncoderConfig(30522, 32, 64, 2, 4, 256, 2, 1e-12)
+CPU = torch.device("cpu")
+WORDS = ("kayak", "lantern", "violin", "orchard", "glacier", "compass", "saffron", "tunnel")
+
+
+def corpus_data() -> dict:
+    units = [f"I keep a {one} near the {other}. It was a gift." for one in WORDS for other in WORDS]
+    queries = [
+        [f"What does @A keep near the {other}?", [place * len(WORDS) + column], [f"a {one}"], [], []]
+        for place, one in enumerate(WORDS)
+        for column, other in enumerate(WORDS)
+    ]
+    sources = [
+        {"name": name, "kind": kind, "units": units, "grp": [place // 6 for place in range(len(units))],
+         "spk": [None] * len(units), "queries": queries}
+        for name, kind in (("reddit", "fp"), ("wiki", "chunk"), ("nq", "passage"))
+    ]  # fmt: skip
+    return {"sources": sources}
+
+
+class TinyWorkshop(recipe.Workshop):
+    def base_encoder(self) -> Encoder:
+        torch.manual_seed(0)
+        return Encoder(TINY)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TinyWorkshop:
+    import lzma
+
+    monkeypatch.setattr(recipe, "STUDENTS", {"rerank-3": (0,)})
+    monkeypatch.setattr(choose, "STUDENTS", {"rerank-3": (0,)})
+    (tmp_path / "train.json.xz").write_bytes(lzma.compress(json.dumps(corpus_data()).encode()))
+    one = Settings(epochs=1, rate=1e-3)
+    lengths = recipe.Lengths(
+        replace(one, negatives=2), replace(one, distilled=0.5, negatives=2), one, replace(one, distilled=0.8)
+    )
+    plan = Plan(block=16, negatives=2, turns=5, most_blocks=2)
+    return TinyWorkshop(
+        tmp_path,
+        tmp_path / "made",
+        TOKENIZER.parent / "model.onnx",
+        CPU,
+        plan,
+        lengths,
+        seeds=(1, 2),
+        students=("rerank-3",),
+    )
+
+
+def test_the_recipe_runs_and_goes_on_where_it_was(shop: TinyWorkshop) -> None:
+    recipe.learn(shop)
+    made = {file.stem for file in shop.made.glob("*.safetensors")}
+    assert made == {"first-1", "first-2", "teacher", "taught-1", "taught-2", "rerank-3"}
+    kept = (shop.made / "teacher.safetensors").stat().st_mtime_ns
+    (shop.made / "rerank-3.safetensors").unlink()
+    recipe.learn(shop)
+    assert (shop.made / "rerank-3.safetensors").is_file()
+    assert (shop.made / "teacher.safetensors").stat().st_mtime_ns == kept
+    choose.choose(shop)
+    figures = json.loads((shop.made / "choice.json").read_text(encoding="utf-8"))
+    assert {"base model", "taught-1", "α 0.8"} <= set(figures["embedders"])
+
+
+def test_contrast_prefers_the_own_positive_and_spares_those_alike() -> None:
+    logits = torch.tensor([[9.0, 0.0, 9.0, 0.0], [9.0, 0.0, 9.0, 0.0]])  # two lists of two texts
+    apart, alike = (fit.info_nce(logits, torch.tensor(same), 2).item() for same in ([0, 1], [0, 0]))
+    assert apart == pytest.approx(np.log(2 + 2 * np.exp(-9)), abs=1e-4)
+    assert alike == pytest.approx(np.log(1 + 2 * np.exp(-9)), abs=1e-4)
+
+
+def test_the_rate_rises_and_falls() -> None:
+    rates = [fit.warmed(step, 100) for step in range(100)]
+    assert max(rates) == pytest.approx(1.0)
+    assert rates.index(max(rates)) in (5, 6)
+    assert rates[-1] < 0.02
+
+
+def test_a_mixture_lies_between() -> None:
+    left, right = SentenceEncoder(Encoder(TINY)), SentenceEncoder(Encoder(TINY))
+    middle = soup.between(left, right, 0.25).state_dict()
+    for name, one in middle.items():
+        torch.testing.assert_close(one, 0.75 * left.state_dict()[name] + 0.25 * right.state_dict()[name])
+
+
+def test_rows_come_back_in_their_order_whatever_their_lengths() -> None:
+    torch.manual_seed(1)
+    scorer = PairScorer(Encoder(TINY)).eval()
+    torch.nn.init.normal_(scorer.score.weight)
+    queries, texts = (
+        [[2000, 2001]] * 9,
+        [list(range(3000, 3000 + length)) for length in (5, 40, 3, 17, 60, 2, 33, 9, 1)],
+    )
+    with torch.inference_mode():
+        together = tokens.run_rows(scorer, tokens.joined(queries, texts), CPU)
+        alone = [
+            tokens.run_rows(scorer, tokens.joined([query], [text]), CPU).item()
+            for query, text in zip(queries, texts, strict=True)
+        ]
+    assert together.tolist() == pytest.approx(alone, abs=1e-5)
+
+
+def test_a_reranker_learns_which_text_repeats_the_query() -> None:
+    draw = np.random.default_rng(0)
+    queries = [draw.integers(1000, 1050, 5).tolist() for _ in range(64)]
+    noise = lambda low: draw.integers(low, low + 50, 3).tolist()  # noqa: E731
+    texts = [noise(2000) + (query[:3] if place == 0 else noise(1000)) for query in queries for place in range(4)]
+    pairs = tokens.joined([query for query in queries for _ in range(4)], texts)
+    torch.manual_seed(0)
+    scorer = PairScorer(Encoder(TINY))
+
+    class Same:
+        lists = 64
+
+        def blocks(self, epochs: int, seed: int) -> int:
+            return epochs
+
+        def __call__(self, epochs: int, seed: int):
+            from feed import Block
+
+            for _ in range(epochs):
+                yield Block(tokens.singles(queries), tokens.singles(texts), pairs, 4, np.arange(64))
+
+    fit.fit_reranker(scorer, Same(), Settings(60, 1e-2), CPU)
+    with torch.inference_mode():
+        best = tokens.run_rows(scorer, pairs, CPU).view(64, 4).argmax(1)
+    assert (best == 0).float().mean() > 0.9
+
+
+def test_places_are_counted_within_what_is_searched() -> None:
+    task = validation.HeldOut(
+        "t", "f", {"alone": ["a"] * 4}, ["q", "q"], [frozenset((1,)), frozenset((0, 3))], [range(4)] * 2
+    )
+    found = validation.outcome(torch.tensor([[0.9, 0.5, 0.1, 0.7], [0.2, 0.9, 0.8, 0.1]]), task)
+    assert found.rank.tolist() == [1 / 3, 1 / 3]
+    assert found.recall.tolist() == [1.0, 1.0]
+
+
+def test_the_int8_graph_scores_like_the_float_model() -> None:
+    import onnxruntime
+
+    torch.manual_seed(2)
+    scorer = PairScorer(Encoder(TINY)).eval()
+    torch.nn.init.normal_(scorer.score.weight)
+    graph = quantise.quantise(export(scorer, ("score",)))
+    session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+    draw = np.random.default_rng(0)
+    inputs = padded([[101, *draw.integers(1000, 30000, 1 + place).tolist(), 102] for place in range(40)])
+    with torch.inference_mode():
+        exact = scorer(*(torch.from_numpy(inputs[name]) for name in INPUTS)).numpy()
+    assert np.corrcoef(session.run(["score"], inputs)[0], exact)[0, 1] > 0.95
+
+
+def test_picked_layers_are_those_of_the_larger_model() -> None:
+    whole = Encoder(TINY)
+    half = base.picked(whole, (1,))
+    torch.testing.assert_close(half.layers[0].widen.weight, whole.layers[1].widen.weight)
+    torch.testing.assert_close(half.words.weight, whole.words.weight)
+
+
+def test_small_cuts_of_sources_keep_their_questions_answerable() -> None:
+    sources = [corpus._source(one) for one in corpus_data()["sources"]]
+    for source in corpus.small(sources, units=10, questions=4):
+        assert len(source.units) == 10
+        assert all(unit < 10 for question in source.questions for unit in question.positives)
