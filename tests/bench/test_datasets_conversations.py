@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect.bench.datasets import JudgedRecall, from_space, load
+import recollect
+from recollect.bench.datasets import from_space, load
 from recollect.errors import InvalidInput
 from recollect.model import Memory, Origin, Times
+from recollect.upkeep.feedback import JudgedRecall
 
 
 def locomo() -> list[dict[str, Any]]:
@@ -180,8 +182,8 @@ def test_a_users_own_memories_are_judged_by_what_was_useful() -> None:
     memories = [memory("b", "I moved to Rome.", 2), memory("a", "I live in Paris.", 1, session="s", speaker="me")]
     asked = datetime(2024, 1, 3, tzinfo=UTC)
     recalls = [
-        JudgedRecall("Where do I live?", asked, frozenset({"b", "forgotten"})),
-        JudgedRecall("What was that?", asked, frozenset({"forgotten"})),
+        JudgedRecall("Where do I live?", asked, ("b",), frozenset({"b", "forgotten"}), frozenset()),
+        JudgedRecall("What was that?", asked, (), frozenset({"forgotten"}), frozenset()),
     ]
     dataset = from_space("mine", memories, recalls)
     (group,) = dataset.groups
@@ -196,3 +198,16 @@ def test_a_users_own_memories_are_judged_by_what_was_useful() -> None:
 def test_memories_without_feedback_are_no_dataset() -> None:
     with pytest.raises(InvalidInput, match="mine: no question has a judged document"):
         from_space("mine", [memory("a", "I live in Paris.", 1)], [])
+
+
+def test_a_space_with_feedback_is_a_dataset(tmp_path: Path) -> None:
+    file = tmp_path / "mine.db"
+    with recollect.open(file, embedder="none") as memory:
+        kept = memory.remember("Alice lives in Oslo.", at="2024-01-01")
+        memory.remember("The kettle is broken.", at="2024-01-02")
+        with pytest.raises(InvalidInput, match="no feedback"):
+            load(file)
+        memory.feedback(kept.id, "useful", memory.recall("Where does Alice live?"))
+    [group] = load(file).groups
+    assert [one.text for one in group.documents] == ["Alice lives in Oslo.", "The kettle is broken."]
+    assert [(one.text, dict(one.gold)) for one in group.questions] == [("Where does Alice live?", {kept.id: 1.0})]

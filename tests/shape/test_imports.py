@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "language": {"asking", "config", "models", "ports", "profiles"},
     "profiles": {"errors", "asking", "recall"},
     "bench": {
+        "upkeep",
         *PURE,
         "models",
         "engine",

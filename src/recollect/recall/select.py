@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from math import log10
 
+from recollect.recall.sizes import minimum_share
 from recollect.recall.stage import Draft, Env, Stage
 
 
@@ -25,15 +25,13 @@ class Limit(Stage):
 class MinimumScore(Stage):
     """Drop candidates whose score, on a scale of 0 to 1, is below the minimum.
 
-    With `adaptive` the minimum falls with the size of the store: least + (score − least) / (1 + log10(size / 100))
-    above 100 memories, and never rises.
+    With `adaptive` it falls with the store: score · (1 − 0.05 · log2(size / 100)) from 100 to 100,000 memories.
     """
 
     kind = "minimum_score"
     effect = "removes"
     score: float = 0.3
     adaptive: bool = False
-    least: float = 0.1
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """What is good enough."""
@@ -45,9 +43,7 @@ class MinimumScore(Stage):
 
     def minimum(self, size: int) -> float:
         """The minimum for a store of this size."""
-        if not self.adaptive:
-            return self.score
-        return self.least + (self.score - self.least) / (1 + log10(max(size, 100) / 100))
+        return self.score * minimum_share(size) if self.adaptive else self.score
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log2
 
 SMALLEST, LARGEST = 100, 100_000
-"""Memories in the smallest and the largest store that was measured; beyond them nothing changes any more."""
+"""Memories below and above which nothing changes: fitted from 100 to 10,000, continued unmeasured to 100,000."""
 POOL_A_DOUBLING = 1 / 3
 """The part of the fixed pool that serves the smallest store, and that each doubling of the store adds."""
 MINIMUM_A_DOUBLING = 0.05

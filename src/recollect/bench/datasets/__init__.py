@@ -7,15 +7,15 @@ from pathlib import Path
 from recollect.bench.datasets import beir, known, locomo, longmemeval
 from recollect.bench.datasets.known import KNOWN, KnownSet, fetch
 from recollect.bench.datasets.reading import broken, checksum, dataset, json_document, objects, read
-from recollect.bench.datasets.space import JudgedRecall, from_space
+from recollect.bench.datasets.space import from_space, load_space
 from recollect.bench.model import Dataset
 from recollect.errors import InvalidInput
 
-__all__ = ["KNOWN", "JudgedRecall", "KnownSet", "fetch", "fetched_sets", "from_space", "load"]
+__all__ = ["KNOWN", "KnownSet", "fetch", "fetched_sets", "from_space", "load"]
 
 
 def load(where: str | Path, *, qrels: str | None = None) -> Dataset:
-    """A folder in BEIR's layout, LoCoMo's or LongMemEval's own file, or a known public set by its name.
+    """A folder in BEIR's layout, LoCoMo's or LongMemEval's own file, a space's file, or a known public set by its name.
 
     What exists on disk goes before a name; `qrels` names another file of judgements in a BEIR folder.
     """
@@ -23,7 +23,7 @@ def load(where: str | Path, *, qrels: str | None = None) -> Dataset:
     if path.is_dir():
         return beir.load(path, qrels=qrels)
     if path.is_file():
-        return _load_file(path)
+        return load_space(path) if _is_space(path) else _load_file(path)
     if str(where) in known.KNOWN:
         return load(fetch(str(where), fetched_sets()))
     raise InvalidInput(
@@ -37,6 +37,11 @@ def fetched_sets() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("recollect") / "datasets"
+
+
+def _is_space(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
 
 
 def _load_file(path: Path) -> Dataset:

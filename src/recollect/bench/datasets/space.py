@@ -4,30 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from recollect.bench.datasets.reading import checksum, dataset
 from recollect.bench.model import Dataset, Document, Group, Question
-from recollect.model import Memory, isoformat
+from recollect.errors import InvalidInput
+from recollect.model import Filter, Kind, Memory, isoformat
+from recollect.opening import open_store
+from recollect.upkeep.feedback import JudgedRecall, judged
+
+EVERYTHING = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRecall:
-    """A question that was once asked, when, and the ids of the memories that turned out useful."""
-
-    query: str
-    at: datetime
-    useful: frozenset[str]
+TOLD = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL)
+"""Kinds that somebody told; what is derived from them is derived again."""
 
 
-def from_space(name: str, memories: Iterable[Memory], judged: Iterable[JudgedRecall]) -> Dataset:
+def load_space(path: Path) -> Dataset:
+    """The memories of a file, judged by the feedback that was given on recalls."""
+    store = open_store(str(path), None)
+    try:
+        page = store.scan(Filter(kinds=TOLD), EVERYTHING)
+        memories = [one for one in page.items if one.fact is None and one.version_of is None]
+        recalls = [one for one in judged(store) if one.useful]
+    finally:
+        store.close()
+    if not recalls:
+        raise InvalidInput(
+            f"{path} has no feedback on a recall to judge by", remedy="Give some: feedback(id, 'useful', recall)."
+        )
+    return from_space(path.stem, memories, recalls)
+
+
+def from_space(name: str, memories: Iterable[Memory], recalls: Iterable[JudgedRecall]) -> Dataset:
     """One group of all memories in the order they were told; a recall whose useful ones are gone is left out."""
     told = sorted(memories, key=lambda memory: (memory.times.ingested_at, memory.origin.position or 0, memory.id))
     ids = {memory.id for memory in told}
     questions = tuple(
         Question(f"recall-{number}", recall.query, {id: 1.0 for id in sorted(recall.useful & ids)}, at=recall.at)
-        for number, recall in enumerate(judged, 1)
+        for number, recall in enumerate(recalls, 1)
         if recall.useful & ids
     )
     group = Group(name, tuple(_document(memory) for memory in told), questions)

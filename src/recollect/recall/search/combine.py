@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log10
 from time import perf_counter
 
 from recollect.errors import ModelUnavailable
 from recollect.model import Found, Kind
+from recollect.recall.sizes import pool_share
 from recollect.recall.stage import Draft, Env, Signal, Stage, missing
 
 
@@ -15,8 +15,8 @@ from recollect.recall.stage import Draft, Env, Signal, Stage, missing
 class Search(Stage):
     """Search by every signal in parallel, `limit` hits each, or `times` the request's limit.
 
-    With `adaptive` the number of hits grows with the store: limit · (1 + log10(size / 1000)) above 1,000 memories.
-    Each signal keeps its own score scale.
+    With `adaptive` it grows with the store: limit / 3 · (1 + log2(size / 100)) from 100 to 100,000 memories, and
+    never less than the request's limit. Each signal keeps its own score scale.
     """
 
     kind = "search"
@@ -36,8 +36,8 @@ class Search(Stage):
 
     def pool(self, asked: int, size: int) -> int:
         """How many hits each signal is asked for; never fewer than the caller wants."""
-        base = self.times * asked if self.times is not None else max(self.limit, asked)
-        return round(base * (1 + log10(max(size, 1000) / 1000))) if self.adaptive else base
+        base = self.times * asked if self.times is not None else self.limit
+        return max(asked, round(base * pool_share(size)) if self.adaptive else base)
 
 
 @dataclass(frozen=True, slots=True)

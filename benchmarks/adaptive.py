@@ -1,0 +1,375 @@
+"""How large a pool and how low a minimum mnemo needs as the store grows.
+
+    python benchmarks/adaptive.py sweep                                          # every pool and minimum at every size
+    python benchmarks/adaptive.py check --splits held-out beam                   # fixed against adaptive, as they ship
+    python benchmarks/adaptive.py check --splits held-out --sizes 100000 --texts FILE
+
+Figures go to adaptive.json; adaptive_fit.py makes formulas and a plot of them, and docs/explanation/adaptive.md tells
+what came of it. A question's own conversation is cut, or filled up with turns of others, to the wanted number of texts;
+what answers it stays. FILE holds a text a line, to fill up further.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import floor
+from pathlib import Path
+from statistics import fmean, median
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from recollect.bench import datasets
+from recollect.bench.cache import StoredEmbedder, default_folder
+from recollect.bench.measures import Figures, judge
+from recollect.bench.model import Answer, Dataset, Document, Group, Question
+from recollect.bench.runner import Setup, Space, narrowed
+from recollect.bench.statistics import compare
+from recollect.model import Candidate, Found, Memory
+from recollect.models.embedders.local import OnnxEmbedder
+from recollect.recall.diversify import MMR
+from recollect.recall.noise import Noise
+from recollect.recall.pipeline import Pipeline
+from recollect.recall.recipes.mnemo import MNEMO
+from recollect.recall.stage import Draft, Env, Stage
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "adaptive.json"
+SIZES = (100, 300, 1_000, 3_000, 10_000)
+POOLS = (10, 15, 20, 30, 40, 60, 80, 100, 130, 180)
+MINIMA = (0.0, 0.2, 0.25, 0.3, 0.4, 0.5)
+GOLD_LOST = 0.01
+"""The share of the gold in a pool that a minimum may cost."""
+LIMIT = 10
+"""Items asked for: what a caller gets who asks for no other number."""
+QUESTIONS = {"locomo": 140, "realtalk": 60, "beam": 60}
+"""Questions of a set in each half of its conversations."""
+TEXTS_A_CONVERSATION = 1_000
+"""A space of so many texts or more holds a further conversation whose questions are asked."""
+SEED = 5
+
+
+# Spaces of a wanted size
+
+
+@dataclass(frozen=True)
+class Split:
+    """Conversations whose questions are asked: those to fit on, those held out, and those of another kind."""
+
+    name: str
+    groups: tuple[Group, ...]
+
+
+def splits(sets: dict[str, Dataset]) -> Iterator[Split]:
+    """Every other conversation of LoCoMo and RealTalk to fit on, the others held out, BEAM's as another kind."""
+    for name, first in (("fit", 0), ("held-out", 1)):
+        yield Split(name, tuple(one for kind in ("locomo", "realtalk") for one in half(sets[kind], first)))
+    yield Split("beam", narrowed(sets["beam"], questions=QUESTIONS["beam"]).groups)
+
+
+def half(dataset: Dataset, first: int) -> tuple[Group, ...]:
+    """Every other conversation, with some of its questions."""
+    names = [group.name for group in dataset.groups][first::2]
+    return narrowed(dataset, groups=names, questions=QUESTIONS[dataset.name]).groups
+
+
+def spaces(split: Split, size: int, others: Sequence[Group], texts: Sequence[str]) -> Iterator[Group]:
+    """The split's conversations in spaces of `size` texts, as many to a space as there is room for."""
+    together = max(1, size // TEXTS_A_CONVERSATION)
+    for start in range(0, len(split.groups), together):
+        yield space_of(split.groups[start : start + together], size, others, texts)
+
+
+def space_of(own: Sequence[Group], size: int, others: Sequence[Group], texts: Sequence[str]) -> Group:
+    """Some conversations as one group, cut or filled up to `size` texts; gold is never cut."""
+    draw = random.Random(SEED)
+    names = {group.name for group in own}
+    documents = [one for group in own for one in group.documents]
+    questions = tuple(question for group in own for question in group.questions)
+    gold = {id for question in questions for id in question.gold}
+    strangers = [one for group in others if group.name not in names for one in group.documents]
+    kept = some([one for one in documents if one.id not in gold], size - len(gold), draw)
+    filled = some(strangers, size - len(documents), draw)
+    more = [Document(f"text/{place}", text) for place, text in enumerate(texts)]
+    rest = more[: max(0, size - len(documents) - len(filled))]
+    chosen = {one.id for one in kept} | gold
+    return Group("+".join(sorted(names)), (*rest, *filled, *(one for one in documents if one.id in chosen)), questions)
+
+
+def some(documents: Sequence[Document], wanted: int, draw: random.Random) -> list[Document]:
+    """So many of them, drawn without order and kept in theirs."""
+    places = draw.sample(range(len(documents)), min(len(documents), max(0, wanted)))
+    return [documents[place] for place in sorted(places)]
+
+
+# Every pool and minimum at once
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one pool made of a question: the candidates best first, and the items that each minimum leaves."""
+
+    pool: int
+    candidates: tuple[Candidate, ...]
+    items: dict[float, list[Memory]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep(Stage):
+    """What follows the search, once for every pool and minimum: a search for fewer is the head of a wider one."""
+
+    kind = "sweep"
+    scoring: tuple[Stage, ...]
+    mmr: MMR
+    noise: Noise
+    trials: list[Trial] = field(default_factory=list[Trial])
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft as it came; the trials are in the list."""
+        widest = through(self.scoring, draft, env)
+        ids = [one.memory.id for one in widest.candidates]
+        place = {id: number for number, id in enumerate(ids)}
+        vectors = env.view.vectors(ids)
+        rows = np.stack([vectors.get(id, np.zeros(env.embedder.dim, np.float32)) for id in ids])
+        telling = {one.memory.id for one in self.noise(widest, env).candidates}
+        self.trials.clear()
+        for pool in POOLS:
+            cut = {name: Found(found.hits[:pool]) for name, found in draft.found.items()}
+            candidates = through(self.scoring, replace(draft, found=cut), env).candidates
+            own = rows[[place[one.memory.id] for one in candidates]]
+            self.trials.append(Trial(pool, candidates, dict(self._items(candidates, own @ own.T, telling))))
+        return draft
+
+    def _items(self, candidates: Sequence[Candidate], cosines: Any, telling: set[str]) -> Iterator[Any]:
+        for minimum in MINIMA:
+            scores = np.array([one.score for one in candidates if one.score >= minimum])
+            quiet = [one.memory.id not in telling for one in candidates]
+            order = first_diverse(scores, cosines, quiet, self.mmr.balance)
+            yield minimum, [candidates[number].memory for number in order]
+
+
+def first_diverse(scores: Any, cosines: Any, quiet: Sequence[bool], balance: float) -> list[int]:
+    """The head of `diverse_order`, whose whole costs a second over all pools and minima; noise leaves after it."""
+    worth = balance * scores / max(scores, default=1.0)
+    nearest, order = np.zeros(len(scores)), list[int]()
+    while len(order) < LIMIT and np.isfinite(worth).any():
+        chosen = int(np.argmax(worth - (1 - balance) * nearest))
+        nearest = np.maximum(nearest, cosines[chosen, : len(scores)])
+        worth[chosen] = -np.inf
+        if not quiet[chosen]:
+            order.append(chosen)
+    return order
+
+
+def through(stages: Sequence[Stage], draft: Draft, env: Env) -> Draft:
+    """The draft after all of the stages."""
+    for stage in stages:
+        draft = stage(draft, env)
+    return draft
+
+
+def sweeping() -> tuple[Pipeline, Sweep]:
+    """mnemo as it ships up to its search, then every pool and minimum; there is no reranker."""
+    stages = {stage.kind: stage for stage in MNEMO.stages}
+    before = MNEMO.stages[: list(stages).index("search")]
+    wide = replace(stages["search"], limit=max(POOLS), adaptive=False)
+    sweep = Sweep((stages["rrf"], stages["weigh"], stages["normalise"]), stages["mmr"], stages["noise"])
+    return Pipeline("sweep", (*before, wide, sweep)), sweep
+
+
+@dataclass
+class Tally:
+    """The figures of one pool at one size, question by question; figures by minimum where it matters."""
+
+    recall: dict[float, list[float]] = field(default_factory=lambda: {minimum: [] for minimum in MINIMA})
+    any5: list[float] = field(default_factory=list[float])
+    pooled: list[float] = field(default_factory=list[float])
+    gold: list[float] = field(default_factory=list[float])
+    noise: list[float] = field(default_factory=list[float])
+
+    def add(self, trial: Trial, question: Question, documents: Documents) -> None:
+        """Count one question."""
+        wanted = {id for id, grade in question.gold.items() if grade > 0}
+        found: set[str] = set()
+        for one in trial.candidates:
+            right = wanted.intersection(documents.of(one.memory))
+            (self.gold if right else self.noise).append(one.score)
+            found |= right
+        self.pooled.append(len(found) / len(wanted))
+        for minimum, items in trial.items.items():
+            figures = judge([id for one in items for id in documents.of(one)], question.gold)
+            self.recall[minimum].append(figures["recall@10"])
+            if not minimum:
+                self.any5.append(figures["any@5"])
+
+    def point(self) -> dict[str, Any]:
+        """Means over the questions, and what minima drop of the candidates that are gold and of those that are not."""
+        gold, noise = np.array(self.gold), np.array(self.noise)
+        highest = floor(100 * float(np.quantile(gold, GOLD_LOST, method="lower"))) / 100
+        return {
+            "recall@10": round(fmean(self.recall[0.0]), 4),
+            "any@5": round(fmean(self.any5), 4),
+            "gold_in_pool": round(fmean(self.pooled), 4),
+            "candidates": round((len(gold) + len(noise)) / len(self.pooled), 1),
+            "highest_minimum": highest,
+            "noise_below_it": round(float((noise < highest).mean()), 4),
+            "by_minimum": {
+                "recall@10": [round(fmean(self.recall[minimum]), 4) for minimum in MINIMA],
+                "gold_dropped": [round(float((gold < minimum).mean()), 4) for minimum in MINIMA],
+                "noise_dropped": [round(float((noise < minimum).mean()), 4) for minimum in MINIMA],
+            },
+        }
+
+
+class Documents:
+    """The documents a memory stands for, looked up once."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._known: dict[str, list[str]] = {}
+
+    def of(self, memory: Memory) -> list[str]:
+        """Those it is or comes from."""
+        if memory.id not in self._known:
+            self._known[memory.id] = self._space.documents(memory)
+        return self._known[memory.id]
+
+
+def swept(split: Split, size: int, world: World) -> Iterator[dict[str, Any]]:
+    """A point for every pool."""
+    pipeline, sweep = sweeping()
+    tallies: defaultdict[int, Tally] = defaultdict(Tally)
+    memories: list[int] = []
+    for group in spaces(split, size, world.others, world.texts):
+        with Space(group, [pipeline], world.setup) as space:
+            documents = Documents(space)
+            for question in group.questions:
+                space.recall(question, pipeline.name)
+                for trial in sweep.trials:
+                    tallies[trial.pool].add(trial, question, documents)
+            memories.append(space.engine.store.view().size)
+    for pool, tally in tallies.items():
+        shared = {"split": split.name, "texts": size, "memories": round(fmean(memories)), "queries": len(tally.pooled)}
+        yield {**shared, "pool": pool, **tally.point()}
+
+
+@dataclass(frozen=True)
+class World:
+    """What every space is made of."""
+
+    splits: tuple[Split, ...]
+    others: tuple[Group, ...]
+    texts: tuple[str, ...]
+    setup: Setup
+
+
+def world(data: Path, texts: Path | None, cache: Path) -> World:
+    """The datasets, the model and what else to fill up with."""
+    sets = {name: datasets.load(data / name) for name in QUESTIONS}
+    others = tuple(group for one in sets.values() for group in one.groups)
+    lines = tuple(texts.read_text(encoding="utf-8").splitlines()) if texts else ()
+    embedder = StoredEmbedder(OnnxEmbedder.default(), cache, queries=True)
+    return World(tuple(splits(sets)), others, lines, Setup(embedder, limit=LIMIT))
+
+
+# Fixed against adaptive
+
+
+def fixed() -> Pipeline:
+    """mnemo with the page's Core sizes: pool 30, minimum 0.3."""
+    stages = {stage.kind: stage for stage in MNEMO.stages}
+    core = MNEMO.replacing("search", replace(stages["search"], adaptive=False))
+    return replace(core.replacing("minimum_score", replace(stages["minimum_score"], adaptive=False)), name="fixed")
+
+
+def checked(split: Split, size: int, world: World) -> dict[str, Any]:
+    """Both recipes as they ship, over the same questions."""
+    recipes = (fixed(), MNEMO)
+    runs: dict[str, list[Answer]] = {one.name: [] for one in recipes}
+    gold: dict[tuple[str, str], Mapping[str, float]] = {}
+    memories, worked = list[int](), dict.fromkeys(runs, 0.0)
+    for group in spaces(split, size, world.others, world.texts):
+        gold |= {(group.name, one.id): one.gold for one in group.questions}
+        with Space(group, recipes, world.setup) as space:
+            for name in runs:
+                started = process_time()
+                runs[name] += space.answers(name, lambda _more: None)
+                worked[name] += process_time() - started
+            memories.append(space.engine.store.view().size)
+    figures = {name: [judge(one.ranked, gold[one.group, one.question]) for one in runs[name]] for name in runs}
+    return {
+        **{"split": split.name, "texts": size, "memories": round(fmean(memories)), "queries": len(gold)},
+        **{name: summed(runs[name], figures[name], worked[name]) for name in runs},
+        **{name: compared(name, figures["fixed"], figures[MNEMO.name]) for name in ("recall@10", "any@5")},
+    }
+
+
+def summed(answers: Sequence[Answer], figures: Sequence[Figures], worked: float) -> dict[str, float]:
+    """What a recipe found, and what it cost: time on the clock, and time that processors worked."""
+    return {
+        **{name: round(fmean(one[name] for one in figures), 4) for name in ("recall@10", "any@5")},
+        "items": round(fmean(len(one.ranked) for one in answers), 2),
+        "tokens": round(fmean(one.tokens for one in answers)),
+        "p50_ms": round(median(one.ms for one in answers), 1),
+        "work_ms": round(1000 * worked / len(answers), 1),
+    }
+
+
+def compared(
+    name: str, first: Sequence[Mapping[str, float]], second: Sequence[Mapping[str, float]]
+) -> dict[str, float]:
+    """What the second has more, with its 95 % interval and the p value of a paired test."""
+    found = compare([one[name] for one in first], [one[name] for one in second])
+    difference = found.difference
+    return {
+        **{"difference": round(difference.mean, 4), "low": round(difference.low, 4), "high": round(difference.high, 4)},
+        "p": round(found.p, 4),
+    }
+
+
+# Results
+
+
+def recorded(file: Path, part: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Put rows in the place of those that were measured alike."""
+    results = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    new = {(row["split"], row["texts"]) for row in rows}
+    kept = [row for row in results.get(part, []) if (row["split"], row["texts"]) not in new]
+    results[part] = sorted([*kept, *rows], key=lambda row: (row["split"], row["texts"], row.get("pool", 0)))
+    results["minima"] = MINIMA
+    parts = [f"{json.dumps(name)}: [\n{_lines(rows)}\n]" for name, rows in sorted(results.items())]
+    file.write_text(f"{{{', '.join(parts)}}}\n", encoding="utf-8")
+
+
+def _lines(rows: Sequence[Any]) -> str:
+    return ",\n".join(json.dumps(row) for row in rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Fit mnemo's pool and minimum to the size of the store.")
+    parser.add_argument("task", choices=("sweep", "check"))
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="texts in a space")
+    parser.add_argument("--splits", nargs="+", default=["fit"], help="fit, held-out, beam")
+    parser.add_argument("--texts", type=Path, help="a text a line, to fill up beyond the conversations")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data" / "eval", help="the datasets")
+    parser.add_argument("--cache", type=Path, default=default_folder(), help="where vectors are kept")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of figures")
+    given = parser.parse_args()
+    everything = world(given.data, given.texts, given.cache)
+    wanted = [one for one in everything.splits if one.name in given.splits]
+    for size, split in product(given.sizes, wanted):
+        measured = swept(split, size, everything) if given.task == "sweep" else [checked(split, size, everything)]
+        rows = list(measured)
+        recorded(given.results, given.task, rows)
+        print(*map(json.dumps, rows), sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
