@@ -13,7 +13,7 @@ from typing import Literal
 from recollect.errors import InvalidInput, ModelUnavailable
 from recollect.models.embedders.remote import too_much
 from recollect.models.http import Endpoint, Refused, bearer, find_key, member
-from recollect.models.llms.schemas import Messages, Schema, bare_json, check
+from recollect.models.llms.schemas import Messages, Schema, bare_json, check, unbounded
 from recollect.ports import Completion
 
 Form = Literal["schema", "object", "words"]
@@ -129,7 +129,7 @@ class RemoteLLM(ABC):
                 remedy=f"Give a valid key in the environment variable {self._missing_key}.",
             )
         with self._slots:
-            answer = self._ask(messages, schema)
+            answer = self._ask(messages, None if schema is None else unbounded(schema))
         completion = self._read(answer)
         return completion if schema is None else replace(completion, text=bare_json(completion.text))
 

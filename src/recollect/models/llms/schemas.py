@@ -12,6 +12,7 @@ from recollect.errors import InvalidInput
 Messages = Sequence[Mapping[str, str]]
 Schema = Mapping[str, Any]
 
+_BOUNDS = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum")
 _ROLES = ("system", "user", "assistant")
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
@@ -39,6 +40,20 @@ def is_closed(schema: object) -> bool:
             return False
         return all(is_closed(part) for part in parts.values())
     return not isinstance(schema, list) or all(is_closed(part) for part in cast("list[object]", schema))
+
+
+def unbounded(schema: Any) -> Any:
+    """The schema without lengths, counts and ranges; whoever asked checks those.
+
+    A server that makes a grammar of it, such as llama.cpp, unrolls `maxLength: 600` and takes minutes a token; others
+    refuse such words.
+    """
+    if isinstance(schema, list):
+        return [unbounded(part) for part in cast("list[Any]", schema)]
+    if not isinstance(schema, Mapping):
+        return schema
+    parts = cast("Mapping[str, Any]", schema)
+    return {name: unbounded(part) for name, part in parts.items() if name not in _BOUNDS or isinstance(part, Mapping)}
 
 
 def told(messages: Messages, schema: Schema) -> list[Mapping[str, str]]:
