@@ -6,7 +6,8 @@
 
 Figures go to adaptive.json; adaptive_fit.py makes formulas and a plot of them, and docs/explanation/adaptive.md tells
 what came of it. A question's own conversation is cut, or filled up with turns of others, to the wanted number of texts;
-what answers it stays. FILE holds a text a line, to fill up further.
+what answers it stays. FILE holds a text a line, to fill up further. A first run also embeds the questions: take the
+work of a second.
 """
 
 from __future__ import annotations
