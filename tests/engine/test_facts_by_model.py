@@ -129,3 +129,12 @@ def test_remembered_text_reaches_the_model_as_data() -> None:
         plain, attacked = (request.messages for request in server.requests[:2])
         assert plain[0] == attacked[0]
         assert attacked[1]["content"].count("</data>") == 1
+
+
+def test_a_model_does_not_overrule_what_the_rules_read_in_the_same_text() -> None:
+    text = "Last week I moved from Oslo to Stockholm."
+    wrong = {"entities": [], "statements": [statement(1, "Bob", "lives_in", "Oslo", "from Oslo")]}
+    with OpenAIServer([json.dumps(wrong)]) as server, opened(server, FakeClock(instant("2024-04-01"))) as memory:
+        memory.remember(text, speaker="Bob", at="2024-03-10")
+        memory.work()
+        assert told(memory) == ["Bob lives in Stockholm."]

@@ -99,14 +99,14 @@ class Keeper:
         return self._store.update(plan)
 
     def add(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
-        """Keep what somebody else read out of a memory that is there."""
+        """Keep what a model read out of a memory that is there; where the rules read another value, theirs stays."""
         claims = self._claimed(memory, found)
         fresh = self._fresh(claims)
 
         def plan(reader: Reader) -> Batch:
             if memory.id not in reader.get([memory.id]):
                 return Batch()  # forgotten meanwhile
-            batch = settle(_by_slot(claims), reader, fresh).batch(reader)
+            batch = settle(_by_slot(_unopposed(claims, reader)), reader, fresh).batch(reader)
             return replace(batch, entities=[*named, *batch.entities])
 
         self._store.update(plan)
@@ -199,6 +199,17 @@ def _facts(ids: Collection[str], reader: Reader) -> list[Memory]:
 
 def _slots(facts: Sequence[Memory]) -> list[Slot]:
     return [slot_of(row.fact, row.scope) for row in facts if row.fact is not None]
+
+
+def _unopposed(claims: Sequence[tuple[Slot, Claim]], reader: Reader) -> list[tuple[Slot, Claim]]:
+    """Those whose slot the same source has not filled with something else."""
+    rows = reader.keyed([slot.key for slot, _ in claims])
+    said = {(row.scope, row.origin.key, claim.source): claim.same for row in rows for claim in claims_in([row])}
+    return [
+        (slot, claim)
+        for slot, claim in claims
+        if said.get((slot.scope, slot.key, claim.source), claim.same) == claim.same
+    ]
 
 
 def _by_slot(pairs: Sequence[tuple[Slot, Claim]]) -> Claims:
