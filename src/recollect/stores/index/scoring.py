@@ -114,6 +114,10 @@ def _combined(
     return rows, dense[rows]
 
 
+_DIGITS = 12
+"""Sums of the same parts in another order differ in the last bit; without it they tie, and ids decide."""
+
+
 def _summed(terms: Sequence[Term], count: int) -> Term:
     total = np.zeros(count)
     for term in terms:
@@ -121,4 +125,4 @@ def _summed(terms: Sequence[Term], count: int) -> Term:
     touched = np.concatenate([np.empty(0, np.int32), *(term.rows for term in terms)])
     few = len(touched) * _DENSE < count
     rows = np.unique(touched) if few else np.flatnonzero(total > 0).astype(np.int32)
-    return Term(rows, total[rows])
+    return Term(rows, np.round(total[rows], _DIGITS))
