@@ -143,6 +143,7 @@ VERBS: dict[str, Callable[[SqliteStore], object]] = {
     "scan": lambda store: store.scan(Filter(), 1),
     "history": lambda store: store.history("a"),
     "neighbours": lambda store: store.neighbours("a", 1, 1),
+    "turns": lambda store: store.turns("s", 0, 1),
     "links": lambda store: store.links([]),
     "entities": lambda store: store.entities([]),
     "touch": lambda store: store.touch([], AT),

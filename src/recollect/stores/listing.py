@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
+
+from numpy.typing import NDArray
 
 from recollect.model import Entity, Link, Memory, Showing
-from recollect.ports import Entry, Job, Kept, Record, Vectors
+from recollect.ports import Entry, Job, Kept, Record, StoreStats, Vectors
+from recollect.stores.common import Adopted
+
+Held = tuple[Memory, Mapping[str, NDArray[Any]]]
+"""A memory and its vectors by view."""
 
 
 def around(held: Sequence[Memory], centre: Memory, before: int, after: int) -> list[Memory]:
@@ -22,6 +30,40 @@ def _beside(memory: Memory, other: Memory) -> bool:
     mine, theirs = memory.origin, other.origin
     placed = mine.position is not None and theirs.position is not None and mine.session is not None
     return placed and mine.session == theirs.session and memory.version_of is None
+
+
+def said(held: Sequence[Memory], session: str, first: int, last: int) -> list[Memory]:
+    """The current memories of a session from one position to another, by position and then in the order given."""
+    placed = [
+        (memory.origin.position, memory)
+        for memory in held
+        if memory.origin.session == session and memory.origin.position is not None and memory.version_of is None
+    ]
+    return [memory for at, memory in sorted(placed, key=lambda one: one[0]) if first <= at <= last]
+
+
+def counted(
+    space: str, held: Sequence[Held], links: int, entities: int, generation: int, adopted: Adopted | None
+) -> StoreStats:
+    """How much there is; bytes count texts and vectors."""
+    current = [memory for memory, _ in held if memory.version_of is None]
+    return StoreStats(
+        space=space,
+        memories=len(current),
+        versions=len(held) - len(current),
+        links=links,
+        entities=entities,
+        bytes=sum(_size(*one) for one in held),
+        generation=generation,
+        embedding=adopted and adopted[0],
+        kinds=Counter(str(memory.kind) for memory in current),
+        scopes=Counter(memory.scope for memory in current),
+        dimension=adopted and adopted[1],
+    )
+
+
+def _size(memory: Memory, vectors: Mapping[str, NDArray[Any]]) -> int:
+    return len(memory.text.encode("utf-8", "surrogatepass")) + sum(view.nbytes for view in vectors.values())
 
 
 def dumped(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -30,7 +29,7 @@ from recollect.stores.common import (
     position_of,
 )
 from recollect.stores.index import Index, IndexView, entry_of, halved
-from recollect.stores.listing import around, dumped
+from recollect.stores.listing import around, counted, dumped, said
 from recollect.stores.renewal import Renewal
 from recollect.text.fold import fold
 
@@ -188,6 +187,11 @@ class MemoryStore:
             for id, views in having.items()
         }
 
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The memories of a session from one position to another, by position and then by the order of writing."""
+        with self._lock:
+            return said([kept.memory for kept in self._in_order()], session, first, last)
+
     def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
         """What is left to do, the first due first."""
         with self._lock:
@@ -275,21 +279,9 @@ class MemoryStore:
     def stats(self) -> StoreStats:
         """How much there is; bytes count texts and vectors."""
         with self._lock:
-            everyone = list(self._kept.values())
-            current = [kept.memory for kept in everyone if kept.memory.version_of is None]
-            return StoreStats(
-                space=self._space,
-                memories=len(current),
-                versions=len(everyone) - len(current),
-                links=len(self._links),
-                entities=len(self._entities),
-                bytes=sum(map(_size, everyone)),
-                generation=self._generation,
-                embedding=self.embedding,
-                kinds=Counter(str(memory.kind) for memory in current),
-                scopes=Counter(memory.scope for memory in current),
-                dimension=self._adopted and self._adopted[1],
-            )
+            held = [(kept.memory, kept.vectors) for kept in self._kept.values()]
+            sizes = (len(self._links), len(self._entities), self._generation)
+            return counted(self._space, held, *sizes, self._adopted)
 
     def records(self) -> Generator[StoreStats | Record]:
         """How much there is, then all of it as of one moment."""
@@ -393,7 +385,3 @@ class MemoryStore:
         self._journal = {id: one for id, one in self._journal.items() if not erased & {*one.subjects}}
         self._generation += 1
         self._index.apply((), gone, generation=self._generation, embedding=self.embedding)
-
-
-def _size(kept: _Kept) -> int:
-    return len(kept.memory.text.encode("utf-8", "surrogatepass")) + sum(view.nbytes for view in kept.vectors.values())

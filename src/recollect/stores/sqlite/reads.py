@@ -160,6 +160,15 @@ def neighbours(db: Database, id: str, before: int, after: int) -> list[Memory]:
     return [*ahead, centre.memory, *(read(row).memory for row in later)]
 
 
+def turns(db: Database, session: str, first: int, last: int) -> list[Memory]:
+    """The memories of a session from one position to another, by position and then by the order of writing."""
+    rows = db.execute(
+        f"{SELECT} WHERE session = ? AND position BETWEEN ? AND ? AND version_of IS NULL ORDER BY position, row",
+        (session, first, last),
+    )
+    return [read(row).memory for row in rows]
+
+
 def links(db: Database, ids: Sequence[str]) -> list[Link]:
     """Links that start or end at any of these ids, in a fixed order."""
     rows = db.execute(
@@ -255,6 +264,10 @@ class Inside:
     def keyed(self, keys: Sequence[str]) -> list[Memory]:
         """Every memory with one of these keys, in the order written."""
         return keyed(self._db, keys)
+
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The memories of a session from one position to another."""
+        return turns(self._db, session, first, last)
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has one."""

@@ -149,6 +149,11 @@ class SqliteStore:
         with self._connections.reading() as db:
             return reads.keyed(db, keys)
 
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The memories of a session from one position to another, by position and then by the order of writing."""
+        with self._connections.reading() as db:
+            return reads.turns(db, session, first, last)
+
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has one."""
         with self._connections.reading() as db:

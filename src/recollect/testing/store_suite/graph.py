@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.model import Entity, Filter, Link, Memory, Origin
-from recollect.ports import Batch, Store
+from recollect.ports import Batch, Reader, Store
 from recollect.testing.store_suite.base import StoreCase, ids, put
 from recollect.testing.world import memory
 
@@ -71,6 +71,22 @@ class Graph(StoreCase):
         assert around[0].text == "another text"
         assert ids(store.neighbours("turn 0 of s", 5, 1)) == ["turn 0 of s", "turn 1 of s"]
         assert ids(store.neighbours("turn 4 of s", 0, 5)) == ["turn 4 of s"]
+
+    def test_turns_of_a_session_come_by_position(self, store: Store) -> None:
+        """Both ends included; other sessions, past versions and what has no place stay out, also within a write."""
+        turns = [_turn(position) for position in (4, 0, 2, 3)]
+        put(store, *turns, _turn(2, "other"), _turn(None), _turn(2, None))
+        put(store, memory("another text", id=turns[2].id, origin=turns[2].origin))
+        assert [one.text for one in store.turns("s", 1, 3)] == ["another text", turns[3].text]
+        assert store.turns("s", 5, 9) == store.turns("unknown", 0, 9) == store.turns("s", 3, 1) == []
+        seen: list[str] = []
+
+        def plan(reader: Reader) -> Batch:
+            seen.extend(one.id for one in reader.turns("s", 3, 4))
+            return Batch()
+
+        store.update(plan)
+        assert seen == ["turn 3 of s", "turn 4 of s"]
 
     def test_a_memory_without_a_session_has_only_itself(self, store: Store) -> None:
         """And an unknown one has nothing."""

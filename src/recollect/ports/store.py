@@ -1,128 +1,20 @@
-"""What we need from outside: a store, models that compute, and a clock."""
+"""What we need of a store: to be asked, to be searched, to be written to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from recollect.model import Entity, FactGraph, Filter, Hit, Link, Memory, Noise, Showing, Usage
+from recollect.model import Entity, FactGraph, Filter, Hit, Link, Memory
+from recollect.ports.values import Batch, Entry, Job, Page, Record, StoreStats, TextField, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float32]
-
-Purpose = Literal["query", "memory"]
-Progress = Callable[[int], None]
-TextField = Literal["text", "original"]
-Vectors = Mapping[str, "Vector"]
-"""A memory's vectors by view name; one view, `text`, is the memory alone."""
-
-
-class Embedded(dict[str, "Vector"]):
-    """A memory's vectors by view name, and the embedding generation that made them: a store takes no other's."""
-
-    __slots__ = ("generation",)
-
-    def __init__(self, generation: str, views: Vectors) -> None:
-        super().__init__(views)
-        self.generation = generation
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Something left to do, kept until it is done: when it is due, how often it was tried, how that failed."""
-
-    task: str
-    subject: str
-    due: datetime
-    attempts: int = 0
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of the journal: what was decided or changed, about which memories, and what undoing it takes."""
-
-    id: str
-    at: datetime
-    verb: str
-    subjects: tuple[str, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What is written together or not at all.
-
-    `memories` are put: a known id with another text becomes a new version. `revised` are kept exactly as given, in
-    place of any of the same id, whose usage goes on. Vectors go by memory id, then by view. `rewards` are added to a
-    memory's history, `usage` replaces it. A job takes the place of that task for that subject; `done` names both. A
-    journal entry takes the place of one with its id, and goes when any memory it is about is erased.
-    """
-
-    memories: Sequence[Memory] = ()
-    vectors: Mapping[str, Vectors] = field(default_factory=dict[str, Vectors])
-    links: Sequence[Link] = ()
-    entities: Sequence[Entity] = ()
-    revised: Sequence[Memory] = ()
-    erased: Sequence[str] = ()
-    unlinked: Sequence[Link] = ()
-    rewards: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
-    usage: Mapping[str, Usage] = field(default_factory=dict[str, Usage])
-    jobs: Sequence[Job] = ()
-    done: Sequence[tuple[str, str]] = ()
-    journal: Sequence[Entry] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Part of a listing, oldest first; `cursor` continues it, None ends it."""
-
-    items: tuple[Memory, ...]
-    cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoreStats:
-    """How much a store holds."""
-
-    space: str
-    memories: int
-    versions: int
-    links: int
-    entities: int
-    bytes: int
-    generation: int
-    embedding: str | None
-    kinds: Mapping[str, int]
-    scopes: Mapping[str, int]
-    dimension: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A memory as a store holds it, with its vectors and what is left to do about it."""
-
-    memory: Memory
-    vectors: Vectors = field(default_factory=dict[str, "Vector"])
-    jobs: tuple[Job, ...] = ()
-
-
-Record = Kept | Entity | Link | Job | Entry | Showing | Noise
-"""One thing a store holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What was erased, and when."""
-
-    forgotten: tuple[str, ...]
-    at: datetime
+    from recollect.ports.values import Vector
 
 
 class View(Protocol):
@@ -216,6 +108,10 @@ class Reader(Protocol):
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has one."""
+        ...
+
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The memories of a session from one position to another, by position and then by the order of writing."""
         ...
 
     def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
@@ -338,63 +234,4 @@ class Store(Reader, Protocol):
 
     def close(self) -> None:
         """Release files and connections; twice is harmless."""
-        ...
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors."""
-
-    @property
-    def generation(self) -> str:
-        """Model name, checksum prefix and dimension: vectors of two generations are never compared."""
-        ...
-
-    @property
-    def dim(self) -> int:
-        """The length of its vectors."""
-        ...
-
-    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """One row per text, each of length 1; `progress` hears how many more are done."""
-        ...
-
-
-class Reranker(Protocol):
-    """Reads a question and a text together."""
-
-    def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """A logit per text; larger is better."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """A language model's answer, and the tokens it cost where the vendor tells."""
-
-    text: str
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
-class LLM(Protocol):
-    """A language model. Never a condition: every stage that uses one has a rule to fall back on."""
-
-    @property
-    def name(self) -> str:
-        """Vendor and model, as the trace shows them."""
-        ...
-
-    def complete(self, messages: Sequence[Mapping[str, str]], *, schema: Mapping[str, Any] | None = None) -> Completion:
-        """The answer to messages of `role` (system, user, assistant) and `content`, as JSON when a schema is given.
-
-        Raises ModelUnavailable when there is none: no server, no key, refused, out of time, cut short.
-        """
-        ...
-
-
-class Clock(Protocol):
-    """Tells the time."""
-
-    def now(self) -> datetime:
-        """The current moment in UTC."""
         ...
