@@ -99,7 +99,14 @@ def test_steps_are_annotated_ten_a_call_each_seeing_what_came_before_and_after()
     assert annotate(asker(llm), "nothing", []) == []
 
 
-def test_an_annotation_too_few_or_a_reward_out_of_range_is_no_answer() -> None:
+def test_an_answer_that_stops_early_is_gone_on_from() -> None:
+    llm = FakeLLM(annotate=lambda asked: {"steps": annotated(asked)["steps"][:4]})
+    done = annotate(asker(llm), "count to 10", [Turn(f"saw {place}", "") for place in range(1, 11)])
+    assert [one.state for one in done] == [f"at {place}" for place in range(1, 11)]
+    assert [one.data["steps"][0]["step"] for one in llm.asked] == [1, 5, 9]
+
+
+def test_no_annotation_one_too_many_or_a_reward_out_of_range_is_no_answer() -> None:
     step = {"state": "s", "subgoal": "g", "reward": 0.5}
     for steps in ([], [step, step], [{**step, "reward": 1.5}], [{**step, "reward": "high"}]):
         with pytest.raises(ModelUnavailable, match="gave no usable answer to 'annotate'"):

@@ -49,16 +49,17 @@ class Annotation:
 def annotate(asker: Asker, goal: str, turns: Sequence[Turn]) -> list[Annotation]:
     """One annotation per step, in order; a step is judged by the observation that follows it.
 
-    Ten steps a call. A call is shown the steps before its own with their subgoals, so that one subgoal keeps its words.
+    Ten steps a call, and on from wherever an answer stops: small models tire. A call is shown the steps before its own
+    with their subgoals, so that one subgoal keeps its words.
     """
     done: list[Annotation] = []
-    for start in range(0, len(turns), CHUNK):
-        done += _chunk(asker, goal, turns, start, done)
+    while len(done) < len(turns):
+        done += _chunk(asker, goal, turns, done)
     return done
 
 
-def _chunk(asker: Asker, goal: str, turns: Sequence[Turn], start: int, done: Sequence[Annotation]) -> list[Annotation]:
-    end = min(start + CHUNK, len(turns))
+def _chunk(asker: Asker, goal: str, turns: Sequence[Turn], done: Sequence[Annotation]) -> list[Annotation]:
+    start, end = len(done), min(len(done) + CHUNK, len(turns))
     following = turns[end].observation if end < len(turns) else None
     data = {
         "goal": clipped(goal, LONGEST_SIDE),
@@ -70,7 +71,7 @@ def _chunk(asker: Asker, goal: str, turns: Sequence[Turn], start: int, done: Seq
         "next_observation": following and clipped(following, LONGEST_SIDE),
     }
     one = record(state=text(600), subgoal=text(200), reward=maybe(number(0, 1)))
-    schema = record(steps=several(one, end - start, end - start))
+    schema = record(steps=several(one, 1, end - start))
     return asker.ask("annotate", data, schema, lambda answer: [_annotation(step) for step in answer["steps"]])
 
 
