@@ -30,8 +30,18 @@ a text that begins with a dash.
 def page() -> str:
     """The whole page."""
     root: Any = typer.main.get_command(app)
-    commands = [_command(name, command) for name, command in root.commands.items()]
-    return "\n".join([HEAD, "## Before the command\n", _tables(root.params), *commands])
+    return "\n".join([HEAD, "## Before the command\n", _tables(root.params), *_commands(root)])
+
+
+def _commands(group: Any, before: str = "") -> list[str]:
+    """Every command; one that has commands of its own stands before them, if it does something by itself."""
+    told: list[str] = []
+    for name, command in group.commands.items():
+        inner = hasattr(command, "commands")
+        if not inner or command.invoke_without_command:
+            told.append(_command(f"{before}{name}", command))
+        told += _commands(command, f"{before}{name} ") if inner else []
+    return told
 
 
 def _command(name: str, command: Any) -> str:

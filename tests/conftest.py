@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.stores.kinds import OpenStore, opener
+from tests.stores.postgres_server import running
 
 settings.register_profile("recollect", deadline=None)  # machines differ, and no test asserts a time
 settings.load_profile("recollect")
@@ -29,3 +33,16 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip("no evaluation data beside the repository")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a database on a real server, shared by the tests of this process."""
+    with running() as url:
+        yield url
+
+
+@pytest.fixture
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
+    """Opens an empty store of a sort, `memory`, `sqlite` or `postgres`."""
+    return opener(tmp_path, lambda: request.getfixturevalue("postgres"))

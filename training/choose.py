@@ -9,7 +9,7 @@ import base
 import soup
 import validation
 from encoder import PairScorer, SentenceEncoder
-from recipe import STUDENTS, Workshop, load_weights, save_weights
+from recipe import ALPHA, STUDENTS, Workshop, load_weights, save_weights
 from validation import LARGER, HeldOut, Outcomes
 
 VIEWS = ("alone", "before", "both", LARGER + "before", LARGER + "both")
@@ -21,12 +21,12 @@ MEAN = "mean"
 
 
 def choose(shop: Workshop) -> None:
-    """Measure every seed, their mean, each α and each reranker; write figures and the mean of the seeds."""
+    """Measure every stage of every seed, the mean of them all, each α and each reranker; write figures and mean."""
     seeds = {
         f"{stage}-{seed}": _embedder(shop, f"{stage}-{seed}") for stage in ("first", "taught") for seed in shop.seeds
     }
     start = shop.embedder()
-    mean = soup.mean([seeds[f"taught-{seed}"] for seed in shop.seeds])
+    mean = soup.mean(list(seeds.values()))
     save_weights(mean, shop.made / f"{MEAN}.safetensors")
     mixtures = {f"α {alpha}": soup.between(start, mean, alpha) for alpha in soup.ALPHAS}
     found = {name: shop.search(model) for name, model in {"base model": start, **seeds, **mixtures}.items()}
@@ -34,7 +34,7 @@ def choose(shop: Workshop) -> None:
     for name, row in rows.items():
         shop.say(f"{name}: {row['overall']:.2f}; {_shown(row['recall'][CHOSEN_BY])}")
     _write(shop, {"embedders": rows})
-    ranked = _rerankers(shop, mixtures["α 0.8"])
+    ranked = _rerankers(shop, mixtures[f"α {ALPHA}"])
     _write(shop, {"embedders": rows, "rerankers": ranked})
 
 

@@ -36,7 +36,7 @@ from torch import nn
 
 EMBEDDER, RERANKER = "recollect-embed-1", "recollect-rerank-1"
 STUDENT = "rerank-3"
-RECIPE = 1
+RECIPE = 2
 LEAST_CORRELATION = 0.98
 LICENCE = "Apache-2.0"
 
@@ -99,7 +99,7 @@ def _write(folder: Path, model: bytes, tokenizer: bytes, facts: dict[str, object
     folder.mkdir(parents=True, exist_ok=True)
     files = {"model.onnx": model, "tokenizer.json": tokenizer}
     for name, data in files.items():
-        (folder / name).write_bytes(data)
+        _replace(folder / name, data)
         print(f"{sha256(data)}  {folder.name}/{name}  {len(data):,} bytes")
     manifest = {
         "name": folder.name,
@@ -117,4 +117,11 @@ def _write(folder: Path, model: bytes, tokenizer: bytes, facts: dict[str, object
         "sha256": {name: sha256(data) for name, data in files.items()},
     }
     text = json.dumps(manifest, indent=2, ensure_ascii=False)
-    (folder / "model.json").write_text(text + "\n", encoding="utf-8")
+    _replace(folder / "model.json", f"{text}\n".encode())
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Whoever reads the file meanwhile has the old one or the new one, whole."""
+    part = file.with_name(f".{file.name}.part")
+    part.write_bytes(data)
+    part.replace(file)

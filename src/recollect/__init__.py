@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import (
@@ -30,11 +31,13 @@ from recollect.ports import Page, Receipt
 
 if TYPE_CHECKING:
     from recollect.aio import AsyncEngine
+    from recollect.client import Client, connect, connect_async
     from recollect.engine import Engine
 
 __version__ = "0.1.0"
 __all__ = [
     "AsyncEngine",
+    "Client",
     "Closed",
     "EmbeddingMismatch",
     "Engine",
@@ -59,20 +62,25 @@ __all__ = [
     "StoreError",
     "Tier",
     "__version__",
+    "connect",
+    "connect_async",
     "open",
     "open_async",
     "restore",
 ]
 
 
+_LAZY = {
+    "AsyncEngine": "recollect.aio",
+    "Client": "recollect.client",
+    "Engine": "recollect.engine",
+    "connect": "recollect.client",
+    "connect_async": "recollect.client",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """`Engine` and `AsyncEngine` at their first use: they bring numpy along."""
-    if name == "Engine":
-        from recollect.engine import Engine
-
-        return Engine
-    if name == "AsyncEngine":
-        from recollect.aio import AsyncEngine
-
-        return AsyncEngine
+    """What brings numpy or httpx along, at its first use."""
+    if name in _LAZY:
+        return getattr(_import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'recollect' has no attribute {name!r}")

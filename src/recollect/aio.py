@@ -22,13 +22,14 @@ def _threaded(
 ) -> Callable[Concatenate[AsyncEngine, P], Awaitable[R]]:
     @wraps(verb)
     async def call(self: AsyncEngine, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await asyncio.to_thread(verb, self.engine, *args, **kwargs)
+        own: Callable[P, R] = getattr(self.engine, verb.__name__)
+        return await asyncio.to_thread(own, *args, **kwargs)
 
     return call
 
 
 class AsyncEngine:
-    """An `Engine` whose verbs are awaited."""
+    """An `Engine`, or a `Client` in its place, whose verbs are awaited."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from recollect.errors import EmbeddingMismatch, InvalidInput
 from recollect.model import Memory
 from recollect.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
+from recollect.views import TEXT, following, generation_of, maker_of, preceding, readings
 
 if TYPE_CHECKING:
     from recollect.ports import Vector
@@ -42,12 +43,12 @@ class StoreEmbedder:
 
     def making(self, generation: str | None) -> Embedder:
         """The embedder that makes vectors of a generation: the given one, or a packaged one."""
-        if generation is None or generation == self._given.generation:
+        if generation is None or generation == generation_of(self._given):
             return self._given
         found = self._kept.get(generation) or self._other(generation)
         if found is None:
             raise EmbeddingMismatch(
-                f"Space {self._store.space!r} has vectors of {generation!r}, not of {self._given.generation!r}",
+                f"Space {self._store.space!r} has vectors of {generation!r}, not of {generation_of(self._given)!r}",
                 remedy="Open it with that embedder or with embedder='none', or run `recollect reembed`.",
             )
         self._kept[generation] = found
@@ -56,7 +57,7 @@ class StoreEmbedder:
     def makes(self, generation: str) -> bool:
         """Whether vectors of a generation can be made."""
         try:
-            return self.making(generation).generation == generation
+            return generation_of(self.making(generation)) == generation
         except EmbeddingMismatch:
             return False
 
@@ -72,8 +73,9 @@ class StoreEmbedder:
     def _other(self, generation: str) -> Embedder | None:
         from recollect.models.embedders import installed
 
-        former = next((one for one in self._former if one.generation == generation), None)
-        if former is None and (found := installed(generation)) is not None:
+        former = next((one for one in self._former if generation_of(one) == generation), None)
+        maker = maker_of(generation)
+        if former is None and maker is not None and (found := installed(maker)) is not None:
             logger.warning("space %r keeps its own embedder %s", self._store.space, generation)
             return found
         return former
@@ -84,8 +86,8 @@ class StoreEmbedder:
 
     @property
     def generation(self) -> str:
-        """The generation of the embedder in use."""
-        return self.making(self._store.embedding).generation
+        """The generation of the vectors it makes."""
+        return generation_of(self.making(self._store.embedding))
 
     @property
     def dim(self) -> int:
@@ -97,23 +99,31 @@ class StoreEmbedder:
         return self.making(self._store.embedding).embed(texts, purpose=purpose, progress=progress)
 
     def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
-        """Vectors of the memories that need them, by id and view; known ones cost nothing."""
+        """Vectors of the memories that need them, and of kept turns that come to stand after one, by id and view."""
         ids = [memory.id for memory in memories]
         known, embedded = self._store.get(ids), self._store.embedded(ids)
         new = [one for one in memories if one.id not in embedded or known[one.id].text != one.text]
-        by_text = self.of_texts([memory.text for memory in new])
-        return {memory.id: by_text[memory.text] for memory in new}
+        read = [*new, *following(new, self._store)]
+        texts = readings(read, preceding(read, self._store, new))
+        rows = self._made([text for views in texts.values() for text in views.values()])
+        return {
+            id: Embedded(rows[views[TEXT]].generation, {view: rows[text][TEXT] for view, text in views.items()})
+            for id, views in texts.items()
+        }
 
     def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Vectors to be kept of texts, by text; a store re-embedded before they are written refuses them."""
+        return dict(self._made(texts))
+
+    def _made(self, texts: Sequence[str]) -> dict[str, Embedded]:
         distinct = list(dict.fromkeys(texts))
         if not distinct:
             return {}
         embedder = self.making(self._store.embedding)
+        made_by = generation_of(embedder)
         rows = embedder.embed(distinct, purpose="memory")
-        self._store.adopt(embedder.generation, embedder.dim)
-        made_by = embedder.generation
-        return {text: Embedded(made_by, {"text": row}) for text, row in zip(distinct, rows, strict=True)}
+        self._store.adopt(made_by, embedder.dim)
+        return {text: Embedded(made_by, {TEXT: row}) for text, row in zip(distinct, rows, strict=True)}
 
 
 class _Bound:
@@ -125,7 +135,7 @@ class _Bound:
 
     @property
     def generation(self) -> str:
-        return self._owner.making(self._generation).generation
+        return generation_of(self._owner.making(self._generation))
 
     @property
     def dim(self) -> int:

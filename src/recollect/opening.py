@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from recollect import config as settings
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, MissingExtra
 from recollect.notices import Hook, Notices, log
 from recollect.ports import LLM, Clock, Embedder, Reranker, Store
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from recollect.aio import AsyncEngine
     from recollect.engine import Engine
     from recollect.remember.entities import Find
+    from recollect.stores.postgres.administration import Administration
 
 T = TypeVar("T")
 SPACE_NAME = re.compile(r"[\w][\w.@-]{0,99}")
@@ -36,7 +38,7 @@ def open(  # the verb users expect: recollect.open
     notify: Hook | None = None,
     background: bool = True,
 ) -> Engine:
-    """Open a memory: a file, a folder of spaces, or the configured default.
+    """Open a memory: a file, a folder of spaces, a PostgreSQL database, or the configured default.
 
     What is not given comes from the environment or `recollect.toml`: recipe "recollect", embedder "local",
     reranker "auto", no llm. `notify` hears of commits, failures, decays and recalls, else they are logged;
@@ -59,6 +61,7 @@ def open(  # the verb users expect: recollect.open
         store,
         embedder=embedders.build(_object(embedder) or chosen.embedder, options=chosen.embedder_options),
         reranker=rerankers.build(_object(reranker) or chosen.reranker),
+        packaged=rerankers.packaged_for(_object(reranker) or chosen.reranker),
         askers=build_askers(chosen, profile, _object(llm)),
         facts=chosen.extract != "off",
         policy=Policy.of(chosen),
@@ -74,13 +77,22 @@ def open(  # the verb users expect: recollect.open
 
 
 def _notes_folder(chosen: settings.Config, store: Store) -> Path | None:
-    """Where notes are written: beside the store's file, or in the folder that is set; nowhere without a file."""
+    """Where notes are written: beside the store's file, or in the folder that is set; nowhere without either."""
+    if chosen.db is not None and on_server(chosen.db):
+        return _notes_set(chosen, store.space, in_folder=True)
     path: Path | None = getattr(store, "path", None)
     if path is None or chosen.notes_dir is None:
         return path and path.with_name(f"{path.name}.notes")
     _, in_folder = locate(chosen.db, chosen.space)
+    return _notes_set(chosen, store.space, in_folder=in_folder)
+
+
+def _notes_set(chosen: settings.Config, space: str, *, in_folder: bool) -> Path | None:
+    """The folder that is set for a space's notes, if one is."""
+    if chosen.notes_dir is None:
+        return None
     folder = Path(chosen.notes_dir).expanduser()
-    return folder / store.space if in_folder else folder
+    return folder / space if in_folder else folder
 
 
 def _finder(setting: str) -> Find:
@@ -119,20 +131,58 @@ def restore(
     chosen = settings.load(config, db=None if url is None else str(url), **({"space": space} if space else {}))
     if chosen.db == ":memory:":
         raise InvalidInput("A backup cannot be restored to :memory:", remedy="Give the path of a file.")
+    if chosen.db is not None and on_server(chosen.db):
+        raise InvalidInput("A backup cannot be restored to a server", remedy="Import an export, or use pg_restore.")
     path, in_folder = locate(chosen.db, chosen.space)
-    return put_back(Path(backup), path, space=path.stem if in_folder else chosen.space)
+    notes = _notes_set(chosen, path.stem, in_folder=in_folder)
+    return put_back(Path(backup), path, space=path.stem if in_folder else chosen.space, notes=notes)
 
 
 def open_store(url: str | None, space: str | None) -> Store:
-    """The store behind a URL: `:memory:`, a file, `sqlite:///file`, or a folder with a file per space."""
+    """The store behind a URL: `:memory:`, a file, `sqlite:///file`, a folder with a file per space, or a server."""
     if url == ":memory:":
         from recollect.stores.memory import MemoryStore
 
         return MemoryStore(space or "memory")
+    if url is not None and on_server(url):
+        return _on_server(url, space)
     from recollect.stores.sqlite import SqliteStore
 
     path, in_folder = locate(url, space)
     return SqliteStore.open(path, space=path.stem if in_folder else space)
+
+
+def on_server(url: str) -> bool:
+    """Whether a URL names a PostgreSQL database."""
+    return url.startswith(("postgresql://", "postgres://"))
+
+
+def open_database(url: str) -> Administration:
+    """The PostgreSQL database behind a URL, to be looked after."""
+    if not on_server(url):
+        raise InvalidInput("That is no PostgreSQL database", remedy="Give a URL such as postgresql://host/database.")
+    with _extra_needed():
+        from recollect.stores.postgres.administration import Administration
+
+    return Administration(url)
+
+
+def _on_server(url: str, space: str | None) -> Store:
+    with _extra_needed():
+        from recollect.stores.postgres import PostgresStore
+
+    return PostgresStore.open(url, space=checked_space(space))
+
+
+@contextmanager
+def _extra_needed() -> Generator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"{error.name} is not installed, and a PostgreSQL database needs it",
+            remedy="Install the extra: pip install 'recollect[postgres]'.",
+        ) from error
 
 
 def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
@@ -143,7 +193,8 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
     if not url.strip() or "\0" in url or (separator and (scheme != "sqlite" or not rest.startswith("/"))):
         # The URL itself is not repeated: it may hold a password.
         kind = f"A {scheme} URL" if separator else "An empty path"
-        raise InvalidInput(f"{kind} is no place for memories", remedy="Give a path, or sqlite:///path/to/file.db.")
+        remedy = "Give a path, sqlite:///path/to/file.db, or postgresql://host/database."
+        raise InvalidInput(f"{kind} is no place for memories", remedy=remedy)
     place = unquote(rest.removeprefix("/")) if separator else url
     path = Path(place).expanduser()
     if place.endswith("/") or path.is_dir():
@@ -152,10 +203,15 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
 
 
 def _in_folder(folder: Path, space: str | None) -> Path:
+    return folder / f"{checked_space(space)}.db"
+
+
+def checked_space(space: str | None) -> str:
+    """The name of a space that can share a folder or a server with others; `default` where none is given."""
     name = "default" if space is None else space
     if not SPACE_NAME.fullmatch(name):
         raise InvalidInput(
             f"{name!r} cannot name a space",
             remedy="Use up to 100 letters, digits, and . @ - _, not beginning with a sign.",
         )
-    return folder / f"{name}.db"
+    return name

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from recollect.errors import Error
 from recollect.model import Item, Memory, Recall, Step, Trace, Usage, isoformat
-from recollect.ports import Page, Receipt, StoreStats
+from recollect.ports import Entry, Job, Page, Receipt, StoreStats
 
 if TYPE_CHECKING:
     from recollect.recall.explain import Explanation
     from recollect.recall.why_not import Absence
     from recollect.remember.ingest import IngestReport
+    from recollect.remember.sessions import Commit, Session
 
 
 def memory_to_data(memory: Memory) -> dict[str, Any]:
@@ -105,6 +108,7 @@ def recall_to_data(recall: Recall) -> dict[str, Any]:
         "recipe": recall.recipe,
         "now": isoformat(recall.now),
         "abstained": recall.abstained,
+        "confidence": recall.confidence,
         "tokens": recall.tokens,
         "context": recall.context,
         "reasoned": {
@@ -150,7 +154,7 @@ def page_to_data(page: Page) -> dict[str, Any]:
 
 def receipt_to_data(receipt: Receipt) -> dict[str, Any]:
     """What was erased."""
-    return {"forgotten": list(receipt.forgotten), "at": isoformat(receipt.at)}
+    return {"forgotten": list(receipt.forgotten), "at": isoformat(receipt.at), "pending": receipt.pending}
 
 
 def report_to_data(report: IngestReport) -> dict[str, Any]:
@@ -172,9 +176,45 @@ def explanation_to_data(explanation: Explanation) -> dict[str, Any]:
     }
 
 
+def session_to_data(session: Session) -> dict[str, Any]:
+    """A session that is open."""
+    return {"id": session.id, "goal": session.goal}
+
+
+def commit_to_data(commit: Commit) -> dict[str, Any]:
+    """How a session was learnt from."""
+    return {
+        "session": commit.session,
+        "state": commit.state,
+        "steps": commit.steps,
+        "trajectories": commit.trajectories,
+        "by": commit.by,
+        "memories": [memory_to_data(memory) for memory in commit.memories],
+        "counts": dict(commit.counts),
+        "error": commit.error,
+        "note": commit.note,
+    }
+
+
+def job_to_data(job: Job) -> dict[str, Any]:
+    """Something left to do."""
+    return asdict(job) | {"due": isoformat(job.due)}
+
+
+def entry_to_data(entry: Entry) -> dict[str, Any]:
+    """A line of the journal."""
+    subjects, data = list(entry.subjects), dict(entry.data)
+    return {"id": entry.id, "at": isoformat(entry.at), "verb": entry.verb, "subjects": subjects, "data": data}
+
+
 def absence_to_data(absence: Absence) -> dict[str, Any]:
     """Why a memory is not in an answer."""
     return asdict(absence)
+
+
+def error_name(error: type[Error]) -> str:
+    """What an error is called where it is told as data, such as not-found."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", error.__name__).lower()
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def test_differences_and_chances_are_short() -> None:
 def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
     data = json.loads(json.dumps(to_data(results), allow_nan=False))
     assert data["dataset"] == "talks" and data["checksum"] == TALKS.checksum
-    assert data["models"] == {"embedder": None, "reranker": None}
+    assert data["models"] == {"embedder": None, "reranker": "auto"}
     assert data["machine"].keys() == {"cpus", "processor", "python", "platform"}
     bm25 = data["recipes"]["bm25"]
     assert bm25["queries"] == 4

@@ -133,8 +133,11 @@ def test_forgetting_by_filter_takes_expired_and_classified_ones_too(memory: Engi
 
 
 def test_forgetting_wants_exactly_one_way_of_saying_what(memory: Engine) -> None:
-    with pytest.raises(recollect.InvalidInput, match="exactly one"):
-        memory.forget()
+    memory.remember("a")
+    for filters in ({}, {"scope": None}, {"scope": None, "topic": None}):
+        with pytest.raises(recollect.InvalidInput, match="exactly one"):
+            memory.forget(**filters)  # pyright: ignore[reportArgumentType]
+    assert memory.stats().memories == 1
     with pytest.raises(recollect.NotFound, match="no memory 'nope'"):
         memory.forget("nope")
 

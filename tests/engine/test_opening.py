@@ -54,14 +54,15 @@ def test_no_url_means_the_environment_then_a_file_then_the_users_folder(
 
 def test_a_recipe_of_the_settings_file_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "recollect.toml").write_text(
-        'recipe = "plain"\n[recipes.plain]\nbase = "recollect"\n[recipes.plain.set]\n"rrf.k" = 1\n'
+        'recipe = "plain"\n[recipes.plain]\nbase = "recollect"\n'
+        '[recipes.plain.set]\n"weighted_sum.weights" = { keyword = 0.5 }\n'
     )
     monkeypatch.chdir(tmp_path)
     with recollect.open(tmp_path / "a.db", embedder="none") as memory:
         memory.remember("tea")
         found = memory.recall("tea", track=False)
     assert found.recipe == "plain"
-    assert found.items[0].signals["keyword"].norm == pytest.approx(0.5)
+    assert found.items[0].score == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(

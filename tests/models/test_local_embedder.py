@@ -37,13 +37,13 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def embedder() -> OnnxEmbedder:
-    return OnnxEmbedder.default()
+    return OnnxEmbedder.from_folder(recollect_models.path(recollect_models.PLAIN))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the packaged model that a test may damage."""
-    return Path(shutil.copytree(recollect_models.path(), tmp_path / "my-model"))
+    return Path(shutil.copytree(recollect_models.path(recollect_models.PLAIN), tmp_path / "my-model"))
 
 
 def memories(embedder: Embedder, *texts: str) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -71,7 +71,7 @@ def test_unknown_model_names_are_refused() -> None:
 
 
 def test_generation_names_model_checksum_and_dimension(embedder: OnnxEmbedder) -> None:
-    model = (recollect_models.path() / "model.onnx").read_bytes()
+    model = (recollect_models.path(recollect_models.PLAIN) / "model.onnx").read_bytes()
     assert embedder.generation == f"all-minilm-l6-v2:{hashlib.sha256(model).hexdigest()[:8]}:384"
     assert embedder.dim == 384
 
@@ -143,7 +143,9 @@ def test_progress_adds_up(embedder: OnnxEmbedder) -> None:
 
 
 def test_many_threads_get_the_same_vectors() -> None:
-    fresh = OnnxEmbedder.default()  # so that the threads meet at the loading too
+    fresh = OnnxEmbedder.from_folder(
+        recollect_models.path(recollect_models.PLAIN)
+    )  # so that the threads meet at the loading too
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda _: memories(fresh, *TEXTS), range(8)))
     assert all(np.array_equal(results[0], other) for other in results[1:])

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recollect
+import recollect_models
 from recollect.engine import Engine
 from recollect.errors import InvalidInput, ModelUnavailable
 from recollect.model import Recall, Step
@@ -141,7 +142,7 @@ def test_pieces_count_by_their_words() -> None:
 
 def test_possessives_and_negations_do_not_count(reranker: Reranker) -> None:
     query = "Didn't Alice's family move?"
-    asked, moved = OnnxEmbedder.default().token_states([query, MOVED])
+    asked, moved = plain().token_states([query, MOVED])
     assert len(asked) == 9  # didn ' t alice ' s family move ?
     (logit,) = reranker.score(query, [MOVED])
     assert similarity(logit) == pytest.approx(max_sim(asked[[3, 6, 7]], moved), abs=1e-3)
@@ -169,7 +170,7 @@ def test_a_paraphrase_is_above_the_unrelated(reranker: Reranker) -> None:
 def test_scores_are_the_same_whatever_is_read_with_a_text_and_before_it(reranker: Reranker) -> None:
     texts = [MOVED, UNRELATED, "tea", MOVED]
     together = reranker.score(QUESTION, texts)
-    fresh = MaxSimReranker(OnnxEmbedder.default())
+    fresh = MaxSimReranker(plain())
     assert [fresh.score(QUESTION, [text])[0] for text in reversed(texts)] == list(reversed(together))
     assert reranker.score(QUESTION, texts) == together
 
@@ -202,7 +203,11 @@ def test_a_text_of_megabytes_counts_by_its_beginning(reranker: Reranker) -> None
     assert len(reranker.score("Where is Alice? " * 600_000, [MOVED])) == 1
 
 
-ANY_SCRIPT = MaxSimReranker(OnnxEmbedder.default())
+def plain() -> OnnxEmbedder:
+    return OnnxEmbedder.from_folder(recollect_models.path(recollect_models.PLAIN))
+
+
+ANY_SCRIPT = MaxSimReranker(plain())
 
 
 @given(st.text(), st.lists(st.text(), max_size=3))
@@ -224,7 +229,7 @@ def test_emoji_and_odd_characters_are_scored(reranker: Reranker, text: str) -> N
 def test_a_script_that_the_model_does_not_read_is_refused(reranker: Reranker, query: str) -> None:
     with pytest.raises(ModelUnavailable, match="does not read the script"):
         reranker.score(query, [MOVED])
-    assert len(MaxSimReranker(OnnxEmbedder.default()).score(query, [MOVED])) == 1
+    assert len(MaxSimReranker(plain()).score(query, [MOVED])) == 1
 
 
 @pytest.mark.parametrize("query", ["Wo wohnt Alice jetzt?", "What does 東京 mean?", "42", "🎉"])

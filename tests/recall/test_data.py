@@ -8,6 +8,7 @@ from recollect.errors import InvalidInput
 from recollect.recall.data import from_data, to_data, with_settings
 from recollect.recall.fuse import ReciprocalRank
 from recollect.recall.recipes import RECIPES, custom_recipes
+from recollect.recall.rerank import Reread
 from recollect.recall.search import Search
 
 
@@ -17,9 +18,9 @@ def test_a_recipe_survives_json(name: str) -> None:
 
 
 def test_one_number_of_a_recipe_can_be_changed() -> None:
-    changed = with_settings(RECIPES["recollect"], {"rrf.k": 30, "search.limit": 7})
+    changed = with_settings(RECIPES["recollect"], {"reread.depth": 30, "search.limit": 7})
     stages = {stage.kind: stage for stage in changed.stages}
-    assert isinstance(stages["rrf"], ReciprocalRank) and stages["rrf"].k == 30
+    assert isinstance(stages["reread"], Reread) and stages["reread"].depth == 30
     assert isinstance(stages["search"], Search) and stages["search"].limit == 7
 
 
@@ -50,8 +51,8 @@ def test_what_does_not_fit_is_refused_by_name(stages: list[object], message: str
 def test_users_write_recipes_from_a_base_or_from_stages() -> None:
     recipes = custom_recipes(
         {
-            "sharper": {"base": "recollect", "set": {"rrf.k": 5}},
-            "recollect": {"set": {"rrf.k": 9}},
+            "sharper": {"base": "recollect", "set": {"reread.depth": 5}},
+            "recollect": {"set": {"reread.depth": 9}},
             "plain": {"stages": [{"stage": "search", "signals": [{"signal": "keyword"}]}, {"stage": "rrf"}]},
         }
     )

@@ -11,6 +11,7 @@ from recollect.model import Candidate, Filter, Found, Hit, Memory, Query, Recall
 from recollect.ports import Batch, Embedder
 from recollect.recall.stage import Draft, Env
 from recollect.stores.memory import MemoryStore
+from recollect.views import generation_of
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 
@@ -39,7 +40,7 @@ def world(*memories: Memory, embedder: Embedder | None = None) -> Iterator[Env]:
     store = MemoryStore("test")
     vectors = {}
     if embedder is not None and memories:
-        store.adopt(embedder.generation, embedder.dim)
+        store.adopt(generation_of(embedder), embedder.dim)
         rows = embedder.embed([one.text for one in memories], purpose="memory")
         vectors = {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)}
     store.put(Batch(memories=memories, vectors=vectors))

@@ -168,7 +168,7 @@ def test_a_context_never_tells_what_may_not_be_seen(recipe: str, engine: Engine,
 # Explanations
 
 SCORING = {
-    "recollect": ("rrf", "weigh"),
+    "recollect": ("weighted_sum", "weigh", "reread"),
     "mnemosyne-graph": ("nodes",),
     "mnemo": ("rrf", "weigh", "normalise", "rerank"),
     "memoria": ("rrf", "rerank"),

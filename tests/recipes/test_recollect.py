@@ -27,17 +27,16 @@ def test_it_finds_by_meaning_by_words_and_by_spelling() -> None:
 @pytest.mark.parametrize("query", ["Where does Alice live?", "importer timeout", "Heron"])
 def test_scores_follow_from_the_candidates_parts(query: str) -> None:
     """Each stage's own number times or from the one before: what `explain` shows adds up."""
+    weights = {"vector": 0.9, "keyword": 0.1, "trigram": 0.02}
     with opened(*sample_world(), embedder=FakeEmbedder()) as engine:
         found = engine.recall(query)
+    steps = {step.stage: {one.memory.id: one for one in step.candidates} for step in reversed(found.trace.steps)}
     assert found.items
-    weighed = next(step for step in found.trace.steps if step.stage == "weigh")
-    for item in found.items:
-        candidate = next(one for one in weighed.candidates if one.memory.id == item.memory.id)
-        fused = sum(one.norm for one in item.signals.values())
-        factor = 1.0
-        for part in candidate.parts.values():
-            factor *= part
-        assert item.score == pytest.approx(fused * factor)
+    for id, weighed in steps["weigh"].items():
+        fused = sum(weights[name] * one.norm for name, one in weighed.evidence.items())
+        assert weighed.score == pytest.approx(fused * weighed.parts["bounded_recency"])
+        in_company = steps["company"][id]
+        assert in_company.score == pytest.approx(steps["credit"][id].score + sum(in_company.parts.values()))
 
 
 def test_age_alone_does_not_bury_the_better_answer() -> None:

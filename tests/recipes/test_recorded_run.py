@@ -32,7 +32,9 @@ def scripted(request: LLMRequest) -> Answer:
 
 def lived(**options: Any) -> Engine:
     """A memory whose agent has just lived through the run."""
-    memory = recollect.open(":memory:", clock=FakeClock(), recipe="mnemosyne-graph", **options)
+    memory = recollect.open(
+        ":memory:", clock=FakeClock(), recipe="mnemosyne-graph", embedder="local:all-minilm-l6-v2", **options
+    )
     with memory.session(GOAL, "run") as session:
         for step in STEPS:
             session.step(step.observation, step.action, step.reward)

@@ -19,6 +19,7 @@ from recollect.recall.recipes import RECIPES
 from recollect.remember.entities import about
 from recollect.stores.memory import MemoryStore
 from recollect.testing.fakes import FakeClock
+from recollect.views import generation_of
 from tests.recall.worlds import NOW, memory
 
 DIM = 6
@@ -95,7 +96,7 @@ def keep(store: Store, memories: Sequence[Memory], embedder: Embedder | None, li
     """Write memories as the engine does, with their own ids and links."""
     vectors = {}
     if embedder is not None and memories:
-        store.adopt(embedder.generation, embedder.dim)
+        store.adopt(generation_of(embedder), embedder.dim)
         rows = embedder.embed([one.text for one in memories], purpose="memory")
         vectors = {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)}
     entities, mentions = about(memories, store.entities)

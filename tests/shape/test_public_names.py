@@ -12,7 +12,7 @@ def test_all_names_exactly_what_is_exported() -> None:
     public = {
         name for name in vars(recollect) if not name.startswith("_") and not inspect.ismodule(vars(recollect)[name])
     }
-    lazy = {"Engine", "AsyncEngine"}
+    lazy = {"Engine", "AsyncEngine", "Client", "connect", "connect_async"}
     helpers = {"annotations", "Any", "TYPE_CHECKING"}
     assert (public | lazy | {"__version__"}) - helpers == set(recollect.__all__)
     assert recollect.__all__ == sorted(recollect.__all__)
@@ -29,6 +29,14 @@ def test_the_async_engine_has_the_same_verbs() -> None:
         return {name for name, _ in inspect.getmembers(engine, inspect.isfunction) if not name.startswith("_")}
 
     assert verbs(recollect.AsyncEngine) == verbs(recollect.Engine)
+
+
+def test_a_client_has_the_same_verbs_but_those_of_a_process() -> None:
+    def verbs(engine: type) -> set[str]:
+        return {name for name, _ in inspect.getmembers(engine, inspect.isfunction) if not name.startswith("_")}
+
+    own = {"work"}  # the server does its own work
+    assert verbs(recollect.Engine) - own <= verbs(recollect.Client)
 
 
 def test_parts_state_their_role_kind_and_purpose() -> None:

@@ -14,7 +14,6 @@ import pytest
 from recollect.model import Filter, instant
 from recollect.ports import Batch
 from recollect.stores.sqlite import SqliteStore, sync, writes
-from recollect.stores.sqlite.database import Database
 from recollect.testing import memory
 from tests.stores.processes import Worker, run, working
 from tests.stores.worker import EVERYTHING, batch
@@ -81,13 +80,13 @@ def test_a_load_that_fails_is_made_up_for(store: SqliteStore, monkeypatch: pytes
     store.put(Batch([memory("a lantern", id="a")]))
     assert lanterns(store) == 1
     store.put(Batch([memory("a lantern", id="b"), memory("a lantern", id="c")]))
-    whole = sync._changed
+    whole = sync.FileSnapshot.changed
 
-    def half(db: Database, seen: int) -> Iterator[sync.Entry]:
-        yield next(whole(db, seen))
+    def half(snapshot: sync.FileSnapshot, seen: int) -> Iterator[sync.Entry]:
+        yield next(whole(snapshot, seen))
         raise ZeroDivisionError
 
-    monkeypatch.setattr(sync, "_changed", half)
+    monkeypatch.setattr(sync.FileSnapshot, "changed", half)
     with pytest.raises(ZeroDivisionError):
         store.view()
     monkeypatch.undo()
@@ -97,14 +96,14 @@ def test_a_load_that_fails_is_made_up_for(store: SqliteStore, monkeypatch: pytes
 def test_a_write_during_a_load_is_left_to_the_next(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     other = SqliteStore.open(store.path)
     store.put(Batch([memory("a lantern", id="a")]))
-    whole = sync._changed
+    whole = sync.FileSnapshot.changed
 
-    def meanwhile(db: Database, seen: int) -> Iterator[sync.Entry]:
+    def meanwhile(snapshot: sync.FileSnapshot, seen: int) -> Iterator[sync.Entry]:
         other.put(Batch([memory("a lantern", id="b")]))
         other.delete(["a"])
-        return whole(db, seen)
+        return whole(snapshot, seen)
 
-    monkeypatch.setattr(sync, "_changed", meanwhile)
+    monkeypatch.setattr(sync.FileSnapshot, "changed", meanwhile)
     view = store.view()
     monkeypatch.undo()
     assert (view.generation, [hit.id for hit in view.search_text("lantern", EVERYTHING, 9)]) == (1, ["a"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect.remember.record import Fields
+from recollect.stores.sqlite.database import Database
 from tests.surfaces.conftest import Cli
 
 
@@ -160,6 +161,16 @@ def test_forget_erases_one_memory_for_good(cli: Cli) -> None:
     assert receipt["forgotten"] == [id]
     assert receipt["at"].endswith("Z")
     assert cli("list", "--json").data["items"] == []
+
+
+def test_forget_tells_that_a_reader_still_holds_what_was_erased(cli: Cli, db: Path) -> None:
+    id = cli("remember", "a lamp", "--json").data["id"]
+    reader = Database(db, create=False)
+    reader.execute("BEGIN")
+    reader.value("SELECT count(*) FROM memories")
+    out = cli("forget", id, "--yes").out
+    reader.close()
+    assert out.startswith("Forgot 1 memory.\n  pending: another process")
 
 
 def test_forget_erases_what_the_options_choose(cli: Cli) -> None:

@@ -20,7 +20,19 @@ from recollect.surfaces.cli.app import app
 from tests.surfaces.conftest import Cli
 
 ROOT = Path(__file__).parents[2]
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def commands(group: Any, before: str = "") -> dict[str, Any]:
+    """Every command by its words, those of groups such as `keys` too."""
+    found: dict[str, Any] = {}
+    for name, command in group.commands.items():
+        words, inner = f"{before}{name}", hasattr(command, "commands")
+        found |= {words: command} if not inner or command.invoke_without_command else {}
+        found |= commands(command, f"{words} ") if inner else {}
+    return found
+
+
+COMMANDS = commands(typer.main.get_command(app))
 OWN = {"as_json"}
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from recollect.model import Filter
 from recollect.stores.memory import MemoryStore
 from recollect.stores.sqlite import SqliteStore
 from recollect.stores.sqlite.restoring import restore
+from recollect.testing.fakes import FakeClock
 from tests.upkeep.worlds import answers, fill, opened
 
 WRITER = """
@@ -54,6 +56,25 @@ def test_notes_go_with_the_backup_and_come_back(tmp_path: Path) -> None:
     aside = restore(tmp_path / "copy.db", path)
     assert (notes / "2024-06-03.md").read_text() == "second"
     assert [(one / "daily" / "2024-06-03.md").read_text() for one in aside if one.is_dir()] == ["third"]
+
+
+def test_notes_in_a_folder_of_their_own_go_with_the_backup_and_what_else_is_there_stays(tmp_path: Path) -> None:
+    path, vault = tmp_path / "agent.db", tmp_path / "vault"
+    options: dict[str, Any] = {"notes_dir": str(vault), "embedder": "none"}
+    clock = FakeClock()
+    with recollect.open(path, config=options, clock=clock, background=False) as engine:
+        engine.remember("The ferry sailed with 41 cars.", at=clock.now())
+        clock.advance(timedelta(days=2))
+        engine.consolidate("daily")
+        (vault / "recipes.md").write_text("Soup")
+        assert engine.backup(tmp_path / "copy.db").notes == 1
+    (note,) = (vault / "daily").iterdir()
+    told = note.read_text()
+    note.write_text("changed")
+    aside = recollect.restore(tmp_path / "copy.db", path, config=options)
+    assert (note.read_text(), (vault / "recipes.md").read_text()) == (told, "Soup")
+    assert [(one / note.name).read_text() for one in aside if one.is_dir()] == ["changed"]
+    assert not (tmp_path / "copy.db.notes" / "recipes.md").exists()
 
 
 def test_a_backup_overwrites_nothing_unless_told(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from recollect.stores.sqlite import SqliteStore
 from recollect.testing.fakes import FakeEmbedder
 from recollect.testing.world import memory
 from recollect.upkeep import reembed as reembedding
+from recollect.views import generation_of
 from tests.upkeep.worlds import fill, opened
 
 if TYPE_CHECKING:
@@ -62,7 +63,11 @@ def test_everything_gets_new_vectors_and_is_found_by_them(store: Store) -> None:
         told: list[int] = []
         done = engine.reembed(FakeEmbedder(32), progress=told.append)
         stats = engine.stats()
-        assert (done.embedding, done.dimension, done.previous) == ("fake-bow:crc32:32", 32, "fake-bow:crc32:64")
+        assert (done.embedding, done.dimension, done.previous) == (
+            "fake-bow:crc32:32:turns-1",
+            32,
+            "fake-bow:crc32:64:turns-1",
+        )
         assert done.embedded == done.memories == stats.memories + stats.versions == sum(told)
         assert (stats.embedding, stats.dimension) == (done.embedding, 32)
         assert cosine(engine, "Bo never eats shellfish.") == pytest.approx(1, abs=2e-3)
@@ -174,7 +179,7 @@ def test_recalls_and_writes_go_on_during_a_run(tmp_path: Path, monkeypatch: pyte
         run.join()
         seen.append(cosine(engine, "Lantern number 7 of Ann."))
         assert seen == pytest.approx([1.0] * len(seen), abs=2e-3)
-        assert engine.stats().embedding == "mirrored:64"
+        assert engine.stats().embedding == "mirrored:64:turns-1"
 
 
 KILLED = """
@@ -202,9 +207,9 @@ def test_killed_at_any_place_recall_stays_on_the_old_vectors_and_the_next_run_go
                 run.stdout.readline()
             run.send_signal(signal.SIGKILL)
             run.communicate()
-            assert engine.stats().embedding == FakeEmbedder().generation
+            assert engine.stats().embedding == generation_of(FakeEmbedder())
             assert cosine(engine, "Lantern number 7 of Ann.") == pytest.approx(1, abs=2e-3)
-            left = len(engine.store.lacking(FakeEmbedder(32).generation, 2 * total))
+            left = len(engine.store.lacking(generation_of(FakeEmbedder(32)), 2 * total))
             assert left < total - embedded
             embedded = total - left
         done = engine.reembed(FakeEmbedder(32))

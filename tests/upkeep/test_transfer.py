@@ -24,6 +24,7 @@ from recollect.stores.sqlite import SqliteStore
 from recollect.testing.fakes import FakeEmbedder
 from recollect.testing.world import memory
 from recollect.upkeep import importing
+from recollect.views import generation_of
 from recollect.wire import memory_to_data
 from recollect.wire_in import FIELDS, memory_from_data
 from tests.upkeep.worlds import answers, fill, opened
@@ -239,7 +240,17 @@ def test_vectors_of_another_embedder_are_refused_and_can_be_left_out() -> None:
         new.import_(file, without_vectors=True)
         ids = [one.id for one in new.list().items]
         assert new.store.embedded(ids) == set(ids)
-        assert new.store.embedding == FakeEmbedder(16).generation
+        assert new.store.embedding == generation_of(FakeEmbedder(16))
+
+
+def test_without_its_vectors_a_procedure_is_embedded_by_what_it_is_for_again() -> None:
+    with opened(MemoryStore("a")) as old, opened(MemoryStore("b"), FakeEmbedder(16)) as new:
+        with old.session("Release Heron", "run") as run:
+            run.step("The Heron server listens on port 8080.", "restart Heron", 0.9)
+        (procedure,) = old.list(kinds="procedural").items
+        views = old.store.vectors([procedure.id])[procedure.id].keys()
+        new.import_(exported(old), without_vectors=True)
+        assert new.store.vectors([procedure.id])[procedure.id].keys() == views >= {"text", "intent"}
 
 
 def test_an_export_appears_whole_and_overwrites_nothing(tmp_path: Path) -> None:

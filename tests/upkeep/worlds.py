@@ -11,6 +11,7 @@ from recollect.ports import Batch, Embedder, Entry, Job, Store
 from recollect.recall.recipes import RECIPES
 from recollect.testing.fakes import START, FakeClock, FakeEmbedder
 from recollect.testing.world import sample_world
+from recollect.views import generation_of
 
 QUESTIONS = (
     "Where does Alice live?",
@@ -30,7 +31,7 @@ def fill(engine: Engine) -> None:
     """The sample world, texts with versions and facts with a history, and all that hangs on them."""
     world, store = sample_world(), engine.store
     rows = FakeEmbedder().embed([one.text for one in world], purpose="memory")
-    store.adopt(FakeEmbedder().generation, FakeEmbedder().dim)
+    store.adopt(generation_of(FakeEmbedder()), FakeEmbedder().dim)
     store.put(Batch(world, {one.id: {"text": row} for one, row in zip(world, rows, strict=True)}))
     for text in ("The door code is 1234.", "The door code is 5678.", "The door code is 9012."):
         engine.remember(text, key="door", metadata={"secret": [1, {"deep": "ö"}]})

@@ -42,6 +42,12 @@ class Setup:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     limit: int = LIMIT
+    packaged: Reranker | None = None
+
+    @property
+    def reader(self) -> Reranker | None:
+        """The reranker that is configured, else the packaged one."""
+        return self.reranker or self.packaged
 
     def lacks(self, pipeline: Pipeline) -> list[str]:
         """The parts of a recipe that will be skipped, each with the service it misses."""
@@ -178,11 +184,12 @@ class Space:
             MemoryStore("bench"),
             embedder=setup.embedder,
             reranker=setup.reranker,
+            packaged=setup.packaged,
             recipe=pipelines[0].name,
             recipes={one.name: one for one in pipelines},
             clock=self._clock,
         )
-        self.engine.remember_many(_fields(group.documents, moments), progress=progress)
+        self.engine.remember_many(_fields(group, moments), progress=progress)
         self._documents = {_id_of(document): document.id for document in group.documents}
         self._tokens: dict[str, int] = {}
 
@@ -217,7 +224,7 @@ class Space:
             stages=_stage_times(recall),
             tokens=first[-1] if first else 0,
             tokens_at=tokens_at,
-            confidence=recall.items[0].score if recall.items else 0.0,
+            confidence=_confidence(recall),
             abstained=recall.abstained,
         )
 
@@ -294,8 +301,9 @@ def _moments(documents: Sequence[Document]) -> list[datetime]:
     return moments
 
 
-def _fields(documents: Sequence[Document], moments: Sequence[datetime]) -> Iterator[dict[str, Any]]:
-    for position, (document, moment) in enumerate(zip(documents, moments, strict=True)):
+def _fields(group: Group, moments: Sequence[datetime]) -> Iterator[dict[str, Any]]:
+    """What is remembered of a group; talk that is not cut into sessions is one."""
+    for position, (document, moment) in enumerate(zip(group.documents, moments, strict=True)):
         if document.text.strip():
             yield {
                 "text": document.text,
@@ -304,9 +312,16 @@ def _fields(documents: Sequence[Document], moments: Sequence[datetime]) -> Itera
                 "at": moment,
                 "ingested_at": moment,
                 "position": position,
-                "session": document.session,
+                "session": document.session or (document.speaker and group.name),
                 "speaker": document.speaker,
             }
+
+
+def _confidence(recall: Recall) -> float:
+    """How sure a recipe is, or else how well its first item scored."""
+    if recall.confidence is not None:
+        return recall.confidence
+    return recall.items[0].score if recall.items else 0.0
 
 
 def _stage_times(recall: Recall) -> dict[str, float]:

@@ -75,14 +75,14 @@ def prepare(
     wanted = parsed(changes)
     pipelines = changed(chosen(list(recipes) or [config.recipe], known), wanted)
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))
-    reranker = rerankers.build(config.reranker)
+    reranker, packaged = rerankers.build(config.reranker), rerankers.packaged_for(config.reranker)
     stored = None if embedder is None else StoredEmbedder(embedder, cache, queries=cached_queries)
     return Session(
         pipelines=tuple(pipelines),
-        setup=Setup(stored, reranker, limit),
+        setup=Setup(stored, reranker, limit, packaged),
         cache=cache,
         changes=wanted,
-        reranker=None if reranker is None else config.reranker,
+        reranker=config.reranker if reranker or packaged else None,
         cached_queries=cached_queries,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -13,11 +13,11 @@ from typing import Any, Self, Unpack, cast
 from recollect.asking import Askers
 from recollect.clock import SystemClock
 from recollect.embedding import StoreEmbedder
-from recollect.engine.upkeep import Upkeep
+from recollect.engine.upkeep import SCRUB, Upkeep
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Fact, Filter, Memory, Recall
 from recollect.notices import Notice, Notices
-from recollect.ports import Clock, Embedder, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
+from recollect.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from recollect.recall.explain import Explanation, explain
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.recipes import RECIPES
@@ -34,6 +34,7 @@ from recollect.recall.why_not import Absence, why_not
 from recollect.remember.by_model import TASK as FACTS
 from recollect.remember.by_model import FactReader
 from recollect.remember.entities import Find, names
+from recollect.remember.forgetting import held_back
 from recollect.remember.gates import Gates, Policy
 from recollect.remember.ingest import IngestReport
 from recollect.remember.ingest.keep import Ingest
@@ -58,6 +59,7 @@ class Engine(Upkeep):
         *,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
+        packaged: Reranker | None = None,
         askers: Askers | None = None,
         facts: bool = True,
         policy: Policy | None = None,
@@ -73,6 +75,7 @@ class Engine(Upkeep):
         self._store = store
         self._embedder = StoreEmbedder(embedder, store) if embedder is not None else None
         self._reranker = reranker
+        self._packaged = packaged
         self._askers = askers or Askers()
         self._recipes = recipes
         self._recipe = self._pipeline(recipe).name
@@ -94,7 +97,10 @@ class Engine(Upkeep):
             waiting=self._wake,
         )
         self._worker = Worker(
-            store, self._clock, {SESSION: self._sessions.work, FACTS: self._read_facts}, self._notices
+            store,
+            self._clock,
+            {SESSION: self._sessions.work, FACTS: self._read_facts, SCRUB: self._scrub},
+            self._notices,
         )
         self._wake()
 
@@ -166,19 +172,32 @@ class Engine(Upkeep):
         return self._keeper.relate(*told(Fact(subject, relation, object), text, self._clock.now(), **times))
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
-        """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else."""
-        if (id is None) == (not filters):
+        """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else.
+
+        A filter that is None chooses nothing: without any other, nothing is erased.
+        """
+        if (id is None) == all(value is None for value in filters.values()):
             raise InvalidInput(
                 "forget was given neither or both of an id and filters", remedy="Give exactly one of them."
             )
         if id is not None:
             ids = [id] if id in self._store.get([id]) else []
-            if not ids:
+            held = held_back(lambda memory: memory.id == id, self._store, id)
+            if not ids and not held:
                 raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         else:
-            ids = [memory.id for memory in self._all(erasure_filter(filters))]
-        self._notebook.forget(ids, self._clock.now())
-        return Receipt(tuple(self._keeper.erase(ids)), self._clock.now())
+            where = erasure_filter(filters)
+            ids = [memory.id for memory in self._all(where)]
+            held = held_back(where.admits, self._store)
+        return self._erase(ids, held)
+
+    def _erase(self, ids: Sequence[str], held: Sequence[Entry]) -> Receipt:
+        now = self._clock.now()
+        lines = self._notebook.forget(self._keeper.bound(ids), now)
+        gone = tuple(sorted({*lines, *self._keeper.erase(ids, held)}))
+        pending = bool(gone) and not self._overwritten(rewrite=bool(held))
+        self._wake()
+        return Receipt(gone, now, pending)
 
     def _all(self, where: Filter) -> Iterator[Memory]:
         cursor = None
@@ -246,6 +265,7 @@ class Engine(Upkeep):
             pool=self._pool,
             embedder=self._embedder and self._embedder.at(view.embedding),
             reranker=self._reranker,
+            packaged=self._packaged,
             llm=self._askers.for_recall(),
         )
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from recollect.embedding import StoreEmbedder
-from recollect.errors import MissingService
+from recollect.errors import MissingService, StoreBusy
 from recollect.model import Memory, Recall, When, instant
 from recollect.notices import Notice, Notices
-from recollect.ports import Clock, Embedder, Entry, Progress, Store
+from recollect.ports import Batch, Clock, Embedder, Entry, Job, Progress, Store
 from recollect.remember.keeping import Keeper
 from recollect.upkeep.audit import Report, audit, mend
 from recollect.upkeep.backup import Backup, backup
@@ -22,6 +22,10 @@ from recollect.upkeep.invalidate import invalidate
 from recollect.upkeep.reembed import Reembedding, reembed
 from recollect.upkeep.tidy import Tidying, tidy
 from recollect.upkeep.undo import undo
+from recollect.work import retry_after
+
+SCRUB = "scrub"
+"""The task of overwriting what was erased while a reader held it."""
 
 
 class Upkeep:
@@ -65,7 +69,10 @@ class Upkeep:
 
     def mend(self, report: Report, ids: Iterable[str] | None = None) -> Report:
         """Apply the fixes of a report, or of some of its findings; `undo` takes each back."""
-        return mend(report, self._store, self._embedder, ids=None if ids is None else frozenset(ids))
+        after = mend(report, self._store, self._embedder, ids=None if ids is None else frozenset(ids))
+        if any(one.kind == "secret" and one.id in after.fixed for one in after.findings):
+            self._overwritten(rewrite=True)
+        return after
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """What was decided and changed, newest first: of a verb, or about a memory."""
@@ -74,6 +81,17 @@ class Upkeep:
     def undo(self, entry: str) -> Entry:
         """Take back what an entry of the journal tells of, or all of a tidying, given its run."""
         return undo(self._store, entry, self._clock.now(), self._keeper.keep_back)
+
+    def _overwritten(self, *, rewrite: bool) -> bool:
+        """Whether what was erased is overwritten; if a reader is in the way, that is left to do."""
+        done = self._store.scrub(rewrite=rewrite)
+        if not done:
+            self._store.put(Batch(jobs=[Job(SCRUB, self._store.space, self._clock.now() + retry_after(1))]))
+        return done
+
+    def _scrub(self, job: Job) -> None:
+        if not self._store.scrub(rewrite=True):
+            raise StoreBusy("Another process still reads what was erased", remedy="Let it finish, or close it.")
 
     # Renewing and moving
 
@@ -94,7 +112,8 @@ class Upkeep:
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
         """Copy the memory to a file, while it is in use; the copy is checked. `recollect.restore` takes it back."""
-        return backup(self._store, path, overwrite=overwrite, source=getattr(self._store, "path", None))
+        source: Path | None = getattr(self._store, "path", None)
+        return backup(self._store, path, overwrite=overwrite, source=source, notes=self._notebook.folder)
 
     def export(
         self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
@@ -107,11 +126,8 @@ class Upkeep:
     ) -> Imported:
         """Take in an export; what is known already stays as it is. Without its vectors, new ones are made."""
         embedder = self._embedder
-        return import_(
-            self._store,
-            path,
-            embed=embedder and embedder.of_texts,
-            able=embedder and embedder.makes,
-            vectors=not without_vectors,
-            progress=progress,
-        )
+        able = embedder and embedder.makes
+        done = import_(self._store, path, able=able, vectors=not without_vectors, progress=progress)
+        if without_vectors and embedder is not None:
+            reembed(self._store, embedder.making(self._store.embedding))
+        return done

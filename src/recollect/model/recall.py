@@ -195,7 +195,11 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The answer: items, a context ready for a prompt, and the trace behind them."""
+    """The answer: items, a context ready for a prompt, and the trace behind them.
+
+    `confidence` is the chance that the items answer the question, where the recipe can tell. `abstained` says that
+    nothing does: the context is empty, and the items are only what came nearest.
+    """
 
     id: str
     query: str
@@ -209,3 +213,4 @@ class Recall:
     abstained: bool
     trace: Trace
     request: RecallRequest
+    confidence: float | None = None

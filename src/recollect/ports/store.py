@@ -213,6 +213,14 @@ class Store(Reader, Protocol):
         """Erase memories with their versions, vectors, links, usage and showings; returns the ids that went."""
         ...
 
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """Leave no byte of what was erased in any file; False while a reader elsewhere holds the files as they were.
+
+        With `rewrite` it writes its files anew: for what other processes erased, of which it does not know what to
+        look for. `delete` does this by itself, as far as it can at once; `put` and `update` leave it to the caller.
+        """
+        ...
+
     def view(self) -> View:
         """The newest state, including what other processes have committed."""
         ...

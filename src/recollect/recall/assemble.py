@@ -24,7 +24,9 @@ class Assemble(Stage):
     longest: int = 1200
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with its context and the tokens that takes."""
+        """The draft with its context and the tokens that takes; none where nothing relevant was found."""
+        if draft.abstained:
+            return draft
         budget = budget_of(draft, self.max_tokens)
         lines = [line(rank, one.memory, self.longest) for rank, one in enumerate(draft.candidates, 1)]
         context, tokens, left_out = fitting([HEADER, *lines], budget)

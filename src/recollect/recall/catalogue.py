@@ -9,6 +9,8 @@ from recollect.errors import InvalidInput
 from recollect.recall import factors, fuse, hops, score, search, select
 from recollect.recall.assemble import Assemble
 from recollect.recall.cite import AssembleFacts
+from recollect.recall.company import Company
+from recollect.recall.confidence import Confidence
 from recollect.recall.credit import CreditSources
 from recollect.recall.diversify import MMR
 from recollect.recall.enrich import Enrich
@@ -19,7 +21,7 @@ from recollect.recall.prepare.kinds import Content
 from recollect.recall.prepare.meaning import ClassifyMode, Expand, FindEntities, Tags
 from recollect.recall.prepare.time import AsKnown, Dates
 from recollect.recall.reason import Reason
-from recollect.recall.rerank import Normalise, Rerank
+from recollect.recall.rerank import Normalise, Rerank, Reread
 from recollect.recall.stage import Part
 from recollect.recall.superseded import Superseded
 from recollect.recall.track import Track
@@ -47,9 +49,12 @@ STAGES: tuple[type[Part], ...] = (
     score.Add,
     score.Weigh,
     CreditSources,
+    Confidence,
+    Company,
     Superseded,
     Normalise,
     Rerank,
+    Reread,
     select.MinimumScore,
     MMR,
     select.Scope,

@@ -15,6 +15,7 @@ from recollect.recall.stage import Draft, Env, Part, Stage, missing
 REMEDIES = {
     "embedder": "Open with an embedder, such as embedder='local'.",
     "reranker": "Open with a reranker, such as reranker='local'.",
+    "reader": "Open with a reranker, such as reranker='auto'.",
     "llm": "Open with a language model, such as llm='ollama:llama3.2'.",
 }
 
@@ -107,7 +108,7 @@ def _run_stage(stage: Stage, draft: Draft, env: Env) -> tuple[Draft, list[Step]]
         ms=_milliseconds(started),
         candidates=after.candidates,
         before=draft.count,
-        after=after.count,
+        after=len(after.candidates) if draft.candidates else after.count,
         skipped=skipped,
         notes=after.notes[len(draft.notes) :],
     )
@@ -159,6 +160,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         reasoned=draft.reasoned,
         touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched),
         abstained=draft.abstained or not draft.candidates,
+        confidence=draft.confidence,
         trace=trace,
         request=request,
     )

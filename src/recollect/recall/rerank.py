@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, isfinite
+from statistics import fmean, pstdev
 
 from recollect.errors import ModelUnavailable
-from recollect.model import Candidate
+from recollect.model import Candidate, Memory
+from recollect.ports import Reranker
 from recollect.recall.stage import Draft, Env, Stage
+from recollect.views import read_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,7 @@ class Rerank(Stage):
         head, tail = draft.candidates[: self.depth], draft.candidates[self.depth :]
         if env.reranker is None or not head:
             return draft
-        logits = env.reranker.score(draft.query.text, [one.memory.text for one in head])
-        if len(logits) != len(head) or not all(map(isfinite, logits)):
-            raise ModelUnavailable(
-                "the reranker gave no number for some of the texts", remedy="Check the model, or open without one."
-            )
+        logits = _logits(env.reranker, draft, [one.memory.text for one in head])
         best = max(one.score for one in head) or 1.0
         blended = [self._blend(one, logit, best) for one, logit in zip(head, logits, strict=True)]
         scored = sorted(blended, key=lambda one: -one.score)  # what reads alike keeps its order
@@ -42,6 +41,65 @@ class Rerank(Stage):
     def _blend(self, candidate: Candidate, logit: float, best: float) -> Candidate:
         read, before = sigmoid(logit), candidate.score / best
         return candidate.rescored(self.blend * read + (1 - self.blend) * before, reranker=read, before=before)
+
+
+@dataclass(frozen=True, slots=True)
+class Reread(Stage):
+    """score = z(reranker) + weight · z(score) for the first `depth`, brought to 0.1 to 1; the rest follow below.
+
+    z is the distance from the mean of those read, in standard deviations, so that neither scale matters. A turn of
+    talk is read with its date, its speaker and the turn before it. Takes any scale, gives 0 to 1. Uses the reranker
+    that is configured, else the packaged one; when it fails, the order stands.
+    """
+
+    kind = "reread"
+    optional = ("reader",)
+    depth: int = 20
+    weight: float = 1.0
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The same candidates in their new order."""
+        head, tail = draft.candidates[: self.depth], draft.candidates[self.depth :]
+        if env.reader is None or len(head) < 2:
+            return draft
+        logits = _logits(env.reader, draft, [_read(one.memory, env) for one in head])
+        reads, befores = _standard(logits), _standard([one.score for one in head])
+        sums = [read + self.weight * before for read, before in zip(reads, befores, strict=True)]
+        blended = [
+            one.rescored(score, reranker=read, before=before)
+            for one, score, read, before in zip(head, _spread(sums), reads, befores, strict=True)
+        ]
+        scored = sorted(blended, key=lambda one: -one.score)  # what reads alike keeps its order
+        return replace(draft, candidates=(*scored, *_below(tail, LEAST_READ, head[0].score or 1.0)))
+
+
+LEAST_READ = 0.1
+"""The score of the last that was read again."""
+
+
+def _spread(values: Sequence[float]) -> list[float]:
+    low, high = min(values), max(values)
+    return [LEAST_READ + (1 - LEAST_READ) * ((value - low) / (high - low) if high > low else 1.0) for value in values]
+
+
+def _read(memory: Memory, env: Env) -> str:
+    beside = env.store.neighbours(memory.id, 1, 0)
+    before = beside[0] if len(beside) > 1 and beside[0].scope == memory.scope else None
+    return read_with(memory, before)
+
+
+def _logits(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[float]:
+    logits = reranker.score(draft.query.text, texts)
+    if len(logits) != len(texts) or not all(map(isfinite, logits)):
+        raise ModelUnavailable(
+            "the reranker gave no number for some of the texts", remedy="Check the model, or open without one."
+        )
+    return logits
+
+
+def _standard(values: Sequence[float]) -> list[float]:
+    mean, spread = fmean(values), pstdev(values)
+    return [(value - mean) / spread if spread > 0 else 0.0 for value in values]
 
 
 def _below(tail: Sequence[Candidate], ceiling: float, best: float) -> list[Candidate]:

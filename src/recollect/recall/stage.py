@@ -15,7 +15,10 @@ from recollect.ports import Embedder, Reranker, Store, View
 
 @dataclass(frozen=True, slots=True)
 class Env:
-    """What one recall may use: the store as it stands, the models that are configured, threads."""
+    """What one recall may use: the store as it stands, the models that are configured, threads.
+
+    `packaged` is the reranker of this machine, there unless somebody chose one or none.
+    """
 
     store: Store
     view: View
@@ -23,9 +26,15 @@ class Env:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     llm: Asker | None = None
+    packaged: Reranker | None = None
+
+    @property
+    def reader(self) -> Reranker | None:
+        """The reranker that is configured, else the packaged one."""
+        return self.reranker or self.packaged
 
     def has(self, service: str) -> bool:
-        """Whether an embedder, reranker or llm is configured."""
+        """Whether an embedder, reranker, reader or llm is there."""
         return getattr(self, service) is not None
 
 
@@ -47,6 +56,7 @@ class Draft:
     touched: tuple[Touched, ...] = ()
     per_hop: tuple[int, ...] = ()
     abstained: bool = False
+    confidence: float | None = None
     notes: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
 

@@ -17,7 +17,8 @@ LONGEST_CHAIN = 50
 class Superseded(Stage):
     """Candidates that state what no longer holds: their score times `share`, below what holds now, with a note.
 
-    The fact that holds now joins the candidates, at the score that the old one had, where none of them states it.
+    What states what holds now takes the old one's score where that is larger; where none of the candidates does, the
+    fact itself joins them at that score.
     The note reads `superseded: Oslo since 2023-03-01`, or `ended: 2023-03-01` where nothing followed. Keeps the scale.
     """
 
@@ -41,6 +42,7 @@ class Superseded(Stage):
         old = [one for one in draft.candidates if one.memory.id in ended]
         holding = {one.memory.id for one in kept} | {fact.id for one in kept for fact in stated.get(one.memory.id, ())}
         joined = [one for one in _joined(old, ended, current, holding) if where.admits(one.memory)]
+        kept = _raised(kept, stated, _earned(old, ended, current))
         scores = _scores([*kept, *joined], stated)
         marked = [self._marked(one, ended[one.memory.id], current, scores) for one in old]
         return replace(draft, candidates=ranked([*kept, *joined, *marked]))
@@ -86,6 +88,30 @@ def _current(fact: Memory, where: Filter, env: Env) -> Memory | None:
         if not _has_ended(fact, where):
             return fact
     return None
+
+
+def _earned(
+    old: Sequence[Candidate], ended: Mapping[str, Sequence[Memory]], current: Mapping[str, Memory | None]
+) -> dict[str, float]:
+    """The best score that an old value's candidate had, by the fact that holds now."""
+    best: dict[str, float] = {}
+    for one in old:
+        for fact in ended[one.memory.id]:
+            if (now := current[fact.id]) is not None:
+                best[now.id] = max(best.get(now.id, 0.0), one.score)
+    return best
+
+
+def _raised(
+    kept: Sequence[Candidate], stated: Mapping[str, Sequence[Memory]], earned: Mapping[str, float]
+) -> list[Candidate]:
+    """What states a value that holds now, at the score that the value before it earned, if that is larger."""
+    raised: list[Candidate] = []
+    for one in kept:
+        about = (one.memory.id, *(fact.id for fact in stated.get(one.memory.id, ())))
+        score = max([one.score, *(earned[id] for id in about if id in earned)])
+        raised.append(one if score == one.score else one.rescored(score, before=one.score, superseding=score))
+    return raised
 
 
 def _joined(

@@ -16,8 +16,9 @@ from recollect.ports import Batch, Clock, Entry, Job, Store
 from recollect.remember.entities import entity_named
 from recollect.remember.extract import Statement
 from recollect.remember.keeping import TOLD, Keeper
+from recollect.remember.unnaming import READ as TASK
+from recollect.text.fold import fold
 
-TASK = "facts"
 STEP = "facts"
 
 
@@ -57,11 +58,13 @@ class FactReader:
         ]
         read = facts(asker, sources)
         parts = [
-            Extracted(read.entities, tuple(one for one in read.statements if one.number == source.number))
+            Extracted(
+                _named_in(source.text, read), tuple(one for one in read.statements if one.number == source.number)
+            )
             for source in sources
         ]
-        entries = [self._entry(one, part) for one, part in zip(memories, parts, strict=True)]
-        self._store.put(Batch(journal=entries))
+        entries = {one.id: self._entry(one, part) for one, part in zip(memories, parts, strict=True)}
+        self._store.update(lambda reader: Batch(journal=[entries[id] for id in reader.get(list(entries))]))
         return parts
 
     def _known(self, memory: Memory) -> Extracted | None:
@@ -78,6 +81,13 @@ class FactReader:
         model = self._askers.models.of(STEP)
         said = (memory.text, memory.origin.speaker, memory.times.valid_from.date().isoformat())
         return fingerprint(TASK, model and model.name, *said)
+
+
+def _named_in(text: str, read: Extracted) -> tuple[Named, ...]:
+    """The entities that a text names, with those of their names that are in it: what it tells goes with it."""
+    said = fold(text)
+    there = [(one, tuple(alias for alias in one.aliases if fold(alias) in said)) for one in read.entities]
+    return tuple(replace(one, aliases=aliases) for one, aliases in there if aliases or fold(one.name) in said)
 
 
 def _statement(told: Told) -> Statement:

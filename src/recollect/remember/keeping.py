@@ -8,14 +8,16 @@ from dataclasses import replace
 from typing import Protocol
 
 from recollect.model import DENIES, STATES, Entity, Fact, Kind, Memory
-from recollect.ports import Batch, Job, Reader, Store, Vectors
+from recollect.ports import Batch, Entry, Job, Reader, Store, Vectors
 from recollect.remember.entities import Find, about, names
 from recollect.remember.extract import Statement, mentions, statements
 from recollect.remember.facts import sentence
+from recollect.remember.forgetting import bound, emptied, jobs_without, read_alone, reread, unlearn, without_basis
 from recollect.remember.gates import Checked, Gates
 from recollect.remember.ledger import Slot, claims_in, slot_of
 from recollect.remember.settle import Change, Claims, settle
 from recollect.remember.truth import Claim
+from recollect.remember.unnaming import unnamed
 
 MOST_FACTS = 20
 """Facts taken from one text; a whole book would state hundreds."""
@@ -31,7 +33,7 @@ class Embedding(Protocol):
     """Gives texts and memories their vectors."""
 
     def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
-        """Vectors of the memories that need them, by id."""
+        """Vectors of the memories that need them, and of kept turns that come to stand after one, by id."""
         ...
 
     def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
@@ -94,7 +96,8 @@ class Keeper:
             past = {one.id: known[one.id].archived(one).id for one in new if one.id in known}
             stated = _by_slot([pair for one in new for pair in claims[one.id]])
             slots = {**dict.fromkeys(_slots(_facts(past, reader)), ()), **stated}
-            return settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, turns)
+            batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, turns)
+            return _with_followers(batch, reader)
 
         return self._store.update(plan)
 
@@ -121,24 +124,36 @@ class Keeper:
         ]
         return min(resting, key=lambda row: row.times.retracted_at is not None)
 
-    def erase(self, ids: Sequence[str]) -> list[str]:
-        """Erase memories, and of every fact what only they support; returns the ids that went."""
-        gone: list[str] = []
+    def bound(self, ids: Sequence[str]) -> set[str]:
+        """What `erase` would take with these memories, facts aside."""
+        return set(bound(ids, self._store))
+
+    def erase(self, ids: Sequence[str], held: Sequence[Entry] = ()) -> list[str]:
+        """Erase memories and what only they support: facts, lessons, names, jobs; returns the ids that went.
+
+        `held` are entries of the journal whose texts, which were never kept, go too.
+        """
+        gone: dict[str, Memory] = {}
 
         def plan(reader: Reader) -> Batch:
-            erased = {row.id for id in ids for row in reader.history(id)} | reader.get(ids).keys()
-            change = self._without(erased, reader)
-            gone[:] = sorted(erased | set(change.erased))
-            return replace(change.batch(reader), erased=gone)
+            gone.clear()
+            gone.update(bound(ids, reader))
+            change = self._without(set(gone), reader)
+            gone.update(reader.get(change.erased))
+            return _erasure(gone, change.batch(reader), [emptied(entry) for entry in held], reader)
 
         self._store.update(plan)
-        return gone
+        unlearn(self._store, [one.text for one in gone.values()])
+        return sorted({*gone, *(entry.subjects[0] for entry in held)})
 
     def _without(self, erased: set[str], reader: Reader) -> Change:
         facts = _facts(erased, reader)
-        dropped = set(claims_in(row for row in facts if row.id in erased))
         slots = dict.fromkeys(_slots(facts), ())
-        return settle(slots, reader, amend=lambda claim: None if claim in dropped or claim.source in erased else claim)
+        dropped = set(claims_in(row for row in facts if row.id in erased))
+        for slot in slots:
+            claims = claims_in(row for row in reader.keyed([slot.key]) if row.scope == slot.scope)
+            dropped |= without_basis(claims, {one for one in claims if one in dropped or one.source in erased})
+        return settle(slots, reader, amend=lambda claim: None if claim in dropped else claim)
 
     def _claims(self, memory: Memory) -> list[tuple[Slot, Claim]]:
         if not self._facts or memory.kind not in TOLD:
@@ -188,6 +203,33 @@ def _dated(memory: Memory) -> Memory:
 def _moved(claim: Claim, past: Mapping[str, str]) -> Claim:
     """A claim whose source has a new text rests on the version that said it."""
     return replace(claim, source=past.get(claim.source or "", claim.source))
+
+
+def _with_followers(batch: Batch, reader: Reader) -> Batch:
+    """Turns that are kept and have new vectors, because another stands before them now, are written too."""
+    written = {one.id for one in (*batch.memories, *batch.revised)}
+    kept = reader.get([id for id in batch.vectors if id not in written])
+    gone = batch.vectors.keys() - written - kept.keys()
+    vectors = {id: views for id, views in batch.vectors.items() if id not in gone}
+    return replace(batch, vectors=vectors, revised=[*batch.revised, *kept.values()])
+
+
+def _erasure(gone: Mapping[str, Memory], batch: Batch, entries: Sequence[Entry], reader: Reader) -> Batch:
+    """A batch that settles facts, with all else that erasing memories takes."""
+    nobody, fewer = unnamed(gone, batch.links, reader)
+    jobs, done = jobs_without(gone, reader)
+    after, vectors = read_alone(gone, reader)
+    changed = {one.id: one for one in (*after, *reread(gone, reader))}
+    return replace(
+        batch,
+        erased=[*gone, *nobody],
+        entities=[*(one for one in batch.entities if one.id not in nobody), *fewer],
+        revised=[*batch.revised, *changed.values()],
+        vectors={**batch.vectors, **vectors},
+        jobs=jobs,
+        done=done,
+        journal=entries,
+    )
 
 
 def _facts(ids: Collection[str], reader: Reader) -> list[Memory]:

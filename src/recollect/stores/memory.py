@@ -123,6 +123,8 @@ class MemoryStore:
             check_vectors(batch, self._adopted)
             if batch.erased and (gone := self._with_versions(batch.erased)):
                 self._erase(gone)
+            for id in batch.erased:
+                self._entities.pop(id, None)
             changed = {memory.id: self._revised(memory, batch) for memory in batch.revised}
             answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
             self._archive_links(changed)
@@ -257,7 +259,7 @@ class MemoryStore:
         """Add texts that say nothing to the noise bank, which keeps the newest `keep`."""
         with self._lock:
             fresh = [text for text in dict.fromkeys(texts) if text not in self._noise]
-            self._noise = [*self._noise, *fresh][-keep:]
+            self._noise = [*self._noise, *fresh][-keep:] if keep else []
 
     def noise(self) -> list[str]:
         """The texts of the noise bank, oldest first."""
@@ -271,6 +273,10 @@ class MemoryStore:
             if gone:
                 self._erase(gone)
             return gone
+
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """Nothing to overwrite."""
+        return True
 
     def view(self) -> IndexView:
         """The newest state."""
@@ -334,7 +340,9 @@ class MemoryStore:
         if known is None:
             self._places += 1
             return _Kept(self._places, memory, vectors)
-        if not vectors and known.memory.text == memory.text:
+        if vectors:
+            self._renewal.drop(known.place)
+        elif known.memory.text == memory.text:
             vectors = known.vectors
         return _Kept(known.place, replace(memory, usage=known.memory.usage), vectors)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from recollect.errors import InvalidInput, StoreError
 from recollect.ports import Store
+from recollect.upkeep.consolidate.model import PERIODS
 from recollect.upkeep.exporting import refuse_existing
 
 NOTES = ".notes"
@@ -24,8 +25,18 @@ class Backup:
     notes: int
 
 
-def backup(store: Store, to: str | os.PathLike[str], *, overwrite: bool = False, source: Path | None = None) -> Backup:
-    """Copy a store as of one moment; the copy appears whole and checked, or not at all. `source` has the notes."""
+def backup(
+    store: Store,
+    to: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    source: Path | None = None,
+    notes: Path | None = None,
+) -> Backup:
+    """Copy a store as of one moment; the copy appears whole and checked, or not at all.
+
+    `source` is its file, `notes` the folder of its notes if not beside it; the copy's notes lie beside the copy.
+    """
     path = Path(to).absolute()
     refuse_existing(path, overwrite=overwrite)
     if path.with_name(f"{path.name}-wal").exists() or (source is not None and path.exists() and path.samefile(source)):
@@ -36,7 +47,8 @@ def backup(store: Store, to: str | os.PathLike[str], *, overwrite: bool = False,
         store.backup(part)
         _flush(part)
         part.replace(path)
-        notes = 0 if source is None else _copy_notes(source, path)
+        folder = notes or (source and _notes_beside(source))
+        copied = 0 if folder is None else _copy_notes(folder, _notes_beside(path))
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written ({error.strerror})", remedy="Choose another place, or free some space."
@@ -44,7 +56,7 @@ def backup(store: Store, to: str | os.PathLike[str], *, overwrite: bool = False,
     finally:
         for ending in ("", "-wal", "-shm", "-journal"):
             part.with_name(part.name + ending).unlink(missing_ok=True)
-    return Backup(path, path.stat().st_size, notes)
+    return Backup(path, path.stat().st_size, copied)
 
 
 def _flush(file: Path) -> None:
@@ -52,13 +64,21 @@ def _flush(file: Path) -> None:
         os.fsync(opened.fileno())
 
 
-def _copy_notes(source: Path, path: Path) -> int:
-    """Copy the folder of notes in place of one of an earlier backup; returns how many files it has."""
-    notes, target = source.with_name(source.name + NOTES), path.with_name(path.name + NOTES)
-    if not notes.is_dir():
+def _notes_beside(file: Path) -> Path:
+    return file.with_name(file.name + NOTES)
+
+
+def _copy_notes(notes: Path, target: Path) -> int:
+    """Copy notes in place of those of an earlier backup; returns how many files there are.
+
+    Only the folders of periods are ours: a folder that somebody chose may hold anything else.
+    """
+    ours = [notes / kind for kind in PERIODS if (notes / kind).is_dir()]
+    if not ours:
         return 0
     part = target.with_name(f".{target.name}.part-{os.getpid()}")
-    shutil.copytree(notes, part)
+    for one in ours:
+        shutil.copytree(one, part / one.name)
     if target.exists():
         shutil.rmtree(target)
     part.rename(target)

@@ -7,7 +7,7 @@ nothing, so an import that was interrupted is simply run again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,15 +15,13 @@ from typing import IO, TypeVar
 
 from recollect.errors import EmbeddingMismatch, Error, InvalidInput, NotFound
 from recollect.model import Entity, Link, Noise, Showing
-from recollect.ports import Entry, Job, Kept, Progress, Record, Store, Vectors
+from recollect.ports import Entry, Job, Kept, Progress, Record, Store
 from recollect.upkeep.lines import Head, from_line, head_from_data, record_from_data
 from recollect.upkeep.merging import Merge, Merged, resettled
 
 T = TypeVar("T")
 BATCH = 256
 """Lines written together: what a kill can lose."""
-Embed = Callable[[Sequence[str]], Mapping[str, Vectors]]
-"""Makes vectors of texts, by text."""
 Able = Callable[[str], bool]
 """Whether vectors of an embedding generation can be made here."""
 
@@ -79,12 +77,11 @@ def import_(
     store: Store,
     source: str | os.PathLike[str] | IO[bytes],
     *,
-    embed: Embed | None = None,
     able: Able | None = None,
     vectors: bool = True,
     progress: Progress | None = None,
 ) -> Imported:
-    """Take in an export; `vectors=False` leaves its vectors out, and `embed` makes new ones.
+    """Take in an export; `vectors=False` leaves its vectors out.
 
     Vectors of a generation that `able` does not make are refused, because no question could be put to them.
     """
@@ -96,7 +93,7 @@ def import_(
         merged = Merged()
         for gathered in lines.batches(head):
             if not vectors:
-                _embed_anew(gathered, embed)
+                gathered.kept = {id: replace(one, vectors={}) for id, one in gathered.kept.items()}
             _write(store, gathered, merged)
             if progress is not None:
                 progress(len(gathered.kept))
@@ -120,13 +117,6 @@ def _mismatch(embedding: str, other: str) -> EmbeddingMismatch:
         f"The vectors of the export are of {embedding!r}, {other}",
         remedy="Import it without its vectors (`--without-vectors`), and its texts are embedded anew.",
     )
-
-
-def _embed_anew(gathered: _Gathered, embed: Embed | None) -> None:
-    by_text: Mapping[str, Vectors] = {}
-    if embed is not None and gathered.kept:
-        by_text = embed([one.memory.text for one in gathered.kept.values()])
-    gathered.kept = {id: replace(one, vectors=by_text.get(one.memory.text, {})) for id, one in gathered.kept.items()}
 
 
 def _write(store: Store, gathered: _Gathered, merged: Merged) -> None:

@@ -159,7 +159,7 @@ READERS: Mapping[str, Callable[[Any], Record]] = {
 
 
 def _packed(vectors: Vectors) -> dict[str, str]:
-    return {view: b64encode(vector.astype("<f2").tobytes()).decode() for view, vector in vectors.items()}
+    return {view: b64encode(vector.astype("<f2").tobytes()).decode() for view, vector in sorted(vectors.items())}
 
 
 def _unpacked(data: Data, embedding: str | None) -> Vectors:

@@ -13,6 +13,7 @@ from recollect.model import Kind, Memory
 from recollect.ports import Embedded, Embedder, Progress, Store, Vectors
 from recollect.remember.sessions.links import HIERARCHY
 from recollect.remember.sessions.write import INTENT_VIEW
+from recollect.views import generation_of, preceding, readings
 
 LOOKED_UP = 4096
 """Memories asked for at once: finding those that lack vectors reads past those that have them."""
@@ -33,7 +34,7 @@ class Reembedding:
 
 def reembed(store: Store, embedder: Embedder, progress: Progress | None = None) -> Reembedding:
     """Embed every memory in every form, then search by the new vectors; with the same embedder, fill what lacks."""
-    name, previous, embedded = embedder.generation, store.embedding, 0
+    name, previous, embedded = generation_of(embedder), store.embedding, 0
     store.prepare(name, embedder.dim)
     while not store.switch(name):
         for batch in _lacking(store, name):
@@ -55,15 +56,16 @@ def _vectors(store: Store, embedder: Embedder, memories: Sequence[Memory]) -> di
     wanted = [(memory.id, view, text) for memory, view, text in _views(store, memories)]
     texts = list(dict.fromkeys(text for _, _, text in wanted))
     rows = dict(zip(texts, embedder.embed(texts, purpose="memory"), strict=True))
-    made = {memory.id: Embedded(embedder.generation, {}) for memory in memories}
+    made = {memory.id: Embedded(generation_of(embedder), {}) for memory in memories}
     for id, view, text in wanted:
         made[id][view] = rows[text]
     return dict(made)
 
 
 def _views(store: Store, memories: Sequence[Memory]) -> Iterator[tuple[Memory, str, str]]:
-    """The texts that each memory is found by: its own, and for a procedure what it is for."""
-    yield from ((memory, "text", memory.text) for memory in memories)
+    """The texts that each memory is found by: its views, and for a procedure what it is for."""
+    texts = readings(memories, preceding(memories, store))
+    yield from ((memory, view, text) for memory in memories for view, text in texts[memory.id].items())
     procedures = {memory.id: memory for memory in memories if memory.kind is Kind.PROCEDURAL}
     links = [link for link in store.links(list(procedures)) if link.relation == HIERARCHY] if procedures else []
     purposes = store.get([link.target for link in links if link.source in procedures])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-DEFAULT = "all-minilm-l6-v2"
+DEFAULT = "recollect-embed-1"
+PLAIN = "all-minilm-l6-v2"
+"""The model that ours were made from, untuned."""
 
 _ROOT = Path(__file__).parent
 

@@ -54,7 +54,7 @@ class OnnxEmbedder:
 
     @classmethod
     def default(cls) -> OnnxEmbedder:
-        """The model of the package `recollect-models`."""
+        """The first model of the package `recollect-models`: what `local` means."""
         try:
             import recollect_models
         except ImportError as error:

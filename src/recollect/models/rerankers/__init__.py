@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from recollect.errors import InvalidInput
@@ -12,7 +12,12 @@ from recollect.models.rerankers.http import PROVIDERS, HttpReranker
 from recollect.models.settings import Options, checked, split
 from recollect.ports import Reranker
 
-__all__ = ["build"]
+__all__ = ["build", "packaged_for"]
+
+PACKAGED = "recollect-rerank-1"
+"""The model that recipes use which want one where none is configured."""
+PLAIN = "all-minilm-l6-v2"
+"""The model whose words `local` compares: ours gives no states of single words."""
 
 
 def _http(name: str, model: str, options: Options | None) -> Reranker:
@@ -29,7 +34,7 @@ def _local(model: str, options: Options | None) -> Reranker:
         from recollect.models.rerankers.cross import CrossReranker
 
         return CrossReranker.from_folder(packaged(model, "reranker"), unread=NOT_LATIN)
-    return MaxSimReranker(OnnxEmbedder.default(), unread=NOT_LATIN)
+    return MaxSimReranker(OnnxEmbedder.from_folder(packaged(PLAIN, "embedder")), unread=NOT_LATIN)
 
 
 _BUILDERS: Mapping[str, Callable[[str, Options | None], Reranker]] = {
@@ -54,3 +59,13 @@ def build(setting: str | Reranker | None, *, options: Options | None = None) -> 
             remedy=f"Choose auto, none or one of {', '.join(_BUILDERS)}; jina:MODEL names a model.",
         )
     return _BUILDERS[name](model, options)
+
+
+def packaged_for(setting: str | Reranker | None) -> Reranker | None:
+    """The packaged reranker, one a process and loaded at its first use, where the recipe is left the choice."""
+    return _packaged() if setting == "auto" else None
+
+
+@cache
+def _packaged() -> Reranker:
+    return _local(PACKAGED, None)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import apsw
 
 from recollect.stores.index import entry_of
+from recollect.stores.rows import read
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.reads import active_generation
-from recollect.stores.sqlite.rows import SELECT, read
+from recollect.stores.sqlite.rows import SELECT
 
 OF_WRONG_LENGTH = """
     SELECT DISTINCT id FROM memories JOIN vectors USING (row)

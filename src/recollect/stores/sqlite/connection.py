@@ -103,6 +103,20 @@ class Connections:
                 return False
         return True
 
+    def rewrite(self, wait: float = PATIENCE) -> bool:
+        """Write the whole file anew, with its rows and nothing else; False without room, or while others use it."""
+        if not self._writer.acquire(timeout=wait):
+            return False
+        try:
+            with self.reading() as db, _patience(db, wait):
+                try:
+                    db.execute("VACUUM")
+                except (apsw.BusyError, apsw.LockedError, apsw.ReadOnlyError, apsw.FullError):
+                    return False
+        finally:
+            self._writer.release()
+        return True
+
     def close(self, *, tidy: bool = True) -> None:
         """Close every thread's connection, each when its thread is between two operations."""
         if self._closed:

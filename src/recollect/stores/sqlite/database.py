@@ -8,9 +8,10 @@ from typing import Any
 
 import apsw
 
+from recollect.stores.rows import Row
+
 Value = str | int | float | bytes | None
 Values = Sequence[Value] | Mapping[str, Value]
-Row = tuple[Any, ...]
 
 
 class Database:

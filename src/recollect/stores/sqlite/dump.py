@@ -10,9 +10,10 @@ from pathlib import Path
 from recollect.model import Entity, Link, Memory, Noise, Showing
 from recollect.ports import Entry, Job, Kept, Record, StoreStats
 from recollect.stores.index import moment
-from recollect.stores.sqlite.database import Database, Row
+from recollect.stores.rows import Row, read
+from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.reads import entities, journal, stats, vectors
-from recollect.stores.sqlite.rows import SELECT, read
+from recollect.stores.sqlite.rows import SELECT
 
 PAGE = 500
 EVERY_ENTRY = -1  # SQLite's LIMIT for all

@@ -1,14 +1,12 @@
-"""A filter as SQL, with every value a parameter; agrees with `Filter.admits`."""
+"""A filter in SQLite's SQL."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from datetime import datetime
 from typing import NamedTuple
 
 from recollect.model import Filter
-from recollect.stores.index import micros
+from recollect.stores.filters import Dialect
 from recollect.stores.sqlite.database import Value
 
 
@@ -21,50 +19,16 @@ class Clause(NamedTuple):
 
 def clause(where: Filter) -> Clause:
     """The condition that admits what the filter admits."""
-    values = dict(_values(where))
-    return Clause(" AND ".join(_conditions(where)), values)
+    sql, values = _SQLITE.clause(where)
+    return Clause(sql, {name: json.dumps(one) if isinstance(one, list) else one for name, one in values.items()})
 
 
-def _conditions(where: Filter) -> Iterator[str]:
-    yield "classification <= :max_classification"
-    if where.scopes is not None:
-        yield "scope IN (SELECT value FROM json_each(:scopes))"
-    if where.kinds is not None:
-        yield "kind IN (SELECT value FROM json_each(:kinds))"
-    if where.topic is not None:
-        yield "topic = :topic"
-    if where.tier is not None:
-        yield "tier = :tier"
-    if where.since is not None:
-        yield "valid_from >= :since"
-    if where.until is not None:
-        yield "valid_from <= :until"
-    if where.known_at is not None:
-        yield "ingested_at <= :known_at"
-        yield "(retracted_at IS NULL OR retracted_at > :known_at)"
-    if where.as_of is not None:
-        yield "valid_from <= :as_of"
-        if not where.include_expired:
-            yield "(expires_at IS NULL OR expires_at > :as_of)"
-            yield _still_true(where)
+def _parameter(name: str) -> str:
+    return f":{name}"
 
 
-def _still_true(where: Filter) -> str:
-    unknown = "" if where.known_at is None else " OR expired_at > :known_at"
-    return f"(valid_to IS NULL OR valid_to > :as_of{unknown})"
+def _among(column: str, values: str) -> str:
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - names of our own
 
 
-def _values(where: Filter) -> Iterator[tuple[str, Value]]:
-    yield "max_classification", where.max_classification
-    for name in ("scopes", "kinds"):
-        labels: tuple[str, ...] | None = getattr(where, name)
-        if labels is not None:
-            yield name, json.dumps(labels)
-    for name in ("topic", "tier"):
-        label: str | None = getattr(where, name)
-        if label is not None:
-            yield name, str(label)
-    for name in ("since", "until", "known_at", "as_of"):
-        at: datetime | None = getattr(where, name)
-        if at is not None:
-            yield name, micros(at)
+_SQLITE = Dialect(_parameter, _among)

@@ -9,9 +9,10 @@ from recollect.model import Memory
 from recollect.ports import Vectors
 from recollect.stores.common import check_adoption
 from recollect.stores.index import halved
+from recollect.stores.rows import read
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.reads import Generation, active_generation, fetch
-from recollect.stores.sqlite.rows import SELECT, read
+from recollect.stores.sqlite.rows import SELECT, packed
 
 WITHOUT = "NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.row = m.row AND v.generation = :generation)"
 ANY_WITHOUT = f"SELECT 1 FROM memories AS m WHERE {WITHOUT} LIMIT 1"  # noqa: S608 - a condition of our own
@@ -42,12 +43,9 @@ def lacking(db: Database, name: str, limit: int) -> list[Memory]:
     return [read(row).memory for row in rows]
 
 
-def packed(vectors: Mapping[str, Vectors]) -> Packed:
+def packed_all(vectors: Mapping[str, Vectors]) -> Packed:
     """Vectors as they are kept."""
-    return {
-        id: {view: halved(vector).astype("<f2", copy=False).tobytes() for view, vector in views.items()}
-        for id, views in vectors.items()
-    }
+    return {id: {view: packed(halved(vector)) for view, vector in views.items()} for id, views in vectors.items()}
 
 
 def add_vectors(db: Database, name: str, memories: Sequence[Memory], vectors: Packed) -> None:

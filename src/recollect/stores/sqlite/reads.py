@@ -14,10 +14,12 @@ import numpy as np
 from recollect.model import Entity, Filter, Link, Memory
 from recollect.ports import Embedded, Entry, Job, Page, StoreStats, Vectors
 from recollect.stores.common import beginning, cursor_after, position_of
+from recollect.stores.following import Counters
 from recollect.stores.index import moment
+from recollect.stores.rows import Stored, read
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.filters import clause
-from recollect.stores.sqlite.rows import SELECT, Stored, read
+from recollect.stores.sqlite.rows import SELECT
 from recollect.text.fold import fold
 
 AMONG = "m.id IN (SELECT value FROM json_each(?))"
@@ -34,13 +36,6 @@ class Generation(NamedTuple):
     id: int
     name: str
     dim: int
-
-
-class Counters(NamedTuple):
-    """Where the content stands: a new `seq` adds to a cache, a new `epoch` voids it."""
-
-    epoch: int
-    seq: int
 
 
 def counters(db: Database) -> Counters:

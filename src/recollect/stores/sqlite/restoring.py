@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,10 +24,13 @@ NOTES = ".notes"
 """Ending of the folder of notes that belongs to a file."""
 
 
-def restore(backup: Path, to: Path, *, space: str | None = None, now: datetime | None = None) -> list[Path]:
+def restore(
+    backup: Path, to: Path, *, space: str | None = None, now: datetime | None = None, notes: Path | None = None
+) -> list[Path]:
     """Put a backup in a file's place; what was there is moved aside, and its new places are returned.
 
-    The backup is copied and checked first: until the copy is known to be sound, nothing is touched.
+    The backup is copied and checked first: until the copy is known to be sound, nothing is touched. Its notes go
+    beside the file, or to the folder `notes`, of which only what the backup has too is moved.
     """
     if not backup.is_file():
         raise NotFound(f"there is no backup at {backup}", remedy="Check the path.")
@@ -37,9 +41,10 @@ def restore(backup: Path, to: Path, *, space: str | None = None, now: datetime |
         with translated(backup), closing(Database(backup, create=False)) as source:
             source.copy_to(part)
         _check(part, backup, space)
-        aside = set_aside(to, now or datetime.now(UTC))
+        moment = now or datetime.now(UTC)
+        aside = set_aside(to, moment)
         os.replace(part, to)
-        _copy_notes(backup, to)
+        aside += _copy_notes(backup.with_name(backup.name + NOTES), notes or to.with_name(to.name + NOTES), moment)
     finally:
         _discard(part)
     return aside
@@ -50,13 +55,17 @@ def set_aside(file: Path, now: datetime) -> list[Path]:
     if file.exists():
         _release(file)
     present = [one for one in _family(file) if one.exists()]
-    stamp = f"{now:%Y%m%dT%H%M%SZ}"
-    names = (f"{file.name}.before-{stamp}{again}" for again in ("", *(f"-{n}" for n in range(2, 1000))))
+    names = _names_before(file, now)
     base = next(name for name in names if not any(one.exists() for one in _family(file.with_name(name))))
     moved = [one.with_name(base + one.name.removeprefix(file.name)) for one in present]
     for one, place in zip(present, moved, strict=True):
         one.rename(place)
     return moved
+
+
+def _names_before(path: Path, now: datetime) -> Iterator[str]:
+    """Names with the time for something that is moved aside, the first of them preferred."""
+    return (f"{path.name}.before-{now:%Y%m%dT%H%M%SZ}{again}" for again in ("", *(f"-{n}" for n in range(2, 1000))))
 
 
 def _family(file: Path) -> list[Path]:
@@ -108,7 +117,13 @@ def _discard(part: Path) -> None:
         part.with_name(part.name + ending).unlink(missing_ok=True)
 
 
-def _copy_notes(backup: Path, to: Path) -> None:
-    notes = backup.with_name(backup.name + NOTES)
-    if notes.is_dir():
-        shutil.copytree(notes, to.with_name(to.name + NOTES))
+def _copy_notes(saved: Path, folder: Path, now: datetime) -> list[Path]:
+    """Copy notes into a folder; returns where those that stood in their place have been moved."""
+    moved: list[Path] = []
+    for one in sorted(saved.iterdir()) if saved.is_dir() else ():
+        place = folder / one.name
+        if place.exists():
+            moved.append(next(to for name in _names_before(place, now) if not (to := place.with_name(name)).exists()))
+            place.rename(moved[-1])
+        shutil.copytree(one, place)
+    return moved

@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 
 import apsw
 
@@ -14,16 +15,21 @@ from recollect.errors import InvalidInput
 from recollect.model import Entity, Filter, Link, Memory
 from recollect.ports import Batch, Entry, Job, Page, Plan, Record, StoreStats, Vectors
 from recollect.stores.common import check_adoption, check_limit, check_vectors
+from recollect.stores.following import Cache
 from recollect.stores.index import IndexView, micros
-from recollect.stores.sqlite import checks, dump, generations, reads, writes
+from recollect.stores.prepared import Ready, prepared
+from recollect.stores.sqlite import checks, dump, generations, reads, remnants, writes
 from recollect.stores.sqlite.connection import Connections, Synchronous
 from recollect.stores.sqlite.copying import copy
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.opening import located, prepare
-from recollect.stores.sqlite.sync import Cache
+from recollect.stores.sqlite.rows import packed
+from recollect.stores.sqlite.sync import FileSource
 
 TOUCH_PATIENCE = 0.25
 """Seconds that counting a recall may wait: an answer is worth more than its count."""
+SCRUB_PATIENCE = 0.25
+"""Seconds that erasing waits for readers of the log; what they still hold is overwritten later."""
 
 
 class SqliteStore:
@@ -32,7 +38,9 @@ class SqliteStore:
     def __init__(self, connections: Connections, space: str) -> None:
         self._connections = connections
         self._space = space
-        self._cache = Cache(connections)
+        self._cache = Cache(FileSource(connections))
+        self._debts = Lock()
+        self._erased = set[bytes]()
 
     @classmethod
     def open(
@@ -91,9 +99,9 @@ class SqliteStore:
 
     def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors of a prepared generation, of those memories whose text is still the one given."""
-        packed = generations.packed(vectors)
+        ready = generations.packed_all(vectors)
         with self._connections.writing() as db:
-            generations.add_vectors(db, embedding, memories, packed)
+            generations.add_vectors(db, embedding, memories, ready)
 
     def switch(self, embedding: str) -> bool:
         """Search by a prepared generation from now on, and drop every other; False while any memory lacks it."""
@@ -102,7 +110,7 @@ class SqliteStore:
 
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them."""
-        ready = writes.prepared(batch)
+        ready = prepared(batch, packed)
         with self._connections.writing() as db, _refusals():
             stored = self._write(db, ready)
         return self._written(stored, batch)
@@ -111,17 +119,25 @@ class SqliteStore:
         """`put` what a plan makes of the store, with nobody writing in between."""
         with self._connections.writing() as db, _refusals():
             batch = plan(reads.Inside(db))
-            stored = self._write(db, writes.prepared(batch))
+            stored = self._write(db, prepared(batch, packed))
         return self._written(stored, batch)
 
-    def _write(self, db: Database, ready: writes.Ready) -> list[Memory]:
+    def _write(self, db: Database, ready: Ready[bytes]) -> list[Memory]:
         check_vectors(ready.batch, _adopted(db))
-        return writes.Write(db).everything(ready, reads.active_generation(db))
+        write = writes.Write(db)
+        stored = write.everything(ready, reads.active_generation(db))
+        self._owe(write.erased)
+        return stored
 
     def _written(self, stored: list[Memory], batch: Batch) -> list[Memory]:
         if batch.erased:
-            self._connections.checkpoint(wait=TOUCH_PATIENCE)  # the log still holds what was erased
+            self._connections.checkpoint(wait=SCRUB_PATIENCE)  # the log still holds what was erased
         return stored
+
+    def _owe(self, erased: set[bytes]) -> None:
+        with self._debts:
+            if len(self._erased) <= remnants.MOST:
+                self._erased |= erased
 
     def embedded(self, ids: Sequence[str]) -> set[str]:
         """Which of these memories have vectors of the store's embedding generation."""
@@ -218,10 +234,26 @@ class SqliteStore:
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Erase memories with their versions, vectors, links and usage; returns the ids that went."""
         with self._connections.writing() as db:
-            gone = writes.Write(db).erase(ids)
+            write = writes.Write(db)
+            gone = write.erase(ids)
+            self._owe(write.erased)
         if gone:
-            self._connections.checkpoint(wait=TOUCH_PATIENCE)  # the log still holds what was erased
+            self.scrub()
         return gone
+
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """Overwrite what was erased: empty the log, and where a page kept a copy of a row, write the file anew."""
+        if not self._connections.checkpoint(wait=SCRUB_PATIENCE):
+            return False
+        with self._debts:
+            erased = frozenset(self._erased)
+        if rewrite or remnants.left(self.path, erased):
+            rewritten = self._connections.rewrite(wait=SCRUB_PATIENCE)
+            if not rewritten or not self._connections.checkpoint(wait=SCRUB_PATIENCE):
+                return False
+        with self._debts:
+            self._erased -= erased
+        return True
 
     def view(self) -> IndexView:
         """The newest state, including what other processes have committed."""

@@ -1,19 +1,23 @@
-"""Writing: what is prepared before the lock is taken, and one content write inside it."""
+"""Writing: one content write inside its transaction."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from recollect.model import Entity, Link, Memory, Usage
 from recollect.ports import Batch, Entry, Job
-from recollect.stores.common import OF_THE_TEXT, merged_entity, next_version
-from recollect.stores.index import entry_of, micros
-from recollect.stores.sqlite.database import Database, Row
+from recollect.stores.common import OF_THE_TEXT, merged_entity
+from recollect.stores.index import micros
+from recollect.stores.prepared import Prepared, Ready
+from recollect.stores.rows import Row, Stored, read_usage, usage_row
+from recollect.stores.sqlite import remnants
+from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.reads import Generation, entities, fetch
-from recollect.stores.sqlite.rows import INSERT, UPDATE, Stored, columns_of, read_usage, usage_row
+from recollect.stores.sqlite.rows import INSERT, UPDATE
+from recollect.stores.versions import Archived, putting
 from recollect.text.fold import fold
 
 PUT_USAGE = "INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?, ?, ?)"
@@ -37,34 +41,6 @@ DELETIONS_KEPT = 10_000
 """Past this many the log of deletions is emptied, and every cache reads the file anew."""
 
 
-class Prepared(NamedTuple):
-    """A memory ready to be written: its columns and its vectors as bytes."""
-
-    memory: Memory
-    columns: Row
-    vectors: Mapping[str, bytes]
-
-
-class Ready(NamedTuple):
-    """A batch with everything computed that needs no lock."""
-
-    batch: Batch
-    put: list[Prepared]
-    revised: list[Prepared]
-
-
-def prepared(batch: Batch) -> Ready:
-    """A batch ready to be written."""
-    put = [_prepared(memory, batch) for memory in batch.memories]
-    return Ready(batch, put, [_prepared(memory, batch) for memory in batch.revised])
-
-
-def _prepared(memory: Memory, batch: Batch) -> Prepared:
-    entry = entry_of(memory, batch.vectors.get(memory.id, {}))
-    vectors = {view: vector.astype("<f2", copy=False).tobytes() for view, vector in entry.vectors.items()}
-    return Prepared(memory, columns_of(memory, entry), vectors)
-
-
 class Write:
     """One content write inside its transaction: everything it changes is stamped with one number."""
 
@@ -72,6 +48,8 @@ class Write:
         self._db = db
         self._seq: int | None = None
         self._unwritten: list[Row] = []
+        self.erased = set[bytes]()
+        """Pieces by which what was erased would be known again."""
 
     @property
     def seq(self) -> int:
@@ -80,11 +58,12 @@ class Write:
             self._seq = int(self._db.value("UPDATE space SET seq = seq + 1 RETURNING seq"))
         return self._seq
 
-    def everything(self, ready: Ready, generation: Generation | None) -> list[Memory]:
+    def everything(self, ready: Ready[bytes], generation: Generation | None) -> list[Memory]:
         """All of a batch; returns its put memories as they are now."""
         batch = ready.batch
         if batch.erased:
             self.erase(batch.erased)
+            self.unname(batch.erased)
         self.revise(ready.revised, generation)
         stored = self.memories(ready.put, generation)
         self.unlink(batch.unlinked)
@@ -97,7 +76,7 @@ class Write:
             note(self._db, entry)
         return stored
 
-    def revise(self, items: Sequence[Prepared], generation: Generation | None) -> None:
+    def revise(self, items: Sequence[Prepared[bytes]], generation: Generation | None) -> None:
         """Keep memories as they are given, in place of those of the same ids; a changed text drops its vectors."""
         known = fetch(self._db, (item.memory.id for item in items))
         for item in items:
@@ -106,34 +85,34 @@ class Write:
             if generation is not None and item.vectors:
                 self._vectors({row: item.vectors}, generation, new_after=row)
 
-    def _add(self, item: Prepared) -> int:
+    def _add(self, item: Prepared[bytes]) -> int:
         row = self._last_row() + 1
         self._add_usage(item.memory)
         self._db.execute(INSERT, (row, self.seq, *item.columns))
         return row
 
-    def _replace(self, old: Stored, item: Prepared) -> int:
+    def _replace(self, old: Stored, item: Prepared[bytes]) -> int:
         self._db.execute(UPDATE, (self.seq, *item.columns, old.row))
         if item.vectors or old.memory.text != item.memory.text:
             self._db.execute("DELETE FROM vectors WHERE row = ?", (old.row,))
         return old.row
 
-    def memories(self, items: Sequence[Prepared], generation: Generation | None) -> list[Memory]:
+    def memories(self, items: Sequence[Prepared[bytes]], generation: Generation | None) -> list[Memory]:
         """Insert what is new, archive what has another text, keep what is the same."""
-        known = fetch(self._db, (item.memory.id for item in items))
-        row = last = self._last_row()
-        answers: list[Memory] = []
-        for item in items:
-            old = known.get(item.memory.id)
-            if old is None or old.memory.text != item.memory.text:
-                row += 1
-                known[item.memory.id] = self._insert(row, item, old)
-            answers.append(known[item.memory.id].memory)
+        last = self._last_row()
+        put = putting(items, fetch(self._db, (item.memory.id for item in items)), last)
+        archived = iter(put.archived)
+        for one in put.new:
+            if one.first:
+                self._add_usage(one.memory)
+            else:
+                self._archive(next(archived))
+            self._unwritten.append((one.row, self.seq, one.memory.version, *one.item.columns[1:]))
         self._flush()
         if generation is not None:
-            views = {known[item.memory.id].row: item.vectors for item in items if item.vectors}
+            views = {put.rows[item.memory.id]: item.vectors for item in items if item.vectors}
             self._vectors(views, generation, new_after=last)
-        return answers
+        return put.answers
 
     def links(self, links: Sequence[Link]) -> None:
         """Add links; a known one takes the new weight. The memories they start from count as changed."""
@@ -161,9 +140,16 @@ class Write:
                 self._entity(merged)
                 known[entity.id] = merged
 
+    def unname(self, ids: Iterable[str]) -> None:
+        """Take out those of these entities that there are, with their names; links to them stay."""
+        known = list(entities(self._db, list(ids)))
+        self.erased |= remnants.told(self._db, known)
+        self._db.execute_many("DELETE FROM entities WHERE id = ?", [(id,) for id in known])
+
     def erase(self, ids: Iterable[str]) -> list[str]:
         """Take memories out of every table, with their versions; entities stay."""
         gone = self._with_versions(ids)
+        self.erased |= remnants.told(self._db, gone)
         for statement in ERASE:
             self._db.execute_many(statement, [(id,) for id in gone])
         noted = [(id, self.seq) for id in gone]
@@ -190,33 +176,22 @@ class Write:
         row = self._db.first("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
         return row[0] if row else 0
 
-    def _insert(self, row: int, item: Prepared, old: Stored | None) -> Stored:
-        memory = item.memory
-        if old is not None:
-            memory = next_version(old.memory, memory)
-            self._archive(old, memory)
-        else:
-            self._add_usage(memory)
-        self._unwritten.append((row, self.seq, memory.version, *item.columns[1:]))
-        return Stored(row, memory)
-
     def _add_usage(self, memory: Memory) -> None:
         if memory.usage != Usage():
             self._db.execute(PUT_USAGE, usage_row(memory.id, memory.usage))
 
-    def _archive(self, old: Stored, successor: Memory) -> None:
+    def _archive(self, archived: Archived) -> None:
         """Turn a row into history where it stands, so that it keeps its vectors."""
         self._flush()
-        past = old.memory.archived(successor)
+        past = archived.past
         ended = (past.times.valid_to, past.times.expired_at)
         self._db.execute(
             "UPDATE OR REPLACE memories SET seq = ?, id = ?, version_of = ?, superseded_by = ?, "
             "valid_to = ?, expired_at = ? WHERE row = ?",
-            (self.seq, past.id, past.version_of, past.superseded_by, *map(_micros, ended), old.row),
+            (self.seq, past.id, past.version_of, past.superseded_by, *map(_micros, ended), archived.row),
         )
-        if past.usage != Usage():
-            self._db.execute(PUT_USAGE, usage_row(past.id, past.usage))
-        self._db.execute(MOVE_LINKS, (past.id, old.memory.id, json.dumps(OF_THE_TEXT)))
+        self._add_usage(past)
+        self._db.execute(MOVE_LINKS, (past.id, archived.id, json.dumps(OF_THE_TEXT)))
 
     def _flush(self) -> None:
         if self._unwritten:

@@ -6,13 +6,31 @@ from typing import Annotated
 
 import typer
 
-from recollect.surfaces.cli import bench, demo, doctor, find, health, ingest, keep, look, move, recipes, write
+from recollect.surfaces.cli import (
+    bench,
+    db,
+    demo,
+    doctor,
+    find,
+    health,
+    ingest,
+    keep,
+    keys,
+    look,
+    mcp,
+    move,
+    recipes,
+    serve,
+    transfer,
+    write,
+)
 from recollect.surfaces.cli.options import setting
 from recollect.surfaces.cli.output import print_raw
 from recollect.surfaces.cli.target import Target
 
 GLOBAL_OPTIONS = ("--db", "--space", "--embedder", "--config")
 WRITE, CHANGE, LOOK, UPKEEP, MOVE, START = "Write", "Change", "Look", "Upkeep", "Move", "Start here"
+SERVE = "Serve"
 
 app = typer.Typer(
     help="The memory of AI agents: keep what an agent learns, and find it again.",
@@ -43,10 +61,21 @@ for panel, commands in {
         "reembed": move.reembed,
         "doctor": doctor.doctor,
     },
-    MOVE: {"backup": move.backup, "restore": move.restore, "export": move.export, "import": move.import_},
+    MOVE: {
+        "backup": move.backup,
+        "restore": move.restore,
+        "export": move.export,
+        "import": move.import_,
+        "move": transfer.move,
+    },
 }.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(command)
+
+app.command("serve", rich_help_panel=SERVE)(serve.serve)
+app.add_typer(db.app, name="db", rich_help_panel=SERVE)
+app.add_typer(mcp.app, name="mcp", rich_help_panel=SERVE)
+app.add_typer(keys.app, name="keys", rich_help_panel=SERVE)
 
 
 def _version(wanted: bool) -> None:

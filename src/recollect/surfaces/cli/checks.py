@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import recollect
 from recollect.errors import Error, StoreError
 from recollect.model import isoformat
-from recollect.opening import locate
+from recollect.opening import locate, on_server, open_database
 from recollect.ports import Store
 from recollect.surfaces.cli.lines import count, size
 from recollect.surfaces.cli.origins import settings_file
@@ -114,6 +114,9 @@ def _absent(target: Target) -> str | None:
     settings = target.settings()
     if settings.db == ":memory:":
         return "in memory, gone when the program ends"
+    if settings.db is not None and on_server(settings.db):
+        there = open_database(settings.db).status().migrated
+        return None if there else "none yet; the first memory creates the tables"
     path, _ = locate(settings.db, settings.space)
     return None if path.exists() else f"none yet; the first memory creates {path}"
 

@@ -86,6 +86,8 @@ def forget(
         print_json(receipt_to_data(receipt))
     else:
         say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
+        if receipt.pending:
+            say("  pending: another process still reads the file as it was; its bytes are overwritten later")
 
 
 def _confirm(memories: list[Memory]) -> None:

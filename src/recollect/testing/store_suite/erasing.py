@@ -55,6 +55,34 @@ class Erasing(StoreCase):
         store.delete(["lamp"])
         assert (store.entities(["bo"]), store.links(["e:bo"])) == ([bo], [])
 
+    def test_a_batch_may_erase_an_entity_and_name_it_anew(self, store: Store) -> None:
+        """Its names go, before those of the batch come; links to it stay."""
+        bo = Entity("e:bo", "Bo", "person", aliases=("Robert", "Bobby"))
+        link = Link("lamp", "about", "e:bo")
+        store.put(Batch([memory("a lamp", id="lamp")], links=[link], entities=[bo, Entity("e:al", "Al")]))
+        fewer = Entity("e:bo", "Bo", "person", aliases=("Bobby",))
+        store.put(Batch(erased=["e:bo", "e:al"], entities=[fewer]))
+        assert store.entities(["bo", "bobby", "robert", "al"]) == [fewer]
+        assert (store.entities(["robert"]), store.alike(["Rob", "Al"]), store.links(["e:bo"])) == ([], [], [link])
+        assert (ids(everything(store)), store.stats().entities) == (["lamp"], 1)
+
+    def test_nothing_that_nobody_reads_is_left_to_overwrite(self, store: Store) -> None:
+        """Overwriting what was erased changes nothing that is kept, also when all is written anew."""
+        world = put_embedded(store, *sample_world())
+        store.delete([world[0].id])
+        kept = everything(store)
+        assert store.scrub()
+        assert store.scrub(rewrite=True)
+        assert everything(store) == kept == list(world[1:])
+        probe = EMBEDDER.embed([world[1].text], purpose="query")
+        assert ids(store.view().search_vector(probe, ALL, 1)) == [world[1].id]
+
+    def test_the_noise_bank_can_be_emptied(self, store: Store) -> None:
+        """By keeping none."""
+        store.learn_noise(["hm", "ok"], keep=9)
+        store.learn_noise([], keep=0)
+        assert store.noise() == []
+
     def test_a_memory_may_come_back(self, store: Store) -> None:
         """As new: version 1, no usage, the new text searched."""
         put_embedded(store, memory("a lamp", id="lamp"))

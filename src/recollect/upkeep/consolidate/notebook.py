@@ -59,6 +59,11 @@ class Notebook:
         self._askers = askers
         self._embedding = embedding
 
+    @property
+    def folder(self) -> Path | None:
+        """Where its files lie."""
+        return self._shelf.folder
+
     def consolidate(self, now: datetime, period: str | None = None) -> Consolidation:
         """Write the notes of every period that is over and has none yet, or has heard of something since."""
         kinds = chosen_periods(period)
@@ -72,18 +77,20 @@ class Notebook:
         return Consolidation(now, tuple(run.written), run.unchanged, tuple(run.dropped))
 
     def forget(self, ids: Collection[str], now: datetime) -> tuple[str, ...]:
-        """Take every line out of the notes that rests on one of these memories, or is one; returns the notes' names.
+        """Take every line out of the notes that rests on one of these memories, or is one; returns the lines' ids.
 
         A note that a model wrote goes whole, for it may tell what it does not cite. To be called before the memories
         are erased.
         """
         gone = set(ids)
         changed = [one for one in self._shelf.known().values() if gone & one.cites or gone.intersection(one.lines)]
+        cut: list[str] = []
         for known in changed:
             lines = self._shelf.lines(known) if known.by == RULES else []
             left = [line for line in lines if line.id not in gone and gone.isdisjoint(line.metadata.get(CITES, ()))]
             self._shelf.cut(known, left, now)
-        return tuple(f"{one.kind}/{one.name}.md" for one in changed)
+            cut += {*known.lines} - {line.id for line in left}
+        return tuple(cut)
 
     def _longer(self, kind: PeriodKind, days: Iterable[date], run: _Run) -> None:
         """The notes on weeks or quarters, made of the daily ones."""

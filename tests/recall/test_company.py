@@ -1,0 +1,118 @@
+"""Our own recipe's stages, with numbers worked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from recollect.errors import ModelUnavailable
+from recollect.model import Candidate, Memory, Origin
+from recollect.recall.company import Company
+from recollect.recall.confidence import Confidence
+from recollect.recall.rerank import Reread
+from recollect.testing.fakes import FakeEmbedder
+from tests.recall.worlds import draft, memory, world
+
+
+def turn(position: int, session: str = "s", text: str = "something", **fields: object) -> Memory:
+    return memory(f"{session}{position}", text, origin=Origin(session=session, position=position), **fields)
+
+
+def scores(candidates: Sequence[Candidate]) -> dict[str, float]:
+    return {one.memory.id: one.score for one in candidates}
+
+
+def test_a_turn_gains_by_what_stands_beside_it_and_by_its_session() -> None:
+    """s1 0.8 and s2 0.4 stand side by side, t9 0.5 alone, x 0.2 in no session; 0.2 stands in for what is missing."""
+    found = [Candidate(one, score) for one, score in ((turn(1), 0.8), (turn(2), 0.4), (turn(9, "t"), 0.5))]
+    with world() as env:
+        after = Company(near=0.1, session=0.3)(draft([*found, Candidate(memory("x"), 0.2)]), env)
+    assert scores(after.candidates) == pytest.approx(
+        {
+            "s1": 0.8 + 0.1 * 0.4 + 0.3 * (0.8 + 0.4 + 0.2) / 3,
+            "s2": 0.4 + 0.1 * 0.8 + 0.3 * (0.8 + 0.4 + 0.2) / 3,
+            "t9": 0.5 + 0.1 * 0.2 + 0.3 * (0.5 + 0.2 + 0.2) / 3,
+            "x": 0.2 + 0.1 * 0.2 + 0.3 * 0.2,
+        }
+    )
+    assert [one.memory.id for one in after.candidates] == ["s1", "s2", "t9", "x"]
+
+
+def test_company_is_kept_within_a_scope_and_changes_nothing_without_sessions() -> None:
+    apart = [Candidate(turn(1, scope="user:a"), 0.9), Candidate(turn(2, scope="user:b"), 0.5)]
+    loose = draft([Candidate(memory("a"), 0.9), Candidate(memory("b"), 0.1)])
+    with world() as env:
+        after = Company(near=1.0, session=0.0)(draft(apart), env)
+        assert scores(after.candidates) == pytest.approx({"s1": 0.9 + 0.5, "s2": 0.5 + 0.5})
+        assert Company()(loose, env) is loose
+
+
+class Reading:
+    """A reranker that remembers what it was given to read."""
+
+    def __init__(self, *logits: float) -> None:
+        self.logits = logits
+        self.texts: list[str] = []
+
+    def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        self.texts = list(texts)
+        return self.logits
+
+
+def test_reading_again_adds_standard_scores_and_leaves_the_rest_below() -> None:
+    """z of logits 3, 0, −3 and of scores 1, 2, 3 are opposite; half weight lets the reader decide."""
+    found = [Candidate(memory(id), score) for id, score in (("c", 3.0), ("b", 2.0), ("a", 1.0), ("d", 0.5))]
+    with world() as env:
+        after = Reread(depth=3, weight=0.5)(draft(found), replace(env, packaged=Reading(-3, 0, 3)))
+    assert [one.memory.id for one in after.candidates] == ["a", "b", "c", "d"]
+    assert scores(after.candidates) == pytest.approx({"a": 1.0, "b": 0.55, "c": 0.1, "d": 0.1 * 0.5 / 3 / 2})
+
+
+def test_what_is_configured_reads_instead_of_what_is_packaged_and_texts_that_read_alike_stay() -> None:
+    configured, packaged = Reading(1, 1), Reading(9, 0)
+    found = [Candidate(memory("b"), 0.4), Candidate(memory("a"), 0.4)]
+    with world() as env:
+        after = Reread()(draft(found), replace(env, reranker=configured, packaged=packaged))
+        assert (len(configured.texts), packaged.texts) == (2, [])
+        assert [one.memory.id for one in after.candidates] == ["b", "a"]
+        with pytest.raises(ModelUnavailable, match="no number"):
+            Reread()(draft(found), replace(env, reranker=Reading(float("nan"), 1)))
+
+
+def test_a_turn_is_read_with_its_date_its_speaker_and_the_turn_before() -> None:
+    asked = memory("q", "How was it?", origin=Origin(session="s", position=1, speaker="Ben"))
+    told = memory("t", "It went well.", origin=Origin(session="s", position=2, speaker="Ann"))
+    reader = Reading(1, 0)
+    with world(asked, told) as env:
+        Reread()(draft([Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)]), replace(env, packaged=reader))
+    assert reader.texts == ["[1 July 2024] Ann: It went well. ‖ before: Ben: How was it?", "A fact."]
+
+
+EMBEDDER = FakeEmbedder()
+SURE = Confidence(model="fake-bow", slope=20, middle=0.5, least=0.1)
+
+
+def test_confidence_is_a_logistic_of_the_best_cosine() -> None:
+    """20 · (0.6 − 0.5) = 2, and 1 / (1 + e⁻²) = 0.8808."""
+    with world(memory("a"), embedder=EMBEDDER) as env:
+        after = SURE(draft([Candidate(memory("a"), 0.6)], {"vector": [("a", 0.6)]}), env)
+    assert (after.confidence, after.abstained) == (0.8808, False)
+
+
+def test_nothing_relevant_is_an_answer_unless_the_words_are_there() -> None:
+    far = {"vector": [("a", 0.3)]}
+    with world(memory("a"), embedder=EMBEDDER) as env:
+        after = SURE(draft([Candidate(memory("a", "Bo sings."), 0.3)], far, query="Where is ERR4012 raised?"), env)
+        told = SURE(draft([Candidate(memory("a", "raised ERR4012"), 0.3)], far, query="Where is ERR4012 raised?"), env)
+    assert (after.abstained, after.confidence) == (True, 0.018)
+    assert after.notes[0].startswith("nothing relevant: the nearest memory has a cosine of 0.30")
+    assert (told.abstained, told.confidence) == (False, 0.018)
+
+
+def test_there_is_no_confidence_in_vectors_it_was_not_fitted_on_or_without_any() -> None:
+    with world(memory("a"), embedder=EMBEDDER) as env:
+        for stage, found in ((Confidence(), {"vector": [("a", 0.1)]}), (SURE, {"keyword": [("a", 3.0)]})):
+            after = stage(draft([Candidate(memory("a"), 0.1)], found), env)
+            assert (after.confidence, after.abstained) == (None, False)

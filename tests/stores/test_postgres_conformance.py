@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recollect.ports import Store
+from recollect.stores.postgres import PostgresStore
+from recollect.testing.store_suite import StoreConformance
+from tests.stores.postgres_server import space_of
+
+
+class TestPostgresStore(StoreConformance):
+    @pytest.fixture(autouse=True)
+    def _server(self, postgres: str) -> None:
+        self.url = postgres
+
+    def make_store(self, folder: Path, name: str = "space") -> Store:
+        return PostgresStore.open(self.url, space=space_of(folder, name))

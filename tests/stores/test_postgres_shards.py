@@ -1,0 +1,52 @@
+"""The whole conformance suite on three servers that are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from recollect.ports import Batch, Store
+from recollect.stores.postgres import PostgresStore
+from recollect.testing import memory
+from recollect.testing.store_suite import StoreConformance
+from tests.stores.postgres_server import space_of
+from tests.stores.postgres_shards import sharded
+
+pytestmark = pytest.mark.slow
+Cluster = tuple[str, list[str]]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with sharded() as made:
+        yield made
+
+
+class TestShardedStore(StoreConformance):
+    @pytest.fixture(autouse=True)
+    def _cluster(self, cluster: Cluster) -> None:
+        self.url, _ = cluster
+
+    def make_store(self, folder: Path, name: str = "space") -> Store:
+        return PostgresStore.open(self.url, space=space_of(folder, name))
+
+
+def test_a_space_lies_whole_on_one_server(cluster: Cluster) -> None:
+    url, shards = cluster
+    for number in range(12):
+        store = PostgresStore.open(url, space=f"whole-{number}")
+        store.put(Batch([memory("a lamp", id="lamp"), memory("a book", id="book")]))
+        store.close()
+    held: list[dict[str, int]] = []
+    for shard in shards:
+        with psycopg.connect(shard) as connection:
+            rows = connection.execute(
+                "SELECT space, count(*) FROM recollect.memories WHERE space LIKE 'whole-%' GROUP BY space"
+            )
+            held.append(dict(rows.fetchall()))
+    assert all(held), "every server has some"
+    assert sorted(space for one in held for space in one) == sorted(f"whole-{number}" for number in range(12))
+    assert {count for one in held for count in one.values()} == {2}

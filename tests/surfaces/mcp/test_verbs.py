@@ -1,0 +1,55 @@
+"""The stories about an engine that tools can tell, over MCP; and that a recall finds the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+from anyio.from_thread import start_blocking_portal
+
+import recollect
+from recollect.surfaces.keys import KeyRing
+from recollect.testing import sample_world
+from tests.surfaces.mcp.adapter import OverMcp
+from tests.surfaces.mcp.servers import listening, over_http
+from tests.surfaces.verbs import (
+    Verbs,
+    a_fact_supersedes_the_one_before,
+    a_new_text_under_a_key_is_a_new_version,
+    the_same_again_is_the_same_memory,
+)
+
+STORIES = [
+    the_same_again_is_the_same_memory,
+    a_new_text_under_a_key_is_a_new_version,
+    a_fact_supersedes_the_one_before,
+]
+
+
+@pytest.fixture
+def engine() -> Generator[recollect.Engine]:
+    with recollect.open(":memory:", embedder="none", config={}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def memory(engine: recollect.Engine, tmp_path: Path) -> Generator[OverMcp]:
+    with (
+        listening(engine, KeyRing(tmp_path / ".keys.db")) as url,
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(over_http(url)) as client,
+    ):
+        yield OverMcp(portal, client)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__.replace("_", " "))
+def test_a_story(memory: OverMcp, story: Callable[[Verbs], None]) -> None:
+    story(memory)
+
+
+def test_a_recall_finds_the_same_in_the_same_order(engine: recollect.Engine, memory: OverMcp) -> None:
+    engine.remember_many(one.text for one in sample_world())
+    for query in ("Where does Alice live?", "importer timeout", "Heron"):
+        found = [item.memory.id for item in engine.recall(query, limit=5, track=False).items]
+        assert found and [item.memory.id for item in memory.recall(query, limit=5).items] == found

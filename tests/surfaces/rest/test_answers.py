@@ -1,0 +1,108 @@
+"""A write with an Idempotency-Key is done once, whoever repeats it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.model import Memory
+from recollect.surfaces.rest.answers import FILE, KEPT, Answer, Answers, Ticket
+from recollect.surfaces.rest.problems import Refusal
+from tests.surfaces.rest.conftest import Running, Serve
+
+TICKET = Ticket("caller", "key", "agent", "request")
+GIVEN = Answer(201, b'{"text":"The barn is red."}')
+
+
+def test_an_answer_is_kept_for_a_day_and_shared_between_processes(tmp_path: Path) -> None:
+    now = 0.0
+    first, second = (Answers(tmp_path, lambda: now) for _ in range(2))
+    assert first.begin(TICKET, 60) is None
+    first.keep(TICKET, GIVEN)
+    assert second.begin(TICKET, 60) == GIVEN
+    now = KEPT + 1
+    assert second.begin(TICKET, 60) is None
+    first.close()
+    second.close()
+
+
+def test_a_request_under_way_is_not_begun_twice_unless_it_was_given_up(tmp_path: Path) -> None:
+    now = 0.0
+    answers = Answers(tmp_path, lambda: now)
+    assert answers.begin(TICKET, 60) is None
+    with pytest.raises(Refusal) as refused:
+        answers.begin(TICKET, 60)
+    assert refused.value.status_code == 409
+    now = 61
+    assert answers.begin(TICKET, 60) is None
+    answers.drop(TICKET)
+    assert answers.begin(TICKET, 60) is None
+    answers.close()
+
+
+def test_the_same_key_of_another_caller_is_another_key(tmp_path: Path) -> None:
+    answers = Answers(tmp_path)
+    answers.begin(TICKET, 60)
+    answers.keep(TICKET, GIVEN)
+    assert answers.begin(Ticket("another", "key", "agent", "request"), 60) is None
+    answers.close()
+
+
+def test_a_repeated_write_gets_the_same_answer_and_writes_nothing(server: Running) -> None:
+    path, headers = "/v1/spaces/agent/sessions", {"Idempotency-Key": "one"}
+    with server.http() as http:
+        once, twice = (http.post(path, json={"goal": "Mend the roof"}, headers=headers) for _ in range(2))
+        other = http.post(path, json={"goal": "Mend the door"}, headers=headers)
+        anew = http.post(path, json={"goal": "Mend the roof"})
+    assert once.status_code == twice.status_code == 201 and once.content == twice.content
+    assert anew.json()["id"] != once.json()["id"]
+    assert other.status_code == 422 and other.json()["type"] == "urn:recollect:idempotency-key-reused"
+
+
+def test_an_answer_that_came_too_late_is_there_for_the_next_who_asks(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, done = threading.Event(), threading.Event()
+    relate = Engine.relate
+
+    def slow(self: Engine, *given: Any, **more: Any) -> Memory:
+        go.wait(20)
+        return relate(self, *given, **more)
+
+    def kept(self: Answers, ticket: Ticket, answer: Answer) -> None:
+        keep(self, ticket, answer)
+        done.set()
+
+    keep = Answers.keep
+    monkeypatch.setattr(Engine, "relate", slow)
+    monkeypatch.setattr(Answers, "keep", kept)
+    fact, headers = {"subject": "Alice", "relation": "lives_in", "object": "Oslo"}, {"Idempotency-Key": "one"}
+    with serve(timeout=0.5).http() as http:
+        assert http.post("/v1/spaces/agent/facts", json=fact, headers=headers).status_code == 504
+        go.set()
+        assert done.wait(20)
+        assert http.post("/v1/spaces/agent/facts", json=fact, headers=headers).json()["fact"] == fact
+        assert http.get("/v1/spaces/agent/stats").json()["memories"] == 1
+
+
+def test_what_was_refused_may_be_tried_again_with_the_same_key(server: Running) -> None:
+    with server.http() as http:
+        headers = {"Idempotency-Key": "one"}
+        path = "/v1/spaces/agent/memories/nobody/invalidate"
+        statuses = [http.post(path, json={}, headers=headers).status_code for _ in range(2)]
+        assert statuses == [404, 404]
+        assert http.post("/v1/spaces/agent/memories", json={"text": "The barn is red."}, headers=headers).is_success
+
+
+def test_no_answer_outlives_what_was_forgotten(server: Running) -> None:
+    text = "The spare key lies under the third pot."
+    with server.http() as http:
+        kept = http.post("/v1/spaces/agent/memories", json={"text": text}, headers={"Idempotency-Key": "one"}).json()
+        assert http.delete(f"/v1/spaces/agent/memories/{kept['id']}").json()["forgotten"] == [kept["id"]]
+    files = list(server.settings.folder.glob(f"{FILE}*"))
+    assert files
+    assert all(text.encode() not in file.read_bytes() for file in files)
