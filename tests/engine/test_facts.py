@@ -92,6 +92,14 @@ def test_a_fact_is_as_secret_as_its_source(memory: Engine) -> None:
     assert (fact.worth.classification, fact.worth.trust) == (3, 1)
 
 
+def test_a_value_spelt_in_two_ways_in_one_batch_is_one_fact(memory: Engine) -> None:
+    said = (
+        {"text": text, "speaker": "Alice", "at": "2023-01-01"} for text in ("I love Spin class.", "I love spin class!")
+    )
+    memory.remember_many(said)
+    assert len(facts(memory)) == 1
+
+
 def test_facts_of_one_scope_say_nothing_of_another(memory: Engine) -> None:
     alice(memory, "I live in Oslo.", "2023-01-01", scope="user:a")
     alice(memory, "I live in Rome.", "2023-02-01", scope="user:b")

@@ -9,6 +9,7 @@ import pytest
 from recollect.model import Origin
 from recollect.ports import Store
 from recollect.recall.recipes import RECIPES
+from recollect.recall.recipes.recollect import WEIGHTS
 from recollect.testing import FakeClock, FakeEmbedder, sample_world
 from recollect.text.tokens import count_tokens
 from tests.recall.worlds import NOW, memory
@@ -27,13 +28,12 @@ def test_it_finds_by_meaning_by_words_and_by_spelling() -> None:
 @pytest.mark.parametrize("query", ["Where does Alice live?", "importer timeout", "Heron"])
 def test_scores_follow_from_the_candidates_parts(query: str) -> None:
     """Each stage's own number times or from the one before: what `explain` shows adds up."""
-    weights = {"vector": 0.9, "keyword": 0.1, "trigram": 0.02}
     with opened(*sample_world(), embedder=FakeEmbedder()) as engine:
         found = engine.recall(query)
     steps = {step.stage: {one.memory.id: one for one in step.candidates} for step in reversed(found.trace.steps)}
     assert found.items
     for id, weighed in steps["weigh"].items():
-        fused = sum(weights[name] * one.norm for name, one in weighed.evidence.items())
+        fused = sum(WEIGHTS[name] * one.norm for name, one in weighed.evidence.items())
         assert weighed.score == pytest.approx(fused * weighed.parts["bounded_recency"])
         in_company = steps["company"][id]
         assert in_company.score == pytest.approx(steps["credit"][id].score + sum(in_company.parts.values()))

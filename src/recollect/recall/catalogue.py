@@ -11,6 +11,7 @@ from recollect.recall.assemble import Assemble
 from recollect.recall.cite import AssembleFacts
 from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
+from recollect.recall.conversation import AssembleTurns
 from recollect.recall.credit import CreditSources
 from recollect.recall.diversify import MMR
 from recollect.recall.enrich import Enrich
@@ -64,6 +65,7 @@ STAGES: tuple[type[Part], ...] = (
     Enrich,
     Reason,
     Assemble,
+    AssembleTurns,
     AssembleFacts,
     Track,
 )

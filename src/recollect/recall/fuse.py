@@ -44,15 +44,17 @@ class WeightedSum(Stage):
 
     Norms lie in 0 to 1: cosines clamped, and computed also for candidates that only words found; every other
     signal divided by its best score of this recall, 0 where it found nothing. Gives 0 to 1 for weights that sum to 1.
+    With `keep`, only so many of the best by their signals stay, or as many as the request wants.
     """
 
     kind = "weighted_sum"
     effect = "adds"
     weights: Mapping[str, float] = field(default_factory=lambda: {"vector": 0.5, "keyword": 0.3})
     importance: float = 0.2
+    keep: int | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with every hit as a candidate."""
+        """The draft with its hits as candidates."""
         best = {name: found.hits[0].score for name, found in draft.found.items() if found.hits}
 
         def norm(signal: str, _rank: int, score: float) -> float:
@@ -61,11 +63,15 @@ class WeightedSum(Stage):
         evidence = gather(draft.found, norm)
         if "vector" in self.weights:
             _add_cosines(evidence, draft, env)
-        candidates = load(draft, env, evidence, dict.fromkeys(evidence, 0.0), len(evidence))
-        return replace(draft, candidates=ranked([self._score(one) for one in candidates]))
+        scores = {id: sum(self._parts(signals).values()) for id, signals in evidence.items()}
+        kept = len(scores) if self.keep is None else max(self.keep, draft.request.limit)
+        return replace(draft, candidates=ranked([self._score(one) for one in load(draft, env, evidence, scores, kept)]))
+
+    def _parts(self, evidence: Mapping[str, Evidence]) -> dict[str, float]:
+        return {name: self.weights.get(name, 0.0) * one.norm for name, one in evidence.items()}
 
     def _score(self, candidate: Candidate) -> Candidate:
-        parts = {name: self.weights.get(name, 0.0) * one.norm for name, one in candidate.evidence.items()}
+        parts = self._parts(candidate.evidence)
         parts["importance"] = self.importance * candidate.memory.worth.importance
         return candidate.rescored(sum(parts.values()), **parts)
 

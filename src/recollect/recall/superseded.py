@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from recollect.model import STATES, Candidate, Evidence, Filter, Memory
 from recollect.recall.stage import Draft, Env, Stage, ranked
 
+OUTDATED = ("superseded: ", "ended: ")
+"""How the notes begin that tell of what holds no longer."""
 LONGEST_CHAIN = 50
 """Values that are followed from an old one to the present."""
 
@@ -141,5 +143,5 @@ def _scores(candidates: Sequence[Candidate], stated: Mapping[str, Sequence[Memor
 
 def _note(fact: Memory, now: Memory | None) -> str:
     if now is None or now.fact is None:
-        return f"ended: {(fact.times.valid_to or fact.times.valid_from).date()}"
-    return f"superseded: {now.fact.object} since {now.times.valid_from.date()}"
+        return f"{OUTDATED[1]}{(fact.times.valid_to or fact.times.valid_from).date()}"
+    return f"{OUTDATED[0]}{now.fact.object} since {now.times.valid_from.date()}"

@@ -49,6 +49,7 @@ def settle(
 ) -> Change:
     """Amend what is claimed of slots and add to it; `fresh` holds vectors by text."""
     change = Change()
+    claims = _together(claims)
     rows = _rows(claims, reader)
     for slot, added in claims.items():
         known = rows[slot.scope, slot.key]
@@ -58,6 +59,15 @@ def settle(
         _compare(known, after, change)
     _add_vectors(change, [row for known in rows.values() for row in known], reader, fresh or {})
     return change
+
+
+def _together(claims: Claims) -> dict[Slot, list[Claim]]:
+    """Slots that differ only in how they are spelt are one."""
+    first: dict[tuple[str, str], Slot] = {}
+    made: dict[Slot, list[Claim]] = {}
+    for slot, added in claims.items():
+        made.setdefault(first.setdefault((slot.scope, slot.key), slot), []).extend(added)
+    return made
 
 
 def _rows(claims: Claims, reader: Reader) -> defaultdict[tuple[str, str], list[Memory]]:

@@ -1,28 +1,32 @@
 """Our own recipe: what measurably helps, and nothing that does not."""
 
-from recollect.recall.assemble import Assemble
 from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
+from recollect.recall.conversation import AssembleTurns
 from recollect.recall.credit import CreditSources
 from recollect.recall.factors import BoundedRecency
 from recollect.recall.fuse import WeightedSum
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.prepare.embed import Embed
 from recollect.recall.prepare.kinds import Content
+from recollect.recall.prepare.time import Dates
 from recollect.recall.rerank import Reread
 from recollect.recall.score import Weigh
-from recollect.recall.search import Keyword, Search, Trigram, Vector
+from recollect.recall.search import Keyword, Search, Temporal, Vector
 from recollect.recall.select import Limit, Unseen
 from recollect.recall.superseded import Superseded
 from recollect.recall.track import Track
 
+WEIGHTS = {"vector": 0.9, "keyword": 0.1, "temporal": 0.1}
+"""What a signal is worth; docs/explanation/recall.md tells what each brings on which data."""
 RECOLLECT = Pipeline(
     "recollect",
     (
         Content(),
+        Dates(),
         Embed(),
-        Search((Vector(), Keyword(), Trigram()), limit=100),
-        WeightedSum(weights={"vector": 0.9, "keyword": 0.1, "trigram": 0.02}, importance=0.0),
+        Search((Vector(), Keyword(spelling=True), Temporal(reach_days=7)), limit=100),
+        WeightedSum(weights=WEIGHTS, importance=0.0, keep=60),
         Weigh((BoundedRecency(share=0.02, half_life_days=90),)),
         CreditSources(),
         Confidence(),
@@ -32,7 +36,7 @@ RECOLLECT = Pipeline(
         Superseded(share=0.5),
         Unseen(),
         Limit(),
-        Assemble(max_tokens=2000),
+        AssembleTurns(max_tokens=2000),
         Track(),
     ),
 )

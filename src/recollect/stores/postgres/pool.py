@@ -91,6 +91,7 @@ def _made(url: str) -> Pool:
 
 def _configure(connection: Connection) -> None:
     connection.execute(f"SET lock_timeout = {int(PATIENCE * 1000)}".encode())
+    connection.execute("SET plan_cache_mode = force_custom_plan")  # a plan made for an empty table stays while it fills
     adapt(connection)
 
 

@@ -11,8 +11,10 @@ from recollect.errors import ModelUnavailable
 from recollect.model import Candidate, Memory, Origin
 from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
+from recollect.recall.conversation import AssembleTurns
 from recollect.recall.rerank import Reread
 from recollect.testing.fakes import FakeEmbedder
+from recollect.text.tokens import count_tokens
 from tests.recall.worlds import draft, memory, world
 
 
@@ -116,3 +118,47 @@ def test_there_is_no_confidence_in_vectors_it_was_not_fitted_on_or_without_any()
         for stage, found in ((Confidence(), {"vector": [("a", 0.1)]}), (SURE, {"keyword": [("a", 3.0)]})):
             after = stage(draft([Candidate(memory("a"), 0.1)], found), env)
             assert (after.confidence, after.abstained) == (None, False)
+
+
+TALK = [
+    memory(f"t{place}", text, origin=Origin(session="s", position=place, speaker=who))
+    for place, (who, text) in enumerate(
+        (("Ben", "How was it?"), ("Ann", "It went well."), ("Ben", "And the pay?"), ("Ann", "Better than before."))
+    )
+]
+
+
+def test_turns_of_a_session_stand_together_in_order_with_what_was_said_before_them() -> None:
+    loose = memory("x", "A lamp was sold.")
+    found = [Candidate(TALK[3], 0.9), Candidate(loose, 0.8), Candidate(TALK[1], 0.7, notes=("ended: 2024-01-01",))]
+    with world(*TALK, loose) as env:
+        after = AssembleTurns()(draft(found), env)
+    assert after.context.splitlines()[1:] == [
+        "2024-07-01 (s):",
+        "    Ben: How was it?",
+        "[3] Ann: It went well. (ended: 2024-01-01)",
+        "    Ben: And the pay?",
+        "[1] Ann: Better than before.",
+        "2024-07-01:",
+        "[2] A lamp was sold.",
+    ]
+    assert after.tokens == count_tokens(after.context)
+
+
+def test_nothing_is_told_twice_and_memories_come_before_what_explains_them() -> None:
+    found = [Candidate(one, 1.0) for one in TALK]
+    with world(*TALK) as env:
+        whole = AssembleTurns()(draft(found), env)
+        exact = AssembleTurns()(draft(found, max_tokens=whole.tokens), env)
+        less = AssembleTurns()(draft(found, max_tokens=whole.tokens - 1), env)
+        none = AssembleTurns()(draft(found, max_tokens=5), env)
+    assert whole.context == exact.context and whole.context.count("How was it?") == 1
+    assert "[4]" not in less.context and less.tokens < whole.tokens
+    assert (none.context, none.tokens) == ("", 0)
+    assert none.notes == ("4 left out of a context of 5 tokens",)
+
+
+def test_where_nothing_relevant_was_found_the_context_is_empty() -> None:
+    with world(*TALK) as env:
+        after = AssembleTurns()(replace(draft([Candidate(TALK[0], 1.0)]), abstained=True), env)
+    assert (after.context, after.tokens) == ("", 0)
