@@ -66,5 +66,5 @@ def test_a_recipe_without_a_base_says_which_there_are() -> None:
 
 
 def test_an_unknown_part_in_a_setting_names_those_there_are() -> None:
-    with pytest.raises(InvalidInput, match="no part 'mmr'.*It has content, embed, search, vector"):
+    with pytest.raises(InvalidInput, match="no part 'mmr'.*It has content, dates, embed, search, vector"):
         with_settings(RECIPES["recollect"], {"mmr.lambda": 1})

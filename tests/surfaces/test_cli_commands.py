@@ -69,7 +69,7 @@ def test_recall_shows_a_ranked_list_and_the_size_of_the_context(cli: Cli) -> Non
     cli("remember", "Alice moved to Stockholm.", "--at", "2024-06-03")
     cli("remember", "Bob moved to Bergen, far from Alice.", "--at", "2024-06-04")
     lines = cli("recall", "Alice Stockholm").out.splitlines()
-    assert re.fullmatch(r" 1  0\.\d{4}  2024-06-03  [0-9a-f]{8}  keyword #1.*", lines[0])
+    assert re.fullmatch(r" 1  [01]\.\d{4}  2024-06-03  [0-9a-f]{8}  keyword #1.*", lines[0])
     assert lines[1] == "    Alice moved to Stockholm."
     assert re.fullmatch(r"2 memories · recipe recollect · context of \d+ tokens · [\d.]+ ms", lines[-1])
 
@@ -208,13 +208,15 @@ def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
     shown = cli("recipes", "recollect").out
     stages = cli("recipes", "recollect", "--json").data["stages"]
     assert re.findall(r"^  (\w+)", shown, re.MULTILINE) == [stage["stage"] for stage in stages]
-    [rrf] = [stage for stage in stages if stage["stage"] == "rrf"]
-    assert re.search(rf"^  rrf +k {rrf['k']} · keep {rrf['keep']} · weights trigram", shown, re.MULTILINE)
+    [reread] = [stage for stage in stages if stage["stage"] == "reread"]
+    assert re.search(rf"^  reread +depth {reread['depth']} · weight {reread['weight']:g}", shown, re.MULTILINE)
     assert re.search(r"^    keyword\b", shown, re.MULTILINE)
 
 
 def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
-    Path("recollect.toml").write_text('[recipes.mine]\nbase = "recollect"\nset = { "rrf.k" = 7 }\n', encoding="utf-8")
+    Path("recollect.toml").write_text(
+        '[recipes.mine]\nbase = "recollect"\nset = { "reread.depth" = 7 }\n', encoding="utf-8"
+    )
     assert "mine" in [recipe["name"] for recipe in bare("recipes", "--json").data]
-    assert re.search(r"^mine +content → embed → search", bare("recipes").out, re.MULTILINE)
-    assert "k 7" in bare("recipes", "mine").out
+    assert re.search(r"^mine +content → dates → embed", bare("recipes").out, re.MULTILINE)
+    assert "depth 7" in bare("recipes", "mine").out

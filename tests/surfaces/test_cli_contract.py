@@ -27,7 +27,20 @@ TRACE = {
 }
 STAGE = {"stage", "ms", "before", "after", "skipped"}
 RECALL = {
-    *("id", "query", "recipe", "now", "abstained", "tokens", "context", "reasoned", "items", "touched", "trace"),
+    *(
+        "id",
+        "query",
+        "recipe",
+        "now",
+        "abstained",
+        "confidence",
+        "tokens",
+        "context",
+        "reasoned",
+        "items",
+        "touched",
+        "trace",
+    ),
 }
 HOSTILE = [
     "\"' OR NEAR( *",

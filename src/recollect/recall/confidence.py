@@ -24,7 +24,7 @@ class Confidence(Stage):
     model: str = "recollect-embed-1"
     slope: float = 20.5
     middle: float = 0.48
-    least: float = 0.1
+    least: float = 0.025
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with how sure it is."""
