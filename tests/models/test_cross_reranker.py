@@ -14,8 +14,8 @@ from recollect.models.embedders import build as build_embedder
 from recollect.models.packaged import packages
 from recollect.models.rerankers import build
 from recollect.models.rerankers.cross import QUERY_TOKENS, CrossReranker
-from recollect.models.rerankers.local import NOT_LATIN
 from recollect.ports import Reranker
+from recollect.text.languages import NOT_LATIN
 
 NAME = "recollect-rerank-1"
 MOVED = "[8 May 2023] Alice: I have moved to Stockholm with my family."

@@ -19,9 +19,10 @@ from recollect.errors import InvalidInput, ModelUnavailable
 from recollect.model import Recall, Step
 from recollect.models.embedders.local import OnnxEmbedder
 from recollect.models.rerankers import build
-from recollect.models.rerankers.local import EVEN, NOT_LATIN, SLOPE, MaxSimReranker, StatesCache, counting, max_sim
+from recollect.models.rerankers.local import EVEN, SLOPE, MaxSimReranker, StatesCache, counting, max_sim
 from recollect.ports import Reranker
 from recollect.testing.fakes import FakeClock
+from recollect.text.languages import NOT_LATIN
 
 if TYPE_CHECKING:
     from recollect.ports import Vector

@@ -12,6 +12,7 @@ from recollect.model import Candidate, Memory, Origin
 from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
 from recollect.recall.conversation import AssembleTurns
+from recollect.recall.prepare.embed import Embed
 from recollect.recall.rerank import Reread
 from recollect.testing.fakes import FakeEmbedder
 from recollect.text.tokens import count_tokens
@@ -162,3 +163,13 @@ def test_where_nothing_relevant_was_found_the_context_is_empty() -> None:
     with world(*TALK) as env:
         after = AssembleTurns()(replace(draft([Candidate(TALK[0], 1.0)]), abstained=True), env)
     assert (after.context, after.tokens) == ("", 0)
+
+
+def test_a_question_in_a_script_that_the_model_does_not_read_has_no_vector() -> None:
+    stage = Embed(latin=("fake-bow",))
+    with world(memory("a"), embedder=EMBEDDER) as env:
+        chinese, english = (stage(draft(query=text), env) for text in ("他住在哪里？", "Where does he live?"))
+        assert chinese.query.vector is None
+        assert chinese.notes == ("no vector: the embedder does not read the script of this question",)
+        assert english.query.vector is not None
+        assert Embed(latin=("other",))(draft(query="他住在哪里？"), env).query.vector is not None

@@ -173,7 +173,8 @@ class Store(Reader, Protocol):
     def update(self, plan: Plan) -> list[Memory]:
         """`put` what a plan makes of the store, with nobody writing in between; returns as `put` does.
 
-        The plan asks the reader it is given and nothing else of the store, and is quick: others wait for it.
+        The plan asks the reader it is given and nothing else of the store, and is quick: others wait for it. It may be
+        asked again where a connection was lost before anything was written.
         """
         ...
 

@@ -59,7 +59,8 @@ class Batch:
 
     `memories` are put: a known id with another text becomes a new version. `revised` are kept exactly as given, in
     place of any of the same id, whose usage goes on. Vectors go by memory id, then by view. `rewards` are added to a
-    memory's history, `usage` replaces it. A job takes the place of that task for that subject; `done` names both. A
+    memory's history, `usage` replaces it. `erased` names memories, and entities, whose names go before `entities` are
+    added. A job takes the place of that task for that subject; `done` names both. A
     journal entry takes the place of one with its id, and goes when any memory it is about is erased.
     """
 

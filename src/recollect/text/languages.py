@@ -10,6 +10,8 @@ from itertools import islice
 from recollect.text.stop_words import STOP_WORDS
 
 DEFAULT = "en"
+NOT_LATIN = frozenset(("ar", "cjk", "el", "he", "hi", "ru", "th"))
+"""Languages that are told by their script."""
 _SAMPLE = 400
 _LATIN: tuple[str, ...] = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi")
 _MARGIN = 0.5

@@ -28,7 +28,8 @@ def _http(name: str, model: str, options: Options | None) -> Reranker:
 def _local(model: str, options: Options | None) -> Reranker:
     checked(options, (), "The reranker local")
     from recollect.models.embedders.local import OnnxEmbedder
-    from recollect.models.rerankers.local import NOT_LATIN, MaxSimReranker
+    from recollect.models.rerankers.local import MaxSimReranker
+    from recollect.text.languages import NOT_LATIN
 
     if model:
         from recollect.models.rerankers.cross import CrossReranker

@@ -31,8 +31,6 @@ SLOPE, EVEN = 10.5, 0.89
 By logistic regression on 59,460 candidates of LoCoMo, read by the packaged model; one in 36 was an answer.
 """
 
-NOT_LATIN = frozenset(("ar", "cjk", "el", "he", "hi", "ru", "th"))
-"""What `language` calls the scripts that a model made for English spells letter by letter or does not know."""
 
 TEXT_CACHE, QUERY_CACHE = 32 * 2**20, 2**20
 ENTRY = 200  # bytes of a key and its place, so that texts without tokens fill a cache too

@@ -24,7 +24,7 @@ RECOLLECT = Pipeline(
     (
         Content(),
         Dates(),
-        Embed(),
+        Embed(latin=("recollect-embed-1", "all-minilm-l6-v2")),
         Search((Vector(), Keyword(spelling=True), Temporal(reach_days=7)), limit=100),
         WeightedSum(weights=WEIGHTS, importance=0.0, keep=60),
         Weigh((BoundedRecency(share=0.02, half_life_days=90),)),
