@@ -173,4 +173,7 @@ def test_answers_have_every_field_that_is_described_and_no_other(server: Running
 
 
 def test_the_description_page_is_served(server: Running) -> None:
-    assert "openapi.json" in server.http().get("/docs").text
+    shown = server.http().get("/docs")
+    assert shown.headers["content-type"].startswith("text/html")
+    assert "openapi.json" in shown.text and "/v1/spaces/{space}/recall" in shown.text
+    assert "http" not in shown.text.replace("HTTP", "")  # nothing is fetched from anywhere

@@ -12,11 +12,12 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 import recollect
 from recollect.errors import Error
 from recollect.surfaces.rest.door import Door
+from recollect.surfaces.rest.page import page
 from recollect.surfaces.rest.problems import (
     TYPE,
     Problem,
@@ -47,6 +48,7 @@ def create_app(settings: Settings) -> FastAPI:
         version=recollect.__version__,
         description=ABOUT,
         lifespan=_life,
+        docs_url=None,
         redoc_url=None,
         responses=documented(),
         middleware=[Middleware(Watch, server.metrics), Middleware(Door, server)],
@@ -58,6 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.add_exception_handler(kind, handler)  # pyright: ignore[reportArgumentType]  # each takes its own kind
     app.add_exception_handler(RequestValidationError, _misshapen)  # pyright: ignore[reportArgumentType]
     _describe(app)
+    app.add_route("/docs", _page, include_in_schema=False)
     return app
 
 
@@ -69,6 +72,10 @@ async def _life(app: FastAPI) -> AsyncGenerator[None]:
         yield
     finally:
         await to_thread.run_sync(server.close)
+
+
+async def _page(request: Request) -> Response:
+    return HTMLResponse(page(request.app.openapi()))
 
 
 async def _told(request: Request, error: Error) -> Response:
