@@ -32,11 +32,15 @@ def alone(memory: Memory) -> str:
 
 def read_with(memory: Memory, before: Memory | None) -> str:
     """A memory as models read it; a turn with its date, its speaker and the end of the turn before."""
-    origin = memory.origin
-    if memory.kind is not Kind.EPISODIC or (origin.speaker is None and origin.session is None):
+    if not is_talk(memory):
         return memory.text
     near = before and ending(before.text, before.origin.speaker)
-    return told(memory.text, speaker=origin.speaker, at=memory.times.valid_from, before=near)
+    return told(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from, before=near)
+
+
+def is_talk(memory: Memory) -> bool:
+    """Whether a memory is what somebody said; notes, facts and an agent's steps stand alone."""
+    return memory.kind is Kind.EPISODIC and memory.origin.speaker is not None
 
 
 def readings(memories: Iterable[Memory], before: Mapping[str, Memory]) -> dict[str, dict[str, str]]:
@@ -74,14 +78,14 @@ def _by_session(memories: Iterable[Memory]) -> dict[str, list[Memory]]:
     """Turns of talk by session; what has no place in one has no neighbours."""
     sessions: dict[str, list[Memory]] = {}
     for memory in memories:
-        if memory.origin.session is not None and memory.origin.position is not None and memory.kind is Kind.EPISODIC:
+        if memory.origin.session is not None and memory.origin.position is not None and is_talk(memory):
             sessions.setdefault(memory.origin.session, []).append(memory)
     return sessions
 
 
 def _line(kept: Sequence[Memory], session: str, new: Sequence[Memory]) -> list[Memory]:
     """A session's turns by position, as they are once the new ones are kept."""
-    turns = {one.id: one for one in (*kept, *new) if one.origin.session == session and one.kind is Kind.EPISODIC}
+    turns = {one.id: one for one in (*kept, *new) if one.origin.session == session and is_talk(one)}
     return sorted((one for one in turns.values() if one.origin.position is not None), key=_place)
 
 

@@ -92,6 +92,13 @@ def test_what_is_no_turn_is_read_as_it_stands(engine: Engine) -> None:
     assert reads(views(engine, loose), text="A lamp.")
 
 
+def test_an_agents_steps_stand_alone(engine: Engine) -> None:
+    with engine.session("tidy up", "s") as run:
+        steps = [run.step("The lamp is on.", "turn it off"), run.step("The lamp is off.", "leave")]
+    for step in steps:
+        assert reads(views(engine, step), text=step.text)
+
+
 def test_re_embedding_makes_the_same_views(engine: Engine) -> None:
     told(engine, "Ben", "How was it?", 1)
     second = told(engine, "Ann", "It went well.", 2)

@@ -13,6 +13,7 @@ from recollect.ports import Vectors
 from recollect.remember.gates.secrets import without_secrets
 from recollect.remember.gates.verdict import distrusted, flagged, quietened
 from recollect.upkeep.audit.model import Change, Known
+from recollect.views import alone
 
 DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
 """Kinds that were made of what was said, and can be made again."""
@@ -129,14 +130,14 @@ class Mask:
 
     def texts(self, known: Known) -> Sequence[str]:
         """The masked text."""
-        return [without_secrets(memory).text for memory in known.get([self.id]).values()]
+        return [alone(without_secrets(memory)) for memory in known.get([self.id]).values()]
 
     def change(self, known: Known, now: datetime, fresh: Mapping[str, Vectors]) -> Change:
         """The memory without its secrets, under the vectors of what is left."""
         memory = known.get([self.id]).get(self.id)
         if memory is None or (after := without_secrets(memory)) == memory:
             return Change()
-        return Change(revised=[after], vectors={after.id: fresh[after.text]} if after.text in fresh else {})
+        return Change(revised=[after], vectors={after.id: fresh[read]} if (read := alone(after)) in fresh else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +175,9 @@ class Rebuild:
 
     def texts(self, known: Known) -> Sequence[str]:
         """Their texts, if vectors are wanted."""
-        return [memory.text for memory in known.get(self.ids).values()] if self.vectors else ()
+        return [alone(memory) for memory in known.get(self.ids).values()] if self.vectors else ()
 
     def change(self, known: Known, now: datetime, fresh: Mapping[str, Vectors]) -> Change:
         """The memories as they are, written again."""
         memories = list(known.get(self.ids).values())
-        return Change(memories, vectors={one.id: fresh[one.text] for one in memories if one.text in fresh})
+        return Change(memories, vectors={one.id: fresh[alone(one)] for one in memories if alone(one) in fresh})
