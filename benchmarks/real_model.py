@@ -1,6 +1,8 @@
 """Try every step of a real language model once, and print what it made of it.
 
-    python benchmarks/real_model.py openai-compatible:NAME http://127.0.0.1:8089/v1 [QUESTIONS]
+    python benchmarks/real_model.py openai-compatible:NAME http://127.0.0.1:8089/v1 [QUESTIONS] [rules]
+
+With `rules` the session is read by rules, which leaves the model the facts and the recalls.
 
 The figures and the verdict are in docs/explanation/language-models.md.
 """
@@ -35,8 +37,10 @@ def main() -> None:
     """Facts, a session, and three recalls."""
     model, url, *rest = sys.argv[1:]
     asked = QUESTIONS[: int(rest[0])] if rest else QUESTIONS
-    options = {"url": url, "timeout": 1800, "max_tokens": 1500, "concurrency": 1}
-    with recollect.open(":memory:", llm=model, config={"llm_options": options}, background=False) as memory:
+    options = {"url": url, "timeout": 1800, "max_tokens": 600, "concurrency": 1}
+    by_rules = dict.fromkeys(("annotate", "propositions", "instructions"), "none") if "rules" in rest else {}
+    config = {"llm_options": options, "llm_steps": by_rules}
+    with recollect.open(":memory:", llm=model, config=config, background=False) as memory:
         timed("facts", partial(facts, memory))
         timed("session", partial(session, memory))
         for question in asked:
