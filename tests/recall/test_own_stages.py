@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import ModelUnavailable
-from recollect.model import Candidate, Memory, Origin
+from recollect.model import Candidate, Evidence, Fact, Memory, Origin
 from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
 from recollect.recall.conversation import AssembleTurns
+from recollect.recall.factors import WrittenWords
 from recollect.recall.prepare.embed import Embed
 from recollect.recall.rerank import Reread
 from recollect.testing.fakes import FakeEmbedder
@@ -173,3 +174,13 @@ def test_a_question_in_a_script_that_the_model_does_not_read_has_no_vector() -> 
         assert chinese.notes == ("no vector: the embedder does not read the script of this question",)
         assert english.query.vector is not None
         assert Embed(latin=("other",))(draft(query="他住在哪里？"), env).query.vector is not None
+
+
+def test_words_count_more_in_what_was_written_than_in_what_was_said() -> None:
+    found = {"keyword": Evidence(1, 7.0, 0.5)}
+    written, said = memory("w"), memory("s", origin=Origin(speaker="Ann"))
+    fact = memory("f", fact=Fact("Ann", "lives_in", "Oslo"))
+    with world() as env:
+        added = [WrittenWords(weight=0.2)(Candidate(one, 0.6, found), draft(), env) for one in (written, said, fact)]
+        assert added == [0.1, 0.0, 0.0]
+        assert WrittenWords()(Candidate(written, 0.6), draft(), env) == 0.0

@@ -34,7 +34,8 @@ def test_scores_follow_from_the_candidates_parts(query: str) -> None:
     assert found.items
     for id, weighed in steps["weigh"].items():
         fused = sum(WEIGHTS[name] * one.norm for name, one in weighed.evidence.items())
-        assert weighed.score == pytest.approx(fused * weighed.parts["bounded_recency"])
+        added = steps["add"][id].parts["written_words"]
+        assert weighed.score == pytest.approx((fused + added) * weighed.parts["bounded_recency"])
         in_company = steps["company"][id]
         assert in_company.score == pytest.approx(steps["credit"][id].score + sum(in_company.parts.values()))
 

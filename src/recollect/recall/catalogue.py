@@ -96,6 +96,7 @@ FACTORS: tuple[type[Part], ...] = (
     factors.EmotionLog,
     factors.EmotionBoost,
     factors.SituationBoost,
+    factors.WrittenWords,
 )
 BUILT_IN = (*STAGES, *SIGNALS, *FACTORS)
 

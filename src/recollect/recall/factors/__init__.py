@@ -3,6 +3,7 @@
 from recollect.recall.factors.recency import BoundedRecency, LinearRecency, RecencyBand
 from recollect.recall.factors.situation import SituationBoost
 from recollect.recall.factors.usage import RecallCount, Spacing, Weibull
+from recollect.recall.factors.words import WrittenWords
 from recollect.recall.factors.worth import (
     CredibilityFactor,
     EmotionBoost,
@@ -30,4 +31,5 @@ __all__ = [
     "TierFactor",
     "TrustFactor",
     "Weibull",
+    "WrittenWords",
 ]

@@ -4,14 +4,14 @@ from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
 from recollect.recall.conversation import AssembleTurns
 from recollect.recall.credit import CreditSources
-from recollect.recall.factors import BoundedRecency
+from recollect.recall.factors import BoundedRecency, WrittenWords
 from recollect.recall.fuse import WeightedSum
 from recollect.recall.pipeline import Pipeline
 from recollect.recall.prepare.embed import Embed
 from recollect.recall.prepare.kinds import Content
 from recollect.recall.prepare.time import Dates
 from recollect.recall.rerank import Reread
-from recollect.recall.score import Weigh
+from recollect.recall.score import Add, Weigh
 from recollect.recall.search import Keyword, Search, Temporal, Vector
 from recollect.recall.select import Limit, Unseen
 from recollect.recall.superseded import Superseded
@@ -27,6 +27,7 @@ RECOLLECT = Pipeline(
         Embed(latin=("recollect-embed-1", "all-minilm-l6-v2")),
         Search((Vector(), Keyword(spelling=True), Temporal(reach_days=7)), limit=100),
         WeightedSum(weights=WEIGHTS, importance=0.0, keep=60),
+        Add((WrittenWords(weight=0.2),)),
         Weigh((BoundedRecency(share=0.02, half_life_days=90),)),
         CreditSources(),
         Confidence(),
