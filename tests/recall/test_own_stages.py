@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import ModelUnavailable
-from recollect.model import Candidate, Evidence, Fact, Memory, Origin
+from recollect.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth
 from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
 from recollect.recall.conversation import AssembleTurns
@@ -21,7 +21,7 @@ from tests.recall.worlds import draft, memory, world
 
 
 def turn(position: int, session: str = "s", text: str = "something", **fields: object) -> Memory:
-    return memory(f"{session}{position}", text, origin=Origin(session=session, position=position), **fields)
+    return memory(f"{session}{position}", text, origin=Origin(session=session, position=position), **fields)  # pyright: ignore[reportArgumentType]
 
 
 def scores(candidates: Sequence[Candidate]) -> dict[str, float]:
@@ -92,6 +92,19 @@ def test_a_turn_is_read_with_its_date_its_speaker_and_the_turn_before() -> None:
     with world(asked, told) as env:
         Reread()(draft([Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)]), replace(env, packaged=reader))
     assert reader.texts == ["[1 July 2024] Ann: It went well. ‖ before: Ben: How was it?", "A fact."]
+
+
+def test_a_turn_that_may_not_be_seen_is_not_read_to_anybody() -> None:
+    worth = Worth(classification=3)
+    secret = memory("q", "The code is 4711.", origin=Origin(session="s", position=1, speaker="Ben"), worth=worth)
+    told = memory("t", "Thank you, noted.", origin=Origin(session="s", position=2, speaker="Ann"))
+    reader = Reading(1, 0)
+    with world(secret, told) as env:
+        asked = draft(
+            [Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)], where=Filter(max_classification=2)
+        )
+        Reread()(asked, replace(env, packaged=reader))
+    assert reader.texts == ["[1 July 2024] Ann: Thank you, noted.", "A fact."]
 
 
 EMBEDDER = FakeEmbedder()

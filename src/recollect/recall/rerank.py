@@ -11,7 +11,7 @@ from recollect.errors import ModelUnavailable
 from recollect.model import Candidate, Memory
 from recollect.ports import Reranker
 from recollect.recall.stage import Draft, Env, Stage
-from recollect.views import read_with
+from recollect.views import is_talk, read_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Reread(Stage):
         head, tail = draft.candidates[: self.depth], draft.candidates[self.depth :]
         if env.reader is None or len(head) < 2:
             return draft
-        logits = _logits(env.reader, draft, [_read(one.memory, env) for one in head])
+        logits = _logits(env.reader, draft, [_read(one.memory, draft, env) for one in head])
         reads, befores = _standard(logits), _standard([one.score for one in head])
         sums = [read + self.weight * before for read, before in zip(reads, befores, strict=True)]
         blended = [
@@ -82,10 +82,13 @@ def _spread(values: Sequence[float]) -> list[float]:
     return [LEAST_READ + (1 - LEAST_READ) * ((value - low) / (high - low) if high > low else 1.0) for value in values]
 
 
-def _read(memory: Memory, env: Env) -> str:
-    beside = env.store.neighbours(memory.id, 1, 0)
-    before = beside[0] if len(beside) > 1 and beside[0].scope == memory.scope else None
-    return read_with(memory, before)
+def _read(memory: Memory, draft: Draft, env: Env) -> str:
+    """What the reranker is given; it may be somebody else's service, so a turn that is not to be seen stays out."""
+    if not is_talk(memory):
+        return memory.text
+    before = env.store.neighbours(memory.id, 1, 0)[:-1]
+    seen = [one for one in before if one.scope == memory.scope and draft.request.where.admits(one)]
+    return read_with(memory, seen[0] if seen else None)
 
 
 def _logits(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[float]:
