@@ -199,10 +199,14 @@ def nearest_id(view: IndexView, probe: NDArray[Any]) -> str:
     return view.search_vector(probe, ALL, 1)[0].id
 
 
-def test_a_matrix_gives_the_vector_of_a_row() -> None:
+def test_a_matrix_gives_the_vectors_of_rows() -> None:
     made = Matrix(2)
-    made.extend([3, 5], [np.array([0, 2]), np.array([0, 0])])
-    assert made.of(5) is made.of(4) is made.of(9) is None
-    found = made.of(3)
-    assert found is not None
-    assert found.tolist() == [0, 1]
+    made.extend([3, 5, 7], [np.array([0, 2]), np.array([0, 0]), np.array([3, 0])])
+    having, found = made.of(np.array([7, 5, 4, 3, 9]))
+    assert having.tolist() == [True, False, False, True, False]
+    assert found.tolist() == [[1, 0], [0, 1]]
+
+
+def test_an_empty_matrix_has_no_vectors() -> None:
+    having, found = Matrix(2).of(np.array([0, 4]))
+    assert (having.tolist(), found.shape) == ([False, False], (0, 2))

@@ -142,7 +142,7 @@ VERBS: dict[str, Callable[[SqliteStore], object]] = {
     "embedded": lambda store: store.embedded([]),
     "scan": lambda store: store.scan(Filter(), 1),
     "history": lambda store: store.history("a"),
-    "neighbours": lambda store: store.neighbours("a", 1, 1),
+    "neighbours": lambda store: store.neighbours(["a"], 1, 1),
     "turns": lambda store: store.turns("s", 0, 1),
     "links": lambda store: store.links([]),
     "entities": lambda store: store.entities([]),

@@ -43,6 +43,11 @@ def test_more_text_has_no_fewer_tokens(first: str, second: str) -> None:
     assert count_tokens(first + " " + second) <= count_tokens(first) + count_tokens(second)
 
 
+@given(st.text(st.characters(codec="ascii")))
+def test_plain_text_is_counted_by_the_same_formula(text: str) -> None:
+    assert count_tokens(text) == count_tokens(f"{text}–") - 1  # a dash takes the general way
+
+
 def test_it_rarely_falls_short_of_word_pieces() -> None:
     model, corpus = SHARED / "models/tokenizer.json", SHARED / "data/eval/locomo/corpus.jsonl"
     if not (model.exists() and corpus.exists()):

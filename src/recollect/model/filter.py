@@ -30,27 +30,40 @@ class Filter:
 
     def admits(self, memory: Memory) -> bool:
         """The reference definition, which every store's own form must agree with."""
-        return not any(refused for _, refused in self._tests(memory))
+        return next(self._refusals(memory), None) is None
 
     def refusals(self, memory: Memory) -> list[str]:
         """What keeps a memory out; nothing for one that is admitted."""
-        return [reason for reason, refused in self._tests(memory) if refused]
+        return list(self._refusals(memory))
 
-    def _tests(self, memory: Memory) -> Iterator[tuple[str, bool]]:
-        times = memory.times
-        yield "another scope", self.scopes is not None and memory.scope not in self.scopes
-        yield "another kind", self.kinds is not None and memory.kind not in self.kinds
-        yield "another topic", self.topic is not None and memory.topic != self.topic
-        yield "another tier", self.tier is not None and memory.tier != self.tier
-        yield "classified too high", memory.worth.classification > self.max_classification
-        yield "before since", self.since is not None and times.valid_from < self.since
-        yield "after until", self.until is not None and times.valid_from > self.until
+    def _refusals(self, memory: Memory) -> Iterator[str]:
+        if self.scopes is not None and memory.scope not in self.scopes:
+            yield "another scope"
+        if self.kinds is not None and memory.kind not in self.kinds:
+            yield "another kind"
+        if self.topic is not None and memory.topic != self.topic:
+            yield "another topic"
+        if self.tier is not None and memory.tier != self.tier:
+            yield "another tier"
+        if memory.worth.classification > self.max_classification:
+            yield "classified too high"
+        yield from self._refusals_by_time(memory.times)
+
+    def _refusals_by_time(self, times: Times) -> Iterator[str]:
+        if self.since is not None and times.valid_from < self.since:
+            yield "before since"
+        if self.until is not None and times.valid_from > self.until:
+            yield "after until"
         if self.known_at is not None:
-            yield "not known yet", times.ingested_at > self.known_at
-            yield "taken back", times.retracted_at is not None and times.retracted_at <= self.known_at
+            if times.ingested_at > self.known_at:
+                yield "not known yet"
+            if times.retracted_at is not None and times.retracted_at <= self.known_at:
+                yield "taken back"
         if self.as_of is not None:
-            yield "not true yet", times.valid_from > self.as_of
-            yield "no longer true or expired", not self.include_expired and not self._still_valid(times, self.as_of)
+            if times.valid_from > self.as_of:
+                yield "not true yet"
+            if not self.include_expired and not self._still_valid(times, self.as_of):
+                yield "no longer true or expired"
 
     def _still_valid(self, times: Times, as_of: datetime) -> bool:
         if times.expires_at is not None and times.expires_at <= as_of:

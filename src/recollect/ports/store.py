@@ -90,8 +90,8 @@ class Reader(Protocol):
         """All versions of a memory, newest first."""
         ...
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """Links that start or end at any of these ids."""
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, of these relations or else of any."""
         ...
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
@@ -186,8 +186,8 @@ class Store(Reader, Protocol):
         """Memories that a filter admits, in the order they were written."""
         ...
 
-    def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
-        """The memories around this one in its session, by position, itself included."""
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position, itself included; unknown ids are left out."""
         ...
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:

@@ -42,7 +42,7 @@ class AssembleFacts(Stage):
     def _citations(self, draft: Draft, env: Env) -> dict[str, list[Memory]]:
         """The episodes that each candidate was derived from, as far as the request may see them."""
         ids = [one.memory.id for one in draft.candidates]
-        links = [link for link in env.store.links(ids) if link.relation == SOURCE_OF] if ids else []
+        links = env.store.links(ids, SOURCE_OF) if ids else []
         sources = env.store.get(list(dict.fromkeys(link.target for link in links)))
         may_see = visible(draft.request.where)
         return {

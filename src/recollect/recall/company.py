@@ -33,7 +33,7 @@ class Company(Stage):
             return draft
         least = min(one.score for one in draft.candidates)
         places = {place: one.score for one in draft.candidates if (place := _place(one)) is not None}
-        sessions = self._sessions(draft.candidates, least)
+        sessions = self._sessions(draft.candidates, least) if self.session else {}
         found = [self._with_company(one, places, sessions, least) for one in draft.candidates]
         return replace(draft, candidates=ranked(found))
 
@@ -49,8 +49,8 @@ class Company(Stage):
     def _with_company(
         self, one: Candidate, places: Mapping[Place, float], sessions: Mapping[str, float], least: float
     ) -> Candidate:
-        beside = max((places.get(place, least) for place in _beside(one)), default=least)
-        near, session = self.near * beside, self.session * sessions[_session(one)]
+        near = self.near * _beside(one, places, least)
+        session = self.session * sessions[_session(one)] if self.session else 0.0
         return one.rescored(one.score + near + session, near=near, session=session)
 
 
@@ -67,6 +67,10 @@ def _place(candidate: Candidate) -> Place | None:
     return candidate.memory.scope, origin.session, origin.position
 
 
-def _beside(candidate: Candidate) -> list[Place]:
+def _beside(candidate: Candidate, places: Mapping[Place, float], least: float) -> float:
+    """The better score of the two turns beside a candidate."""
     place = _place(candidate)
-    return [] if place is None else [(*place[:2], place[2] + step) for step in (-1, 1)]
+    if place is None:
+        return least
+    scope, session, position = place
+    return max(places.get((scope, session, position - 1), least), places.get((scope, session, position + 1), least))

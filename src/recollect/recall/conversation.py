@@ -36,8 +36,7 @@ class AssembleTurns(Stage):
         page = _Page(budget_of(draft, self.max_tokens))
         numbered = list(enumerate(draft.candidates, 1))
         kept = [one.memory for rank, one in numbered if page.add(one.memory, self._line(rank, one))]
-        for memory in kept:
-            self._explain(memory, page, env, draft)
+        self._explain(kept, page, env, draft)
         draft = replace(draft, context=page.text(), tokens=page.tokens if kept else 0)
         left_out = len(numbered) - len(kept)
         return draft.noting(f"{left_out} left out of a context of {page.budget} tokens") if left_out else draft
@@ -47,12 +46,13 @@ class AssembleTurns(Stage):
         outdated = "".join(f" ({note})" for note in candidate.notes if note.startswith(OUTDATED))
         return f"[{rank}] {said}{outdated}"
 
-    def _explain(self, memory: Memory, page: _Page, env: Env, draft: Draft) -> None:
-        if self.before < 1 or memory.origin.session is None or memory.origin.position is None:
-            return
-        for beside in reversed(env.store.neighbours(memory.id, self.before, 0)[:-1]):
-            if beside.scope == memory.scope and draft.request.where.admits(beside):
-                page.add(beside, f"    {spoken(shortened(beside.text, ASIDE), beside.origin.speaker)}")
+    def _explain(self, kept: Sequence[Memory], page: _Page, env: Env, draft: Draft) -> None:
+        placed = [one for one in kept if one.origin.session is not None and one.origin.position is not None]
+        around = env.store.neighbours([one.id for one in placed], self.before, 0) if self.before > 0 and placed else {}
+        for memory in placed:
+            for beside in reversed(around.get(memory.id, ())[:-1]):
+                if beside.scope == memory.scope and draft.request.where.admits(beside):
+                    page.add(beside, f"    {spoken(shortened(beside.text, ASIDE), beside.origin.speaker)}")
 
 
 @dataclass(slots=True)

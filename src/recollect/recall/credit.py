@@ -39,7 +39,7 @@ def _sources(derived: Mapping[str, Candidate], draft: Draft, env: Env) -> dict[s
     """What each derived memory rests on, as far as it may be seen."""
     pairs = [
         (link.target, link.source) if link.relation == STATES else (link.source, link.target)
-        for link in env.store.links(list(derived))
+        for link in env.store.links(list(derived), STATES, CITES)
         if (link.relation == STATES and link.target in derived) or (link.relation == CITES and link.source in derived)
     ]
     memories = env.store.get(list(dict.fromkeys(source for _, source in pairs)))

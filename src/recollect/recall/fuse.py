@@ -63,7 +63,11 @@ class WeightedSum(Stage):
         evidence = gather(draft.found, norm)
         if "vector" in self.weights:
             _add_cosines(evidence, draft, env)
-        scores = {id: sum(self._parts(signals).values()) for id, signals in evidence.items()}
+        weights = self.weights
+        scores = {
+            id: sum([weights.get(name, 0.0) * one.norm for name, one in signals.items()])
+            for id, signals in evidence.items()
+        }
         kept = len(scores) if self.keep is None else max(self.keep, draft.request.limit)
         return replace(draft, candidates=ranked([self._score(one) for one in load(draft, env, evidence, scores, kept)]))
 
@@ -112,7 +116,11 @@ def gather(found: Mapping[str, Found], norm: Weight) -> dict[str, dict[str, Evid
     evidence: dict[str, dict[str, Evidence]] = {}
     for signal, result in found.items():
         for rank, hit in enumerate(result.hits, 1):
-            evidence.setdefault(hit.id, {})[signal] = Evidence(rank, hit.score, norm(signal, rank, hit.score))
+            one = Evidence(rank, hit.score, norm(signal, rank, hit.score))
+            if hit.id in evidence:
+                evidence[hit.id][signal] = one
+            else:
+                evidence[hit.id] = {signal: one}
     return evidence
 
 
@@ -133,7 +141,7 @@ def load(
 
 def clamped(score: float) -> float:
     """A score brought into 0 to 1."""
-    return min(1.0, max(0.0, score))
+    return score if 0.0 < score < 1.0 else float(score >= 1.0)
 
 
 def _add_cosines(evidence: dict[str, dict[str, Evidence]], draft: Draft, env: Env) -> None:

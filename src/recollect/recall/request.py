@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Any, TypedDict, get_args, get_type_hints
 
 from recollect.errors import InvalidInput
@@ -136,9 +137,14 @@ def _classification(value: int) -> int:
 
 
 def _refuse_unknown(given: Mapping[str, Any], known: type) -> None:
-    names = list(get_type_hints(known))
+    names = _names(known)
     unknown = [name for name in given if name not in names]
     if unknown:
         raise InvalidInput(
             f"There is no keyword {', '.join(map(repr, unknown))}", remedy=f"Choose from {', '.join(names)}."
         )
+
+
+@cache
+def _names(known: type) -> tuple[str, ...]:
+    return tuple(get_type_hints(known))

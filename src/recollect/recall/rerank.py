@@ -62,7 +62,7 @@ class Reread(Stage):
         head, tail = draft.candidates[: self.depth], draft.candidates[self.depth :]
         if env.reader is None or len(head) < 2:
             return draft
-        logits = _logits(env.reader, draft, [_read(one.memory, draft, env) for one in head])
+        logits = _logits(env.reader, draft, _readings([one.memory for one in head], draft, env))
         reads, befores = _standard(logits), _standard([one.score for one in head])
         sums = [read + self.weight * before for read, before in zip(reads, befores, strict=True)]
         blended = [
@@ -82,11 +82,14 @@ def _spread(values: Sequence[float]) -> list[float]:
     return [LEAST_READ + (1 - LEAST_READ) * ((value - low) / (high - low) if high > low else 1.0) for value in values]
 
 
-def _read(memory: Memory, draft: Draft, env: Env) -> str:
+def _readings(memories: Sequence[Memory], draft: Draft, env: Env) -> list[str]:
     """What the reranker is given; it may be somebody else's service, so a turn that is not to be seen stays out."""
-    if not is_talk(memory):
-        return memory.text
-    before = env.store.neighbours(memory.id, 1, 0)[:-1]
+    talk = [memory.id for memory in memories if is_talk(memory)]
+    around = env.store.neighbours(talk, 1, 0) if talk else {}
+    return [_reading(memory, around.get(memory.id, ())[:-1], draft) for memory in memories]
+
+
+def _reading(memory: Memory, before: Sequence[Memory], draft: Draft) -> str:
     seen = [one for one in before if one.scope == memory.scope and draft.request.where.admits(one)]
     return read_with(memory, seen[0] if seen else None)
 

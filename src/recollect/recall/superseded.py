@@ -65,7 +65,7 @@ class Superseded(Stage):
 def _stated(candidates: Sequence[Candidate], env: Env) -> dict[str, list[Memory]]:
     """The facts that each candidate is or states."""
     ids = [one.memory.id for one in candidates]
-    links = [link for link in env.store.links(ids) if link.relation == STATES] if ids else []
+    links = env.store.links(ids, STATES) if ids else []
     facts = env.store.get(list(dict.fromkeys(link.target for link in links)))
     stated = defaultdict[str, list[Memory]](list)
     for link in links:

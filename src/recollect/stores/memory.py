@@ -207,21 +207,19 @@ class MemoryStore:
             wanted = (one for one in newest if verb in (None, one.verb) and subject in (None, *one.subjects))
             return list(islice(wanted, limit))
 
-    def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
-        """The memories around this one in its session, by position and then by the order of writing."""
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position and then by the order of writing."""
         with self._lock:
-            centre = self._kept.get(id)
-            if centre is None:
-                return []
-            held = self._in_order()
-        return around([kept.memory for kept in held], centre.memory, before, after)
+            centres = {id: self._kept[id].memory for id in ids if id in self._kept}
+            held = [kept.memory for kept in self._in_order()]
+        return {id: around(held, centre, before, after) for id, centre in centres.items()}
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """Links that start or end at any of these ids, in a fixed order."""
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, of these relations or else of any, in a fixed order."""
         asked = set(ids)
         with self._lock:
             keys = sorted(key for key in self._links if key[0] in asked or key[2] in asked)
-            return [self._links[key] for key in keys]
+            return [self._links[key] for key in keys if not relations or key[1] in relations]
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
         """Entities whose name or alias is one of these, case and accents aside, by id."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from recollect.errors import InvalidInput
@@ -52,6 +53,9 @@ COLUMNS = (
 )
 USAGE_COLUMNS = ("recalls", "last_recall", "recall_times", "reward_count", "reward_total")
 Row = tuple[Any, ...]
+_KINDS = {kind.value: kind for kind in Kind}
+_TIERS = {tier.value: tier for tier in Tier}
+_NEVER_RECALLED = Usage()
 
 
 class Stored(NamedTuple):
@@ -123,18 +127,18 @@ def read(row: Sequence[Any]) -> Stored:
         moment(valid_from), moment(ingested_at),
         _moment(valid_to), _moment(expired_at), _moment(expires_at), _moment(retracted_at),
     )
-    worth = Worth(
+    worth = _worth(
         importance, confidence, salience, trust, credibility, classification,
-        emotion, _tuple(emotion_tags), _tuple(flags), relevance,
+        emotion, emotion_tags, flags, relevance,
     )
     # fmt: on
     memory = Memory(
         id=id,
         text=text,
         times=times,
-        kind=Kind(kind),
+        kind=_KINDS[kind],
         scope=scope,
-        tier=Tier(tier),
+        tier=_TIERS[tier],
         topic=topic,
         original=original,
         keywords=_tuple(keywords),
@@ -151,6 +155,13 @@ def read(row: Sequence[Any]) -> Stored:
     return Stored(number, memory)
 
 
+@lru_cache(1024)
+def _worth(*columns: Any) -> Worth:
+    """A worth of its columns; most memories have the same, and a recall reads dozens."""
+    *numbers, emotion_tags, flags, relevance = columns
+    return Worth(*numbers, emotion_tags=_tuple(emotion_tags), flags=_tuple(flags), relevance=relevance)
+
+
 def usage_row(id: str, usage: Usage | None) -> Row:
     """What a usage is kept as; None, which is not known, has no count."""
     if usage is None:
@@ -164,7 +175,7 @@ def read_usage(row: Sequence[Any]) -> Usage | None:
     """A usage from its row; no row means never recalled."""
     id, recalls, last, times, reward_count, reward_total = row
     if id is None:
-        return Usage()
+        return _NEVER_RECALLED
     if recalls is None:
         return None
     return Usage(recalls, _moment(last), _tuple(times, moment), reward_count, reward_total)

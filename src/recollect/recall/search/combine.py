@@ -27,12 +27,12 @@ class Search(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with what each signal found, or why it did not look."""
-        *others, last = self.signals
+        first, *others = self.signals
         pool = self.pool(draft.request.limit, env.view.size)
-        waiting = [env.pool.submit(look, signal, draft, env, pool) for signal in others]
-        final = look(last, draft, env, pool)
-        found = {signal.kind: future.result() for signal, future in zip(others, waiting, strict=True)}
-        return replace(draft, found={**draft.found, **found, last.kind: final})
+        waiting = {signal.kind: env.pool.submit(look, signal, draft, env, pool) for signal in others}
+        found = {first.kind: look(first, draft, env, pool)}  # commonly the longest, so no thread is to be woken for it
+        found |= {kind: future.result() for kind, future in waiting.items()}
+        return replace(draft, found={**draft.found, **found})
 
     def pool(self, asked: int, size: int) -> int:
         """How many hits each signal is asked for; never fewer than the caller wants."""

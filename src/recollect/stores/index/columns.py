@@ -36,7 +36,9 @@ class Labels:
         column = self.codes.first(count)
         if len(codes) == 1:
             return column == codes[0]
-        return np.isin(column, codes)
+        chosen = np.zeros(len(self.numbers), np.bool_)
+        chosen[codes] = True
+        return chosen[column]
 
     def taken(self, rows: NDArray[np.intp]) -> Labels:
         """The same labels for some of the rows, without those that no row has any more."""

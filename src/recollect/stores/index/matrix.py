@@ -63,11 +63,10 @@ class Matrix:
         copy._rows.extend(np.searchsorted(rows, own[kept]))
         return copy
 
-    def of(self, row: int) -> Vectors | None:
-        """The vector of a row, if it has one."""
-        own = self._rows.first(len(self._rows))
-        place = int(np.searchsorted(own, row))
-        return self._vectors.first(len(own))[place] if place < len(own) and own[place] == row else None
+    def of(self, rows: NDArray[np.intp]) -> tuple[Mask, Vectors]:
+        """Which of these rows have a vector, and the vectors of those."""
+        having, places = self._places(rows)
+        return having, self._vectors.first(len(self._rows))[places]
 
     def candidates(self, probes: Vectors, allowed: Mask, limit: int) -> NDArray[np.intp]:
         """Allowed rows among which are the nearest `limit`: surely up to `EXACT_ROWS`, almost surely beyond."""
@@ -85,12 +84,18 @@ class Matrix:
 
     def cosines(self, probes: Vectors, rows: NDArray[np.intp]) -> Vectors:
         """The largest cosine of each row to any of the probes; −∞ where the row has no vector."""
-        own = self._rows.first(len(self._rows))
-        places = np.minimum(np.searchsorted(own, rows), max(0, len(own) - 1))
         scores = np.full(len(rows), -np.inf, np.float32)
-        having = own[places] == rows if len(own) else np.zeros(len(rows), np.bool_)
-        scores[having] = _row_by_row(self._vectors.first(len(own))[places[having]], probes)
+        having, vectors = self.of(rows)
+        scores[having] = _row_by_row(vectors, probes)
         return scores
+
+    def _places(self, rows: NDArray[np.intp]) -> tuple[Mask, NDArray[np.intp]]:
+        own = self._rows.first(len(self._rows))
+        if not len(own):
+            return np.zeros(len(rows), np.bool_), np.empty(0, np.intp)
+        places = np.minimum(np.searchsorted(own, rows), len(own) - 1)
+        having = own[places] == rows
+        return having, places[having]
 
     def _agreement(self, probes: Vectors, vectors: Vectors) -> NDArray[np.int32]:
         with self._lock:
@@ -117,8 +122,8 @@ def nearest(matrices: Sequence[Matrix], probes: Vectors, allowed: Mask, limit: i
 
 def _products(vectors: Vectors, probes: Vectors) -> Vectors:
     if len(probes) == 1:
-        # BLAS wakes threads for this, which cost more than they save on a busy machine.
-        return np.einsum("nd,d->n", vectors, probes[0])
+        # A product with the whole matrix wakes threads of BLAS, which cost more than they save on a busy machine.
+        return np.vecdot(vectors, probes[0])
     return (vectors @ probes.T).max(axis=1)
 
 

@@ -31,9 +31,8 @@ def best_hits(ids: Sequence[str], rows: NDArray[Any], scores: NDArray[Any], limi
     places = best_places(scores, limit)
     values: list[float] = scores[places].tolist()
     chosen: list[int] = rows[places].tolist()
-    hits = [Hit(ids[row], value) for row, value in zip(chosen, values, strict=True)]
-    hits.sort(key=lambda hit: (-hit.score, hit.id))
-    return hits[:limit]
+    best = sorted([(-value, ids[row]) for row, value in zip(chosen, values, strict=True)])
+    return [Hit(id, -value) for value, id in best[:limit]]
 
 
 def _above_sample(scores: NDArray[Any], limit: int) -> NDArray[np.intp]:

@@ -118,9 +118,9 @@ class IndexView:
         matrix = self._table.matrices.get("text")
         if matrix is None:
             return {}
-        rows = [row for row in self._table.rows_of(ids, len(self._alive)) if self._alive[row]]
-        found = {self._table.ids[row]: matrix.of(row) for row in rows}
-        return {id: vector for id, vector in found.items() if vector is not None}
+        rows = np.array(self._table.rows_of(ids, len(self._alive)), np.intp)
+        having, vectors = matrix.of(rows := rows[self._alive[rows]])
+        return {self._table.ids[row]: vector for row, vector in zip(rows[having].tolist(), vectors, strict=True)}
 
     def _mask(self, where: Filter) -> Mask:
         mask = self._masks.get(where)

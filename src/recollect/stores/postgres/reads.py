@@ -44,6 +44,22 @@ ALIKE = """
     WHERE a.space = %(space)s
 """
 NAMED = "SELECT DISTINCT entity FROM recollect.aliases WHERE space = %(space)s AND folded = ANY(%(names)s)"
+AROUND = """
+    SELECT asked.id, near.id FROM recollect.memories AS asked CROSS JOIN LATERAL (
+        SELECT asked.id, asked.position, asked.row
+        UNION ALL (
+            SELECT m.id, m.position, m.row FROM recollect.memories AS m
+            WHERE m.space = %(space)s AND m.session = asked.session AND m.version_of IS NULL
+            AND (m.position, m.row) < (asked.position, asked.row)
+            ORDER BY m.position DESC, m.row DESC LIMIT %(before)s)
+        UNION ALL (
+            SELECT m.id, m.position, m.row FROM recollect.memories AS m
+            WHERE m.space = %(space)s AND m.session = asked.session AND m.version_of IS NULL
+            AND (m.position, m.row) > (asked.position, asked.row)
+            ORDER BY m.position, m.row LIMIT %(after)s)
+    ) AS near
+    WHERE asked.space = %(space)s AND asked.id = ANY(%(ids)s) ORDER BY near.position, near.row
+"""
 
 
 class Generation(NamedTuple):
@@ -116,22 +132,14 @@ class Reads:
             session=session, first=first, last=last,
         )  # fmt: skip
 
-    def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
-        """The memories around this one in its session, by position and then by the order of writing."""
-        centre = self.fetch([id]).get(id)
-        if centre is None:
-            return []
-        origin = centre.memory.origin
-        if origin.session is None or origin.position is None:
-            return [centre.memory]
-        place = {"session": origin.session, "position": origin.position, "row": centre.row}
-        near = (
-            "m.session = %(session)s AND m.position IS NOT NULL AND m.version_of IS NULL AND (m.position, m.row) "
-            "{sign} (%(position)s, %(row)s) ORDER BY m.position {way}, m.row {way} LIMIT %(limit)s"
-        )
-        earlier = self._memories(near.format(sign="<", way="DESC"), **place, limit=max(0, before))
-        later = self._memories(near.format(sign=">", way="ASC"), **place, limit=max(0, after))
-        return [*reversed(earlier), centre.memory, *later]
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position and then by the order of writing."""
+        around = {id: list[str]() for id in askable(ids)}
+        places = {"ids": list(around), "before": max(0, before), "after": max(0, after)}
+        for id, near in self._db.execute(AROUND, **places):
+            around[id].append(near)
+        found = self.fetch([near for some in around.values() for near in some])
+        return {id: [found[near].memory for near in some] for id, some in around.items() if some}
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has one, in the active generation."""
@@ -166,13 +174,14 @@ class Reads:
             Entry(id, moment(at), of, tuple(subjects[number]), json.loads(data)) for number, id, at, of, data in rows
         ]
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """Links that start or end at any of these ids, in a fixed order."""
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, of these relations or else of any, in a fixed order."""
         rows = self._db.execute(
             "SELECT source, relation, target, weight FROM recollect.links WHERE space = %(space)s "
-            "AND (source = ANY(%(ids)s) OR target = ANY(%(ids)s)) ORDER BY source, relation, target",
-            ids=askable(ids),
-        )
+            "AND (source = ANY(%(ids)s) OR target = ANY(%(ids)s)) "
+            "AND (%(relations)s::text[] IS NULL OR relation = ANY(%(relations)s)) ORDER BY source, relation, target",
+            ids=askable(ids), relations=list(relations) or None,
+        )  # fmt: skip
         return [Link(*row) for row in rows]
 
     def entities(self, names: Sequence[str]) -> list[Entity]:

@@ -127,13 +127,13 @@ class PostgresStore:
         """The journal, newest first: of a verb, or about a memory."""
         return self._snapshot(lambda reads: reads.journal(verb, subject, limit))
 
-    def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
-        """The memories around this one in its session, by position, itself included."""
-        return self._snapshot(lambda reads: reads.neighbours(id, before, after))
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position, itself included."""
+        return self._snapshot(lambda reads: reads.neighbours(ids, before, after))
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """Links that start or end at any of these ids."""
-        return self._read(lambda reads: reads.links(ids))
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, of these relations or else of any."""
+        return self._read(lambda reads: reads.links(ids, *relations))
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
         """Entities whose name or alias is one of these, case aside."""

@@ -28,6 +28,26 @@ VIEWS = (
     "SELECT m.id, view, data FROM memories AS m JOIN vectors AS v ON v.row = m.row "
     "JOIN generations AS g ON g.id = v.generation AND g.active WHERE m.id IN (SELECT value FROM json_each(?))"
 )
+LINKS = """
+    WITH asked AS MATERIALIZED (SELECT value FROM json_each(:ids)), found AS (
+        SELECT source, relation, target, weight FROM links WHERE source IN asked
+        UNION SELECT source, relation, target, weight FROM links WHERE target IN asked
+    )
+    SELECT * FROM found WHERE :relations IS NULL OR relation IN (SELECT value FROM json_each(:relations))
+    ORDER BY source, relation, target
+"""
+AROUND = """
+    SELECT asked.id, near.id FROM memories AS asked JOIN memories AS near ON near.row IN (
+        SELECT asked.row
+        UNION ALL SELECT row FROM (
+            SELECT row FROM memories WHERE session = asked.session AND version_of IS NULL
+            AND (position, row) < (asked.position, asked.row) ORDER BY position DESC, row DESC LIMIT :before)
+        UNION ALL SELECT row FROM (
+            SELECT row FROM memories WHERE session = asked.session AND version_of IS NULL
+            AND (position, row) > (asked.position, asked.row) ORDER BY position, row LIMIT :after)
+    )
+    WHERE asked.id IN (SELECT value FROM json_each(:ids)) ORDER BY near.position, near.row
+"""
 
 
 class Generation(NamedTuple):
@@ -136,23 +156,14 @@ def journal(db: Database, verb: str | None, subject: str | None, limit: int) -> 
     ]
 
 
-def neighbours(db: Database, id: str, before: int, after: int) -> list[Memory]:
-    """The memories around this one in its session, by position and then by the order of writing."""
-    centre = fetch(db, [id]).get(id)
-    if centre is None:
-        return []
-    origin = centre.memory.origin
-    if origin.session is None or origin.position is None:
-        return [centre.memory]
-    place = {"session": origin.session, "position": origin.position, "row": centre.row}
-    near = (
-        f"{SELECT} WHERE session = :session AND position IS NOT NULL AND version_of IS NULL "
-        "AND (position, row) {sign} (:position, :row) ORDER BY position {way}, row {way} LIMIT :limit"
-    )
-    earlier = db.execute(near.format(sign="<", way="DESC"), {**place, "limit": max(0, before)})
-    ahead = [read(row).memory for row in earlier][::-1]
-    later = db.execute(near.format(sign=">", way="ASC"), {**place, "limit": max(0, after)})
-    return [*ahead, centre.memory, *(read(row).memory for row in later)]
+def neighbours(db: Database, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+    """The memories around each of these in its session, by position and then by the order of writing."""
+    around = {id: list[str]() for id in ids}
+    asked = {"ids": json.dumps(list(around)), "before": max(0, before), "after": max(0, after)}
+    for id, near in db.execute(AROUND, asked):
+        around[id].append(near)
+    found = fetch(db, [near for some in around.values() for near in some])
+    return {id: [found[near].memory for near in some] for id, some in around.items() if some}
 
 
 def turns(db: Database, session: str, first: int, last: int) -> list[Memory]:
@@ -164,18 +175,10 @@ def turns(db: Database, session: str, first: int, last: int) -> list[Memory]:
     return [read(row).memory for row in rows]
 
 
-def links(db: Database, ids: Sequence[str]) -> list[Link]:
-    """Links that start or end at any of these ids, in a fixed order."""
-    rows = db.execute(
-        """
-        WITH asked AS MATERIALIZED (SELECT value FROM json_each(?))
-        SELECT source, relation, target, weight FROM links WHERE source IN asked
-        UNION SELECT source, relation, target, weight FROM links WHERE target IN asked
-        ORDER BY source, relation, target
-        """,
-        (json.dumps(list(ids)),),
-    )
-    return [Link(*row) for row in rows]
+def links(db: Database, ids: Sequence[str], *relations: str) -> list[Link]:
+    """Links that start or end at any of these ids, of these relations or else of any, in a fixed order."""
+    wanted = {"ids": json.dumps(list(ids)), "relations": json.dumps(relations) if relations else None}
+    return [Link(*row) for row in db.execute(LINKS, wanted)]
 
 
 def entities_named(db: Database, names: Iterable[str]) -> list[Entity]:
@@ -244,9 +247,9 @@ class Inside:
         """All versions of a memory, newest first."""
         return history(self._db, id)
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """Links that start or end at any of these ids."""
-        return links(self._db, ids)
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, of these relations or else of any."""
+        return links(self._db, ids, *relations)
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
         """Entities whose name or alias is one of these, case aside."""

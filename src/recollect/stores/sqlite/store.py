@@ -185,15 +185,15 @@ class SqliteStore:
         with self._connections.reading() as db:
             return reads.journal(db, verb, subject, limit)
 
-    def neighbours(self, id: str, before: int, after: int) -> list[Memory]:
-        """The memories around this one in its session, by position, itself included."""
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position, itself included."""
         with self._connections.snapshot() as db:
-            return reads.neighbours(db, id, before, after)
+            return reads.neighbours(db, ids, before, after)
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """Links that start or end at any of these ids."""
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, of these relations or else of any."""
         with self._connections.reading() as db:
-            return reads.links(db, ids)
+            return reads.links(db, ids, *relations)
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
         """Entities whose name or alias is one of these, case aside."""

@@ -31,7 +31,7 @@ class Erasing(StoreCase):
         gone = store.delete(["lamp"])
         assert "lamp" in gone
         assert (store.get(["lamp", *gone]), store.history("lamp")) == ({}, [])
-        assert ids(everything(store)) == ids(store.neighbours("book", 5, 5)) == ["book"]
+        assert ids(everything(store)) == ids(store.neighbours(["book"], 5, 5)["book"]) == ["book"]
         assert store.links(["lamp", "book"]) == [bystander]
         view = store.view()
         assert (view.size, view.vectors(gone)) == (1, {})

@@ -27,6 +27,14 @@ class Graph(StoreCase):
         assert sorted(map(str, store.links(["a", "b", "e"]))) == sorted(map(str, links[:2]))
         assert store.links(["nothing"]) == store.links([]) == []
 
+    def test_links_of_some_relations_are_found_alone(self, store: Store) -> None:
+        """From either end, each once; an unknown relation has none."""
+        links = [Link("a", "next", "b"), Link("b", "about", "e", 0.5), Link("b", "near", "c")]
+        store.put(Batch([memory(id, id=id) for id in "abc"], links=links))
+        assert store.links(["b"], "next") == links[:1]
+        assert store.links(["a", "b"], "next", "about") == links[:2]
+        assert store.links(["b"], "other") == []
+
     def test_a_link_put_again_takes_the_new_weight(self, store: Store) -> None:
         """One link per source, relation and target; the same again raises no generation."""
         store.put(Batch(links=[Link("a", "next", "b", 0.2), Link("a", "about", "b")]))
@@ -66,11 +74,22 @@ class Graph(StoreCase):
         turns = [_turn(position) for position in (4, 0, 2, 1, 3)]
         put(store, *turns, _turn(2, "other"), _turn(None), _turn(2, None))
         put(store, memory("another text", id=turns[3].id, origin=turns[3].origin))
-        around = store.neighbours("turn 2 of s", 1, 1)
-        assert ids(around) == ["turn 1 of s", "turn 2 of s", "turn 3 of s"]
-        assert around[0].text == "another text"
-        assert ids(store.neighbours("turn 0 of s", 5, 1)) == ["turn 0 of s", "turn 1 of s"]
-        assert ids(store.neighbours("turn 4 of s", 0, 5)) == ["turn 4 of s"]
+        around = store.neighbours(["turn 2 of s", "turn 0 of s"], 1, 1)
+        assert list(around) == ["turn 2 of s", "turn 0 of s"]
+        assert ids(around["turn 2 of s"]) == ["turn 1 of s", "turn 2 of s", "turn 3 of s"]
+        assert around["turn 2 of s"][0].text == "another text"
+        assert ids(around["turn 0 of s"]) == ["turn 0 of s", "turn 1 of s"]
+        assert ids(store.neighbours(["turn 3 of s"], 5, -1)["turn 3 of s"]) == [f"turn {n} of s" for n in range(4)]
+        assert ids(store.neighbours(["turn 4 of s"], 0, 5)["turn 4 of s"]) == ["turn 4 of s"]
+
+    def test_an_old_version_stands_where_it_stood(self, store: Store) -> None:
+        """Around it is what is there now, the version after it included."""
+        put(store, *(_turn(position) for position in (0, 1, 2)))
+        put(store, memory("another text", id="turn 1 of s", origin=_turn(1).origin))
+        (old,) = store.history("turn 1 of s")[1:]
+        (around,) = store.neighbours([old.id], 2, 2).values()
+        assert sorted(ids(around)) == sorted([old.id, "turn 0 of s", "turn 1 of s", "turn 2 of s"])
+        assert ids(around)[0] == "turn 0 of s"
 
     def test_turns_of_a_session_come_by_position(self, store: Store) -> None:
         """Both ends included; other sessions, past versions and what has no place stay out, also within a write."""
@@ -91,8 +110,10 @@ class Graph(StoreCase):
     def test_a_memory_without_a_session_has_only_itself(self, store: Store) -> None:
         """And an unknown one has nothing."""
         put(store, memory("a lamp", id="lamp"), memory("a book", id="book"))
-        assert ids(store.neighbours("lamp", 2, 2)) == ["lamp"]
-        assert store.neighbours("nothing", 2, 2) == []
+        around = store.neighbours(["nothing", "lamp"], 2, 2)
+        assert list(around) == ["lamp"]
+        assert ids(around["lamp"]) == ["lamp"]
+        assert store.neighbours([], 2, 2) == {}
 
     def test_what_a_text_relates_stays_with_that_version_of_it(self, store: Store) -> None:
         """The graph of a moment has the edges of what was true then."""

@@ -49,7 +49,7 @@ class Hostile(StoreCase):
         (stored,) = put_embedded(store, given)
         assert stored == given == store.get([given.id])[given.id]
         assert ids(store.scan(Filter(scopes=(text,), topic=text), 5).items) == [given.id]
-        assert ids(store.neighbours(given.id, 1, 1)) == [given.id]
+        assert ids(store.neighbours([given.id], 1, 1)[given.id]) == [given.id]
         assert store.view().size == 1
 
     @every_text
