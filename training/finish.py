@@ -6,37 +6,33 @@ import json
 import sys
 from pathlib import Path
 
+import calibrate
 import corpus
 import numpy as np
-import onnx
 import onnxruntime
 import soup
 import torch
 from choose import MEAN, reranker
 from encoder import PairScorer, SentenceEncoder
 from export_minilm import (
-    INPUTS,
     MAX_TOKENS,
-    OPSET,
     OUTPUTS,
     SENTENCES,
     TOKENS_PER_BATCH,
     UPSTREAM,
     WEIGHTS_SHA256,
-    export,
     load_tokenizer,
-    padded,
     report,
     sha256,
 )
-from quantise import quantise
-from recipe import ALPHA, Workshop, load_weights
+from graph import IDS, OPSET, SCORE, TYPES, embedder_graph, scorer_graph
+from recipe import ALPHA, DATA, Workshop, load_weights
 from render import CONTEXT_MARK
-from torch import nn
+from tokenizers import Tokenizer
 
 EMBEDDER, RERANKER = "recollect-embed-1", "recollect-rerank-1"
 STUDENT = "rerank-3"
-RECIPE = 2
+RECIPE = 3
 LEAST_CORRELATION = 0.98
 LICENCE = "Apache-2.0"
 
@@ -50,16 +46,19 @@ def finish(shop: Workshop, models: Path, alpha: float = ALPHA) -> None:
     """Mix, export, quantise, compare and write both models."""
     torch.set_num_threads(1)
     tokenizer = (shop.model.parent / "tokenizer.json").read_bytes()
+    reader, texts = load_tokenizer(tokenizer), corpus.read(shop.given / DATA)
     embedder = _mixed(shop, alpha)
-    file = _quantised(embedder, OUTPUTS)
-    report(embedder, file, load_tokenizer(tokenizer))
+    seen = calibrate.spans(embedder, calibrate.sample_texts(texts, reader))
+    file = embedder_graph(embedder, seen, MAX_TOKENS).SerializeToString(deterministic=True)
+    report(embedder, file, reader)
     facts = {"kind": "embedder", "dim": 384, "outputs": {name: name for name in OUTPUTS}}
     _write(models / EMBEDDER, file, tokenizer, {**facts, "alpha": alpha})
 
     scorer = reranker(shop, STUDENT).cpu()
-    file = _quantised(scorer, ("score",))
-    compare(scorer, file, tokenizer)
-    _write(models / RERANKER, file, tokenizer, {"kind": "reranker", "outputs": {"score": "score"}})
+    seen = calibrate.spans(scorer, calibrate.sample_pairs(texts, reader))
+    file = scorer_graph(scorer, seen, MAX_TOKENS).SerializeToString(deterministic=True)
+    compare(scorer, file, reader)
+    _write(models / RERANKER, file, tokenizer, {"kind": "reranker", "outputs": {SCORE: SCORE}})
 
 
 def _mixed(shop: Workshop, alpha: float) -> SentenceEncoder:
@@ -68,26 +67,17 @@ def _mixed(shop: Workshop, alpha: float) -> SentenceEncoder:
     return soup.between(shop.embedder(), mean, alpha).cpu()
 
 
-def _quantised(model: SentenceEncoder | PairScorer, outputs: tuple[str, ...]) -> bytes:
-    model.encoder.positions = nn.Embedding.from_pretrained(model.encoder.positions.weight[:MAX_TOKENS])
-    graph = quantise(export(model, outputs))
-    onnx.checker.check_model(graph, full_check=True)
-    return graph.SerializeToString(deterministic=True)
-
-
-def compare(scorer: PairScorer, file: bytes, tokenizer: bytes) -> None:
+def compare(scorer: PairScorer, file: bytes, reader: Tokenizer) -> None:
     """Print how near the int8 scores are to the original's, and stop when they are not near enough."""
-    reader = load_tokenizer(tokenizer)
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     ours, theirs = [], []
     for query in SENTENCES:
         for text in SENTENCES:
             encoded = reader.encode(query[:200], text)
-            inputs = padded([encoded.ids])
-            inputs["token_type_ids"][0] = encoded.type_ids
+            ids, types = (np.array([one], dtype=np.int64) for one in (encoded.ids, encoded.type_ids))
             with torch.inference_mode():
-                theirs.append(scorer(*(torch.from_numpy(inputs[name]) for name in INPUTS)).item())
-            ours.append(float(session.run(["score"], inputs)[0][0]))
+                theirs.append(scorer(torch.from_numpy(ids), torch.ones(ids.shape), torch.from_numpy(types)).item())
+            ours.append(float(session.run([SCORE], {IDS: ids, TYPES: types})[0][0]))
     correlation = float(np.corrcoef(ours, theirs)[0, 1])
     largest = float(np.abs(np.array(ours) - np.array(theirs)).max())
     print(f"scores: correlation with float {correlation:.4f}, largest difference {largest:.3f}")

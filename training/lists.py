@@ -35,6 +35,7 @@ class Dress:
     request: float = 0.08
     asked: float = 0.35  # the turn before is a question about this one
     stray: float = 0.15  # the turn before has nothing to do with this one
+    short: float = 0.0  # the turns around are cut to `SHORT_CONTEXT_CHARACTERS`
     near: int = 2  # negatives from the positive's own group
     dense: int = 3
     lexical: int = 1
@@ -135,6 +136,7 @@ class _Style:
     after: bool
     long: bool
     oneself: bool
+    short: bool
     cast: dict[str, str]
     dates: dict[int, str] = field(default_factory=dict)
     voices: dict[int, str] = field(default_factory=dict)
@@ -160,6 +162,7 @@ class _Style:
             before=around < dress.before + dress.both,
             after=dress.before <= around < dress.context,
             long=source.kind in ("fp", "chunk") and draw.random() < dress.long and question.form == "question",
+            short=draw.random() < dress.short,
             oneself=first_person and source.kind != "dialog" and draw.random() < dress.oneself,
             cast=dict(zip(render_cast(source), draw.sample(render.NAMES, len(SERIES_CAST)), strict=False)),
         )
@@ -202,7 +205,8 @@ class _Style:
             date = self.dates[group]
         before = self._before(unit) if self.before else None
         after = self._beside(unit, 1) if self.after else None
-        return self._recast(render.memory(self._turn(unit), date, before, after))
+        most = render.SHORT_CONTEXT_CHARACTERS if self.short else render.CONTEXT_CHARACTERS
+        return self._recast(render.memory(self._turn(unit), date, before, after, most))
 
     def _turn(self, unit: int) -> Turn:
         return Turn(self._long_text(unit) if self.long else self.maker.source.units[unit], self._speaker(unit))

@@ -27,9 +27,11 @@ from torch import nn
 SEEDS = (1, 2, 3)
 CLOZE_SEED = 5
 ALPHA = 0.9  # the share of the trained weights in the finished embedder; best on held-out data
+SHORT = 0.5  # of a student's lists have little of the turns around
 NEGATIVES = 4  # of a list, for the embedder; the other lists of a block are negatives too
 BASE, DATA = "base.safetensors", "train.json.xz"
-STUDENTS: dict[str, tuple[int, ...]] = {"rerank-3": (0, 2, 5), "rerank-2": (0, 5)}
+STUDENTS: dict[str, tuple[int, ...]] = {"rerank-4": (0, 2, 4, 5), "rerank-3": (0, 2, 5), "rerank-2": (0, 5)}
+STUDENT_SEEDS = (301, 302)  # of its rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Lengths:
     first: Settings = field(default_factory=lambda: Settings(epochs=2, rate=6e-5, negatives=NEGATIVES))
     taught: Settings = field(default_factory=lambda: Settings(epochs=1, rate=3e-5, distilled=0.5, negatives=5))
     teacher: Settings = field(default_factory=lambda: Settings(epochs=3, rate=1.5e-4))
-    student: Settings = field(default_factory=lambda: Settings(epochs=3, rate=3e-4, distilled=0.8))
+    student: Settings = field(default_factory=lambda: Settings(epochs=4, rate=3e-4, distilled=0.8))
 
 
 @dataclass
@@ -135,7 +137,7 @@ def learn_first(shop: Workshop, seed: int, pools: Sequence[Sequence[Pools]]) -> 
 
 def learn_teacher(shop: Workshop, pools: Sequence[Sequence[Pools]]) -> PairScorer:
     """The large cross-encoder that the others learn from."""
-    model = PairScorer(shop.base_encoder()).to(shop.device)
+    model = PairScorer(shop.base_encoder(), mean=True).to(shop.device)
     feed = shop.feed(pools, replace(shop.plan, pairs=True))
     return shop.kept("teacher", model, lambda: fit_reranker(model, feed, shop.lengths.teacher, shop.device))
 
@@ -154,12 +156,18 @@ def learn_taught(
 def learn_student(shop: Workshop, name: str, teacher: PairScorer, pools: Sequence[Sequence[Pools]]) -> PairScorer:
     """A smaller cross-encoder that starts from layers of its teacher."""
     model = PairScorer(base.picked(teacher.encoder, STUDENTS[name]))
-    model.mix.load_state_dict(teacher.mix.state_dict())
-    model.score.load_state_dict(teacher.score.state_dict())
+    model.start_from(teacher)
     model = model.to(shop.device)
-    feed = shop.feed(pools, replace(shop.plan, pairs=True))
-    settings = replace(shop.lengths.student, seed=201)
-    return shop.kept(name, model, lambda: fit_reranker(model, feed, settings, shop.device, teacher))
+    # Recall may show it little of the turn before, to have it read faster.
+    feed = shop.feed(pools, replace(shop.plan, pairs=True, dress=replace(shop.plan.dress, short=SHORT)))
+    return shop.kept(name, model, lambda: _in_rounds(shop, model, feed, teacher))
+
+
+def _in_rounds(shop: Workshop, model: PairScorer, feed: Feed, teacher: PairScorer) -> PairScorer:
+    """Each round starts from the weights of the one before and the full rate again (Loshchilov & Hutter 2017)."""
+    for seed in STUDENT_SEEDS:
+        model = fit_reranker(model, feed, replace(shop.lengths.student, seed=seed), shop.device, teacher)
+    return model
 
 
 def learn(shop: Workshop) -> None:

@@ -10,6 +10,7 @@ CONTEXT_MARK = "‖"
 """Stands before each neighbour; one token of BERT's vocabulary (1519) that nobody types."""
 
 CONTEXT_CHARACTERS = 200
+SHORT_CONTEXT_CHARACTERS = 120
 
 _NAMES = """
 Alice Omar Priya Diego Hannah Victor Mei Tobias Leila Grace Henrik Sofia Marcus Elena Kofi Yuki Oliver Nadia
@@ -45,19 +46,28 @@ class Turn:
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
 
-def memory(turn: Turn, said: str | None = None, before: Turn | None = None, after: Turn | None = None) -> str:
-    """`[date] Speaker: text ‖ before: Speaker: text ‖ after: Speaker: text`, leaving out what is not there."""
+def memory(
+    turn: Turn,
+    said: str | None = None,
+    before: Turn | None = None,
+    after: Turn | None = None,
+    most: int = CONTEXT_CHARACTERS,
+) -> str:
+    """`[date] Speaker: text ‖ before: Speaker: text ‖ after: Speaker: text`, leaving out what is not there.
+
+    Of each neighbour at most so many characters are shown.
+    """
     parts = [f"[{said}] {turn}" if said else str(turn)]
     if before is not None:
-        parts.append(f"before: {_shortened(before, end=True)}")
+        parts.append(f"before: {_shortened(before, most, end=True)}")
     if after is not None:
-        parts.append(f"after: {_shortened(after, end=False)}")
+        parts.append(f"after: {_shortened(after, most, end=False)}")
     return f" {CONTEXT_MARK} ".join(parts)
 
 
-def _shortened(turn: Turn, *, end: bool) -> Turn:
+def _shortened(turn: Turn, most: int, *, end: bool) -> Turn:
     """What is nearest to the turn in the middle: the end of the one before, the beginning of the one after."""
-    text = turn.text[-CONTEXT_CHARACTERS:] if end else turn.text[:CONTEXT_CHARACTERS]
+    text = turn.text[-most:] if end else turn.text[:most]
     return Turn(text, turn.speaker)
 
 

@@ -78,6 +78,17 @@ def test_sources_of_unconfirmed_licence_have_no_licence_to_show() -> None:
     assert not corpus.UNCONFIRMED & set(corpus.LICENCES)
 
 
+def test_short_lists_show_little_of_the_turn_before() -> None:
+    units = [f"{place} " + "x" * 300 for place in range(8)]
+    talk = Source("friends", "dialog", units, [0] * 8, ["Ann", "Bob"] * 4, [Question("Who?", (4,), ("4",))])
+    shown = {}
+    for short in (0.0, 1.0):
+        dress = Dress(before=1.0, after=0.0, both=0.0, date=0.0, short=short)
+        text = ListMaker(talk, [([], [], [])], dress, negatives=1).make(0, NAMES, random.Random(3)).texts[0]
+        shown[short] = text.partition("before: ")[2].count("x")
+    assert shown == {0.0: render.CONTEXT_CHARACTERS, 1.0: render.SHORT_CONTEXT_CHARACTERS}
+
+
 def test_a_turn_asks_for_its_neighbour_and_is_never_shown_beside_it(chat: Source) -> None:
     source = pairs.with_turns(chat)
     turns = [one for one in source.questions if one.form == "turn"]

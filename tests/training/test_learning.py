@@ -17,13 +17,11 @@ import choose  # noqa: E402
 import corpus  # noqa: E402
 import fit  # noqa: E402
 import numpy as np  # noqa: E402
-import quantise  # noqa: E402
 import recipe  # noqa: E402
 import soup  # noqa: E402
 import tokens  # noqa: E402
 import validation  # noqa: E402
 from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder  # noqa: E402
-from export_minilm import INPUTS, export, padded  # noqa: E402
 from feed import Plan  # noqa: E402
 from fit import Settings  # noqa: E402
 
@@ -134,6 +132,28 @@ def test_rows_come_back_in_their_order_whatever_their_lengths() -> None:
     assert together.tolist() == pytest.approx(alone, abs=1e-5)
 
 
+def test_a_last_layer_that_reads_for_the_first_token_gives_what_the_whole_layer_gives_it() -> None:
+    torch.manual_seed(1)
+    encoder = Encoder(TINY).eval()
+    ids = torch.randint(1000, 30000, (5, 20))
+    mask = torch.arange(20)[None] < torch.tensor([20, 1, 7, 19, 12])[:, None]
+    with torch.inference_mode():
+        whole = encoder(ids, mask, torch.zeros_like(ids))
+        first = encoder(ids, mask, torch.zeros_like(ids), first_only=True)
+    torch.testing.assert_close(first, whole[:, :1])
+
+
+def test_a_scorer_takes_over_the_part_of_a_head_that_reads_the_first_state() -> None:
+    torch.manual_seed(1)
+    teacher, student = PairScorer(Encoder(TINY), mean=True), PairScorer(Encoder(TINY))
+    torch.nn.init.normal_(teacher.score.weight)
+    student.start_from(teacher)
+    first = torch.randn(3, student.mix.in_features)
+    nothing = torch.zeros_like(first)
+    torch.testing.assert_close(student.mix(first), teacher.mix(torch.cat((first, nothing), dim=-1)))
+    torch.testing.assert_close(student.score.weight, teacher.score.weight)
+
+
 def test_a_reranker_learns_which_text_repeats_the_query() -> None:
     draw = np.random.default_rng(0)
     queries = [draw.integers(1000, 1050, 5).tolist() for _ in range(64)]
@@ -168,21 +188,6 @@ def test_places_are_counted_within_what_is_searched() -> None:
     found = validation.outcome(torch.tensor([[0.9, 0.5, 0.1, 0.7], [0.2, 0.9, 0.8, 0.1]]), task)
     assert found.rank.tolist() == [1 / 3, 1 / 3]
     assert found.recall.tolist() == [1.0, 1.0]
-
-
-def test_the_int8_graph_scores_like_the_float_model() -> None:
-    import onnxruntime
-
-    torch.manual_seed(2)
-    scorer = PairScorer(Encoder(TINY)).eval()
-    torch.nn.init.normal_(scorer.score.weight)
-    graph = quantise.quantise(export(scorer, ("score",)))
-    session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
-    draw = np.random.default_rng(0)
-    inputs = padded([[101, *draw.integers(1000, 30000, 1 + place).tolist(), 102] for place in range(40)])
-    with torch.inference_mode():
-        exact = scorer(*(torch.from_numpy(inputs[name]) for name in INPUTS)).numpy()
-    assert np.corrcoef(session.run(["score"], inputs)[0], exact)[0, 1] > 0.95
 
 
 def test_picked_layers_are_those_of_the_larger_model() -> None:

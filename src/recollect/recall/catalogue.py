@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from recollect.errors import InvalidInput
 from recollect.recall import factors, fuse, hops, score, search, select
 from recollect.recall.assemble import Assemble
+from recollect.recall.bridge import Bridge
 from recollect.recall.cite import AssembleFacts
 from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
@@ -56,6 +57,7 @@ STAGES: tuple[type[Part], ...] = (
     Normalise,
     Rerank,
     Reread,
+    Bridge,
     select.MinimumScore,
     MMR,
     select.Scope,

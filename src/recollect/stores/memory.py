@@ -29,6 +29,7 @@ from recollect.stores.common import (
     position_of,
 )
 from recollect.stores.index import Index, IndexView, entry_of, halved
+from recollect.stores.links import Links
 from recollect.stores.listing import around, counted, dumped, said
 from recollect.stores.renewal import Renewal
 from recollect.text.fold import fold
@@ -51,7 +52,7 @@ class MemoryStore:
         self._space = space
         self._lock = RLock()
         self._kept: dict[str, _Kept] = {}
-        self._links: dict[tuple[str, str, str], Link] = {}
+        self._links = Links()
         self._entities: dict[str, Entity] = {}
         self._shown: dict[str, dict[str, datetime]] = {}
         self._noise: list[str] = []
@@ -216,10 +217,8 @@ class MemoryStore:
 
     def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
         """Links that start or end at any of these ids, of these relations or else of any, in a fixed order."""
-        asked = set(ids)
         with self._lock:
-            keys = sorted(key for key in self._links if key[0] in asked or key[2] in asked)
-            return [self._links[key] for key in keys if not relations or key[1] in relations]
+            return [self._links[key] for key in self._links.at(ids) if not relations or key[1] in relations]
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
         """Entities whose name or alias is one of these, case and accents aside, by id."""
@@ -363,9 +362,11 @@ class MemoryStore:
         """Links that follow from a text stay with that version of it."""
         archived = (one.memory for id, one in changed.items() if one.memory.version_of and id not in self._kept)
         for past in archived:
-            for key in [key for key in self._links if key[0] == past.version_of and key[1] in OF_THE_TEXT]:
-                link = replace(self._links.pop(key), source=past.id)
-                self._links[link.source, link.relation, link.target] = link
+            current = past.version_of or past.id
+            for key in self._links.at((current,)):
+                if key[0] == current and key[1] in OF_THE_TEXT:
+                    link = replace(self._links.pop(key), source=past.id)
+                    self._links[link.source, link.relation, link.target] = link
 
     def _merged(self, given: Sequence[Entity]) -> dict[str, Entity]:
         merged: dict[str, Entity] = {}
@@ -384,7 +385,8 @@ class MemoryStore:
         for id in gone:
             self._renewal.drop(self._kept.pop(id).place)
         erased = set(gone)
-        self._links = {key: link for key, link in self._links.items() if not erased & {link.source, link.target}}
+        for key in self._links.at(erased):
+            del self._links[key]
         for seen in self._shown.values():
             for id in erased & seen.keys():
                 del seen[id]

@@ -1,5 +1,6 @@
 """Our own recipe: what measurably helps, and nothing that does not."""
 
+from recollect.recall.bridge import Bridge
 from recollect.recall.company import Company
 from recollect.recall.confidence import Confidence
 from recollect.recall.conversation import AssembleTurns
@@ -33,6 +34,7 @@ RECOLLECT = Pipeline(
         Confidence(),
         Company(near=0.1, session=0.2),
         Reread(depth=20, weight=1.0),
+        Bridge(weight=0.4),
         Company(near=0.1, session=0.0),
         Superseded(share=0.5),
         Unseen(),

@@ -15,6 +15,9 @@ NEAR = 0.9
 SHORTEST = 5
 """Shorter names are not corrected: Anna and Anne, Joan and Jean are two people."""
 
+KEPT = 3
+"""Letters that a misspelling begins with as the name does; stores offer no others (`Reader.alike`)."""
+
 
 class Dictionary:
     """Known entities by name and alias; a name is looked up exactly, then as a first name, then as a misspelling."""
@@ -22,7 +25,7 @@ class Dictionary:
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._exact: dict[str, dict[str, Entity]] = defaultdict(dict)
         self._first: dict[str, dict[str, Entity]] = defaultdict(dict)
-        self._initial: dict[str, list[tuple[str, Entity]]] = defaultdict(list)
+        self._begins: dict[str, list[tuple[str, Entity]]] = defaultdict(list)
         for entity in entities:
             for name in dict.fromkeys(_key(one) for one in (entity.name, *entity.aliases)):
                 if name:
@@ -30,7 +33,7 @@ class Dictionary:
 
     def _add(self, name: str, entity: Entity) -> None:
         self._exact[name][entity.id] = entity
-        self._initial[name[0]].append((name, entity))
+        self._begins[name[:KEPT]].append((name, entity))
         first, _, rest = name.partition(" ")
         if rest and _is_person(entity, first):
             self._first[first][entity.id] = entity
@@ -49,11 +52,11 @@ class Dictionary:
         return self._misspelt(key) if misspelt else None
 
     def _misspelt(self, key: str) -> Entity | None:
-        """The nearest name with the same first letter, if one is nearest; a common name is never a misspelling."""
+        """The nearest name with the same first letters, if one is nearest; a common name is never a misspelling."""
         if len(key) < SHORTEST or key in FIRST_NAMES or key in PLACES:
             return None
         scored: dict[str, tuple[float, Entity]] = {}
-        for name, entity in self._initial.get(key[0], ()):
+        for name, entity in self._begins.get(key[:KEPT], ()):
             if not _comparable(key, name):
                 continue
             if (score := similarity(key, name)) >= NEAR:

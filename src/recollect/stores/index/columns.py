@@ -38,7 +38,7 @@ class Labels:
             return column == codes[0]
         chosen = np.zeros(len(self.numbers), np.bool_)
         chosen[codes] = True
-        return chosen[column]
+        return chosen.take(column)
 
     def taken(self, rows: NDArray[np.intp]) -> Labels:
         """The same labels for some of the rows, without those that no row has any more."""

@@ -1,0 +1,67 @@
+"""The int8 graphs against the models they were written from; skipped where torch is not installed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnx")
+
+import calibrate  # noqa: E402
+import onnxruntime  # noqa: E402
+from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder  # noqa: E402
+from graph import embedder_graph, scorer_graph  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+TINY = EncoderConfig(30522, 32, 64, 2, 4, 256, 2, 1e-12)
+LENGTH = 24
+
+
+def rows(count: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(1000, 30000, (count, LENGTH))
+
+
+def seen(model: torch.nn.Module) -> dict[str, calibrate.Span]:
+    types = [0] * (LENGTH // 2) + [1] * (LENGTH // 2)
+    return calibrate.spans(model, ((ids, types) for ids in rows(40, 0).tolist()))
+
+
+def session(graph) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+def test_an_embedder_in_int8_gives_nearly_the_same_vectors_and_the_same_bits_in_any_batch() -> None:
+    torch.manual_seed(2)
+    model = SentenceEncoder(Encoder(TINY)).eval()
+    run = session(embedder_graph(model, seen(model), LENGTH))
+    ids = rows(30, 1)
+    with torch.inference_mode():
+        exact = model(torch.from_numpy(ids), torch.ones(ids.shape), torch.zeros(ids.shape, dtype=torch.long))[0].numpy()
+    found = run.run(["embedding"], {"input_ids": ids})[0]
+    assert (found * exact).sum(axis=1).min() > 0.97
+    for place in (0, 17):
+        alone = run.run(["embedding"], {"input_ids": ids[place : place + 1]})[0][0]
+        assert alone.tobytes() == found[place].tobytes()
+
+
+def test_a_scorer_in_int8_scores_like_the_float_model() -> None:
+    torch.manual_seed(2)
+    model = PairScorer(Encoder(TINY)).eval()
+    torch.nn.init.normal_(model.score.weight)
+    run = session(scorer_graph(model, seen(model), LENGTH))
+    ids, types = rows(40, 1), (np.arange(LENGTH) >= LENGTH // 2).astype(np.int64)[None].repeat(40, axis=0)
+    with torch.inference_mode():
+        exact = model(torch.from_numpy(ids), torch.ones(ids.shape), torch.from_numpy(types)).numpy()
+    assert np.corrcoef(run.run(["score"], {"input_ids": ids, "token_type_ids": types})[0], exact)[0, 1] > 0.95
+
+
+def test_an_embedder_that_stops_at_a_mark_is_refused() -> None:
+    with pytest.raises(ValueError, match="mark"):
+        embedder_graph(SentenceEncoder(Encoder(TINY), context_mark=5), {}, LENGTH)
+
+
+def test_a_scorer_that_reads_the_mean_is_refused() -> None:
+    with pytest.raises(ValueError, match="first state alone"):
+        scorer_graph(PairScorer(Encoder(TINY), mean=True), {}, LENGTH)

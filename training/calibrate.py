@@ -1,0 +1,77 @@
+"""What the inputs of a model's products look like: texts of the training data, and the spans of their numbers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+import render
+import torch
+from corpus import Source
+from quantise import Span
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+TEXTS = 400
+SEED = 11
+DATED, WITH_BEFORE, ANSWERING = 0.7, 0.5, 0.4  # shares of the sample
+
+Row = tuple[list[int], list[int]]
+
+
+def spans(model: nn.Module, rows: Iterable[Row]) -> dict[str, Span]:
+    """The span of the input of every linear layer, by the layer's name, while the model reads these ids and types."""
+    seen: dict[str, Span] = {}
+
+    def watch(name: str):
+        def look(_module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+            values = inputs[0].detach().reshape(-1, inputs[0].shape[-1]).float().cpu().numpy()
+            span = Span(values.min(axis=0), values.max(axis=0))
+            seen[name] = span.merged(seen[name]) if name in seen else span
+
+        return look
+
+    hooks = [
+        one.register_forward_pre_hook(watch(name)) for name, one in model.named_modules() if isinstance(one, nn.Linear)
+    ]
+    with torch.inference_mode():
+        for ids, types in rows:
+            tokens = torch.tensor([ids])
+            model(tokens, torch.ones_like(tokens), torch.tensor([types]))
+    for hook in hooks:
+        hook.remove()
+    return seen
+
+
+def sample_texts(sources: Sequence[Source], tokenizer: Tokenizer) -> list[Row]:
+    """Memories as the embedder reads them, some with the turn before, and questions."""
+    draw = random.Random(SEED)
+    rows: list[Row] = []
+    while len(rows) < TEXTS:
+        source = draw.choice(sources)
+        question = draw.choice(source.questions)
+        for text in (_memory(draw, source, draw.randrange(len(source.units))), question.text):
+            encoded = tokenizer.encode(text)
+            rows.append((encoded.ids, encoded.type_ids))
+    return rows
+
+
+def sample_pairs(sources: Sequence[Source], tokenizer: Tokenizer) -> list[Row]:
+    """Questions with memories, some of which answer them."""
+    draw = random.Random(SEED)
+    rows: list[Row] = []
+    while len(rows) < TEXTS:
+        source = draw.choice(sources)
+        question = draw.choice(source.questions)
+        answers = draw.random() < ANSWERING
+        unit = draw.choice(question.positives) if answers else draw.randrange(len(source.units))
+        encoded = tokenizer.encode(question.text, _memory(draw, source, unit))
+        rows.append((encoded.ids, encoded.type_ids))
+    return rows
+
+
+def _memory(draw: random.Random, source: Source, unit: int) -> str:
+    other = source.neighbour(unit, -1) if draw.random() < WITH_BEFORE else None
+    before = None if other is None else render.Turn(source.units[other], source.speakers[other])
+    said = render.some_date(draw, draw.choice(render.DATE_FORMATS)) if draw.random() < DATED else None
+    return render.memory(render.Turn(source.units[unit], source.speakers[unit]), said, before)
