@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from recollect.errors import StoreBusy
 from recollect.model import Candidate, Filter, Kind, Origin
 from recollect.recall.assemble import HEADER, Assemble, shortened
 from recollect.recall.factors import BoundedRecency
-from recollect.recall.fuse import ReciprocalRank
+from recollect.recall.fuse import ReciprocalRank, WeightedSum
 from recollect.recall.score import Weigh
 from recollect.recall.select import Limit
 from recollect.recall.track import Track
@@ -44,6 +45,21 @@ def test_fusion_leaves_out_what_was_forgotten_or_is_not_admitted() -> None:
         found = {"keyword": [("gone", 9.0), ("a", 3.0), ("note", 1.0)]}
         after = ReciprocalRank()(draft(found=found, where=Filter(kinds=(Kind.EPISODIC,))), env)
     assert [one.memory.id for one in after.candidates] == ["a"]
+
+
+@pytest.mark.parametrize("nothing", [{}, {"vector": []}])
+def test_a_signal_that_found_nothing_leaves_its_weight_to_another(nothing: dict[str, list[tuple[str, float]]]) -> None:
+    """Words of 6 and 3 out of 6 with 0.1 + 0.9, times of 1 with 0.1: 1.0 against 0.5 + 0.1, not 0.1 against 0.15."""
+    found = {"keyword": [("a", 6.0), ("b", 3.0)], "temporal": [("b", 1.0)], **nothing}
+    stage = WeightedSum(
+        weights={"vector": 0.9, "keyword": 0.1, "temporal": 0.1}, importance=0.0, instead={"vector": "keyword"}
+    )
+    with world(memory("a"), memory("b")) as env:
+        fused = stage(draft(found=found), env)
+    assert {one.memory.id: one.score for one in fused.candidates} == pytest.approx({"a": 1.0, "b": 0.6})
+    with world(memory("a"), memory("b")) as env:
+        plain = replace(stage, instead={})(draft(found=found), env)
+    assert [one.memory.id for one in plain.candidates] == ["b", "a"]
 
 
 @pytest.mark.parametrize(("days", "factor"), [(0, 1.0), (30, 0.95), (60, 0.925), (36500, 0.9), (-5, 1.0)])

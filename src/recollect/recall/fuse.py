@@ -44,7 +44,8 @@ class WeightedSum(Stage):
 
     Norms lie in 0 to 1: cosines clamped, and computed also for candidates that only words found; every other
     signal divided by its best score of this recall, 0 where it found nothing. Gives 0 to 1 for weights that sum to 1.
-    With `keep`, only so many of the best by their signals stay, or as many as the request wants.
+    With `keep`, only so many of the best by their signals stay, or as many as the request wants. A signal that found
+    nothing leaves its weight to the one that `instead` names for it.
     """
 
     kind = "weighted_sum"
@@ -52,6 +53,7 @@ class WeightedSum(Stage):
     weights: Mapping[str, float] = field(default_factory=lambda: {"vector": 0.5, "keyword": 0.3})
     importance: float = 0.2
     keep: int | None = None
+    instead: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its hits as candidates."""
@@ -63,19 +65,24 @@ class WeightedSum(Stage):
         evidence = gather(draft.found, norm)
         if "vector" in self.weights:
             _add_cosines(evidence, draft, env)
-        weights = self.weights
+        weights = self._weights(draft.found)
         scores = {
             id: sum([weights.get(name, 0.0) * one.norm for name, one in signals.items()])
             for id, signals in evidence.items()
         }
         kept = len(scores) if self.keep is None else max(self.keep, draft.request.limit)
-        return replace(draft, candidates=ranked([self._score(one) for one in load(draft, env, evidence, scores, kept)]))
+        loaded = load(draft, env, evidence, scores, kept)
+        return replace(draft, candidates=ranked([self._score(one, weights) for one in loaded]))
 
-    def _parts(self, evidence: Mapping[str, Evidence]) -> dict[str, float]:
-        return {name: self.weights.get(name, 0.0) * one.norm for name, one in evidence.items()}
+    def _weights(self, found: Mapping[str, Found]) -> dict[str, float]:
+        weights = dict(self.weights)
+        for name, other in self.instead.items():
+            if name not in found or not found[name].hits:
+                weights[other] = weights.get(other, 0.0) + weights.pop(name, 0.0)
+        return weights
 
-    def _score(self, candidate: Candidate) -> Candidate:
-        parts = self._parts(candidate.evidence)
+    def _score(self, candidate: Candidate, weights: Mapping[str, float]) -> Candidate:
+        parts = {name: weights.get(name, 0.0) * one.norm for name, one in candidate.evidence.items()}
         parts["importance"] = self.importance * candidate.memory.worth.importance
         return candidate.rescored(sum(parts.values()), **parts)
 

@@ -27,7 +27,8 @@ RECOLLECT = Pipeline(
         Dates(),
         Embed(latin=("recollect-embed-1", "all-minilm-l6-v2")),
         Search((Vector(), Keyword(spelling=True), Temporal(reach_days=7)), limit=100),
-        WeightedSum(weights=WEIGHTS, importance=0.0, keep=60),
+        # A question without a vector, for its script or for want of an embedder, has words alone to go by.
+        WeightedSum(weights=WEIGHTS, importance=0.0, keep=60, instead={"vector": "keyword"}),
         Add((WrittenWords(weight=0.2),)),
         Weigh((BoundedRecency(share=0.02, half_life_days=90),)),
         CreditSources(),
