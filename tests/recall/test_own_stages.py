@@ -74,6 +74,15 @@ def test_reading_again_adds_standard_scores_and_leaves_the_rest_below() -> None:
     assert scores(after.candidates) == pytest.approx({"a": 1.0, "b": 0.55, "c": 0.1, "d": 0.1 * 0.5 / 3 / 2})
 
 
+@pytest.mark.parametrize(("query", "first"), [("Who reads?", "read"), ("Reads well.", "before")])
+def test_what_only_says_something_trusts_the_order_before_more(query: str, first: str) -> None:
+    """z of two is ±1: read 1 − 0.5 against −1 + 0.5 for a question, 1 − 2 against −1 + 2 for a claim."""
+    found = [Candidate(memory("before", "x"), 0.9), Candidate(memory("read", "y"), 0.1)]
+    with world() as env:
+        after = Reread(weight=0.5, told=2.0)(draft(found, query=query), replace(env, packaged=Reading(-3, 3)))
+    assert after.candidates[0].memory.id == first
+
+
 def test_what_is_configured_reads_instead_of_what_is_packaged_and_texts_that_read_alike_stay() -> None:
     configured, packaged = Reading(1, 1), Reading(9, 0)
     found = [Candidate(memory("b"), 0.4), Candidate(memory("a"), 0.4)]

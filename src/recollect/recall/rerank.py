@@ -11,6 +11,7 @@ from recollect.errors import ModelUnavailable
 from recollect.model import Candidate, Memory
 from recollect.ports import Reranker
 from recollect.recall.stage import Draft, Env, Stage
+from recollect.text.questions import asks
 from recollect.views import is_talk, read_with
 
 
@@ -48,14 +49,16 @@ class Reread(Stage):
     """score = z(reranker) + weight · z(score) for the first `depth`, brought to 0.1 to 1; the rest follow below.
 
     z is the distance from the mean of those read, in standard deviations, so that neither scale matters. A turn of
-    talk is read with its date, its speaker and the turn before it. Takes any scale, gives 0 to 1. Uses the reranker
-    that is configured, else the packaged one; when it fails, the order stands.
+    talk is read with its date, its speaker and the turn before it. A query that asks nothing, as a claim or a few
+    keywords, has the weight `told` where there is one: rerankers learn from questions. Takes any scale, gives 0 to 1.
+    Uses the reranker that is configured, else the packaged one; when it fails, the order stands.
     """
 
     kind = "reread"
     optional = ("reader",)
     depth: int = 20
     weight: float = 1.0
+    told: float | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates in their new order."""
@@ -64,7 +67,8 @@ class Reread(Stage):
             return draft
         logits = _logits(env.reader, draft, _readings([one.memory for one in head], draft, env))
         reads, befores = _standard(logits), _standard([one.score for one in head])
-        sums = [read + self.weight * before for read, before in zip(reads, befores, strict=True)]
+        weight = self.weight if self.told is None or asks(draft.query.text) else self.told
+        sums = [read + weight * before for read, before in zip(reads, befores, strict=True)]
         blended = [
             one.rescored(score, reranker=read, before=before)
             for one, score, read, before in zip(head, _spread(sums), reads, befores, strict=True)
