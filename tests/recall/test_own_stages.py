@@ -74,6 +74,19 @@ def test_reading_again_adds_standard_scores_and_leaves_the_rest_below() -> None:
     assert scores(after.candidates) == pytest.approx({"a": 1.0, "b": 0.55, "c": 0.1, "d": 0.1 * 0.5 / 3 / 2})
 
 
+@pytest.mark.parametrize(("tokens", "read"), [(None, 4), (12, 4), (11, 3), (5, 2), (0, 2)])
+def test_as_many_texts_are_read_as_fit(tokens: int | None, read: int) -> None:
+    """Three words a text are three tokens."""
+    found = [
+        Candidate(memory(id, "one two six"), score) for id, score in zip("abcd", (0.9, 0.8, 0.7, 0.6), strict=True)
+    ]
+    reader = Reading(*range(read))
+    with world() as env:
+        after = Reread(tokens=tokens)(draft(found), replace(env, packaged=reader))
+    assert len(reader.texts) == read
+    assert [one.memory.id for one in after.candidates[read:]] == list("abcd")[read:]
+
+
 @pytest.mark.parametrize(("query", "first"), [("Who reads?", "read"), ("Reads well.", "before")])
 def test_what_only_says_something_trusts_the_order_before_more(query: str, first: str) -> None:
     """z of two is ±1: read 1 − 0.5 against −1 + 0.5 for a question, 1 − 2 against −1 + 2 for a claim."""

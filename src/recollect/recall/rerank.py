@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 from math import exp, isfinite
 from statistics import fmean, pstdev
 
@@ -12,6 +13,7 @@ from recollect.model import Candidate, Memory
 from recollect.ports import Reranker
 from recollect.recall.stage import Draft, Env, Stage
 from recollect.text.questions import asks
+from recollect.text.tokens import count_tokens
 from recollect.views import is_talk, read_with
 
 
@@ -50,8 +52,9 @@ class Reread(Stage):
 
     z is the distance from the mean of those read, in standard deviations, so that neither scale matters. A turn of
     talk is read with its date, its speaker and the turn before it. A query that asks nothing, as a claim or a few
-    keywords, has the weight `told` where there is one: rerankers learn from questions. Takes any scale, gives 0 to 1.
-    Uses the reranker that is configured, else the packaged one; when it fails, the order stands.
+    keywords, has the weight `told` where there is one: rerankers learn from questions. With `tokens`, fewer long texts
+    are read, as many as fit. Takes any scale, gives 0 to 1. Uses the reranker that is configured, else the packaged
+    one; when it fails, the order stands.
     """
 
     kind = "reread"
@@ -59,13 +62,17 @@ class Reread(Stage):
     depth: int = 20
     weight: float = 1.0
     told: float | None = None
+    tokens: int | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates in their new order."""
-        head, tail = draft.candidates[: self.depth], draft.candidates[self.depth :]
+        head = draft.candidates[: self.depth]
         if env.reader is None or len(head) < 2:
             return draft
-        logits = _logits(env.reader, draft, _readings([one.memory for one in head], draft, env))
+        texts = _readings([one.memory for one in head], draft, env)
+        depth = len(texts) if self.tokens is None else _fitting(texts, self.tokens)
+        head, tail = head[:depth], draft.candidates[depth:]
+        logits = _logits(env.reader, draft, texts[:depth])
         reads, befores = _standard(logits), _standard([one.score for one in head])
         weight = self.weight if self.told is None or asks(draft.query.text) else self.told
         sums = [read + weight * before for read, before in zip(reads, befores, strict=True)]
@@ -79,6 +86,14 @@ class Reread(Stage):
 
 LEAST_READ = 0.1
 """The score of the last that was read again."""
+MOST_READ = 240
+"""Tokens that count of a text: the packaged reranker reads 256 of a pair."""
+
+
+def _fitting(texts: Sequence[str], tokens: int) -> int:
+    """How many of the texts fit, from the first on; two at least, for one alone has no order."""
+    sums = accumulate(min(MOST_READ, count_tokens(text[: 8 * MOST_READ])) for text in texts)
+    return max(2, sum(1 for _ in takewhile(lambda read: read <= tokens, sums)))
 
 
 def _spread(values: Sequence[float]) -> list[float]:

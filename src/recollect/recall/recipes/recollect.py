@@ -34,7 +34,7 @@ RECOLLECT = Pipeline(
         CreditSources(),
         Confidence(),
         Company(near=0.1, session=0.2),
-        Reread(depth=20, weight=1.0, told=2.0),
+        Reread(depth=20, weight=1.0, told=2.0, tokens=2500),
         Bridge(weight=0.4),
         Company(near=0.1, session=0.0),
         Superseded(share=0.5),
