@@ -17,7 +17,7 @@ from recollect.bench.datasets import load
 from recollect.engine import Engine
 from recollect.errors import EmbeddingMismatch, InvalidInput
 from recollect.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth
-from recollect.ports import Kept, Store
+from recollect.ports import Kept, Plan, Store
 from recollect.recall.recipes import RECIPES
 from recollect.stores.memory import MemoryStore
 from recollect.stores.sqlite import SqliteStore
@@ -118,6 +118,23 @@ def test_a_new_store_holds_and_answers_the_same(
         assert contents(new) == contents(old)
         assert answers(new) == answers(old)
         assert any(items for items, *_ in answers(old).values())
+
+
+class AsksTwice(MemoryStore):
+    """A store that lost its connection after the first answer to each plan."""
+
+    def update(self, plan: Plan) -> list[Memory]:
+        plan(self)
+        return super().update(plan)
+
+
+def test_what_a_store_asks_for_twice_is_counted_once(tmp_path: Path) -> None:
+    with opened(MemoryStore("a")) as old, opened(AsksTwice("b")) as new:
+        fill(old)
+        old.export(tmp_path / "all.jsonl")
+        imported = new.import_(tmp_path / "all.jsonl")
+        assert (imported.added, imported.known) == (sum_of(old), 0)
+        assert contents(new) == contents(old)
 
 
 @every_store

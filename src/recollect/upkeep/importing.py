@@ -122,6 +122,7 @@ def _mismatch(embedding: str, other: str) -> EmbeddingMismatch:
 def _write(store: Store, gathered: _Gathered, merged: Merged) -> None:
     merge = Merge(gathered.kept, gathered.entities, gathered.links, gathered.jobs, gathered.entries, merged)
     store.update(merge.plan)
+    merged.add(merge.outcome)
     known = store.noise()
     if fresh := [text for text in gathered.noise if text not in known]:
         store.learn_noise(fresh, keep=len(known) + len(fresh))

@@ -28,10 +28,26 @@ class Merged:
     waiting: set[str] = field(default_factory=set[str])
     links: list[Link] = field(default_factory=list[Link])
 
+    def add(self, other: Merged) -> None:
+        """What another batch came to."""
+        self.read += other.read
+        self.added += other.added
+        self.known += other.known
+        self.updated += other.updated
+        self.conflicts |= other.conflicts
+        self.begun |= other.begun
+        for slot, rows in other.meeting.items():
+            self.meeting.setdefault(slot, {}).update(rows)
+        self.waiting |= other.waiting
+        self.links += other.links
+
 
 @dataclass(slots=True)
 class Merge:
-    """One batch of an export, as a plan for the store."""
+    """One batch of an export, as a plan for the store, after what is `merged` already; `outcome` is what it came to.
+
+    A store may ask for the plan again when it lost its connection, so each plan begins its outcome anew.
+    """
 
     kept: Mapping[str, Kept]
     entities: Sequence[Entity]
@@ -39,9 +55,11 @@ class Merge:
     jobs: Sequence[Job]
     entries: Sequence[Entry]
     merged: Merged
+    outcome: Merged = field(default_factory=Merged)
 
     def plan(self, reader: Reader) -> Batch:
         """What the store lacks."""
+        self.outcome = Merged()
         met = self._meeting(reader)
         known = {id: memory for id, memory in reader.get(list(self.kept)).items() if id not in met}
         new = {id: one for id, one in self.kept.items() if id not in known and id not in met}
@@ -73,15 +91,16 @@ class Merge:
         there = {(row.scope, row.origin.key) for row in rows}
         for id, slot in facts.items():
             if slot in self.merged.begun or (slot.scope, slot.key) not in there:
-                self.merged.begun.add(slot)
+                self.outcome.begun.add(slot)
             else:
-                self.merged.meeting.setdefault(slot, {})[id] = self.kept[id]
-                self.merged.waiting.add(id)
-        return self.merged.waiting & self.kept.keys()
+                self.outcome.meeting.setdefault(slot, {})[id] = self.kept[id]
+                self.outcome.waiting.add(id)
+        return (self.merged.waiting | self.outcome.waiting) & self.kept.keys()
 
     def _links(self) -> list[Link]:
-        waiting, conflicts = self.merged.waiting, self.merged.conflicts
-        self.merged.links += [one for one in self.links if one.source in waiting or one.target in waiting]
+        waiting = self.merged.waiting | self.outcome.waiting
+        conflicts = self.merged.conflicts | self.outcome.conflicts
+        self.outcome.links += [one for one in self.links if one.source in waiting or one.target in waiting]
         return [
             one
             for one in self.links
@@ -89,12 +108,11 @@ class Merge:
         ]
 
     def _count(self, new: int, later: int, conflicts: set[str], known: int) -> None:
-        merged = self.merged
-        merged.read += len(self.kept)
-        merged.added += new
-        merged.updated += later
-        merged.known += known - later - len(conflicts)
-        merged.conflicts |= conflicts
+        self.outcome.read = len(self.kept)
+        self.outcome.added = new
+        self.outcome.updated = later
+        self.outcome.known = known - later - len(conflicts)
+        self.outcome.conflicts |= conflicts
 
 
 def resettled(store: Store, merged: Merged) -> None:
