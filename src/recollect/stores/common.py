@@ -7,7 +7,6 @@ from dataclasses import replace
 from recollect.errors import EmbeddingMismatch, InvalidInput
 from recollect.model import DENIES, STATES, Entity, Memory
 from recollect.ports import Batch, Embedded, Vectors
-from recollect.text.fold import fold
 
 RELATING = ("subject", "object", "mentions")
 """Relations of links from a memory to the entities it speaks of."""
@@ -67,11 +66,6 @@ def _check_shape(id: str, view: str, shape: tuple[int, ...], adopted: Adopted | 
 def next_version(known: Memory, given: Memory) -> Memory:
     """The memory that follows a known one of the same id and another text; its usage goes on."""
     return replace(given, version=known.version + 1, usage=known.usage)
-
-
-def beginning(name: str) -> str:
-    """What names have in common of which one may be the other misspelt or cut short."""
-    return fold(name)[:3]
 
 
 def merged_entity(known: Entity, given: Entity) -> Entity:

@@ -19,7 +19,6 @@ from recollect.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, Sto
 from recollect.stores.common import (
     OF_THE_TEXT,
     Adopted,
-    beginning,
     check_adoption,
     check_limit,
     check_vectors,
@@ -32,7 +31,7 @@ from recollect.stores.index import Index, IndexView, entry_of, halved
 from recollect.stores.links import Links
 from recollect.stores.listing import around, counted, dumped, said
 from recollect.stores.renewal import Renewal
-from recollect.text.fold import fold
+from recollect.text.fold import beginning, fold
 
 Views = Mapping[str, NDArray[Any]]
 

@@ -35,3 +35,8 @@ def fold(text: str) -> str:
     text = _LONG_RUN.sub(rf"\1{_JOINER}", text)
     text = unicodedata.normalize("NFKD", text).casefold()
     return unicodedata.normalize("NFC", _MARKS.sub("", text)).replace(_JOINER, "")
+
+
+def beginning(name: str) -> str:
+    """What names have in common of which one may be the other misspelt or cut short: three letters."""
+    return fold(name)[:3]

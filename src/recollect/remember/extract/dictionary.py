@@ -8,15 +8,12 @@ from difflib import SequenceMatcher
 
 from recollect.model import Entity
 from recollect.remember.extract.gazetteer import FIRST_NAMES, PLACES
-from recollect.text.fold import fold
+from recollect.text.fold import beginning, fold
 
 NEAR = 0.9
 """How alike a name and its misspelling are at least, by `similarity`; see docs/explanation/extraction.md."""
 SHORTEST = 5
 """Shorter names are not corrected: Anna and Anne, Joan and Jean are two people."""
-
-KEPT = 3
-"""Letters that a misspelling begins with as the name does; stores offer no others (`Reader.alike`)."""
 
 
 class Dictionary:
@@ -33,7 +30,7 @@ class Dictionary:
 
     def _add(self, name: str, entity: Entity) -> None:
         self._exact[name][entity.id] = entity
-        self._begins[name[:KEPT]].append((name, entity))
+        self._begins[beginning(name)].append((name, entity))
         first, _, rest = name.partition(" ")
         if rest and _is_person(entity, first):
             self._first[first][entity.id] = entity
@@ -56,7 +53,7 @@ class Dictionary:
         if len(key) < SHORTEST or key in FIRST_NAMES or key in PLACES:
             return None
         scored: dict[str, tuple[float, Entity]] = {}
-        for name, entity in self._begins.get(key[:KEPT], ()):
+        for name, entity in self._begins.get(beginning(key), ()):
             if not _comparable(key, name):
                 continue
             if (score := similarity(key, name)) >= NEAR:

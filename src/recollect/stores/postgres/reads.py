@@ -12,13 +12,13 @@ import numpy as np
 
 from recollect.model import Entity, Filter, Link, Memory
 from recollect.ports import Embedded, Entry, Job, Page, StoreStats, Vectors
-from recollect.stores.common import beginning, cursor_after, position_of
+from recollect.stores.common import cursor_after, position_of
 from recollect.stores.following import Counters
 from recollect.stores.index import micros, moment
 from recollect.stores.postgres.database import Database
 from recollect.stores.postgres.rows import POSTGRES, SELECT
 from recollect.stores.rows import Row, Stored, read
-from recollect.text.fold import fold
+from recollect.text.fold import beginning, fold
 
 VIEWS = """
     SELECT m.id, v.view, v.data FROM recollect.memories AS m

@@ -13,14 +13,14 @@ import numpy as np
 
 from recollect.model import Entity, Filter, Link, Memory
 from recollect.ports import Embedded, Entry, Job, Page, StoreStats, Vectors
-from recollect.stores.common import beginning, cursor_after, position_of
+from recollect.stores.common import cursor_after, position_of
 from recollect.stores.following import Counters
 from recollect.stores.index import moment
 from recollect.stores.rows import Stored, read
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.filters import clause
 from recollect.stores.sqlite.rows import SELECT
-from recollect.text.fold import fold
+from recollect.text.fold import beginning, fold
 
 AMONG = "m.id IN (SELECT value FROM json_each(?))"
 KEYED = "m.key IN (SELECT value FROM json_each(?))"
