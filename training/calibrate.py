@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import render
 import torch
-from corpus import Source
+from corpus import Question, Source
 from quantise import Span
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch import Tensor, nn
 
 TEXTS = 400
@@ -45,28 +45,33 @@ def spans(model: nn.Module, rows: Iterable[Row]) -> dict[str, Span]:
 
 def sample_texts(sources: Sequence[Source], tokenizer: Tokenizer) -> list[Row]:
     """Memories as the embedder reads them, some with the turn before, and questions."""
-    draw = random.Random(SEED)
-    rows: list[Row] = []
-    while len(rows) < TEXTS:
-        source = draw.choice(sources)
-        question = draw.choice(source.questions)
-        for text in (_memory(draw, source, draw.randrange(len(source.units))), question.text):
-            encoded = tokenizer.encode(text)
-            rows.append((encoded.ids, encoded.type_ids))
-    return rows
+
+    def encode(draw: random.Random, source: Source, question: Question) -> Iterable[Encoding]:
+        yield tokenizer.encode(_memory(draw, source, draw.randrange(len(source.units))))
+        yield tokenizer.encode(question.text)
+
+    return _sampled(sources, encode)
 
 
 def sample_pairs(sources: Sequence[Source], tokenizer: Tokenizer) -> list[Row]:
     """Questions with memories, some of which answer them."""
+
+    def encode(draw: random.Random, source: Source, question: Question) -> Iterable[Encoding]:
+        answers = draw.random() < ANSWERING
+        unit = draw.choice(question.positives) if answers else draw.randrange(len(source.units))
+        yield tokenizer.encode(question.text, _memory(draw, source, unit))
+
+    return _sampled(sources, encode)
+
+
+def _sampled(
+    sources: Sequence[Source], encode: Callable[[random.Random, Source, Question], Iterable[Encoding]]
+) -> list[Row]:
     draw = random.Random(SEED)
     rows: list[Row] = []
     while len(rows) < TEXTS:
         source = draw.choice(sources)
-        question = draw.choice(source.questions)
-        answers = draw.random() < ANSWERING
-        unit = draw.choice(question.positives) if answers else draw.randrange(len(source.units))
-        encoded = tokenizer.encode(question.text, _memory(draw, source, unit))
-        rows.append((encoded.ids, encoded.type_ids))
+        rows += [(one.ids, one.type_ids) for one in encode(draw, source, draw.choice(source.questions))]
     return rows
 
 

@@ -123,11 +123,7 @@ def gather(found: Mapping[str, Found], norm: Weight) -> dict[str, dict[str, Evid
     evidence: dict[str, dict[str, Evidence]] = {}
     for signal, result in found.items():
         for rank, hit in enumerate(result.hits, 1):
-            one = Evidence(rank, hit.score, norm(signal, rank, hit.score))
-            if hit.id in evidence:
-                evidence[hit.id][signal] = one
-            else:
-                evidence[hit.id] = {signal: one}
+            evidence.setdefault(hit.id, {})[signal] = Evidence(rank, hit.score, norm(signal, rank, hit.score))
     return evidence
 
 
@@ -148,7 +144,7 @@ def load(
 
 def clamped(score: float) -> float:
     """A score brought into 0 to 1."""
-    return score if 0.0 < score < 1.0 else float(score >= 1.0)
+    return min(1.0, max(0.0, score))
 
 
 def _add_cosines(evidence: dict[str, dict[str, Evidence]], draft: Draft, env: Env) -> None:

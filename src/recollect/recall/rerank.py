@@ -92,7 +92,8 @@ MOST_READ = 240
 
 def _fitting(texts: Sequence[str], tokens: int) -> int:
     """How many of the texts fit, from the first on; two at least, for one alone has no order."""
-    sums = accumulate(min(MOST_READ, count_tokens(text[: 8 * MOST_READ])) for text in texts)
+    beginnings = (text[: 8 * MOST_READ] for text in texts)  # enough for as many tokens, whatever the length
+    sums = accumulate(min(MOST_READ, count_tokens(text)) for text in beginnings)
     return max(2, sum(1 for _ in takewhile(lambda read: read <= tokens, sums)))
 
 
