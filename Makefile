@@ -1,12 +1,12 @@
 # Each target sets up what it needs: a fresh machine wants only Python 3.11+, pip and make.
 VENV := .venv
 PYTHON := $(VENV)/bin/python
-PROJECTS := pyproject.toml packages/recollect-models/pyproject.toml
+PROJECTS := pyproject.toml packages/memorist-models/pyproject.toml
 
 .PHONY: demo test test-all check bench bench-check clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
-	$(PYTHON) -m recollect demo
+	$(PYTHON) -m memorist demo
 
 test: $(VENV)/.dev ## the fast tests
 	$(PYTHON) -m pytest -n 2 -m "not slow"
@@ -31,11 +31,11 @@ clean:
 $(PYTHON):
 	python3 -m venv $(VENV)
 
-# Both folders in one command: recollect depends on recollect-models, which no package index has.
+# Both folders in one command: memorist depends on memorist-models, which no package index has.
 $(VENV)/.installed: $(PYTHON) $(PROJECTS)
-	$(PYTHON) -m pip install --quiet -e packages/recollect-models -e .
+	$(PYTHON) -m pip install --quiet -e packages/memorist-models -e .
 	touch $@
 
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)
-	$(PYTHON) -m pip install --quiet -e packages/recollect-models -e ".[dev]"
+	$(PYTHON) -m pip install --quiet -e packages/memorist-models -e ".[dev]"
 	touch $@ $(VENV)/.installed

@@ -3,7 +3,7 @@
     python benchmarks/abstention.py PATH/locomo [QUESTIONS A CONVERSATION]
 
 Prints the AUROC (1 tells them apart, 0.5 does not), what abstaining costs and saves, and how far the stated chances
-are from what happened, in ten classes. Vectors come from the cache of `recollect bench`.
+are from what happened, in ten classes. Vectors come from the cache of `memorist bench`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import random
 import sys
 from pathlib import Path
 
-from recollect.bench.cache import StoredEmbedder, default_folder
-from recollect.bench.datasets import load
-from recollect.bench.measures import abstention_auroc
-from recollect.bench.model import Dataset, Question
-from recollect.bench.runner import Setup, Space
-from recollect.models import embedders
-from recollect.recall.recipes import RECIPES
+from memorist.bench.cache import StoredEmbedder, default_folder
+from memorist.bench.datasets import load
+from memorist.bench.measures import abstention_auroc
+from memorist.bench.model import Dataset, Question
+from memorist.bench.runner import Setup, Space
+from memorist.models import embedders
+from memorist.recall.recipes import RECIPES
 
-RECIPE = RECIPES["recollect"]
+RECIPE = RECIPES["memorist"]
 
 
 def main() -> None:

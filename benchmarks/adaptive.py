@@ -27,19 +27,19 @@ from typing import Any
 
 import numpy as np
 
-from recollect.bench import datasets
-from recollect.bench.cache import StoredEmbedder, default_folder
-from recollect.bench.measures import Figures, judge
-from recollect.bench.model import Answer, Dataset, Document, Group, Question
-from recollect.bench.runner import Setup, Space, narrowed
-from recollect.bench.statistics import compare
-from recollect.model import Candidate, Found, Memory
-from recollect.models.embedders.local import OnnxEmbedder
-from recollect.recall.diversify import MMR
-from recollect.recall.noise import Noise
-from recollect.recall.pipeline import Pipeline
-from recollect.recall.recipes.mnemo import MNEMO
-from recollect.recall.stage import Draft, Env, Stage
+from memorist.bench import datasets
+from memorist.bench.cache import StoredEmbedder, default_folder
+from memorist.bench.measures import Figures, judge
+from memorist.bench.model import Answer, Dataset, Document, Group, Question
+from memorist.bench.runner import Setup, Space, narrowed
+from memorist.bench.statistics import compare
+from memorist.model import Candidate, Found, Memory
+from memorist.models.embedders.local import OnnxEmbedder
+from memorist.recall.diversify import MMR
+from memorist.recall.noise import Noise
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.recipes.mnemo import MNEMO
+from memorist.recall.stage import Draft, Env, Stage
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "adaptive.json"

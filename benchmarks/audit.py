@@ -22,15 +22,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from recollect.embedding import StoreEmbedder
-from recollect.model import Fact, Filter, Link, Memory, fingerprint
-from recollect.ports import Batch
-from recollect.remember.changes import entry_called, reversal
-from recollect.remember.keeping import Keeper
-from recollect.remember.record import record
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FakeEmbedder
-from recollect.upkeep.audit import KINDS, Finding, audit, mend
+from memorist.embedding import StoreEmbedder
+from memorist.model import Fact, Filter, Link, Memory, fingerprint
+from memorist.ports import Batch
+from memorist.remember.changes import entry_called, reversal
+from memorist.remember.keeping import Keeper
+from memorist.remember.record import record
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing import FakeEmbedder
+from memorist.upkeep.audit import KINDS, Finding, audit, mend
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 SHARE = 0.05

@@ -45,7 +45,7 @@ class Experiment:
     def run(self, data: Path) -> dict[str, Any]:
         _program, *arguments = shlex.split(self.command.replace("DATA/", f"{shlex.quote(str(data))}/"))
         ran = subprocess.run(
-            [sys.executable, "-m", "recollect", *arguments, "--json"], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "memorist", *arguments, "--json"], capture_output=True, text=True, check=False
         )
         if ran.returncode:
             raise SystemExit(f"{self.name}: {ran.stderr.strip()}")

@@ -19,10 +19,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.text.dates.iso import iso
-from recollect.text.dates.reader import read
-from recollect.text.dates.span import DateSpan
-from recollect.text.dates.values import Context
+from memorist.text.dates.iso import iso
+from memorist.text.dates.reader import read
+from memorist.text.dates.span import DateSpan
+from memorist.text.dates.values import Context
 
 SCOPE = {"date", "daterange", "datetime", "datetimerange"}
 Edges = tuple[datetime | None, datetime | None]

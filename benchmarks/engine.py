@@ -33,14 +33,14 @@ def main() -> None:
     if given.one:
         print(json.dumps(measure(*given.one)))
         return
-    print(f"import recollect: {import_ms():.0f} ms (best of 5)\n")
+    print(f"import memorist: {import_ms():.0f} ms (best of 5)\n")
     for views in given.views:
         for size in given.sizes:
             report(size, views)
 
 
 def import_ms() -> float:
-    code = "from time import perf_counter as t; s = t(); import recollect; print((t() - s) * 1000)"
+    code = "from time import perf_counter as t; s = t(); import memorist; print((t() - s) * 1000)"
     return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
 
 
@@ -58,7 +58,7 @@ def report(size: int, views: int) -> None:
 def measure(size: int, views: int) -> dict[str, object]:
     import numpy as np
 
-    import recollect
+    import memorist
 
     random = np.random.default_rng(7)
     vocabulary, weights = zipf_words(random)
@@ -69,7 +69,7 @@ def measure(size: int, views: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "bench.db"
         spent = fill(file, size, views, random, words)
-        with recollect.open(file) as memory:
+        with memorist.open(file) as memory:
             cold = timed(lambda: memory.recall("warm up"))
             recalls, stages = recall_times(memory, words)
             singles = [timed(lambda: memory.remember(words(20))) for _ in range(50)]
@@ -92,11 +92,11 @@ def measure(size: int, views: int) -> dict[str, object]:
 
 def fill(file: Path, size: int, views: int, random, words) -> float:
     """Write memories with given vectors; the seconds that the store took for it."""
-    from recollect.clock import SystemClock
-    from recollect.models.embedders import build
-    from recollect.ports import Batch
-    from recollect.remember.record import record
-    from recollect.stores.sqlite import SqliteStore
+    from memorist.clock import SystemClock
+    from memorist.models.embedders import build
+    from memorist.ports import Batch
+    from memorist.remember.record import record
+    from memorist.stores.sqlite import SqliteStore
 
     embedder = build("local")
     assert embedder is not None
@@ -131,9 +131,9 @@ def zipf_words(random):
     """English words as the model's own tokenizer lists them, common ones first, drawn by Zipf's law."""
     import numpy as np
 
-    import recollect_models
+    import memorist_models
 
-    tokenizer = json.loads((recollect_models.path() / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer = json.loads((memorist_models.path() / "tokenizer.json").read_text(encoding="utf-8"))
     vocabulary = np.array([word for word in tokenizer["model"]["vocab"] if word.isalpha() and word.isascii()])
     weights = 1 / np.arange(1, len(vocabulary) + 1)
     return vocabulary, weights / weights.sum()

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from recollect.remember.extract import Statement, entities, mentions, statements
-from recollect.remember.extract.mentions import date_spans
+from memorist.remember.extract import Statement, entities, mentions, statements
+from memorist.remember.extract.mentions import date_spans
 
 SEED = 42
 

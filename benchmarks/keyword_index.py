@@ -23,9 +23,9 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 
-from recollect.model import Filter
-from recollect.stores.index import Entry, Index
-from recollect.text.stems import stem_all
+from memorist.model import Filter
+from memorist.stores.index import Entry, Index
+from memorist.text.stems import stem_all
 
 ALL = Filter()
 LIMIT = 30

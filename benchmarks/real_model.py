@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-import recollect
-from recollect.engine import Engine
-from recollect.testing.recorded_run import GOAL, STEPS
+import memorist
+from memorist.engine import Engine
+from memorist.testing.recorded_run import GOAL, STEPS
 
 TEXTS = (
     ("Bob", "2024-03-10", "Last week I moved from Oslo to Stockholm."),
@@ -40,7 +40,7 @@ def main() -> None:
     options = {"url": url, "timeout": 1800, "max_tokens": 600, "concurrency": 1}
     by_rules = dict.fromkeys(("annotate", "propositions", "instructions"), "none") if "rules" in rest else {}
     config = {"llm_options": options, "llm_steps": by_rules}
-    with recollect.open(":memory:", llm=model, config=config, background=False) as memory:
+    with memorist.open(":memory:", llm=model, config=config, background=False) as memory:
         timed("facts", partial(facts, memory))
         timed("session", partial(session, memory))
         for question in asked:

@@ -24,9 +24,9 @@ from statistics import quantiles
 from time import perf_counter, process_time
 from typing import Any
 
-import recollect
-from recollect.bench.datasets import load
-from recollect.bench.model import Dataset
+import memorist
+from memorist.bench.datasets import load
+from memorist.bench.model import Dataset
 
 RERANKERS: Mapping[str, str] = {"with the reranker": "auto", "without": "none"}
 WARM_UP = 5
@@ -40,7 +40,7 @@ class Times:
     processor: list[float] = field(default_factory=list[float])
     stages: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict[str, list[float]](list))
 
-    def measure(self, memory: recollect.Engine, question: str, *, track: bool) -> None:
+    def measure(self, memory: memorist.Engine, question: str, *, track: bool) -> None:
         """Ask, and note how long it took."""
         began, worked = perf_counter(), process_time()
         found = memory.recall(question, track=track)
@@ -74,7 +74,7 @@ def main() -> None:
 
 def fill(file: Path, datasets: Sequence[Dataset]) -> None:
     """Write every turn, and say how fast that was."""
-    with recollect.open(file, background=False) as memory:
+    with memorist.open(file, background=False) as memory:
         began = perf_counter()
         memory.remember_many(turns(datasets))
         count, spent = memory.stats().memories, perf_counter() - began
@@ -94,7 +94,7 @@ def ask(file: Path, questions: Sequence[str], *, track: bool) -> dict[str, Times
     """Put each question to both engines in turn; the first few only warm them up."""
     with ExitStack() as opened:
         engines = {
-            name: opened.enter_context(recollect.open(file, reranker=reranker, background=False))
+            name: opened.enter_context(memorist.open(file, reranker=reranker, background=False))
             for name, reranker in RERANKERS.items()
         }
         print(f"{next(iter(engines.values())).stats().memories:,} memories, {len(questions) - WARM_UP} questions")

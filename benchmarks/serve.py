@@ -2,7 +2,7 @@
 
     python benchmarks/serve.py --clients 50 --seconds 60
 
-Starts `recollect serve` on a folder of its own and lets each client remember and recall in turn, without repeats.
+Starts `memorist serve` on a folder of its own and lets each client remember and recall in turn, without repeats.
 Afterwards it looks for every memory that was acknowledged.
 """
 
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import recollect
+import memorist
 
 STARTS_WITHIN = 60.0
 
@@ -36,7 +36,7 @@ def served(
     """A server and its address. It is told to stop at the end."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "recollect", "--db", f"{folder}/", "--embedder", embedder, "serve"]
+    command = [sys.executable, "-m", "memorist", "--db", f"{folder}/", "--embedder", embedder, "serve"]
     with (log or Path(os.devnull)).open("wb") as lines:
         process = subprocess.Popen([*command, "--port", str(port), *options], stdout=lines, stderr=lines)
         try:
@@ -88,16 +88,16 @@ class Load:
             thread.join()
 
     def _run(self, number: int, space: str) -> None:
-        with recollect.connect(self._url, space=space, retries=0) as memory:
+        with memorist.connect(self._url, space=space, retries=0) as memory:
             turn = 0
             while not self._stop.is_set():
                 turn += 1
                 try:
                     self._turn(memory, number, turn)
-                except recollect.Error as error:
+                except memorist.Error as error:
                     self.errors.append(f"{type(error).__name__}: {error}")
 
-    def _turn(self, memory: recollect.Client, number: int, turn: int) -> None:
+    def _turn(self, memory: memorist.Client, number: int, turn: int) -> None:
         text = f"Client {number} put parcel {turn} on shelf {(number * 31 + turn) % 97}."
         started = time.perf_counter()
         kept = memory.remember(text, session=f"client-{number}", position=turn)
@@ -113,7 +113,7 @@ def lost(url: str, acknowledged: dict[str, list[str]]) -> int:
     """How many memories were acknowledged and are not there."""
     missing = 0
     for space, ids in acknowledged.items():
-        with recollect.connect(url, space=space) as memory:
+        with memorist.connect(url, space=space) as memory:
             kept: set[str] = set()
             cursor = None
             while True:

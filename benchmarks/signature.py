@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.text.signature import content_stems, packed, signature, similarities
-from recollect.text.words import words
+from memorist.text.signature import content_stems, packed, signature, similarities
+from memorist.text.words import words
 
 Signer = Callable[[str], bytes]
 THRESHOLD = 0.65

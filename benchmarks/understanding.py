@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.understand import expand_query, extractive_summary, query_mode
-from recollect.text.bm25 import idf, length_norm, weight
-from recollect.text.stems import stem_all
-from recollect.text.words import query_words, words
+from memorist.recall.understand import expand_query, extractive_summary, query_mode
+from memorist.text.bm25 import idf, length_norm, weight
+from memorist.text.stems import stem_all
+from memorist.text.words import query_words, words
 
 WEIGHTS = (0.0, 0.3, 0.5, 1.0)
 

@@ -10,8 +10,8 @@ from hypothesis import settings
 from tests.stores.kinds import OpenStore, opener
 from tests.stores.postgres_server import running
 
-settings.register_profile("recollect", deadline=None)  # machines differ, and no test asserts a time
-settings.load_profile("recollect")
+settings.register_profile("memorist", deadline=None)  # machines differ, and no test asserts a time
+settings.load_profile("memorist")
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -20,7 +20,7 @@ SHARED = ROOT.parent / "shared"
 @pytest.fixture(autouse=True)
 def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test reads or writes the settings or memories of whoever runs it."""
-    for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+    for name in [name for name in os.environ if name.startswith("MEMORIST_")]:
         monkeypatch.delenv(name)
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))

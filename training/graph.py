@@ -176,13 +176,13 @@ class _Draft:
     def finished(self, inputs: Sequence[str], outputs: Mapping[str, Sequence[str | int]]) -> ModelProto:
         graph = helper.make_graph(
             self.nodes,
-            "recollect",
+            "memorist",
             [helper.make_tensor_value_info(name, TensorProto.INT64, ("batch", "length")) for name in inputs],
             [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
             list(self.constants.values()),
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(RUNTIME, 1)]
-        model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="recollect")
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="memorist")
         onnx.checker.check_model(model)
         return model
 

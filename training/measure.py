@@ -2,7 +2,7 @@
 
     python training/measure.py FOLDER [--reranker FOLDER] [--every N] [--sets locomo …] [--eval FOLDER]
 
-Dense search alone, without keywords or any other signal, each group by itself. Needs `recollect` installed and
+Dense search alone, without keywords or any other signal, each group by itself. Needs `memorist` installed and
 no torch.
 """
 
@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from render import Turn, memory
 
-from recollect.models.embedders.local import OnnxEmbedder
-from recollect.models.rerankers.cross import CrossReranker
+from memorist.models.embedders.local import OnnxEmbedder
+from memorist.models.rerankers.cross import CrossReranker
 
 ROOT = Path(__file__).parents[1]
 CHATS = ("locomo", "realtalk", "beam")

@@ -1,4 +1,4 @@
-"""Train the embedder and the reranker of `recollect-models`.
+"""Train the embedder and the reranker of `memorist-models`.
 
     python training/train.py [STAGE …] [--data FOLDER] [--made FOLDER] [--small]
 
@@ -22,7 +22,7 @@ from fit import Settings
 from recipe import ALPHA, BASE, DATA, SEEDS, STUDENTS, Lengths, Workshop, learn
 
 ROOT = Path(__file__).parents[1]
-MODELS = ROOT / "packages/recollect-models/src/recollect_models"
+MODELS = ROOT / "packages/memorist-models/src/memorist_models"
 STAGES = ("pack", "ablate", "learn", "choose", "finish")
 SMALL_PLAN = Plan(block=6, negatives=3, most_blocks=2, turns=5)
 SMALL_LENGTHS = Lengths(

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.asking import STEPS, Asker, Budget, Limits, Models
-from recollect.asking.fence import CLOSE, OPEN
-from recollect.asking.wording import prompt
-from recollect.errors import ModelUnavailable
-from recollect.ports import Completion
+from memorist.asking import STEPS, Asker, Budget, Limits, Models
+from memorist.asking.fence import CLOSE, OPEN
+from memorist.asking.wording import prompt
+from memorist.errors import ModelUnavailable
+from memorist.ports import Completion
 
 NAME = "fake:model"
 SILENT = ModelUnavailable(f"{NAME} did not answer within 20 seconds", remedy="Wait.")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.asking.answer import LONGEST_ANSWER, Broken, check, read
-from recollect.asking.shape import TRUTH, maybe, number, one_of, record, several, text, whole
+from memorist.asking.answer import LONGEST_ANSWER, Broken, check, read
+from memorist.asking.shape import TRUTH, maybe, number, one_of, record, several, text, whole
 
 SCHEMA = record(
     word=one_of(["a", "b"]),

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from recollect.asking import Asker, Askers, Budget, BudgetSpent, Limits, Models, query
-from recollect.asking.together import together
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.model import Spent
-from recollect.ports import Completion
-from recollect.text.tokens import count_tokens
+from memorist.asking import Asker, Askers, Budget, BudgetSpent, Limits, Models, query
+from memorist.asking.together import together
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.model import Spent
+from memorist.ports import Completion
+from memorist.text.tokens import count_tokens
 from tests.asking.fakes import NAME, SILENT, FakeLLM, asker
 
 EPISODIC = {"mode": "episodic"}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import config
-from recollect.asking.budget import EXTRACTION, RECALL, Limits
-from recollect.errors import InvalidInput
+from memorist import config
+from memorist.asking.budget import EXTRACTION, RECALL, Limits
+from memorist.errors import InvalidInput
 
 
 def test_the_budgets_default_to_those_of_an_asker() -> None:
@@ -19,10 +19,10 @@ def test_the_budgets_default_to_those_of_an_asker() -> None:
 
 
 def test_numbers_come_from_a_file_and_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "recollect.toml"
+    file = tmp_path / "memorist.toml"
     text = 'llm = "ollama:small"\nllm_calls = 3\nprofile = "coding"\n[llm_steps]\nreason = "ollama:large"\n'
     file.write_text(text + "[profiles.mine]\ncontext = 'Bread.'\n[llm_options]\ntimeout = 5\n", encoding="utf-8")
-    monkeypatch.setenv("RECOLLECT_LLM_TOKENS", "5000")
+    monkeypatch.setenv("MEMORIST_LLM_TOKENS", "5000")
     chosen = config.load(file)
     assert (chosen.llm_calls, chosen.llm_tokens, chosen.profile) == (3, 5000, "coding")
     assert chosen.llm_steps == {"reason": "ollama:large"}
@@ -38,8 +38,8 @@ def test_what_is_no_number_is_refused(value: object) -> None:
 
 @pytest.mark.parametrize("text", ["many", "-1", "1.5"])
 def test_what_is_no_number_in_the_environment_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_LLM_CALLS", text)
-    with pytest.raises(InvalidInput, match="RECOLLECT_LLM_CALLS is .* a whole number"):
+    monkeypatch.setenv("MEMORIST_LLM_CALLS", text)
+    with pytest.raises(InvalidInput, match="MEMORIST_LLM_CALLS is .* a whole number"):
         config.load({})
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from recollect.asking import STEPS, Source, query
-from recollect.asking.facts import Extracted, Named, Statement, facts
-from recollect.asking.notes import Note, note
-from recollect.asking.session import Annotation, Turn, annotate
-from recollect.asking.trajectory import Instruction, Proposition, instructions, propositions
-from recollect.asking.wording import prompt
-from recollect.errors import ModelUnavailable
+from memorist.asking import STEPS, Source, query
+from memorist.asking.facts import Extracted, Named, Statement, facts
+from memorist.asking.notes import Note, note
+from memorist.asking.session import Annotation, Turn, annotate
+from memorist.asking.trajectory import Instruction, Proposition, instructions, propositions
+from memorist.asking.wording import prompt
+from memorist.errors import ModelUnavailable
 from tests.asking.fakes import Asked, FakeLLM, asker
 
 JULY = datetime(2024, 7, 1, 12, tzinfo=UTC)

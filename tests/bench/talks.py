@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from recollect.bench.model import Dataset, Document, Group, Question
+from memorist.bench.model import Dataset, Document, Group, Question
 
 START = datetime(2024, 3, 1, 9, tzinfo=UTC)
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.bench.cache import BATCH, StoredEmbedder
-from recollect.errors import InvalidInput
-from recollect.ports import Purpose
-from recollect.testing.fakes import FakeEmbedder
+from memorist.bench.cache import BATCH, StoredEmbedder
+from memorist.errors import InvalidInput
+from memorist.ports import Purpose
+from memorist.testing.fakes import FakeEmbedder
 
 TEXTS = ["The cat sleeps.", "Bread is baked.", "The cat sleeps.", "Lisbon in October."]
 

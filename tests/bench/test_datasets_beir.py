@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from recollect.bench.datasets import load
-from recollect.errors import InvalidInput
+from memorist.bench.datasets import load
+from memorist.errors import InvalidInput
 
 Row = dict[str, Any]
 DOCUMENTS: list[Row] = [

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.bench.datasets import from_space, load
-from recollect.errors import InvalidInput
-from recollect.model import Memory, Origin, Times
-from recollect.upkeep.feedback import JudgedRecall
+import memorist
+from memorist.bench.datasets import from_space, load
+from memorist.errors import InvalidInput
+from memorist.model import Memory, Origin, Times
+from memorist.upkeep.feedback import JudgedRecall
 
 
 def locomo() -> list[dict[str, Any]]:
@@ -202,7 +202,7 @@ def test_memories_without_feedback_are_no_dataset() -> None:
 
 def test_a_space_with_feedback_is_a_dataset(tmp_path: Path) -> None:
     file = tmp_path / "mine.db"
-    with recollect.open(file, embedder="none") as memory:
+    with memorist.open(file, embedder="none") as memory:
         kept = memory.remember("Alice lives in Oslo.", at="2024-01-01")
         memory.remember("The kettle is broken.", at="2024-01-02")
         with pytest.raises(InvalidInput, match="no feedback"):

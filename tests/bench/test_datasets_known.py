@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from recollect.bench.datasets import KNOWN, KnownSet, fetch, load
-from recollect.errors import Error, InvalidInput
+from memorist.bench.datasets import KNOWN, KnownSet, fetch, load
+from memorist.errors import Error, InvalidInput
 from tests.bench.test_datasets_beir import DOCUMENTS, QRELS, QUERIES, json_lines
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.bench.measures import (
+from memorist.bench.measures import (
     BUDGETS,
     KS,
     abstention_auroc,
@@ -16,8 +16,8 @@ from recollect.bench.measures import (
     recall_at_tokens,
     summarise,
 )
-from recollect.bench.model import Answer, Dataset, Document, Group, Question, Run
-from recollect.errors import InvalidInput
+from memorist.bench.model import Answer, Dataset, Document, Group, Question, Run
+from memorist.errors import InvalidInput
 
 IDS = [f"d{number}" for number in range(30)]
 RANKINGS = st.permutations(IDS).flatmap(lambda ids: st.integers(0, len(ids)).map(lambda size: ids[:size]))
@@ -220,7 +220,7 @@ def test_a_run_of_another_dataset_is_refused() -> None:
 
 
 def test_a_perfect_recipe_on_locomo_has_perfect_figures(data: Path) -> None:
-    from recollect.bench.datasets import load
+    from memorist.bench.datasets import load
 
     dataset = load(data / "eval" / "locomo")
     perfect = tuple(

@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.bench.model import Dataset, Question
-from recollect.bench.report.markup import Markup, joined, tag
-from recollect.bench.report.page import page
-from recollect.bench.report.plots import Estimate, Series, Stack, _apart, curves, intervals, stacks
-from recollect.bench.report.table import Table, by_type, chance, overall, points, tables
-from recollect.bench.report.worst import worst
-from recollect.bench.results import Results, against, read_baseline, to_data
-from recollect.bench.runner import narrowed
-from recollect.bench.session import Session, prepare
-from recollect.config import Config
-from recollect.errors import InvalidInput
+from memorist.bench.model import Dataset, Question
+from memorist.bench.report.markup import Markup, joined, tag
+from memorist.bench.report.page import page
+from memorist.bench.report.plots import Estimate, Series, Stack, _apart, curves, intervals, stacks
+from memorist.bench.report.table import Table, by_type, chance, overall, points, tables
+from memorist.bench.report.worst import worst
+from memorist.bench.results import Results, against, read_baseline, to_data
+from memorist.bench.runner import narrowed
+from memorist.bench.session import Session, prepare
+from memorist.config import Config
+from memorist.errors import InvalidInput
 from tests.bench.talks import TALKS, asked, talk
 
 HOSTILE = '<script>alert("1")</script> & \' "'
@@ -31,7 +31,7 @@ HOSTILE = '<script>alert("1")</script> & \' "'
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    return prepare(Config(embedder="none"), tmp_path_factory.mktemp("cache"), recipes=["bm25", "recollect"])
+    return prepare(Config(embedder="none"), tmp_path_factory.mktemp("cache"), recipes=["bm25", "memorist"])
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def measured(session: Session, dataset: Dataset) -> str:
 def test_the_table_has_a_row_for_each_recipe_and_figures_in_per_cent(results: Results) -> None:
     table = overall(results)
     assert table.heading == "talks: 4 questions, 6 texts, 2 groups"
-    assert [row[0] for row in table.rows] == ["bm25", "recollect"]
+    assert [row[0] for row in table.rows] == ["bm25", "memorist"]
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     # Three of four questions find their only turn first; the fourth shares no word with its turn.
     assert cells["recall@5"] == cells["any@5"] == cells["all@5"] == cells["mrr@10"] == cells["session any@5"] == "75.0"
@@ -102,7 +102,7 @@ def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
     low, high = bm25["intervals"]["recall@10"]
     assert 0 <= low <= 0.75 <= high <= 1
     assert "answers" not in bm25
-    assert data["recipes"]["recollect"]["skipped"] == ["embed (no embedder)", "vector (no embedder)"]
+    assert data["recipes"]["memorist"]["skipped"] == ["embed (no embedder)", "vector (no embedder)"]
     assert {one["against"] for one in data["comparisons"]} == {"bm25"}
 
 
@@ -112,7 +112,7 @@ def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path)
     compared = against(results, read_baseline(file, TALKS)).comparisons[len(results.comparisons) :]
     assert {(one.recipe, one.against) for one in compared} == {
         ("bm25", "bm25 of before.json"),
-        ("recollect", "recollect of before.json"),
+        ("memorist", "memorist of before.json"),
     }
     assert {(one.difference, one.low, one.high, one.p, one.questions) for one in compared} == {(0, 0, 0, 1, 4)}
 
@@ -142,7 +142,7 @@ def test_a_difference_is_this_run_less_the_baseline(results: Results, tmp_path: 
     ("content", "told"),
     [
         ("{", "is not JSON"),
-        ("[1]", "is not what `recollect bench` writes"),
+        ("[1]", "is not what `memorist bench` writes"),
         ('{"dataset": "x", "checksum": "9", "recipes": {}}', "another dataset: x with checksum 9"),
         ('{"dataset": "x", "checksum": "0123456789abcdef", "recipes": {}}', "no recipe"),
         ('{"dataset": "x", "checksum": "0123456789abcdef", "recipes": {"a": {}}}', "no answers"),

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from recollect.bench.baselines import BM25, COSINE, RRF, chosen
-from recollect.bench.journal import WorkFiles
-from recollect.bench.model import Answer, Question, Run
-from recollect.bench.runner import TIMELESS, Setup, Space, narrowed, run, work
-from recollect.bench.session import changed, parsed, prepare
-from recollect.config import Config
-from recollect.errors import InvalidInput, MissingService
-from recollect.model import Kind, Link, Memory, Origin, Times
-from recollect.ports import Batch
-from recollect.recall.assemble import HEADER
-from recollect.recall.recipes import RECIPES
-from recollect.testing.fakes import FakeEmbedder
-from recollect.text.tokens import count_tokens
+from memorist.bench.baselines import BM25, COSINE, RRF, chosen
+from memorist.bench.journal import WorkFiles
+from memorist.bench.model import Answer, Question, Run
+from memorist.bench.runner import TIMELESS, Setup, Space, narrowed, run, work
+from memorist.bench.session import changed, parsed, prepare
+from memorist.config import Config
+from memorist.errors import InvalidInput, MissingService
+from memorist.model import Kind, Link, Memory, Origin, Times
+from memorist.ports import Batch
+from memorist.recall.assemble import HEADER
+from memorist.recall.recipes import RECIPES
+from memorist.testing.fakes import FakeEmbedder
+from memorist.text.tokens import count_tokens
 from tests.bench.talks import START, TALKS, asked
 
 EVERYTHING = [*RECIPES.values(), BM25, COSINE, RRF]
@@ -231,8 +231,8 @@ def test_a_finished_run_leaves_no_work_behind(tmp_path: Path) -> None:
 
 def test_all_stands_for_the_recipes_that_ship_and_each_comes_once() -> None:
     known = dict(RECIPES)
-    assert [one.name for one in chosen(["bm25", "all", "recollect"], known)] == ["bm25", *RECIPES]
-    with pytest.raises(InvalidInput, match="no recipe 'best'.*recollect.*bm25"):
+    assert [one.name for one in chosen(["bm25", "all", "memorist"], known)] == ["bm25", *RECIPES]
+    with pytest.raises(InvalidInput, match="no recipe 'best'.*memorist.*bm25"):
         chosen(["best"], known)
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.bench import statistics
-from recollect.bench.statistics import compare, difference_interval, mean_interval, permutation_test
-from recollect.errors import InvalidInput
+from memorist.bench import statistics
+from memorist.bench.statistics import compare, difference_interval, mean_interval, permutation_test
+from memorist.errors import InvalidInput
 
 FIGURES = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=30)
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=9)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.testing.fakes import FakeClock, FakeEmbedder
+import memorist
+from memorist import Engine
+from memorist.testing.fakes import FakeClock, FakeEmbedder
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -24,11 +24,11 @@ def clock() -> FakeClock:
 @pytest.fixture(params=["memory", "sqlite"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[Engine]:
     url = ":memory:" if request.param == "memory" else tmp_path / "agent.db"
-    with recollect.open(url, embedder=FakeEmbedder(), clock=clock) as engine:
+    with memorist.open(url, embedder=FakeEmbedder(), clock=clock) as engine:
         yield engine
 
 
-def texts(found: recollect.Recall) -> list[str]:
+def texts(found: memorist.Recall) -> list[str]:
     return [item.memory.text for item in found.items]
 
 
@@ -73,10 +73,10 @@ def test_two_versions_in_one_batch_are_two_writes(memory: Engine) -> None:
 
 
 def test_a_bad_one_leaves_its_batch_unwritten_and_names_the_remedy(memory: Engine) -> None:
-    with pytest.raises(recollect.InvalidInput, match="visible character"):
+    with pytest.raises(memorist.InvalidInput, match="visible character"):
         memory.remember_many(["fine", "  "])
     assert memory.stats().memories == 0
-    with pytest.raises(recollect.InvalidInput, match="'text' key"):
+    with pytest.raises(memorist.InvalidInput, match="'text' key"):
         memory.remember_many([{"at": "2024-01-01"}])
 
 
@@ -135,10 +135,10 @@ def test_forgetting_by_filter_takes_expired_and_classified_ones_too(memory: Engi
 def test_forgetting_wants_exactly_one_way_of_saying_what(memory: Engine) -> None:
     memory.remember("a")
     for filters in ({}, {"scope": None}, {"scope": None, "topic": None}):
-        with pytest.raises(recollect.InvalidInput, match="exactly one"):
+        with pytest.raises(memorist.InvalidInput, match="exactly one"):
             memory.forget(**filters)  # pyright: ignore[reportArgumentType]
     assert memory.stats().memories == 1
-    with pytest.raises(recollect.NotFound, match="no memory 'nope'"):
+    with pytest.raises(memorist.NotFound, match="no memory 'nope'"):
         memory.forget("nope")
 
 
@@ -154,9 +154,9 @@ def test_explain_tells_signals_and_stages(memory: Engine) -> None:
     memory.remember("Alice moved to Stockholm.")
     found = memory.recall("Where did Alice move?")
     text = str(memory.explain(found, found.items[0].memory.id))
-    assert "rank 1 of 1 by recipe 'recollect'" in text
+    assert "rank 1 of 1 by recipe 'memorist'" in text
     assert "keyword: rank 1" in text and "bounded_recency" in text
-    with pytest.raises(recollect.NotFound, match="why_not"):
+    with pytest.raises(memorist.NotFound, match="why_not"):
         memory.explain(found, "another")
 
 
@@ -178,12 +178,12 @@ def test_no_query_raises(memory: Engine, query: str) -> None:
     ],
 )
 def test_bad_options_are_refused(memory: Engine, options: dict[str, object]) -> None:
-    with pytest.raises(recollect.InvalidInput):
+    with pytest.raises(memorist.InvalidInput):
         memory.recall("x", **options)  # pyright: ignore[reportArgumentType]
 
 
 def test_without_an_embedder_the_other_signals_answer_and_the_trace_says_so(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "a.db", embedder="none") as engine:
+    with memorist.open(tmp_path / "a.db", embedder="none") as engine:
         engine.remember("Alice moved to Stockholm.")
         found = engine.recall("Stokholm")
     assert texts(found) == ["Alice moved to Stockholm."]
@@ -192,16 +192,16 @@ def test_without_an_embedder_the_other_signals_answer_and_the_trace_says_so(tmp_
 
 
 def test_a_store_keeps_the_embedder_it_was_made_with(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "a.db", embedder=FakeEmbedder()) as engine:
+    with memorist.open(tmp_path / "a.db", embedder=FakeEmbedder()) as engine:
         engine.remember("one")
-    with recollect.open(tmp_path / "a.db", embedder=FakeEmbedder(dim=32)) as engine:
-        with pytest.raises(recollect.EmbeddingMismatch, match="reembed"):
+    with memorist.open(tmp_path / "a.db", embedder=FakeEmbedder(dim=32)) as engine:
+        with pytest.raises(memorist.EmbeddingMismatch, match="reembed"):
             engine.remember("two")
         assert engine.stats().memories == 1
 
 
 def test_the_clock_going_back_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect import clock
+    from memorist import clock
 
     times = iter([START, START - timedelta(days=1), START + timedelta(seconds=1)])
 
@@ -217,7 +217,7 @@ def test_the_clock_going_back_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_async_engine_answers_the_same(tmp_path: Path, clock: FakeClock) -> None:
     async def story() -> list[str]:
-        async with recollect.open_async(tmp_path / "a.db", embedder=FakeEmbedder(), clock=clock) as memory:
+        async with memorist.open_async(tmp_path / "a.db", embedder=FakeEmbedder(), clock=clock) as memory:
             await memory.remember("Alice moved to Stockholm.")
             found = await asyncio.gather(*(memory.recall("Where is Alice?") for _ in range(8)))
             return [texts(one)[0] for one in found]
@@ -226,10 +226,10 @@ def test_the_async_engine_answers_the_same(tmp_path: Path, clock: FakeClock) -> 
 
 
 def test_verbs_on_a_closed_engine_say_so(tmp_path: Path) -> None:
-    engine = recollect.open(tmp_path / "a.db", embedder="none")
+    engine = memorist.open(tmp_path / "a.db", embedder="none")
     engine.close()
     engine.close()
-    with pytest.raises(recollect.Closed):
+    with pytest.raises(memorist.Closed):
         engine.recall("x")
 
 

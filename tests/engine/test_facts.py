@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.model import Filter, Memory, instant
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import FakeClock, FakeEmbedder
+import memorist
+from memorist.engine import Engine
+from memorist.errors import InvalidInput
+from memorist.model import Filter, Memory, instant
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import FakeClock, FakeEmbedder
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -159,8 +159,8 @@ def test_dates_in_a_text_are_kept_as_said_and_never_hide_it(memory: Engine) -> N
 
 
 def test_reading_for_facts_can_be_turned_off() -> None:
-    with recollect.open(":memory:", embedder="none", config={"extract": "off"}) as memory:
+    with memorist.open(":memory:", embedder="none", config={"extract": "off"}) as memory:
         memory.remember("Alice lives in Oslo.")
         assert memory.stats().memories == 1
     with pytest.raises(InvalidInput, match="rules, spacy or off"):
-        recollect.open(":memory:", embedder="none", config={"extract": "some"})
+        memorist.open(":memory:", embedder="none", config={"extract": "some"})

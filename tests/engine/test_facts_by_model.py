@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.engine import Engine
-from recollect.model import instant
-from recollect.testing.fakes import FakeClock
-from recollect.testing.llm_server import Fault, LLMRequest, OpenAIServer
+import memorist
+from memorist.engine import Engine
+from memorist.model import instant
+from memorist.testing.fakes import FakeClock
+from memorist.testing.llm_server import Fault, LLMRequest, OpenAIServer
 
 
 def statement(number: int, subject: str, relation: str, object: str, quote: str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ TEXT = "It seems the cello is what Bob fills his evenings with."
 
 
 def opened(server: OpenAIServer, clock: FakeClock) -> Engine:
-    return recollect.open(
+    return memorist.open(
         ":memory:",
         embedder="none",
         llm="openai-compatible:scripted",

@@ -9,12 +9,12 @@ from random import Random
 
 import pytest
 
-from recollect import Memory
-from recollect.engine import Engine
-from recollect.model import Filter
-from recollect.ports import Store
-from recollect.stores.memory import MemoryStore
-from recollect.testing.fakes import FakeClock
+from memorist import Memory
+from memorist.engine import Engine
+from memorist.model import Filter
+from memorist.ports import Store
+from memorist.stores.memory import MemoryStore
+from memorist.testing.fakes import FakeClock
 from tests.stores.kinds import STORES, OpenStore
 
 START = datetime(2023, 1, 1, tzinfo=UTC)

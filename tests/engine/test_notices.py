@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from recollect.notices import Notice, Notices
-from recollect.testing import FakeClock
+from memorist.notices import Notice, Notices
+from memorist.testing import FakeClock
 
 NOTICE = Notice("commit", FakeClock().now(), ("run",), {"steps": 20, "semantic": 3}, texts=("a secret",))
 
@@ -21,7 +21,7 @@ def test_a_hook_hears_of_everything_but_the_texts() -> None:
 
 
 def test_without_a_hook_notices_are_logged(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "recollect")
+    caplog.set_level(logging.INFO, "memorist")
     Notices().tell(NOTICE)
     Notices().tell(Notice("extraction_failed", NOTICE.at, ("run",), error="the model is away"))
     assert [(record.levelname, record.message) for record in caplog.records] == [

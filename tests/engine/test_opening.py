@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import config
-from recollect.opening import locate
+import memorist
+from memorist import config
+from memorist.opening import locate
 
 
 def opened(url: str | Path | None = None, **options: str) -> tuple[str, int]:
-    with recollect.open(url, embedder="none", **options) as memory:
+    with memorist.open(url, embedder="none", **options) as memory:
         memory.remember(f"opened as {memory.space}")
         return memory.space, memory.stats().memories
 
@@ -20,7 +20,7 @@ def opened(url: str | Path | None = None, **options: str) -> tuple[str, int]:
 def test_a_file_is_one_space_named_inside_it(tmp_path: Path) -> None:
     assert opened(tmp_path / "agent.db") == ("agent", 1)
     assert opened(f"sqlite:///{tmp_path}/agent.db") == ("agent", 1)
-    with pytest.raises(recollect.SpaceMismatch, match="agent"):
+    with pytest.raises(memorist.SpaceMismatch, match="agent"):
         opened(tmp_path / "agent.db", space="other")
 
 
@@ -32,7 +32,7 @@ def test_a_folder_holds_a_file_per_space(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("space", ["../escape", "a/b", "", ".hidden", "x" * 101, "a\0b"])
 def test_a_space_cannot_leave_its_folder(tmp_path: Path, space: str) -> None:
-    with pytest.raises(recollect.InvalidInput, match="cannot name a space"):
+    with pytest.raises(memorist.InvalidInput, match="cannot name a space"):
         locate(str(tmp_path), space)
 
 
@@ -43,22 +43,22 @@ def test_no_url_means_the_environment_then_a_file_then_the_users_folder(
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
     assert opened() == ("default", 1)
-    (tmp_path / "project" / "recollect.toml").write_text('db = "mine.db"\nspace = "mine"\n')
+    (tmp_path / "project" / "memorist.toml").write_text('db = "mine.db"\nspace = "mine"\n')
     assert opened() == ("mine", 1)
     assert (tmp_path / "project" / "mine.db").exists()
-    monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "env.db"))
-    monkeypatch.setenv("RECOLLECT_SPACE", "env")
+    monkeypatch.setenv("MEMORIST_DB", str(tmp_path / "env.db"))
+    monkeypatch.setenv("MEMORIST_SPACE", "env")
     assert opened() == ("env", 1)
     assert opened(tmp_path / "argument.db", space="argument") == ("argument", 1)
 
 
 def test_a_recipe_of_the_settings_file_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "recollect.toml").write_text(
-        'recipe = "plain"\n[recipes.plain]\nbase = "recollect"\n'
+    (tmp_path / "memorist.toml").write_text(
+        'recipe = "plain"\n[recipes.plain]\nbase = "memorist"\n'
         '[recipes.plain.set]\n"weighted_sum.weights" = { keyword = 0.5 }\n'
     )
     monkeypatch.chdir(tmp_path)
-    with recollect.open(tmp_path / "a.db", embedder="none") as memory:
+    with memorist.open(tmp_path / "a.db", embedder="none") as memory:
         memory.remember("tea")
         found = memory.recall("tea", track=False)
     assert found.recipe == "plain"
@@ -70,16 +70,16 @@ def test_a_recipe_of_the_settings_file_is_used(tmp_path: Path, monkeypatch: pyte
     [("db = 3", "db is 3"), ("colour = 'red'", "'colour', which is unknown"), ("db = ", "is not TOML")],
 )
 def test_a_bad_settings_file_is_named(tmp_path: Path, text: str, message: str) -> None:
-    file = tmp_path / "recollect.toml"
+    file = tmp_path / "memorist.toml"
     file.write_text(text)
-    with pytest.raises(recollect.InvalidInput, match=message):
+    with pytest.raises(memorist.InvalidInput, match=message):
         config.load(file)
 
 
 def test_unknown_stores_and_embedders_are_refused(tmp_path: Path) -> None:
     for url in ("mysql://ann:secret@localhost/x", "sqlite://x", "", " "):
-        with pytest.raises(recollect.InvalidInput, match="no place for memories") as refused:
-            recollect.open(url, embedder="none")
+        with pytest.raises(memorist.InvalidInput, match="no place for memories") as refused:
+            memorist.open(url, embedder="none")
         assert "secret" not in str(refused.value)
-    with pytest.raises(recollect.InvalidInput, match="ollama"):
-        recollect.open(tmp_path / "a.db", embedder="crystal-ball")
+    with pytest.raises(memorist.InvalidInput, match="ollama"):
+        memorist.open(tmp_path / "a.db", embedder="crystal-ball")

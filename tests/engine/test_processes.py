@@ -10,28 +10,28 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import FakeEmbedder
+import memorist
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import FakeEmbedder
 
 WRITE_ONE_BY_ONE = """
-import sys, recollect
-from recollect.testing.fakes import FakeEmbedder
+import sys, memorist
+from memorist.testing.fakes import FakeEmbedder
 path, name = sys.argv[1:]
-with recollect.open(path, embedder=FakeEmbedder()) as memory:
+with memorist.open(path, embedder=FakeEmbedder()) as memory:
     for number in range(1000):
         memory.remember(f"lantern {name} {number}", key=f"{name}/{number}")
 """
 WRITE_MANY = """
-import sys, recollect
-from recollect.testing.fakes import FakeEmbedder
+import sys, memorist
+from memorist.testing.fakes import FakeEmbedder
 path, name = sys.argv[1:]
 done = 0
 def acknowledge(count):
     global done
     done += count
     print(done, flush=True)
-with recollect.open(path, embedder=FakeEmbedder()) as memory:
+with memorist.open(path, embedder=FakeEmbedder()) as memory:
     texts = ({"text": f"lantern {name} {n}", "key": f"{name}/{n}"} for n in range(10**9))
     memory.remember_many(texts, progress=acknowledge)
 """
@@ -45,7 +45,7 @@ def start(code: str, *arguments: object) -> subprocess.Popen[str]:
 @pytest.mark.slow
 def test_four_processes_remember_while_a_fifth_recalls(tmp_path: Path) -> None:
     file = tmp_path / "agent.db"
-    with recollect.open(file, embedder=FakeEmbedder()) as memory:
+    with memorist.open(file, embedder=FakeEmbedder()) as memory:
         memory.remember("the first lantern")
         writers = [start(WRITE_ONE_BY_ONE, file, name) for name in "abcd"]
         recalls = 0
@@ -61,7 +61,7 @@ def test_four_processes_remember_while_a_fifth_recalls(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_twenty_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     file, dice = tmp_path / "agent.db", random.Random(7)
-    with recollect.open(file, embedder=FakeEmbedder()) as memory:
+    with memorist.open(file, embedder=FakeEmbedder()) as memory:
         for life in range(20):
             writer = start(WRITE_MANY, file, life)
             assert writer.stdout is not None

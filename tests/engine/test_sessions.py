@@ -14,20 +14,20 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.errors import InvalidInput
-from recollect.notices import Notice
-from recollect.remember.sessions import IDLE
-from recollect.testing import FakeClock, FakeEmbedder
-from recollect.testing.llm_server import Fault, OpenAIServer
-from recollect.testing.recorded_run import GOAL, STEPS
+import memorist
+from memorist import Engine
+from memorist.errors import InvalidInput
+from memorist.notices import Notice
+from memorist.remember.sessions import IDLE
+from memorist.testing import FakeClock, FakeEmbedder
+from memorist.testing.llm_server import Fault, OpenAIServer
+from memorist.testing.recorded_run import GOAL, STEPS
 
 LIVE_AND_HANG = """
-import sys, time, recollect
-from recollect.testing import FakeEmbedder
-from recollect.testing.recorded_run import GOAL, STEPS
-memory = recollect.open(sys.argv[1], embedder=FakeEmbedder())
+import sys, time, memorist
+from memorist.testing import FakeEmbedder
+from memorist.testing.recorded_run import GOAL, STEPS
+memory = memorist.open(sys.argv[1], embedder=FakeEmbedder())
 session = memory.session(GOAL, "run")
 for step in STEPS:
     session.step(step.observation, step.action, step.reward)
@@ -35,10 +35,10 @@ for step in STEPS:
 time.sleep(600)
 """
 LIVE_MANY = """
-import sys, recollect
-from recollect.testing import FakeEmbedder
+import sys, memorist
+from memorist.testing import FakeEmbedder
 path, name = sys.argv[1:]
-with recollect.open(path, embedder=FakeEmbedder()) as memory:
+with memorist.open(path, embedder=FakeEmbedder()) as memory:
     for number in range(5):
         with memory.session(id=f"{name}{number}") as session:
             session.step(f"Box {name}{number} is in Oslo.", f"Subgoal: move box {name}{number}")
@@ -50,7 +50,7 @@ PATIENCE = 20
 
 
 def opened(path: object = ":memory:", **options: Any) -> Engine:
-    return recollect.open(str(path), **{"embedder": FakeEmbedder(), "clock": FakeClock(), **options})
+    return memorist.open(str(path), **{"embedder": FakeEmbedder(), "clock": FakeClock(), **options})
 
 
 def live(memory: Engine) -> None:
@@ -138,7 +138,7 @@ def test_forgetting_a_session_leaves_nothing_to_do() -> None:
 
 
 def test_notices_tell_of_commits_and_recalls_without_texts(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "recollect")
+    caplog.set_level(logging.INFO, "memorist")
     told: list[Notice] = []
     with opened(notify=told.append) as memory:
         live(memory)
@@ -156,7 +156,7 @@ def test_notices_tell_of_commits_and_recalls_without_texts(caplog: pytest.LogCap
 
 def test_sessions_work_awaited() -> None:
     async def main() -> dict[str, int]:
-        async with recollect.open_async(":memory:", embedder=FakeEmbedder()) as memory:
+        async with memorist.open_async(":memory:", embedder=FakeEmbedder()) as memory:
             with pytest.raises(InvalidInput, match="has not begun"):
                 _ = memory.session().id
             async with memory.session(GOAL, "run") as session:
@@ -184,7 +184,7 @@ def test_whatever_goes_wrong_with_a_model_no_step_is_lost(fault: Fault) -> None:
             assert kinds(memory) == {"source": 1, "episodic": 20}
             (run,) = memory.list(kinds="source").items
             assert run.metadata["state"] == "failed"
-            assert memory.recall("sync log", recipe="recollect").items
+            assert memory.recall("sync log", recipe="memorist").items
             for _ in range(4):
                 clock.set(memory.jobs()[0].due)
                 assert memory.work() == 1

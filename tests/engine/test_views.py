@@ -8,11 +8,11 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from recollect.engine import Engine
-from recollect.model import Memory
-from recollect.ports import Vectors
-from recollect.stores.memory import MemoryStore
-from recollect.testing.fakes import START, FakeClock, FakeEmbedder
+from memorist.engine import Engine
+from memorist.model import Memory
+from memorist.ports import Vectors
+from memorist.stores.memory import MemoryStore
+from memorist.testing.fakes import START, FakeClock, FakeEmbedder
 
 EMBEDDER = FakeEmbedder()
 HOW, WELL = "[1 July 2024] Ben: How was it?", "[1 July 2024] Ann: It went well."

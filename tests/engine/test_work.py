@@ -11,12 +11,12 @@ from threading import enumerate as threads
 
 import pytest
 
-from recollect.notices import Notice, Notices
-from recollect.ports import Batch, Job, Store
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FakeClock
-from recollect.work import LEASE, Worker
+from memorist.notices import Notice, Notices
+from memorist.ports import Batch, Job, Store
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing import FakeClock
+from memorist.work import LEASE, Worker
 
 CLOCK = FakeClock()
 NOW = CLOCK.now()
@@ -31,7 +31,7 @@ def with_jobs(*subjects: str, store: Store | None = None, due_in: timedelta = ti
 
 
 def running() -> list[str]:
-    return [thread.name for thread in threads() if thread.name == "recollect-work"]
+    return [thread.name for thread in threads() if thread.name == "memorist-work"]
 
 
 def test_due_jobs_are_run_and_done_and_others_wait() -> None:
@@ -122,7 +122,7 @@ def test_a_sleeping_thread_wakes_up_when_told() -> None:
     store = with_jobs("a", due_in=timedelta(hours=1))
     worker = Worker(store, clock, {"read": lambda _: ran.set()})
     worker.wake()
-    assert running() == ["recollect-work"]
+    assert running() == ["memorist-work"]
     assert not ran.is_set()
     clock.advance(timedelta(hours=1))
     worker.wake()

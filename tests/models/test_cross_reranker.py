@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-import recollect_models
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.models.embedders import build as build_embedder
-from recollect.models.packaged import packages
-from recollect.models.rerankers import build
-from recollect.models.rerankers.cross import QUERY_TOKENS, CrossReranker
-from recollect.ports import Reranker
-from recollect.text.languages import NOT_LATIN
+import memorist_models
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.models.embedders import build as build_embedder
+from memorist.models.packaged import packages
+from memorist.models.rerankers import build
+from memorist.models.rerankers.cross import QUERY_TOKENS, CrossReranker
+from memorist.ports import Reranker
+from memorist.text.languages import NOT_LATIN
 
-NAME = "recollect-rerank-1"
+NAME = "memorist-rerank-1"
 MOVED = "[8 May 2023] Alice: I have moved to Stockholm with my family."
 UNRELATED = "[8 May 2023] Bob: The importer failed again last night with a timeout."
 
@@ -55,7 +55,7 @@ def test_of_a_long_query_the_beginning_is_read(reranker: Reranker) -> None:
 
 
 def test_a_script_it_does_not_read_is_refused() -> None:
-    reranker = CrossReranker.from_folder(recollect_models.path(NAME), unread=NOT_LATIN)
+    reranker = CrossReranker.from_folder(memorist_models.path(NAME), unread=NOT_LATIN)
     with pytest.raises(ModelUnavailable, match="script"):
         reranker.score("爱丽丝现在住在哪里", [MOVED])
 
@@ -71,11 +71,11 @@ def test_a_reranker_is_no_embedder_and_an_embedder_no_reranker() -> None:
 
 def test_an_embedder_opened_as_a_reranker_is_unusable() -> None:
     with pytest.raises(ModelUnavailable, match="no output score"):
-        CrossReranker.from_folder(recollect_models.path()).score("a", ["b"])
+        CrossReranker.from_folder(memorist_models.path()).score("a", ["b"])
 
 
 def test_a_manifest_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(recollect_models.path(NAME), tmp_path / "model"))
+    folder = Path(shutil.copytree(memorist_models.path(NAME), tmp_path / "model"))
     manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     (folder / "model.json").write_text(json.dumps(manifest | {"kind": "poet"}))
     with pytest.raises(ModelUnavailable, match="kind is none of"):
@@ -83,9 +83,9 @@ def test_a_manifest_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
 
 
 def test_our_embedder_is_one_setting_away() -> None:
-    built = build_embedder("local:recollect-embed-1")
+    built = build_embedder("local:memorist-embed-1")
     assert built is not None
-    assert built.generation.startswith("recollect-embed-1:")
+    assert built.generation.startswith("memorist-embed-1:")
     assert built.dim == 384
     rows = built.embed([MOVED, UNRELATED], purpose="memory")
     (query,) = built.embed(["Where does Alice live?"], purpose="query")

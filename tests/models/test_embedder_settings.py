@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.models.embedders import build
-from recollect.models.embedders.openai import PRESETS
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.models.embedders import build
+from memorist.models.embedders.openai import PRESETS
 from tests.models.scripted_server import Answer, Request, ScriptedServer
 
 
@@ -122,13 +122,13 @@ def test_options_that_do_not_fit_are_refused(setting: str, options: dict[str, ob
 
 @pytest.fixture
 def packaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An installed `recollect_models` with two models, whatever is really installed."""
-    package = tmp_path / "site" / "recollect_models"
+    """An installed `memorist_models` with two models, whatever is really installed."""
+    package = tmp_path / "site" / "memorist_models"
     for name in ("small", "large"):
         (package / name).mkdir(parents=True)
         (package / name / "model.onnx").write_bytes(b"not a model")
     (package / "__init__.py").touch()
-    monkeypatch.delitem(sys.modules, "recollect_models", raising=False)
+    monkeypatch.delitem(sys.modules, "memorist_models", raising=False)
     monkeypatch.syspath_prepend(package.parent)
     return package
 
@@ -144,12 +144,12 @@ def test_a_local_model_is_looked_for_in_its_folder(packaged: Path) -> None:
     with pytest.raises(InvalidInput, match="Choose one of large"):
         build("local:small")
     (packaged / "large" / "model.onnx").unlink()
-    with pytest.raises(ModelUnavailable, match="recollect-models"):
+    with pytest.raises(ModelUnavailable, match="memorist-models"):
         build("local:large")
 
 
 def test_the_packaged_model_may_be_named_in_three_ways() -> None:
-    models = pytest.importorskip("recollect_models")
+    models = pytest.importorskip("memorist_models")
     settings = ("local", f"local:{models.DEFAULT}", f"onnx:{models.path()}")
     generations = {built.generation for setting in settings if (built := build(setting)) is not None}
     assert len(generations) == 1
@@ -163,7 +163,7 @@ def test_a_folder_without_a_model_is_unavailable(tmp_path: Path) -> None:
 
 def test_importing_the_vendors_loads_no_heavy_package() -> None:
     modules = "embedders, embedders.openai, embedders.ollama, rerankers, rerankers.http"
-    names = ", ".join(f"recollect.models.{name}" for name in modules.split(", "))
+    names = ", ".join(f"memorist.models.{name}" for name in modules.split(", "))
     check = f"import sys, {names}; print(sorted({{'httpx', 'numpy', 'onnxruntime'}} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

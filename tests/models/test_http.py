@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput, MissingExtra, ModelUnavailable
-from recollect.models.http import RETRY_AFTER_CAP, Endpoint, Refused, bearer, find_key
+from memorist.errors import InvalidInput, MissingExtra, ModelUnavailable
+from memorist.models.http import RETRY_AFTER_CAP, Endpoint, Refused, bearer, find_key
 from tests.models.scripted_server import Answer, ScriptedServer
 
 KEY = "sk-secret-0123456789"
@@ -266,7 +266,7 @@ def test_an_address_that_is_no_url_is_refused(url: str) -> None:
 
 def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'recollect\[jina\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'memorist\[jina\]'"):
         Endpoint("http://localhost", extra="jina")
 
 

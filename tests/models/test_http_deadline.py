@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from recollect.errors import ModelUnavailable
-from recollect.models.http import Endpoint
+from memorist.errors import ModelUnavailable
+from memorist.models.http import Endpoint
 
 
 @pytest.fixture

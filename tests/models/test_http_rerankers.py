@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.models.http import Refused
-from recollect.models.rerankers import build
-from recollect.models.rerankers.http import PROVIDERS, HttpReranker, logit
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.models.http import Refused
+from memorist.models.rerankers import build
+from memorist.models.rerankers.http import PROVIDERS, HttpReranker, logit
 from tests.models.scripted_server import Answer, Request, ScriptedServer
 
 KEY = "secret-0123456789"

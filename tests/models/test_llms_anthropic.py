@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.errors import ModelUnavailable
-from recollect.models.llms.anthropic import SERVICE, AnthropicLLM
-from recollect.ports import Completion
-from recollect.testing.llm_server import AnthropicServer, LLMRequest, Status
+from memorist.errors import ModelUnavailable
+from memorist.models.llms.anthropic import SERVICE, AnthropicLLM
+from memorist.ports import Completion
+from memorist.testing.llm_server import AnthropicServer, LLMRequest, Status
 
 MESSAGES = [
     {"role": "system", "content": "Be brief."},

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import ModelUnavailable
-from recollect.models.llms.openai import SERVICES, OpenAILLM
-from recollect.testing.llm_server import LLMRequest, OpenAIServer, Status
+from memorist.errors import ModelUnavailable
+from memorist.models.llms.openai import SERVICES, OpenAILLM
+from memorist.testing.llm_server import LLMRequest, OpenAIServer, Status
 
 USER = {"role": "user", "content": "Which tags?"}
 SYSTEM = {"role": "system", "content": "Be brief."}

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.models.llms.anthropic import SERVICE, AnthropicLLM
-from recollect.models.llms.openai import SERVICES, OpenAILLM
-from recollect.models.llms.remote import ANSWER_LIMIT, RemoteLLM
-from recollect.ports import Completion
-from recollect.testing.llm_server import (
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.models.llms.anthropic import SERVICE, AnthropicLLM
+from memorist.models.llms.openai import SERVICES, OpenAILLM
+from memorist.models.llms.remote import ANSWER_LIMIT, RemoteLLM
+from memorist.ports import Completion
+from memorist.testing.llm_server import (
     HUGE_ANSWER,
     AnthropicServer,
     Fault,

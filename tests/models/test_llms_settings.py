@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from recollect.errors import InvalidInput, MissingExtra, ModelUnavailable
-from recollect.models.llms import VENDORS, build
-from recollect.models.llms.openai import SERVICES
-from recollect.models.llms.remote import RemoteLLM
-from recollect.ports import Completion
-from recollect.testing.llm_server import AnthropicServer, OpenAIServer
+from memorist.errors import InvalidInput, MissingExtra, ModelUnavailable
+from memorist.models.llms import VENDORS, build
+from memorist.models.llms.openai import SERVICES
+from memorist.models.llms.remote import RemoteLLM
+from memorist.ports import Completion
+from memorist.testing.llm_server import AnthropicServer, OpenAIServer
 
 USER = {"role": "user", "content": "Hello?"}
 KEYS = {"openai": "OPENAI_API_KEY", "openrouter": "OPENROUTER_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -122,7 +122,7 @@ def test_a_proxy_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(("vendor", "extra"), [("anthropic", "anthropic"), ("vllm", "openai"), ("ollama", "ollama")])
 def test_without_httpx_the_extra_is_named(vendor: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(MissingExtra, match=rf"recollect\[{extra}\]"):
+    with pytest.raises(MissingExtra, match=rf"memorist\[{extra}\]"):
         build(f"{vendor}:m")
 
 
@@ -132,6 +132,6 @@ def test_local_services_are_on_this_machine() -> None:
 
 
 def test_importing_the_adapters_loads_no_httpx() -> None:
-    code = "import sys, recollect.models.llms, recollect.testing.llm_server; print('httpx' in sys.modules)"
+    code = "import sys, memorist.models.llms, memorist.testing.llm_server; print('httpx' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"

@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect_models
-from recollect.errors import ModelUnavailable
-from recollect.models.embedders.local import OnnxEmbedder, equal_length_batches
-from recollect.ports import Embedder
+import memorist_models
+from memorist.errors import ModelUnavailable
+from memorist.models.embedders.local import OnnxEmbedder, equal_length_batches
+from memorist.ports import Embedder
 
 TEXTS = [
     "Alice moved to Stockholm.",
@@ -37,13 +37,13 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def embedder() -> OnnxEmbedder:
-    return OnnxEmbedder.from_folder(recollect_models.path(recollect_models.PLAIN))
+    return OnnxEmbedder.from_folder(memorist_models.path(memorist_models.PLAIN))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the packaged model that a test may damage."""
-    return Path(shutil.copytree(recollect_models.path(recollect_models.PLAIN), tmp_path / "my-model"))
+    return Path(shutil.copytree(memorist_models.path(memorist_models.PLAIN), tmp_path / "my-model"))
 
 
 def memories(embedder: Embedder, *texts: str) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -56,8 +56,8 @@ def edit_manifest(folder: Path, changes: Mapping[str, object]) -> None:
 
 
 def test_shipped_files_have_the_checksums_of_their_manifest() -> None:
-    for name in recollect_models.names():
-        path = recollect_models.path(name)
+    for name in memorist_models.names():
+        path = memorist_models.path(name)
         manifest = json.loads((path / "model.json").read_text())
         assert manifest["name"] == name
         assert set(manifest["sha256"]) == {"model.onnx", "tokenizer.json"}
@@ -67,11 +67,11 @@ def test_shipped_files_have_the_checksums_of_their_manifest() -> None:
 
 def test_unknown_model_names_are_refused() -> None:
     with pytest.raises(KeyError, match="all-minilm-l6-v2"):
-        recollect_models.path("../all-minilm-l6-v2")
+        memorist_models.path("../all-minilm-l6-v2")
 
 
 def test_generation_names_model_checksum_and_dimension(embedder: OnnxEmbedder) -> None:
-    model = (recollect_models.path(recollect_models.PLAIN) / "model.onnx").read_bytes()
+    model = (memorist_models.path(memorist_models.PLAIN) / "model.onnx").read_bytes()
     assert embedder.generation == f"all-minilm-l6-v2:{hashlib.sha256(model).hexdigest()[:8]}:384"
     assert embedder.dim == 384
 
@@ -144,7 +144,7 @@ def test_progress_adds_up(embedder: OnnxEmbedder) -> None:
 
 def test_many_threads_get_the_same_vectors() -> None:
     fresh = OnnxEmbedder.from_folder(
-        recollect_models.path(recollect_models.PLAIN)
+        memorist_models.path(memorist_models.PLAIN)
     )  # so that the threads meet at the loading too
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda _: memories(fresh, *TEXTS), range(8)))
@@ -167,7 +167,7 @@ def test_token_states_do_not_depend_on_neighbours(embedder: OnnxEmbedder) -> Non
 
 def test_construction_reads_the_manifest_only() -> None:
     code = (
-        "import sys; from recollect.models.embedders.local import OnnxEmbedder; e = OnnxEmbedder.default();"
+        "import sys; from memorist.models.embedders.local import OnnxEmbedder; e = OnnxEmbedder.default();"
         "print(e.generation, e.dim); assert not {'onnxruntime', 'tokenizers'} & set(sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -212,7 +212,7 @@ def test_a_damaged_file_is_refused(folder: Path, name: str) -> None:
     data = bytearray((folder / name).read_bytes())
     data[len(data) // 2] ^= 1
     (folder / name).write_bytes(data)
-    with pytest.raises(ModelUnavailable, match=f"{name} differs.*reinstall recollect-models"):
+    with pytest.raises(ModelUnavailable, match=f"{name} differs.*reinstall memorist-models"):
         memories(OnnxEmbedder.from_folder(folder), "tea")
 
 
@@ -253,12 +253,12 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     original: Callable[..., object] = builtins.__import__
 
     def without_models(name: str, *rest: object) -> object:
-        if name == "recollect_models":
+        if name == "memorist_models":
             raise ImportError(name)
         return original(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without_models)
-    with pytest.raises(ModelUnavailable, match="recollect-models is not installed"):
+    with pytest.raises(ModelUnavailable, match="memorist-models is not installed"):
         OnnxEmbedder.default()
 
 

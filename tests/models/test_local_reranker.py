@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-import recollect_models
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.model import Recall, Step
-from recollect.models.embedders.local import OnnxEmbedder
-from recollect.models.rerankers import build
-from recollect.models.rerankers.local import EVEN, SLOPE, MaxSimReranker, StatesCache, counting, max_sim
-from recollect.ports import Reranker
-from recollect.testing.fakes import FakeClock
-from recollect.text.languages import NOT_LATIN
+import memorist
+import memorist_models
+from memorist.engine import Engine
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.model import Recall, Step
+from memorist.models.embedders.local import OnnxEmbedder
+from memorist.models.rerankers import build
+from memorist.models.rerankers.local import EVEN, SLOPE, MaxSimReranker, StatesCache, counting, max_sim
+from memorist.ports import Reranker
+from memorist.testing.fakes import FakeClock
+from memorist.text.languages import NOT_LATIN
 
 if TYPE_CHECKING:
-    from recollect.ports import Vector
+    from memorist.ports import Vector
 
 QUESTION = "Where does Alice live now?"
 MOVED = "Alice has moved to Stockholm with her family."
@@ -94,7 +94,7 @@ def test_scores_are_logits_of_the_similarity(words: Words) -> None:
 def test_sigmoids_add_up_to_the_number_of_answers(data: Path) -> None:
     texts, questions, answers = locomo(data / "eval" / "locomo", "conv-26")
     expected = found = 0.0
-    with recollect.open(":memory:", recipe="memoria", reranker="local", clock=FakeClock()) as engine:
+    with memorist.open(":memory:", recipe="memoria", reranker="local", clock=FakeClock()) as engine:
         engine.remember_many({"key": key, "text": text} for key, text in texts.items())
         for question, text in list(questions.items())[::2]:
             items = engine.recall(text, limit=30, track=False).items
@@ -205,7 +205,7 @@ def test_a_text_of_megabytes_counts_by_its_beginning(reranker: Reranker) -> None
 
 
 def plain() -> OnnxEmbedder:
-    return OnnxEmbedder.from_folder(recollect_models.path(recollect_models.PLAIN))
+    return OnnxEmbedder.from_folder(memorist_models.path(memorist_models.PLAIN))
 
 
 ANY_SCRIPT = MaxSimReranker(plain())
@@ -305,7 +305,7 @@ def memory() -> Iterator[Engine]:
         "Bo lives in Tokyo with two cats.",
         UNRELATED,
     )
-    with recollect.open(":memory:", recipe="memoria", reranker="local", clock=FakeClock()) as engine:
+    with memorist.open(":memory:", recipe="memoria", reranker="local", clock=FakeClock()) as engine:
         engine.remember_many(texts)
         yield engine
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.models.embedders.openai import PRESETS, OpenAIEmbedder
-from recollect.models.embedders.prefixes import PLAIN, Prefixes, prefixes_for
-from recollect.models.embedders.remote import too_much
-from recollect.models.http import Refused
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.models.embedders.openai import PRESETS, OpenAIEmbedder
+from memorist.models.embedders.prefixes import PLAIN, Prefixes, prefixes_for
+from memorist.models.embedders.remote import too_much
+from memorist.models.http import Refused
 from tests.models.scripted_server import Answer, Request, ScriptedServer
 
 KEY = "sk-secret-0123456789"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.models.embedders.cache import CachedEmbedder
-from recollect.ports import Progress, Purpose
+from memorist.errors import InvalidInput
+from memorist.models.embedders.cache import CachedEmbedder
+from memorist.ports import Progress, Purpose
 
 if TYPE_CHECKING:
-    from recollect.ports import Vector
+    from memorist.ports import Vector
 
 
 class Counting:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from recollect.asking import Askers, Models, query
-from recollect.errors import InvalidInput
-from recollect.profiles import PLAIN, SHIPPED, Profile, find_profile, profile_from_data, profiled
-from recollect.recall.hops import Hops
-from recollect.recall.nodes import Nodes
-from recollect.recall.pipeline import Pipeline
-from recollect.recall.recipes import RECIPES
-from recollect.recall.stage import Draft, Env, Stage
-from recollect.recall.value import PARAMS
+from memorist.asking import Askers, Models, query
+from memorist.errors import InvalidInput
+from memorist.profiles import PLAIN, SHIPPED, Profile, find_profile, profile_from_data, profiled
+from memorist.recall.hops import Hops
+from memorist.recall.nodes import Nodes
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.recipes import RECIPES
+from memorist.recall.stage import Draft, Env, Stage
+from memorist.recall.value import PARAMS
 from tests.asking.fakes import FakeLLM
 from tests.recipes.worlds import tuned
 
@@ -130,7 +130,7 @@ def test_nodes_are_found_however_deep_and_the_rest_is_left_as_it_was() -> None:
     assert [part.params for part in changed.parts() if isinstance(part, Nodes)] == [{"tag": {"k": 1}}]
     for recipe in RECIPES.values():
         assert profiled(recipe, PLAIN) == recipe
-    assert profiled(RECIPES["recollect"], find_profile("research")) == RECIPES["recollect"]
+    assert profiled(RECIPES["memorist"], find_profile("research")) == RECIPES["memorist"]
 
 
 @pytest.mark.parametrize("name", SHIPPED)

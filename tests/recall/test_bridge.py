@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Candidate, Fact, Filter, Kind, Origin
-from recollect.recall.bridge import Bridge
-from recollect.recall.subjects import Mentions, opening
+from memorist.model import Candidate, Fact, Filter, Kind, Origin
+from memorist.recall.bridge import Bridge
+from memorist.recall.subjects import Mentions, opening
 from tests.recall.worlds import draft, memory, world
 
 LEAD = memory("lead", "The shop in Leland sells Blue Harvest by Ida Moss, a baker.")

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.recall.data import from_data, to_data, with_settings
-from recollect.recall.fuse import ReciprocalRank
-from recollect.recall.recipes import RECIPES, custom_recipes
-from recollect.recall.rerank import Reread
-from recollect.recall.search import Search
+from memorist.errors import InvalidInput
+from memorist.recall.data import from_data, to_data, with_settings
+from memorist.recall.fuse import ReciprocalRank
+from memorist.recall.recipes import RECIPES, custom_recipes
+from memorist.recall.rerank import Reread
+from memorist.recall.search import Search
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -18,14 +18,14 @@ def test_a_recipe_survives_json(name: str) -> None:
 
 
 def test_one_number_of_a_recipe_can_be_changed() -> None:
-    changed = with_settings(RECIPES["recollect"], {"reread.depth": 30, "search.limit": 7})
+    changed = with_settings(RECIPES["memorist"], {"reread.depth": 30, "search.limit": 7})
     stages = {stage.kind: stage for stage in changed.stages}
     assert isinstance(stages["reread"], Reread) and stages["reread"].depth == 30
     assert isinstance(stages["search"], Search) and stages["search"].limit == 7
 
 
 def test_a_parameter_of_a_nested_part_can_be_changed() -> None:
-    changed = with_settings(RECIPES["recollect"], {"bounded_recency.share": 0.5})
+    changed = with_settings(RECIPES["memorist"], {"bounded_recency.share": 0.5})
     assert "'share': 0.5" in str(to_data(changed))
 
 
@@ -51,20 +51,20 @@ def test_what_does_not_fit_is_refused_by_name(stages: list[object], message: str
 def test_users_write_recipes_from_a_base_or_from_stages() -> None:
     recipes = custom_recipes(
         {
-            "sharper": {"base": "recollect", "set": {"reread.depth": 5}},
-            "recollect": {"set": {"reread.depth": 9}},
+            "sharper": {"base": "memorist", "set": {"reread.depth": 5}},
+            "memorist": {"set": {"reread.depth": 9}},
             "plain": {"stages": [{"stage": "search", "signals": [{"signal": "keyword"}]}, {"stage": "rrf"}]},
         }
     )
-    assert [recipe.name for recipe in recipes.values()] == ["sharper", "recollect", "plain"]
+    assert [recipe.name for recipe in recipes.values()] == ["sharper", "memorist", "plain"]
     assert recipes["plain"].stages[1] == ReciprocalRank()
 
 
 def test_a_recipe_without_a_base_says_which_there_are() -> None:
-    with pytest.raises(InvalidInput, match="no base 'mine'.*recollect"):
+    with pytest.raises(InvalidInput, match="no base 'mine'.*memorist"):
         custom_recipes({"mine": {"set": {}}})
 
 
 def test_an_unknown_part_in_a_setting_names_those_there_are() -> None:
     with pytest.raises(InvalidInput, match="no part 'mmr'.*It has content, dates, embed, search, vector"):
-        with_settings(RECIPES["recollect"], {"mmr.lambda": 1})
+        with_settings(RECIPES["memorist"], {"mmr.lambda": 1})

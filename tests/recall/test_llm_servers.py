@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from recollect.asking import STEPS
-from recollect.asking.wording import prompt
-from recollect.config import Config
-from recollect.language import build_askers
-from recollect.model import Kind, Recall, Spent
-from recollect.profiles import PLAIN
-from recollect.recall.recipes import RECIPES
-from recollect.testing.llm_server import AnthropicServer, Fault, LLMRequest, OpenAIServer, Reply, ScriptedLLM
+from memorist.asking import STEPS
+from memorist.asking.wording import prompt
+from memorist.config import Config
+from memorist.language import build_askers
+from memorist.model import Kind, Recall, Spent
+from memorist.profiles import PLAIN
+from memorist.recall.recipes import RECIPES
+from memorist.testing.llm_server import AnthropicServer, Fault, LLMRequest, OpenAIServer, Reply, ScriptedLLM
 from tests.recall.test_llm_stages import AXIS, QUERY, all_notes, graph
 from tests.recall.worlds import request
 from tests.recipes.worlds import near, node
@@ -41,9 +41,9 @@ def answers(asked: LLMRequest) -> Reply:
 
 @contextmanager
 def served(vendor: str, script: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ScriptedLLM, Config]]:
-    monkeypatch.setenv("RECOLLECT_TEST_KEY", "test")
+    monkeypatch.setenv("MEMORIST_TEST_KEY", "test")
     with SERVERS[vendor](script) as server:
-        options = {"url": server.url, "key_env": "RECOLLECT_TEST_KEY", "timeout": 0.3, "retries": 0}
+        options = {"url": server.url, "key_env": "MEMORIST_TEST_KEY", "timeout": 0.3, "retries": 0}
         yield server, Config(llm=f"{vendor}:small", llm_options=options)
 
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from recollect.asking import Asker
-from recollect.errors import InvalidInput, MissingService
-from recollect.model import Kind, Link, Memory, Recall, Spent
-from recollect.ports import Batch
-from recollect.recall.data import from_data, to_data
-from recollect.recall.pipeline import Pipeline
-from recollect.recall.prepare.meaning import ClassifyMode, Expand
-from recollect.recall.recipes import RECIPES
-from recollect.recall.stage import Env
-from recollect.recall.understand import expand_query, key_phrases
-from recollect.recall.why_not import why_not
-from recollect.wire import trace_to_data
+from memorist.asking import Asker
+from memorist.errors import InvalidInput, MissingService
+from memorist.model import Kind, Link, Memory, Recall, Spent
+from memorist.ports import Batch
+from memorist.recall.data import from_data, to_data
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.prepare.meaning import ClassifyMode, Expand
+from memorist.recall.recipes import RECIPES
+from memorist.recall.stage import Env
+from memorist.recall.understand import expand_query, key_phrases
+from memorist.recall.why_not import why_not
+from memorist.wire import trace_to_data
 from tests.asking.fakes import NAME, SILENT, FakeLLM, asker
 from tests.recall.worlds import draft, request, world
 from tests.recipes.worlds import ChosenEmbedder, near, node, notes, tuned
@@ -173,7 +173,7 @@ def test_expansion_is_by_rules_unless_asked_otherwise() -> None:
     assert (by_model.query.expansion, by_model.notes) == (("hamster",), (f"expanded by {NAME}",))
     mnemo = next(stage for stage in RECIPES["mnemo"].stages if isinstance(stage, Expand))
     assert mnemo.by == "rules"
-    assert not any(hasattr(part, "by") and part.by != "rules" for part in RECIPES["recollect"].parts())  # pyright: ignore
+    assert not any(hasattr(part, "by") and part.by != "rules" for part in RECIPES["memorist"].parts())  # pyright: ignore
 
 
 # Faults

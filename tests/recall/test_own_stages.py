@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.errors import ModelUnavailable
-from recollect.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth
-from recollect.recall.company import Company
-from recollect.recall.confidence import Confidence
-from recollect.recall.conversation import AssembleTurns
-from recollect.recall.factors import WrittenWords
-from recollect.recall.prepare.embed import Embed
-from recollect.recall.rerank import Reread
-from recollect.testing.fakes import FakeEmbedder
-from recollect.text.tokens import count_tokens
+from memorist.errors import ModelUnavailable
+from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth
+from memorist.recall.company import Company
+from memorist.recall.confidence import Confidence
+from memorist.recall.conversation import AssembleTurns
+from memorist.recall.factors import WrittenWords
+from memorist.recall.prepare.embed import Embed
+from memorist.recall.rerank import Reread
+from memorist.testing.fakes import FakeEmbedder
+from memorist.text.tokens import count_tokens
 from tests.recall.worlds import draft, memory, world
 
 

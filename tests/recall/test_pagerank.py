@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recollect.errors import InvalidInput
-from recollect.recall.pagerank import RECALL_TOLERANCE, Adjacency, personalized_pagerank
+from memorist.errors import InvalidInput
+from memorist.recall.pagerank import RECALL_TOLERANCE, Adjacency, personalized_pagerank
 
 Edge = tuple[int, int, float]
 EXACT = 1e-12

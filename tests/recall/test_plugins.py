@@ -9,8 +9,8 @@ from pathlib import Path
 
 PLUGIN = '''
 from dataclasses import dataclass, replace
-from recollect.model import Hit
-from recollect.recall.stage import Factor, Signal, Stage
+from memorist.model import Hit
+from memorist.recall.stage import Factor, Signal, Stage
 
 @dataclass(frozen=True, slots=True)
 class Starred(Factor):
@@ -39,18 +39,18 @@ def constant(relevance, memory, usage, params):
     return 0.25
 '''
 ENTRY_POINTS = """
-[recollect.factors]
+[memorist.factors]
 starred = plug:Starred
-[recollect.signals]
+[memorist.signals]
 everything = plug:Everything
-[recollect.stages]
+[memorist.stages]
 reverse = plug:Reverse
-[recollect.value_functions]
+[memorist.value_functions]
 constant = plug:constant
 """
 SCRIPT = """
-import recollect
-from recollect.testing.fakes import FakeEmbedder
+import memorist
+from memorist.testing.fakes import FakeEmbedder
 stages = [
     {"stage": "search", "signals": [{"signal": "everything"}]},
     {"stage": "rrf"},
@@ -59,7 +59,7 @@ stages = [
     {"stage": "limit"},
 ]
 recipes = {"mine": {"stages": stages}, "flat": {"base": "mnemosyne-graph", "set": {"nodes.function": "constant"}}}
-with recollect.open(":memory:", embedder=FakeEmbedder(), config={"recipes": recipes}) as memory:
+with memorist.open(":memory:", embedder=FakeEmbedder(), config={"recipes": recipes}) as memory:
     memory.remember("plain")
     memory.remember("bright", flags=["starred"])
     print(*[item.memory.text for item in memory.recall("?", recipe="mine").items])

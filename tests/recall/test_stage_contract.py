@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.model import (
+from memorist.model import (
     Candidate,
     Evidence,
     Filter,
@@ -24,13 +24,13 @@ from recollect.model import (
     Tier,
     instant,
 )
-from recollect.ports import Batch
-from recollect.recall.catalogue import FACTORS, SIGNALS, STAGES
-from recollect.recall.stage import Draft, Env, Stage, ranked
-from recollect.remember.entities import about
-from recollect.stores.memory import MemoryStore
-from recollect.testing import FakeEmbedder, sample_world
-from recollect.testing.stage_suite import assert_stage_contract
+from memorist.ports import Batch
+from memorist.recall.catalogue import FACTORS, SIGNALS, STAGES
+from memorist.recall.stage import Draft, Env, Stage, ranked
+from memorist.remember.entities import about
+from memorist.stores.memory import MemoryStore
+from memorist.testing import FakeEmbedder, sample_world
+from memorist.testing.stage_suite import assert_stage_contract
 
 NOW = instant("2024-07-01")
 WORLD = sample_world()

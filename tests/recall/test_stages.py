@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.errors import StoreBusy
-from recollect.model import Candidate, Filter, Kind, Origin
-from recollect.recall.assemble import HEADER, Assemble, shortened
-from recollect.recall.factors import BoundedRecency
-from recollect.recall.fuse import ReciprocalRank, WeightedSum
-from recollect.recall.score import Weigh
-from recollect.recall.select import Limit
-from recollect.recall.track import Track
-from recollect.text.tokens import count_tokens
+from memorist.errors import StoreBusy
+from memorist.model import Candidate, Filter, Kind, Origin
+from memorist.recall.assemble import HEADER, Assemble, shortened
+from memorist.recall.factors import BoundedRecency
+from memorist.recall.fuse import ReciprocalRank, WeightedSum
+from memorist.recall.score import Weigh
+from memorist.recall.select import Limit
+from memorist.recall.track import Track
+from memorist.text.tokens import count_tokens
 from tests.recall.worlds import NOW, draft, memory, world
 
 

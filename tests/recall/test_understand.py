@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.recall.understand import (
+from memorist.recall.understand import (
     Mode,
     bridge_phrases,
     expand_query,
@@ -12,8 +12,8 @@ from recollect.recall.understand import (
     key_phrases,
     query_mode,
 )
-from recollect.text.stems import stem
-from recollect.text.words import query_words
+from memorist.text.stems import stem
+from memorist.text.words import query_words
 from tests.recall import questions
 
 SAID = """

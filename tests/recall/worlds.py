@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from recollect.model import Candidate, Filter, Found, Hit, Memory, Query, RecallRequest, Times
-from recollect.ports import Batch, Embedder
-from recollect.recall.stage import Draft, Env
-from recollect.stores.memory import MemoryStore
-from recollect.views import generation_of
+from memorist.model import Candidate, Filter, Found, Hit, Memory, Query, RecallRequest, Times
+from memorist.ports import Batch, Embedder
+from memorist.recall.stage import Draft, Env
+from memorist.stores.memory import MemoryStore
+from memorist.views import generation_of
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 

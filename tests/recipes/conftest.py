@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.ports import Store
+from memorist.ports import Store
 from tests.stores.kinds import STORES, OpenStore
 
 

@@ -7,14 +7,14 @@ from math import log
 
 import pytest
 
-from recollect.model import Candidate, Fact, Filter, Kind, Memory, Recall, Tier, Usage, Worth
-from recollect.ports import Store
-from recollect.recall.data import to_data
-from recollect.recall.diversify import MMR
-from recollect.recall.enrich import CONFLICT, Enrich
-from recollect.recall.recipes import RECIPES
-from recollect.recall.search import Fuzzy, Signature
-from recollect.stores.memory import MemoryStore
+from memorist.model import Candidate, Fact, Filter, Kind, Memory, Recall, Tier, Usage, Worth
+from memorist.ports import Store
+from memorist.recall.data import to_data
+from memorist.recall.diversify import MMR
+from memorist.recall.enrich import CONFLICT, Enrich
+from memorist.recall.recipes import RECIPES
+from memorist.recall.search import Fuzzy, Signature
+from memorist.stores.memory import MemoryStore
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import ids, near, opened, scores, skipped, tuned
 

@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect.engine import Engine
-from recollect.errors import MissingService, NotFound
-from recollect.model import Kind, Link, Memory, Recall, Tier, instant
-from recollect.ports import Store
-from recollect.recall.cite import SOURCE_OF
-from recollect.recall.recipes import RECIPES
-from recollect.recall.request import recall_request
-from recollect.stores.memory import MemoryStore
-from recollect.testing import FakeClock, FakeEmbedder, sample_world
-from recollect.wire import recall_to_data
+import memorist
+from memorist.engine import Engine
+from memorist.errors import MissingService, NotFound
+from memorist.model import Kind, Link, Memory, Recall, Tier, instant
+from memorist.ports import Store
+from memorist.recall.cite import SOURCE_OF
+from memorist.recall.recipes import RECIPES
+from memorist.recall.request import recall_request
+from memorist.stores.memory import MemoryStore
+from memorist.testing import FakeClock, FakeEmbedder, sample_world
+from memorist.wire import recall_to_data
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import CountingStore, ids, near, opened, tuned
 
@@ -89,7 +89,7 @@ def test_the_same_question_twice_has_the_same_answer(recipe: str, engine: Engine
 def test_both_stores_give_the_same_answer(recipe: str, tmp_path: Path) -> None:
     answers = []
     for url in (":memory:", tmp_path / "agent.db"):
-        with recollect.open(url, embedder=FakeEmbedder(), space="same", clock=FakeClock(NOW)) as engine:
+        with memorist.open(url, embedder=FakeEmbedder(), space="same", clock=FakeClock(NOW)) as engine:
             engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-01-01", ingested_at="2024-01-02")
             for number, one in enumerate(WORLD):
                 engine.remember(one.text, kind=one.kind, at="2024-05-01", ingested_at="2024-05-02", position=number)
@@ -168,7 +168,7 @@ def test_a_context_never_tells_what_may_not_be_seen(recipe: str, engine: Engine,
 # Explanations
 
 SCORING = {
-    "recollect": ("weighted_sum", "weigh", "reread"),
+    "memorist": ("weighted_sum", "weigh", "reread"),
     "mnemosyne-graph": ("nodes",),
     "mnemo": ("rrf", "weigh", "normalise", "rerank"),
     "memoria": ("rrf", "rerank"),
@@ -227,7 +227,7 @@ RANKED = {"ledger?": near(1.0), **{f"Ledger entry {n}.": near(0.9 - 0.004 * n) f
 
 
 def test_why_not_names_the_signal_that_came_nearest() -> None:
-    with opened(*many(), vectors=RANKED, recipe=tuned("recollect", search__limit=20)) as engine:
+    with opened(*many(), vectors=RANKED, recipe=tuned("memorist", search__limit=20)) as engine:
         why = engine.why_not("ledger?", "m030")
         nothing = engine.why_not("unknown words", "m030", recipe="abmind")
     assert why.stage == "search.vector"
@@ -276,7 +276,7 @@ def test_all_recipes_answer_every_question_of_a_real_conversation_offline(
         one["text"] for one in read(data / "eval/locomo/queries.jsonl") if one["metadata"]["group"] == "conv-26"
     ]
     assert (len(turns), len(questions)) == (419, 197)
-    with recollect.open(tmp_path / "agent.db", reranker="none") as engine:
+    with memorist.open(tmp_path / "agent.db", reranker="none") as engine:
         engine.remember_many(
             {"text": turn["text"], "at": turn["metadata"]["at"], "speaker": turn["metadata"]["speaker"], "position": n}
             for n, turn in enumerate(turns)

@@ -7,10 +7,10 @@ from math import exp, log
 
 import pytest
 
-from recollect.model import Candidate, Situation, Tier, Usage, Worth
-from recollect.recall.factors import LinearRecency, RecencyBand, SituationBoost, Spacing, Weibull
-from recollect.recall.factors.usage import soft_count
-from recollect.recall.search.fuzzy import Fuzzy
+from memorist.model import Candidate, Situation, Tier, Usage, Worth
+from memorist.recall.factors import LinearRecency, RecencyBand, SituationBoost, Spacing, Weibull
+from memorist.recall.factors.usage import soft_count
+from memorist.recall.search.fuzzy import Fuzzy
 from tests.recall.worlds import NOW, draft, memory, world
 
 

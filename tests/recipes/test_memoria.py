@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from recollect.model import Fact, Kind, Link, Memory, Origin, Recall, Times, Worth, instant
-from recollect.ports import Purpose, Store
-from recollect.recall.cite import SOURCE_OF
-from recollect.stores.memory import MemoryStore
-from recollect.testing.fakes import FakeClock, FakeEmbedder
-from recollect.text.tokens import count_tokens
+from memorist.model import Fact, Kind, Link, Memory, Origin, Recall, Times, Worth, instant
+from memorist.ports import Purpose, Store
+from memorist.recall.cite import SOURCE_OF
+from memorist.stores.memory import MemoryStore
+from memorist.testing.fakes import FakeClock, FakeEmbedder
+from memorist.text.tokens import count_tokens
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import ChosenReranker, CountingStore, ids, notes, opened, scores, skipped, tuned
 
@@ -107,7 +107,7 @@ def lived() -> Memory:
 def test_memoria_looks_back_with_the_knowledge_of_then(as_of: str, memoria: bool, elsewhere: bool) -> None:
     with opened(lived(), recipe="memoria", embedder=FakeEmbedder()) as engine:
         assert present(engine.recall(WHERE, as_of=as_of), "f") is memoria
-        assert (ids(engine.recall(WHERE, as_of=as_of, recipe="recollect")) == ["f"]) is elsewhere
+        assert (ids(engine.recall(WHERE, as_of=as_of, recipe="memorist")) == ["f"]) is elsewhere
 
 
 def test_a_superseded_fact_is_found_in_its_time(store: Store) -> None:

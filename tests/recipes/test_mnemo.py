@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ModelUnavailable
-from recollect.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
-from recollect.ports import Store
-from recollect.recall.diversify import diverse_order
-from recollect.recall.noise import PROTOTYPES, learn
-from recollect.recall.recipes import RECIPES
-from recollect.recall.search import Search
-from recollect.recall.select import MinimumScore, Scope
-from recollect.stores.memory import MemoryStore
-from recollect.testing.fakes import FakeClock, FakeEmbedder
+from memorist.errors import ModelUnavailable
+from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
+from memorist.ports import Store
+from memorist.recall.diversify import diverse_order
+from memorist.recall.noise import PROTOTYPES, learn
+from memorist.recall.recipes import RECIPES
+from memorist.recall.search import Search
+from memorist.recall.select import MinimumScore, Scope
+from memorist.stores.memory import MemoryStore
+from memorist.testing.fakes import FakeClock, FakeEmbedder
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import (
     ChosenEmbedder,

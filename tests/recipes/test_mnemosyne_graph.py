@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.model import Kind, Link, Recall, Usage
-from recollect.ports import Store
-from recollect.recall.nodes import Nodes
-from recollect.recall.understand import bridge_phrases
+from memorist.errors import InvalidInput
+from memorist.model import Kind, Link, Recall, Usage
+from memorist.ports import Store
+from memorist.recall.nodes import Nodes
+from memorist.recall.understand import bridge_phrases
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import TOLERANCE, ChosenEmbedder, ids, near, node, notes, opened, tuned
 

@@ -7,10 +7,10 @@ from math import exp
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.model import Item, Recall, Worth
-from recollect.ports import Store
-from recollect.testing import FakeEmbedder, sample_world
+from memorist.errors import InvalidInput
+from memorist.model import Item, Recall, Worth
+from memorist.ports import Store
+from memorist.testing import FakeEmbedder, sample_world
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import TOLERANCE, ids, near, opened, scores, skipped, tuned
 
@@ -87,7 +87,7 @@ def test_age_may_be_counted_from_when_it_was_true() -> None:
     with opened(recipe=tuned(RECIPE, recency_band__age_from="valid")) as engine:
         engine.remember("The ledger.", at="2010-01-01", importance=1.0)
         assert engine.recall(QUERY).items[0].score == pytest.approx((0.3 + 0.2) * 0.7)
-        assert engine.recall(QUERY, recipe="recollect").items
+        assert engine.recall(QUERY, recipe="memorist").items
 
 
 def test_importance_breaks_what_meaning_and_words_leave_equal() -> None:

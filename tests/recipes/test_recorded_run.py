@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.model import Kind, Recall
-from recollect.testing import FakeClock
-from recollect.testing.llm_server import Answer, AnthropicServer, Fault, LLMRequest, OpenAIServer, ScriptedLLM
-from recollect.testing.recorded_run import FAILURE, FIND, GOAL, STEPS, answer
+import memorist
+from memorist import Engine
+from memorist.model import Kind, Recall
+from memorist.testing import FakeClock
+from memorist.testing.llm_server import Answer, AnthropicServer, Fault, LLMRequest, OpenAIServer, ScriptedLLM
+from memorist.testing.recorded_run import FAILURE, FIND, GOAL, STEPS, answer
 
 HOW = "How do I raise the sync timeout?"
 WHERE = "Where is the sync log of Heron?"
@@ -32,7 +32,7 @@ def scripted(request: LLMRequest) -> Answer:
 
 def lived(**options: Any) -> Engine:
     """A memory whose agent has just lived through the run."""
-    memory = recollect.open(
+    memory = memorist.open(
         ":memory:", clock=FakeClock(), recipe="mnemosyne-graph", embedder="local:all-minilm-l6-v2", **options
     )
     with memory.session(GOAL, "run") as session:

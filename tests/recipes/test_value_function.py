@@ -6,8 +6,8 @@ from math import exp
 
 import pytest
 
-from recollect.model import Usage
-from recollect.recall.value import COMMON, PARAMS, default_value, frequency, recency, reward, value_function
+from memorist.model import Usage
+from memorist.recall.value import COMMON, PARAMS, default_value, frequency, recency, reward, value_function
 from tests.recall.worlds import memory
 
 ONE = memory("a")

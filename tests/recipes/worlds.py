@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from recollect.engine import Engine
-from recollect.model import Kind, Link, Memory, Recall, fingerprint
-from recollect.ports import Batch, Embedder, Purpose, Reranker, Store
-from recollect.recall.data import with_settings
-from recollect.recall.pipeline import Pipeline
-from recollect.recall.recipes import RECIPES
-from recollect.remember.entities import about
-from recollect.stores.memory import MemoryStore
-from recollect.testing.fakes import FakeClock
-from recollect.views import generation_of
+from memorist.engine import Engine
+from memorist.model import Kind, Link, Memory, Recall, fingerprint
+from memorist.ports import Batch, Embedder, Purpose, Reranker, Store
+from memorist.recall.data import with_settings
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.recipes import RECIPES
+from memorist.remember.entities import about
+from memorist.stores.memory import MemoryStore
+from memorist.testing.fakes import FakeClock
+from memorist.views import generation_of
 from tests.recall.worlds import NOW, memory
 
 DIM = 6
@@ -106,7 +106,7 @@ def keep(store: Store, memories: Sequence[Memory], embedder: Embedder | None, li
 @contextmanager
 def opened(
     *memories: Memory,
-    recipe: Pipeline | str = "recollect",
+    recipe: Pipeline | str = "memorist",
     vectors: Mapping[str, Sequence[float]] | None = None,
     embedder: Embedder | None = None,
     reranker: Reranker | None = None,

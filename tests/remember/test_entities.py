@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.model import Entity, Fact, Link
-from recollect.remember.entities import MENTIONS, OBJECT, SUBJECT, about, entity_named
-from recollect.remember.extract.names import name_runs
-from recollect.remember.ledger import settled
-from recollect.remember.record import record
-from recollect.remember.relate import told
+from memorist.model import Entity, Fact, Link
+from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT, about, entity_named
+from memorist.remember.extract.names import name_runs
+from memorist.remember.ledger import settled
+from memorist.remember.record import record
+from memorist.remember.relate import told
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 

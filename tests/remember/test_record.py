@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.model import Kind, Tier, Worth
-from recollect.remember.record import MAX_BYTES, record
+from memorist.errors import InvalidInput
+from memorist.model import Kind, Tier, Worth
+from memorist.remember.record import MAX_BYTES, record
 
 NOW = datetime(2024, 7, 1, 12, tzinfo=UTC)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.recall.catalogue import BUILT_IN
-from recollect.recall.recipes import RECIPES
+from memorist.recall.catalogue import BUILT_IN
+from memorist.recall.recipes import RECIPES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -45,7 +45,7 @@ def test_the_sessions_of_a_page_print_what_they_show(page: Path, session: str, t
     """Commands follow `$`; `...` stands for anything that varies, such as an id or a time."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command, shown in re.findall(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", session + "\n", re.MULTILINE):
-        if shlex.split(command)[0] != "recollect":
+        if shlex.split(command)[0] != "memorist":
             continue
         ran = subprocess.run(
             command,

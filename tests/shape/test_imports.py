@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "recollect"
+SOURCE = Path(__file__).parents[2] / "src" / "memorist"
 PURE = {"errors", "model", "ports", "text"}
 MAY_IMPORT = {
     "errors": set[str](),
@@ -93,7 +93,7 @@ LAZY = {
     "Stemmer",
     "spacy",
     "platformdirs",
-    "recollect_models",
+    "memorist_models",
     "psycopg",
     "psycopg_pool",
     "pgvector",
@@ -118,14 +118,13 @@ def imported_rooms(path: Path) -> set[str]:
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             names = [
-                f"{node.module}.{alias.name}" if node.module == "recollect" else str(node.module)
-                for alias in node.names
+                f"{node.module}.{alias.name}" if node.module == "memorist" else str(node.module) for alias in node.names
             ]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         else:
             continue
-        rooms |= {name.split(".")[1] for name in names if name.startswith("recollect.")}
+        rooms |= {name.split(".")[1] for name in names if name.startswith("memorist.")}
     return rooms
 
 
@@ -142,8 +141,8 @@ def test_every_room_has_a_rule() -> None:
     assert {room(path) for path in modules()} - {"__init__"} <= MAY_IMPORT.keys()
 
 
-def test_importing_recollect_loads_no_vendor() -> None:
-    code = "import sys, recollect; print(*{name.split('.')[0] for name in sys.modules})"
+def test_importing_memorist_loads_no_vendor() -> None:
+    code = "import sys, memorist; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not LAZY & set(loaded)
 

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import inspect
 
-import recollect
-from recollect.recall.catalogue import BUILT_IN
+import memorist
+from memorist.recall.catalogue import BUILT_IN
 
 
 def test_all_names_exactly_what_is_exported() -> None:
     public = {
-        name for name in vars(recollect) if not name.startswith("_") and not inspect.ismodule(vars(recollect)[name])
+        name for name in vars(memorist) if not name.startswith("_") and not inspect.ismodule(vars(memorist)[name])
     }
     lazy = {"Engine", "AsyncEngine", "Client", "connect", "connect_async"}
     helpers = {"annotations", "Any", "TYPE_CHECKING"}
-    assert (public | lazy | {"__version__"}) - helpers == set(recollect.__all__)
-    assert recollect.__all__ == sorted(recollect.__all__)
+    assert (public | lazy | {"__version__"}) - helpers == set(memorist.__all__)
+    assert memorist.__all__ == sorted(memorist.__all__)
 
 
 def test_every_public_name_resolves_and_has_a_docstring() -> None:
-    for name in recollect.__all__:
+    for name in memorist.__all__:
         if name != "__version__":
-            assert inspect.getdoc(getattr(recollect, name)), name
+            assert inspect.getdoc(getattr(memorist, name)), name
 
 
 def test_the_async_engine_has_the_same_verbs() -> None:
     def verbs(engine: type) -> set[str]:
         return {name for name, _ in inspect.getmembers(engine, inspect.isfunction) if not name.startswith("_")}
 
-    assert verbs(recollect.AsyncEngine) == verbs(recollect.Engine)
+    assert verbs(memorist.AsyncEngine) == verbs(memorist.Engine)
 
 
 def test_a_client_has_the_same_verbs_but_those_of_a_process() -> None:
@@ -36,7 +36,7 @@ def test_a_client_has_the_same_verbs_but_those_of_a_process() -> None:
         return {name for name, _ in inspect.getmembers(engine, inspect.isfunction) if not name.startswith("_")}
 
     own = {"work"}  # the server does its own work
-    assert verbs(recollect.Engine) - own <= verbs(recollect.Client)
+    assert verbs(memorist.Engine) - own <= verbs(memorist.Client)
 
 
 def test_parts_state_their_role_kind_and_purpose() -> None:

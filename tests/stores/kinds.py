@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from recollect.ports import Store
-from recollect.stores.memory import MemoryStore
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.sqlite import SqliteStore
+from memorist.ports import Store
+from memorist.stores.memory import MemoryStore
+from memorist.stores.postgres import PostgresStore
+from memorist.stores.sqlite import SqliteStore
 from tests.stores.postgres_server import space_of
 
 STORES = ("memory", "sqlite", "postgres")

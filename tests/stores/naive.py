@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from recollect.stores.index import Entry
-from recollect.text import bm25
-from recollect.text.languages import language
-from recollect.text.stems import stem
-from recollect.text.words import query_words
+from memorist.stores.index import Entry
+from memorist.text import bm25
+from memorist.text.languages import language
+from memorist.text.stems import stem
+from memorist.text.words import query_words
 
 World = Mapping[str, Entry]
 Scores = dict[str, float]

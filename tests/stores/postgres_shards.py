@@ -15,8 +15,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from recollect.stores.postgres.migrations import migrate
-from recollect.stores.postgres.schema import DISTRIBUTED
+from memorist.stores.postgres.migrations import migrate
+from memorist.stores.postgres.schema import DISTRIBUTED
 from tests.stores.postgres_server import running
 
 
@@ -55,17 +55,17 @@ def _add_server(connection: psycopg.Connection, number: int, url: str) -> None:
 
 
 def _spread(connection: psycopg.Connection, table: str, count: int) -> None:
-    names = {"table": sql.Identifier("recollect", table), "plain": sql.Identifier(f"{table}_plain")}
+    names = {"table": sql.Identifier("memorist", table), "plain": sql.Identifier(f"{table}_plain")}
     _run(connection, "ALTER TABLE {table} RENAME TO {plain}", **names)
-    names["plain"] = sql.Identifier("recollect", f"{table}_plain")
+    names["plain"] = sql.Identifier("memorist", f"{table}_plain")
     _run(connection, "CREATE TABLE {table} (LIKE {plain}) PARTITION BY HASH (space)", **names)
     _run(connection, "DROP TABLE {plain}", **names)
     for number in range(count):
         _run(
             connection,
             "CREATE FOREIGN TABLE {part} PARTITION OF {table} FOR VALUES WITH (MODULUS {count}, REMAINDER {number}) "
-            "SERVER {server} OPTIONS (schema_name 'recollect', table_name {remote})",
-            part=sql.Identifier("recollect", f"{table}_{number}"),
+            "SERVER {server} OPTIONS (schema_name 'memorist', table_name {remote})",
+            part=sql.Identifier("memorist", f"{table}_{number}"),
             server=sql.Identifier(f"shard_{number}"),
             remote=sql.Literal(table),
             count=sql.Literal(count),

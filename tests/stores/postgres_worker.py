@@ -10,11 +10,11 @@ import sys
 import time
 from itertools import count
 
-import recollect
-from recollect.engine import Engine
-from recollect.errors import StoreError
-from recollect.ports import Batch, Reader
-from recollect.testing import memory
+import memorist
+from memorist.engine import Engine
+from memorist.errors import StoreError
+from memorist.ports import Batch, Reader
+from memorist.testing import memory
 
 CITIES = ("Oslo", "Bergen", "Rome", "Lisbon", "Madrid", "Berlin", "Paris", "Vienna")
 KEYS = 4
@@ -42,7 +42,7 @@ def say(*words: object) -> None:
 
 
 def main(url: str, space: str, name: str, seconds: str) -> None:
-    with recollect.open(url, space=space, embedder="none", background=False) as engine:
+    with memorist.open(url, space=space, embedder="none", background=False) as engine:
         say("ready")
         sys.stdin.readline()
         end = time.monotonic() + float(seconds)

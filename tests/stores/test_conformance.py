@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.ports import Store
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.store_suite import StoreConformance
+from memorist.ports import Store
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.store_suite import StoreConformance
 
 
 class TestMemoryStore(StoreConformance):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.model import Filter, Kind, Memory, Tier, Times, Worth, instant
-from recollect.stores.index import Index, entry_of, micros, moment
-from recollect.testing.world import memory
+from memorist.model import Filter, Kind, Memory, Tier, Times, Worth, instant
+from memorist.stores.index import Index, entry_of, micros, moment
+from memorist.testing.world import memory
 
 START = instant("2024-01-01")
 moments = st.integers(0, 4).map(lambda days: START + timedelta(days=days))

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recollect.errors import EmbeddingMismatch
-from recollect.model import Filter, Hit
-from recollect.stores.index import Entry, Index, IndexView, entry_of, matrix
-from recollect.stores.index.matrix import Matrix, unit
-from recollect.testing.world import memory
+from memorist.errors import EmbeddingMismatch
+from memorist.model import Filter, Hit
+from memorist.stores.index import Entry, Index, IndexView, entry_of, matrix
+from memorist.stores.index.matrix import Matrix, unit
+from memorist.testing.world import memory
 
 ALL = Filter()
 Views = Mapping[str, NDArray[Any]]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.model import Fact, Filter, Hit
-from recollect.ports import TextField
-from recollect.stores.index import Index, IndexView, entry_of
-from recollect.testing.world import memory
+from memorist.model import Fact, Filter, Hit
+from memorist.ports import TextField
+from memorist.stores.index import Index, IndexView, entry_of
+from memorist.testing.world import memory
 from tests.stores import naive
 from tests.stores.worlds import QUERIES, Step, played, small_numbers, steps
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Kind, instant
-from recollect.testing import FakeClock, FakeEmbedder, sample_world
+from memorist.model import Kind, instant
+from memorist.testing import FakeClock, FakeEmbedder, sample_world
 
 
 @given(text=st.text())
@@ -54,6 +54,6 @@ def test_the_sample_world_has_something_for_every_part() -> None:
 
 
 def test_the_kit_can_be_imported_without_pytest() -> None:
-    code = "import sys, recollect.testing; print('pytest' in sys.modules, 'numpy' in sys.modules)"
+    code = "import sys, memorist.testing; print('pytest' in sys.modules, 'numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from recollect.model import Filter
-from recollect.ports import Batch
-from recollect.stores.memory import MemoryStore
-from recollect.testing.world import memory
+from memorist.model import Filter
+from memorist.ports import Batch
+from memorist.stores.memory import MemoryStore
+from memorist.testing.world import memory
 
 ALL = Filter()
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.ports import Store
-from recollect.stores.postgres import PostgresStore
-from recollect.testing.store_suite import StoreConformance
+from memorist.ports import Store
+from memorist.stores.postgres import PostgresStore
+from memorist.testing.store_suite import StoreConformance
 from tests.stores.postgres_server import space_of
 
 

@@ -14,16 +14,16 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-import recollect
-from recollect.errors import InvalidInput, NewerStore, StoreError
-from recollect.model import Origin
-from recollect.opening import open_database
-from recollect.ports import Batch
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.postgres.administration import spread
-from recollect.stores.postgres.migrations import MIGRATIONS
-from recollect.stores.postgres.schema import DISTRIBUTED
-from recollect.testing import memory
+import memorist
+from memorist.errors import InvalidInput, NewerStore, StoreError
+from memorist.model import Origin
+from memorist.opening import open_database
+from memorist.ports import Batch
+from memorist.stores.postgres import PostgresStore
+from memorist.stores.postgres.administration import spread
+from memorist.stores.postgres.migrations import MIGRATIONS
+from memorist.stores.postgres.schema import DISTRIBUTED
+from memorist.testing import memory
 
 STAND_IN_FOR_CITUS = """
     CREATE TABLE calls (number SERIAL, made TEXT);
@@ -48,20 +48,20 @@ def empty(postgres: str) -> Iterator[str]:
 
 def test_a_url_opens_a_space_of_a_database(postgres: str) -> None:
     space = f"opened-{uuid4().hex[:8]}"
-    with recollect.open(postgres, space=space, embedder="none") as engine:
+    with memorist.open(postgres, space=space, embedder="none") as engine:
         engine.remember("Alice lives in Oslo.")
         assert (engine.space, engine.recall("Where does Alice live?").items[0].memory.text) == (
             space,
             "Alice lives in Oslo.",
         )
-    with recollect.open(postgres, embedder="none") as engine:
+    with memorist.open(postgres, embedder="none") as engine:
         assert engine.space == "default"
 
 
 def test_a_space_has_a_name_of_some_length(postgres: str) -> None:
     for space in ("", "a/b", "x" * 101):
         with pytest.raises(InvalidInput, match="cannot name a space"):
-            recollect.open(postgres, space=space, embedder="none")
+            memorist.open(postgres, space=space, embedder="none")
     for space in ("", "a\0b", "ø" * 101):
         with pytest.raises(InvalidInput, match="cannot name a space"):
             PostgresStore.open(postgres, space=space)
@@ -92,7 +92,7 @@ def test_looking_at_an_empty_database_changes_nothing(empty: str) -> None:
 def test_a_newer_database_is_left_alone(empty: str) -> None:
     PostgresStore.open(empty, space="a").close()
     with psycopg.connect(empty, autocommit=True) as connection:
-        connection.execute("INSERT INTO recollect.migrations VALUES ('m999_from_the_future')")
+        connection.execute("INSERT INTO memorist.migrations VALUES ('m999_from_the_future')")
     with pytest.raises(NewerStore, match="m999_from_the_future"):
         PostgresStore.open(empty, space="a")
 
@@ -102,12 +102,12 @@ def test_every_table_begins_with_its_space_and_so_does_every_index(postgres: str
     with psycopg.connect(postgres) as connection:
         tables = connection.execute(
             "SELECT table_name, column_name, collation_name FROM information_schema.columns "
-            "WHERE table_schema = 'recollect' AND table_name <> 'migrations' AND ordinal_position = 1"
+            "WHERE table_schema = 'memorist' AND table_name <> 'migrations' AND ordinal_position = 1"
         ).fetchall()
         indexes = connection.execute(
-            "SELECT indexdef FROM pg_indexes WHERE schemaname = 'recollect' AND tablename <> 'migrations'"
+            "SELECT indexdef FROM pg_indexes WHERE schemaname = 'memorist' AND tablename <> 'migrations'"
         ).fetchall()
-        sequences = connection.execute("SELECT count(*) FROM pg_sequences WHERE schemaname = 'recollect'").fetchone()
+        sequences = connection.execute("SELECT count(*) FROM pg_sequences WHERE schemaname = 'memorist'").fetchone()
     assert sorted(tables) == sorted((table, "space", "C") for table in DISTRIBUTED)
     assert all("(space" in definition for (definition,) in indexes)
     assert sequences == (0,)
@@ -121,8 +121,8 @@ def test_a_database_is_spread_by_its_spaces_all_tables_together(empty: str) -> N
         calls = [made for (made,) in connection.execute("SELECT made FROM calls ORDER BY number")]
         assert spread(connection) == []
     first, *others = calls
-    assert first == "recollect.spaces space default"
-    assert others == [f"recollect.{table} space recollect.spaces" for table in DISTRIBUTED[1:]]
+    assert first == "memorist.spaces space default"
+    assert others == [f"memorist.{table} space memorist.spaces" for table in DISTRIBUTED[1:]]
 
 
 def test_without_citus_distributing_says_what_is_missing(postgres: str) -> None:
@@ -145,7 +145,7 @@ def test_a_failure_to_connect_names_a_remedy_and_no_password(postgres: str, part
 @pytest.mark.parametrize("url", ["postgresql://ann:hunter2@[half", "postgresql://ann:hunter2@h/x?colour=red"])
 def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be read") as refused:
-        recollect.open(url, embedder="none")
+        memorist.open(url, embedder="none")
     assert "hunter2" not in str(refused.value)
     assert refused.value.__cause__ is None
 
@@ -168,7 +168,7 @@ def test_what_a_server_cannot_keep_is_refused_and_nothing_of_it_kept(postgres: s
 
 
 def test_a_server_has_its_own_backups(postgres: str, tmp_path: Path) -> None:
-    with recollect.open(postgres, embedder="none") as engine, pytest.raises(InvalidInput, match="pg_dump"):
+    with memorist.open(postgres, embedder="none") as engine, pytest.raises(InvalidInput, match="pg_dump"):
         engine.backup(tmp_path / "copy")
     with pytest.raises(InvalidInput, match="pg_restore"):
-        recollect.restore(tmp_path / "copy", postgres)
+        memorist.restore(tmp_path / "copy", postgres)

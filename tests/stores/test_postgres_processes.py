@@ -15,25 +15,25 @@ from pathlib import Path
 import psycopg
 import pytest
 
-import recollect
-from recollect.engine import Engine
-from recollect.errors import Closed, StoreBusy
-from recollect.model import Filter, Memory, instant
-from recollect.ports import Batch
-from recollect.stores.postgres import PostgresStore
-from recollect.testing import memory
+import memorist
+from memorist.engine import Engine
+from memorist.errors import Closed, StoreBusy
+from memorist.model import Filter, Memory, instant
+from memorist.ports import Batch
+from memorist.stores.postgres import PostgresStore
+from memorist.testing import memory
 from tests.stores.postgres_server import space_of
 from tests.stores.postgres_worker import COUNTER, KEYS
 
 SCRIPT = Path(__file__).with_name("postgres_worker.py")
-SECONDS = float(os.environ.get("RECOLLECT_TEST_SECONDS", "3"))
+SECONDS = float(os.environ.get("MEMORIST_TEST_SECONDS", "3"))
 EVERYTHING = Filter(max_classification=3)
 AT = instant("2024-07-01")
 KILL_ONE = """
     SELECT pg_terminate_backend(pid, 100) FROM pg_stat_activity
-    WHERE application_name = 'recollect' ORDER BY state = 'idle', random() LIMIT 1
+    WHERE application_name = 'memorist' ORDER BY state = 'idle', random() LIMIT 1
 """
-KILL_OTHERS = "SELECT count(pg_terminate_backend(pid, 1000)) FROM pg_stat_activity WHERE application_name = 'recollect'"
+KILL_OTHERS = "SELECT count(pg_terminate_backend(pid, 1000)) FROM pg_stat_activity WHERE application_name = 'memorist'"
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ class Crowd:
 def test_sixteen_processes_remember_supersede_and_forget_in_one_space(postgres: str, space: str) -> None:
     kept, failed = Crowd(postgres, space).rounds()
     assert (len(kept) >= 16, failed) == (True, set())
-    with recollect.open(postgres, space=space, embedder="none") as engine:
+    with memorist.open(postgres, space=space, embedder="none") as engine:
         held = check_sound(engine)
         assert {one.origin.key for one in held if key_of(one).startswith("p")} == kept
         assert len(engine.store.history(COUNTER)) == len(kept), "no update is lost"
@@ -124,7 +124,7 @@ def test_backends_killed_among_sixteen_processes_lose_nothing_acknowledged(postg
         killed += kill_one(postgres)
     kept, failed = crowd.rounds()
     assert (len(kept | failed) >= 16, len(kept) > 0, killed > 0) == (True, True, True)
-    with recollect.open(postgres, space=space, embedder="none") as engine:
+    with memorist.open(postgres, space=space, embedder="none") as engine:
         held = check_sound(engine)
         assert kept <= {key_of(one) for one in held} <= kept | failed | SHARED | {""}
         assert len(kept) <= len(engine.store.history(COUNTER)) <= len(kept | failed)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.model import Filter, Memory
-from recollect.ports import Batch
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.postgres.adapting import disguised, revealed
+from memorist.model import Filter, Memory
+from memorist.ports import Batch
+from memorist.stores.postgres import PostgresStore
+from memorist.stores.postgres.adapting import disguised, revealed
 from tests.stores import test_sqlite_filters as filters
 from tests.stores.test_sqlite_rows import MEMORIES
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from recollect.ports import Batch, Store
-from recollect.stores.postgres import PostgresStore
-from recollect.testing import memory
-from recollect.testing.store_suite import StoreConformance
+from memorist.ports import Batch, Store
+from memorist.stores.postgres import PostgresStore
+from memorist.testing import memory
+from memorist.testing.store_suite import StoreConformance
 from tests.stores.postgres_server import space_of
 from tests.stores.postgres_shards import sharded
 
@@ -44,7 +44,7 @@ def test_a_space_lies_whole_on_one_server(cluster: Cluster) -> None:
     for shard in shards:
         with psycopg.connect(shard) as connection:
             rows = connection.execute(
-                "SELECT space, count(*) FROM recollect.memories WHERE space LIKE 'whole-%' GROUP BY space"
+                "SELECT space, count(*) FROM memorist.memories WHERE space LIKE 'whole-%' GROUP BY space"
             )
             held.append(dict(rows.fetchall()))
     assert all(held), "every server has some"

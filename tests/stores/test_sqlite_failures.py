@@ -9,11 +9,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import Closed, InvalidInput, StoreBusy, StoreError
-from recollect.model import Entity, Filter, Link, Origin, Usage, instant
-from recollect.ports import Batch
-from recollect.stores.sqlite import SqliteStore, connection, writes
-from recollect.testing import FakeEmbedder, memory, sample_world
+from memorist.errors import Closed, InvalidInput, StoreBusy, StoreError
+from memorist.model import Entity, Filter, Link, Origin, Usage, instant
+from memorist.ports import Batch
+from memorist.stores.sqlite import SqliteStore, connection, writes
+from memorist.testing import FakeEmbedder, memory, sample_world
 
 AT = instant("2024-07-01")
 SECRET = "the heron nests behind the old mill"

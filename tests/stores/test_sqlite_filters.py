@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Filter, Kind, Memory, Tier, Times, Worth, instant
-from recollect.ports import Batch
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import memory
+from memorist.model import Filter, Kind, Memory, Tier, Times, Worth, instant
+from memorist.ports import Batch
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing import memory
 
 MOMENTS = [instant("2024-06-01") + timedelta(microseconds=step) for step in range(3)]
 MAYBE = [None, *MOMENTS]

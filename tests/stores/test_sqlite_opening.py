@@ -11,13 +11,13 @@ from typing import Literal
 
 import pytest
 
-from recollect.errors import InvalidInput, NewerStore, NotFound, SpaceMismatch, StoreError
-from recollect.ports import Batch
-from recollect.stores.sqlite import SqliteStore
-from recollect.stores.sqlite.connection import Connections
-from recollect.stores.sqlite.database import Database
-from recollect.stores.sqlite.migrations import MIGRATIONS, migrate, name_of, pending
-from recollect.testing import memory
+from memorist.errors import InvalidInput, NewerStore, NotFound, SpaceMismatch, StoreError
+from memorist.ports import Batch
+from memorist.stores.sqlite import SqliteStore
+from memorist.stores.sqlite.connection import Connections
+from memorist.stores.sqlite.database import Database
+from memorist.stores.sqlite.migrations import MIGRATIONS, migrate, name_of, pending
+from memorist.testing import memory
 from tests.stores.processes import run, working
 
 
@@ -114,7 +114,7 @@ def test_a_folder_or_a_file_on_the_way_is_no_store(tmp_path: Path) -> None:
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "letter.txt"
     path.write_bytes(content)
-    with pytest.raises(StoreError, match="is not a Recollect store"):
+    with pytest.raises(StoreError, match="is not a Memorist store"):
         SqliteStore.open(path)
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (content, [path])
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.model import Filter, instant
-from recollect.ports import Batch
-from recollect.stores.sqlite import SqliteStore, sync, writes
-from recollect.testing import memory
+from memorist.model import Filter, instant
+from memorist.ports import Batch
+from memorist.stores.sqlite import SqliteStore, sync, writes
+from memorist.testing import memory
 from tests.stores.processes import Worker, run, working
 from tests.stores.worker import EVERYTHING, batch
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model import Entity, Link, Memory, Origin
-from recollect.ports import Batch
-from recollect.stores.sqlite import SqliteStore, remnants
-from recollect.testing import FakeEmbedder
-from recollect.testing.world import memory
+from memorist.model import Entity, Link, Memory, Origin
+from memorist.ports import Batch
+from memorist.stores.sqlite import SqliteStore, remnants
+from memorist.testing import FakeEmbedder
+from memorist.testing.world import memory
 
 LENGTHS = (3, 10, 60, 400, 900)
 """Words: some rows fill a page and more, and push others to the next."""

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth, fingerprint
-from recollect.ports import Batch
-from recollect.stores.sqlite import SqliteStore
+from memorist.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth, fingerprint
+from memorist.ports import Batch
+from memorist.stores.sqlite import SqliteStore
 
 TEXTS = st.text(max_size=20)
 MAYBE_TEXT = st.none() | TEXTS

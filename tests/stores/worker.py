@@ -12,11 +12,11 @@ from __future__ import annotations
 import os
 import sys
 
-from recollect.errors import Error
-from recollect.model import Filter
-from recollect.ports import Batch
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FakeEmbedder, memory
+from memorist.errors import Error
+from memorist.model import Filter
+from memorist.ports import Batch
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing import FakeEmbedder, memory
 
 EMBEDDER = FakeEmbedder()
 EVERYTHING = Filter()

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 from hypothesis import strategies as st
 
-from recollect.model import Filter
-from recollect.stores.index import Entry, Index, IndexView, field, index, lexicon, scoring, top
+from memorist.model import Filter
+from memorist.stores.index import Entry, Index, IndexView, field, index, lexicon, scoring, top
 from tests.stores.naive import World
 
 WORDS = [

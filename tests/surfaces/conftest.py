@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recollect.surfaces.cli import main
+from memorist.surfaces.cli import main
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Ran:
     def problem(self) -> str:
         """The one line it complained with."""
         assert self.out == ""
-        assert self.err.startswith("recollect: ") and self.err.count("\n") == 1, self.err
-        return self.err.removeprefix("recollect: ").rstrip("\n")
+        assert self.err.startswith("memorist: ") and self.err.count("\n") == 1, self.err
+        return self.err.removeprefix("memorist: ").rstrip("\n")
 
 
 Cli = Callable[..., Ran]
@@ -71,7 +71,7 @@ def process(tmp_path: Path) -> Cli:
 
     def run(*arguments: str | bytes, stdin: bytes = b"", **environment: str) -> Ran:
         ran = subprocess.run(
-            [sys.executable, "-W", "error", "-m", "recollect", *arguments],
+            [sys.executable, "-W", "error", "-m", "memorist", *arguments],
             cwd=tmp_path,
             input=stdin,
             capture_output=True,

@@ -1,4 +1,4 @@
-"""`recollect bench`: one line for what is wrong, a table or a document for what was measured."""
+"""`memorist bench`: one line for what is wrong, a table or a document for what was measured."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def bench(bare: Cli, folder: Path, tmp_path: Path) -> Cli:
 
 
 def test_it_prints_a_table_and_writes_the_page(bench: Cli, tmp_path: Path) -> None:
-    ran = bench("--recipe", "recollect", "--recipe", "bm25")
+    ran = bench("--recipe", "memorist", "--recipe", "bm25")
     assert (ran.status, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert lines[0] == "chats: 3 questions, 3 texts, 2 groups"
     assert lines[1].split()[:3] == ["recipe", "recall@5", "recall@10"]
-    assert [row.split()[0] for row in lines[2:4]] == ["recollect", "bm25"]
-    assert "recollect ran without embed (no embedder)" in ran.out
+    assert [row.split()[0] for row in lines[2:4]] == ["memorist", "bm25"]
+    assert "memorist ran without embed (no embedder)" in ran.out
     page = tmp_path / "cache" / "pages" / "chats.html"
     assert f"Written: {page}" in ran.out
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -55,7 +55,7 @@ def test_it_prints_a_table_and_writes_the_page(bench: Cli, tmp_path: Path) -> No
 def test_all_are_the_recipes_that_ship(bare: Cli, folder: Path, tmp_path: Path) -> None:
     data = bare("bench", str(folder), "--recipe", "all", "--cache", str(tmp_path / "cache"), "--json").data
     assert list(data["recipes"]) == [
-        "recollect",
+        "memorist",
         "mnemosyne-graph",
         "mnemo",
         "memoria",

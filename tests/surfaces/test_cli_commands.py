@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.remember.record import Fields
-from recollect.stores.sqlite.database import Database
+from memorist.remember.record import Fields
+from memorist.stores.sqlite.database import Database
 from tests.surfaces.conftest import Cli
 
 
@@ -71,7 +71,7 @@ def test_recall_shows_a_ranked_list_and_the_size_of_the_context(cli: Cli) -> Non
     lines = cli("recall", "Alice Stockholm").out.splitlines()
     assert re.fullmatch(r" 1  [01]\.\d{4}  2024-06-03  [0-9a-f]{8}  keyword #1.*", lines[0])
     assert lines[1] == "    Alice moved to Stockholm."
-    assert re.fullmatch(r"2 memories · recipe recollect · context of \d+ tokens · [\d.]+ ms", lines[-1])
+    assert re.fullmatch(r"2 memories · recipe memorist · context of \d+ tokens · [\d.]+ ms", lines[-1])
 
 
 def test_recall_explains_every_item(cli: Cli) -> None:
@@ -151,7 +151,7 @@ def test_show_takes_the_beginning_of_an_id(cli: Cli) -> None:
 def test_show_refuses_a_beginning_that_several_ids_share(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("remember", "One.")
     cli("remember", "Two.")
-    monkeypatch.setattr("recollect.surfaces.cli.target.SHORTEST_ID", 0)
+    monkeypatch.setattr("memorist.surfaces.cli.target.SHORTEST_ID", 0)
     assert cli("show", "").problem == "Several ids begin with ''. Give more of it."
 
 
@@ -203,10 +203,10 @@ def test_stats_counts(cli: Cli) -> None:
 def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
     listed = cli("recipes", "--json").data
     assert all(recipe.keys() == {"name", "stages"} for recipe in listed)
-    assert cli("recipes", "recollect", "--json").data == next(one for one in listed if one["name"] == "recollect")
-    assert re.search(r"^recollect +Our own recipe", cli("recipes").out, re.MULTILINE)
-    shown = cli("recipes", "recollect").out
-    stages = cli("recipes", "recollect", "--json").data["stages"]
+    assert cli("recipes", "memorist", "--json").data == next(one for one in listed if one["name"] == "memorist")
+    assert re.search(r"^memorist +Our own recipe", cli("recipes").out, re.MULTILINE)
+    shown = cli("recipes", "memorist").out
+    stages = cli("recipes", "memorist", "--json").data["stages"]
     assert re.findall(r"^  (\w+)", shown, re.MULTILINE) == [stage["stage"] for stage in stages]
     [reread] = [stage for stage in stages if stage["stage"] == "reread"]
     assert re.search(rf"^  reread +depth {reread['depth']} · weight {reread['weight']:g}", shown, re.MULTILINE)
@@ -214,8 +214,8 @@ def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
 
 
 def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
-    Path("recollect.toml").write_text(
-        '[recipes.mine]\nbase = "recollect"\nset = { "reread.depth" = 7 }\n', encoding="utf-8"
+    Path("memorist.toml").write_text(
+        '[recipes.mine]\nbase = "memorist"\nset = { "reread.depth" = 7 }\n', encoding="utf-8"
     )
     assert "mine" in [recipe["name"] for recipe in bare("recipes", "--json").data]
     assert re.search(r"^mine +content → dates → embed", bare("recipes").out, re.MULTILINE)

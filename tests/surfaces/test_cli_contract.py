@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import recollect
+import memorist
 from tests.surfaces.conftest import Cli
 
 SIGNAL = {"rank", "score", "norm"}
@@ -91,7 +91,7 @@ def test_every_command_prints_one_json_document_and_nothing_else(cli: Cli, monke
         ("show", id),
         ("stats",),
         ("recipes",),
-        ("recipes", "recollect"),
+        ("recipes", "memorist"),
         ("doctor",),
         ("demo",),
         ("forget", id, "--yes"),
@@ -102,7 +102,7 @@ def test_every_command_prints_one_json_document_and_nothing_else(cli: Cli, monke
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("show", "beefbeef"), "There is no memory 'beefbeef'. Look it up with `recollect list`."),
+        (("show", "beefbeef"), "There is no memory 'beefbeef'. Look it up with `memorist list`."),
         (("remember", " "), "A memory's text is empty. Give it at least one visible character."),
         (("recall", "x", "--as-of", "soon"), "'soon' is not a time. Write it as ISO 8601, such as 2024-06-03"),
         (("recall", "x", "--recipe", "soup"), "There is no recipe 'soup'. Choose one of "),
@@ -122,7 +122,7 @@ def test_a_problem_is_one_line_and_status_1(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("recall",), "Missing argument 'QUERY'. Try 'recollect recall --help'."),
+        (("recall",), "Missing argument 'QUERY'. Try 'memorist recall --help'."),
         (("recall", "--bogus"), "No such option: --bogus"),
         (("recall", "x", "--limit", "many"), "Invalid value for '--limit'"),
         (("remember", "x", "--kind", "rumour"), "Invalid value for '--kind'"),
@@ -142,7 +142,7 @@ def test_wrong_usage_is_one_line_and_status_2(cli: Cli, arguments: tuple[str, ..
 
 
 def test_help_and_version_end_well(bare: Cli) -> None:
-    assert bare("--version").out == f"recollect {recollect.__version__}\n"
+    assert bare("--version").out == f"memorist {memorist.__version__}\n"
     assert bare() == bare("--help")
     assert "recall" in bare().out
 
@@ -151,11 +151,11 @@ def test_an_unexpected_failure_is_one_line_that_says_how_to_see_more(cli: Cli, m
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("out of\ncheese\x1b[31m")
 
-    monkeypatch.setattr(recollect, "open", broken)
+    monkeypatch.setattr(memorist, "open", broken)
     ran = cli("stats", "--json")
     assert ran.status == 1
-    assert ran.problem == r"Unexpected RuntimeError: out of cheese\x1b[31m. Set RECOLLECT_DEBUG=1 to see the traceback."
-    monkeypatch.setenv("RECOLLECT_DEBUG", "1")
+    assert ran.problem == r"Unexpected RuntimeError: out of cheese\x1b[31m. Set MEMORIST_DEBUG=1 to see the traceback."
+    monkeypatch.setenv("MEMORIST_DEBUG", "1")
     ran = cli("stats")
     assert ran.status == 1
     assert "Traceback" in ran.err and "in broken" in ran.err
@@ -165,15 +165,15 @@ def test_an_interrupted_command_ends_with_130(cli: Cli, monkeypatch: pytest.Monk
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(recollect, "open", interrupted)
+    monkeypatch.setattr(memorist, "open", interrupted)
     ran = cli("stats")
     assert (ran.status, ran.out) == (130, "")
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain(db: Path) -> None:
-    with recollect.open(db, embedder="none") as engine:
+    with memorist.open(db, embedder="none") as engine:
         engine.remember_many(f"Number {number}. " + "word " * 500 for number in range(100))
-    command = [sys.executable, "-m", "recollect", "--db", str(db), "list", "--json"]
+    command = [sys.executable, "-m", "memorist", "--db", str(db), "list", "--json"]
     environment = {**os.environ, "PYTHONUNBUFFERED": ""}  # unbuffered, Python does not notice
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as running:
         assert running.stdout is not None and running.stderr is not None
@@ -240,7 +240,7 @@ def test_memories_cannot_steer_the_terminal(cli: Cli) -> None:
 @pytest.mark.parametrize("arguments", [("--help",), ("recall", "--help"), ("--version",), ("forget",)])
 def test_help_loads_no_engine(arguments: tuple[str, ...]) -> None:
     code = (
-        "import sys, json; from recollect.surfaces.cli import main; main(sys.argv[1:]); "
+        "import sys, json; from memorist.surfaces.cli import main; main(sys.argv[1:]); "
         "json.dump(sorted({name.partition('.')[0] for name in sys.modules}), sys.stderr)"
     )
     ran = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
@@ -250,7 +250,7 @@ def test_help_loads_no_engine(arguments: tuple[str, ...]) -> None:
 
 
 def test_the_entry_point_itself_loads_no_vendor() -> None:
-    code = "import sys, recollect.surfaces.cli; print(*sys.modules)"
+    code = "import sys, memorist.surfaces.cli; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"typer", "rich", "numpy", "apsw"} & set(loaded)
 

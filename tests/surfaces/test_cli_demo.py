@@ -6,25 +6,25 @@ from typing import Any
 
 import pytest
 
-from recollect.recall.recipes import RECIPES
-from recollect.surfaces.cli.story import QUESTIONS, TURNS
+from memorist.recall.recipes import RECIPES
+from memorist.surfaces.cli.story import QUESTIONS, TURNS
 from tests.surfaces.conftest import Cli
 
 
 @pytest.fixture(scope="module")
 def scenes() -> dict[str, Any]:
-    import recollect
-    from recollect.surfaces.cli.demo import play_all
+    import memorist
+    from memorist.surfaces.cli.demo import play_all
 
-    with recollect.open(":memory:", embedder="local", config={}) as engine:
+    with memorist.open(":memory:", embedder="local", config={}) as engine:
         return play_all(engine, quiet=True)
 
 
 def kept(extract: str) -> int:
     """How many memories and earlier versions the story makes."""
-    import recollect
+    import memorist
 
-    with recollect.open(":memory:", embedder="none", config={"extract": extract}) as engine:
+    with memorist.open(":memory:", embedder="none", config={"extract": extract}) as engine:
         engine.remember_many(TURNS)
         stats = engine.stats()
         return stats.memories + stats.versions
@@ -63,7 +63,7 @@ def test_the_explanation_is_of_the_first_answer(scenes: dict[str, Any]) -> None:
 def test_the_demo_prints_what_it_computed_and_what_to_do_next(bare: Cli) -> None:
     ran = bare("demo")
     assert (ran.status, ran.err) == (0, "")
-    for words in ("Alice lives in Oslo.", "Alice lives in Stockholm.", "龙井茶", "recollect remember"):
+    for words in ("Alice lives in Oslo.", "Alice lives in Stockholm.", "龙井茶", "memorist remember"):
         assert words in ran.out
     assert all(name in ran.out for name in RECIPES)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import recollect_models
-from recollect.config import SETTINGS
+import memorist_models
+from memorist.config import SETTINGS
 from tests.surfaces.conftest import Cli, Ran
 
 
@@ -39,15 +39,15 @@ def test_a_sound_memory_passes(bare: Cli, db: Path) -> None:
 
 
 def test_settings_are_named_with_where_they_come_from(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("recollect.toml").write_text('db = "sqlite:///a.db"\nrecipe = "recollect"\n', encoding="utf-8")
-    monkeypatch.setenv("RECOLLECT_RERANKER", "none")
+    Path("memorist.toml").write_text('db = "sqlite:///a.db"\nrecipe = "memorist"\n', encoding="utf-8")
+    monkeypatch.setenv("MEMORIST_RERANKER", "none")
     settings = {one["name"]: one for one in bare("--space", "a", "doctor", "--json").data["settings"]}
     assert settings.keys() == {setting.name for setting in SETTINGS}
-    file = str(Path("recollect.toml").resolve())
+    file = str(Path("memorist.toml").resolve())
     assert settings["db"] == {"name": "db", "value": "sqlite:///a.db", "origin": file}
     assert settings["space"] == {"name": "space", "value": "a", "origin": "--space"}
     assert settings["recipe"]["origin"] == file
-    assert settings["reranker"] == {"name": "reranker", "value": "none", "origin": "RECOLLECT_RERANKER"}
+    assert settings["reranker"] == {"name": "reranker", "value": "none", "origin": "MEMORIST_RERANKER"}
     assert settings["embedder"] == {"name": "embedder", "value": "local", "origin": "default"}
 
 
@@ -58,10 +58,10 @@ def test_passwords_are_not_shown(bare: Cli) -> None:
 
 
 def test_a_broken_settings_file_is_found_and_the_rest_still_checked(bare: Cli) -> None:
-    Path("recollect.toml").write_text("db = 3\n", encoding="utf-8")
+    Path("memorist.toml").write_text("db = 3\n", encoding="utf-8")
     ran = bare("doctor", "--json")
     assert ran.status == 1
-    assert ran.err == "recollect: 1 of 4 checks failed. Follow the remedies given above.\n"
+    assert ran.err == "memorist: 1 of 4 checks failed. Follow the remedies given above.\n"
     checks = checked(ran)
     assert (checks["settings"]["ok"], checks["settings"]["remedy"]) == (False, "Make it a string.")
     assert checks["model"]["ok"]
@@ -69,15 +69,15 @@ def test_a_broken_settings_file_is_found_and_the_rest_still_checked(bare: Cli) -
 
 def test_a_damaged_model_is_found(bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "model"
-    shutil.copytree(recollect_models.path(), folder)
+    shutil.copytree(memorist_models.path(), folder)
     with (folder / "model.onnx").open("ab") as file:
         file.write(b"!")
-    monkeypatch.setattr(recollect_models, "path", lambda: folder)
+    monkeypatch.setattr(memorist_models, "path", lambda: folder)
     ran = bare("doctor", "--json")
     assert ran.status == 1
     model = checked(ran)["model"]
     assert "model.onnx differs from the checksum" in model["found"]
-    assert "reinstall recollect-models" in model["remedy"]
+    assert "reinstall memorist-models" in model["remedy"]
 
 
 def test_a_file_that_is_no_store_is_found(bare: Cli, db: Path) -> None:

@@ -12,11 +12,11 @@ from typing import Any, get_type_hints
 import pytest
 import typer.main
 
-from recollect.model import Kind, Tier
-from recollect.recall.recipes import RECIPES
-from recollect.recall.request import Filters, RecallOptions
-from recollect.remember.record import Fields
-from recollect.surfaces.cli.app import app
+from memorist.model import Kind, Tier
+from memorist.recall.recipes import RECIPES
+from memorist.recall.request import Filters, RecallOptions
+from memorist.remember.record import Fields
+from memorist.surfaces.cli.app import app
 from tests.surfaces.conftest import Cli
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +84,7 @@ def complete(bare: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     """What bash is offered after a line."""
 
     def offers(line: str) -> list[str]:
-        monkeypatch.setenv("_RECOLLECT_COMPLETE", "complete_bash")
+        monkeypatch.setenv("_MEMORIST_COMPLETE", "complete_bash")
         monkeypatch.setenv("COMP_WORDS", line)
         monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
         with pytest.raises(SystemExit):
@@ -95,24 +95,24 @@ def complete(bare: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 
 
 def test_shells_complete_commands_recipes_kinds_and_tiers(complete: Callable[..., list[str]]) -> None:
-    assert {"remember", "recall", "recipes"} <= set(complete("recollect re"))
-    assert set(RECIPES) <= set(complete("recollect recall x --recipe "))
-    assert complete("recollect recipes rec") == ["recollect"]
-    assert complete("recollect remember x --kind ") == list(Kind)
-    assert complete("recollect list --kinds s") == ["semantic", "subgoal", "source"]
-    assert complete("recollect list --tier ") == list(Tier)
+    assert {"remember", "recall", "recipes"} <= set(complete("memorist re"))
+    assert set(RECIPES) <= set(complete("memorist recall x --recipe "))
+    assert complete("memorist recipes rec") == ["memorist"]
+    assert complete("memorist remember x --kind ") == list(Kind)
+    assert complete("memorist list --kinds s") == ["semantic", "subgoal", "source"]
+    assert complete("memorist list --tier ") == list(Tier)
 
 
 def test_completion_loads_no_engine() -> None:
     code = """if True:
         import atexit, sys
-        from recollect.surfaces.cli import main
+        from memorist.surfaces.cli import main
         atexit.register(lambda: print(*sys.modules))
         main()
     """
-    line = {"_RECOLLECT_COMPLETE": "complete_bash", "COMP_WORDS": "recollect recall --recipe ", "COMP_CWORD": "3"}
+    line = {"_MEMORIST_COMPLETE": "complete_bash", "COMP_WORDS": "memorist recall --recipe ", "COMP_CWORD": "3"}
     ran = subprocess.run([sys.executable, "-c", code], env={**os.environ, **line}, capture_output=True, text=True)
-    assert "recollect" in ran.stdout.split()
+    assert "memorist" in ran.stdout.split()
     assert "numpy" not in ran.stdout.split()
 
 
@@ -121,11 +121,11 @@ def space(cli: Cli, *arguments: str) -> str:
 
 
 def test_flags_win_over_the_environment_and_that_over_the_file(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("recollect.toml").write_text('db = "files/"\nspace = "from-file"\n', encoding="utf-8")
+    Path("memorist.toml").write_text('db = "files/"\nspace = "from-file"\n', encoding="utf-8")
     assert space(bare) == "from-file"
     assert Path("files/from-file.db").exists()
-    monkeypatch.setenv("RECOLLECT_DB", "environment/")
-    monkeypatch.setenv("RECOLLECT_SPACE", "from-environment")
+    monkeypatch.setenv("MEMORIST_DB", "environment/")
+    monkeypatch.setenv("MEMORIST_SPACE", "from-environment")
     assert space(bare) == "from-environment"
     assert Path("environment/from-environment.db").exists()
     assert space(bare, "--db", "flags/", "--space", "from-flag") == "from-flag"
@@ -133,7 +133,7 @@ def test_flags_win_over_the_environment_and_that_over_the_file(bare: Cli, monkey
 
 
 def test_a_settings_file_may_be_named(bare: Cli) -> None:
-    Path("recollect.toml").write_text('db = "here.db"\n', encoding="utf-8")
+    Path("memorist.toml").write_text('db = "here.db"\n', encoding="utf-8")
     Path("other.toml").write_text('db = "there.db"\nspace = "there"\n', encoding="utf-8")
     assert space(bare, "--config", "other.toml") == "there"
     missing = bare("--config", "nowhere.toml", "stats")

@@ -25,7 +25,7 @@ def terminal(db: Path, tmp_path: Path) -> Terminal:
         ours, theirs = pty.openpty()
         environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm-256color", "PYTHONUNBUFFERED": ""}
         environment.pop("NO_COLOR", None)
-        command = [sys.executable, "-m", "recollect", "--db", str(db), "--embedder", "none", *arguments]
+        command = [sys.executable, "-m", "memorist", "--db", str(db), "--embedder", "none", *arguments]
         with subprocess.Popen(
             command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, env=environment
         ) as running:
@@ -61,7 +61,7 @@ def test_forget_asks_and_does_as_told(terminal: Terminal, cli: Cli) -> None:
     assert status == 1
     assert "Tea at five." in shown
     assert "Forget 1 memory for good?" in shown
-    assert plain(shown).endswith("recollect: Nothing was forgotten. Answer y to erase.\n")
+    assert plain(shown).endswith("memorist: Nothing was forgotten. Answer y to erase.\n")
     status, shown = terminal("forget", "--scope", "user:ann", keys=b"y\n")
     assert status == 0
     assert plain(shown).endswith("Forgot 1 memory.\n")

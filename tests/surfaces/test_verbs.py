@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-import recollect
-from recollect.surfaces.rest.settings import Settings
+import memorist
+from memorist.surfaces.rest.settings import Settings
 from tests.surfaces.rest.conftest import Running, running
 from tests.surfaces.verbs import FILE_STORIES, STORIES, Verbs
 
@@ -24,7 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def memory(request: pytest.FixtureRequest, tmp_path: Path, server: Running) -> Iterator[Verbs]:
     """An empty space."""
     if request.param == "in process":
-        with recollect.open(tmp_path / "agent.db", embedder="none") as engine:
+        with memorist.open(tmp_path / "agent.db", embedder="none") as engine:
             yield engine
     else:
         yield server.client(space=uuid4().hex)

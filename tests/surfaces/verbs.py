@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from recollect import InvalidInput, NotFound
-from recollect.model import Kind
+from memorist import InvalidInput, NotFound
+from memorist.model import Kind
 
 Verbs = Any
 """An `Engine`, or whatever has its verbs."""

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from recollect.text import bm25
+from memorist.text import bm25
 
 
 def test_idf_by_hand() -> None:

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.dates import DateSpan, find_dates, normalise_dates
-from recollect.text.dates.chinese import chinese
-from recollect.text.dates.english import english
-from recollect.text.dates.grammar import Grammar, Reading
-from recollect.text.dates.hints import may_hold_dates
-from recollect.text.dates.iso import iso
-from recollect.text.dates.reader import read, scan
-from recollect.text.dates.tokens import tokenise
-from recollect.text.dates.values import Context, Prefer
+from memorist.text.dates import DateSpan, find_dates, normalise_dates
+from memorist.text.dates.chinese import chinese
+from memorist.text.dates.english import english
+from memorist.text.dates.grammar import Grammar, Reading
+from memorist.text.dates.hints import may_hold_dates
+from memorist.text.dates.iso import iso
+from memorist.text.dates.reader import read, scan
+from memorist.text.dates.tokens import tokenise
+from memorist.text.dates.values import Context, Prefer
 
 MONDAY = datetime(2016, 11, 7, 16, 12, tzinfo=UTC)
 

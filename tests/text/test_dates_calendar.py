@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.dates.calendar import Unit, add, holding, month, neighbour, nth, nth_week, nth_weekday, year
-from recollect.text.dates.clock import AFTERNOON, clock, from_to, in_part
-from recollect.text.dates.holidays import ENGLISH_HOLIDAYS, long_weekend
-from recollect.text.dates.lunar import chinese_day, clear_and_bright, easter, islamic_day
-from recollect.text.dates.numbers import chinese_number, full_year, spelled
-from recollect.text.dates.shares import Share, share_of
-from recollect.text.dates.tokens import tokenise
-from recollect.text.dates.values import latest
+from memorist.text.dates.calendar import Unit, add, holding, month, neighbour, nth, nth_week, nth_weekday, year
+from memorist.text.dates.clock import AFTERNOON, clock, from_to, in_part
+from memorist.text.dates.holidays import ENGLISH_HOLIDAYS, long_weekend
+from memorist.text.dates.lunar import chinese_day, clear_and_bright, easter, islamic_day
+from memorist.text.dates.numbers import chinese_number, full_year, spelled
+from memorist.text.dates.shares import Share, share_of
+from memorist.text.dates.tokens import tokenise
+from memorist.text.dates.values import latest
 
 CALENDAR = [unit for unit in Unit if unit not in (Unit.INSTANT, Unit.PART_OF_DAY, Unit.BUSINESS_DAY)]
 MOMENTS = st.datetimes(datetime(200, 1, 1), datetime(9000, 1, 1))

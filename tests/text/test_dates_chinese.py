@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from recollect.text.dates import find_dates
-from recollect.text.dates.iso import iso
+from memorist.text.dates import find_dates
+from memorist.text.dates.iso import iso
 
 MONDAY = datetime(2016, 11, 7, 16, 12)
 

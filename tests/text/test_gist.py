@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.chatter import says_nothing
-from recollect.text.copies import copies, pieces_of
-from recollect.text.gist import denials, gist, repeats
+from memorist.text.chatter import says_nothing
+from memorist.text.copies import copies, pieces_of
+from memorist.text.gist import denials, gist, repeats
 
 KNOWN = "Alice has been at Google for 5 years."
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.phrases import LONGEST_SEGMENT, MOST_WORDS, Phrase, phrases, stems
+from memorist.text.phrases import LONGEST_SEGMENT, MOST_WORDS, Phrase, phrases, stems
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.questions import asks
+from memorist.text.questions import asks
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.secrets import is_card, is_iban, masked, secrets_in
+from memorist.text.secrets import is_card, is_iban, masked, secrets_in
 from tests.secret_samples import CARD, IBAN, INNOCENT, PASSWORDS, SAMPLES
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.text.signature import (
+from memorist.errors import InvalidInput
+from memorist.text.signature import (
     bit_matrix,
     content_stems,
     hamming_similarity,
@@ -14,7 +14,7 @@ from recollect.text.signature import (
     signature,
     similarities,
 )
-from recollect.text.words import words
+from memorist.text.words import words
 
 TEXTS = st.lists(st.text(min_size=1, max_size=12), max_size=12)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.tokens import count_tokens
+from memorist.text.tokens import count_tokens
 
 SHARED = Path(__file__).parents[3] / "shared"
 

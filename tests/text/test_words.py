@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.fold import fold
-from recollect.text.languages import language
-from recollect.text.stems import stem, stem_all
-from recollect.text.stop_words import STOP_WORDS
-from recollect.text.words import LONGEST, analyse, query_words, words
+from memorist.text.fold import fold
+from memorist.text.languages import language
+from memorist.text.stems import stem, stem_all
+from memorist.text.stop_words import STOP_WORDS
+from memorist.text.words import LONGEST, analyse, query_words, words
 
 EXAMPLES = {
     "Alice moved to Stockholm.": "alice moved to stockholm",

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.errors import InvalidInput, NotFound, SpaceMismatch, StoreBusy, StoreError
-from recollect.model import Filter
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.stores.sqlite.restoring import restore
-from recollect.testing.fakes import FakeClock
+import memorist
+from memorist.errors import InvalidInput, NotFound, SpaceMismatch, StoreBusy, StoreError
+from memorist.model import Filter
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.stores.sqlite.restoring import restore
+from memorist.testing.fakes import FakeClock
 from tests.upkeep.worlds import answers, fill, opened
 
 WRITER = """
 import sys
-from recollect.engine import Engine
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import FakeEmbedder
+from memorist.engine import Engine
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import FakeEmbedder
 with Engine(SqliteStore.open(sys.argv[1]), embedder=FakeEmbedder(), background=False) as engine:
     for number in range(10**6):
         engine.remember_many({"text": f"{side} {number}", "key": f"{side}/{number}"} for side in ("left", "right"))
@@ -62,7 +62,7 @@ def test_notes_in_a_folder_of_their_own_go_with_the_backup_and_what_else_is_ther
     path, vault = tmp_path / "agent.db", tmp_path / "vault"
     options: dict[str, Any] = {"notes_dir": str(vault), "embedder": "none"}
     clock = FakeClock()
-    with recollect.open(path, config=options, clock=clock, background=False) as engine:
+    with memorist.open(path, config=options, clock=clock, background=False) as engine:
         engine.remember("The ferry sailed with 41 cars.", at=clock.now())
         clock.advance(timedelta(days=2))
         engine.consolidate("daily")
@@ -71,7 +71,7 @@ def test_notes_in_a_folder_of_their_own_go_with_the_backup_and_what_else_is_ther
     (note,) = (vault / "daily").iterdir()
     told = note.read_text()
     note.write_text("changed")
-    aside = recollect.restore(tmp_path / "copy.db", path, config=options)
+    aside = memorist.restore(tmp_path / "copy.db", path, config=options)
     assert (note.read_text(), (vault / "recipes.md").read_text()) == (told, "Soup")
     assert [(one / note.name).read_text() for one in aside if one.is_dir()] == ["changed"]
     assert not (tmp_path / "copy.db.notes" / "recipes.md").exists()
@@ -161,7 +161,7 @@ def test_a_damaged_backup_touches_nothing(tmp_path: Path) -> None:
 
 
 def test_a_memory_in_use_is_not_pulled_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.stores.sqlite.restoring.PATIENCE", 0.01)
+    monkeypatch.setattr("memorist.stores.sqlite.restoring.PATIENCE", 0.01)
     path = tmp_path / "agent.db"
     with opened(SqliteStore.open(path)) as engine:
         engine.remember("A lamp.")
@@ -178,11 +178,11 @@ def test_a_space_of_a_folder_is_restored_under_its_own_name(tmp_path: Path) -> N
         engine.backup(tmp_path / "copy.db")
     folder = f"{tmp_path}/spaces/"
     with pytest.raises(SpaceMismatch, match="ann"):
-        recollect.restore(tmp_path / "copy.db", folder, space="bob")
-    assert recollect.restore(tmp_path / "copy.db", folder, space="ann") == []
+        memorist.restore(tmp_path / "copy.db", folder, space="bob")
+    assert memorist.restore(tmp_path / "copy.db", folder, space="ann") == []
     assert texts(tmp_path / "spaces" / "ann.db") == ["A lamp."]
     with pytest.raises(InvalidInput, match="memory"):
-        recollect.restore(tmp_path / "copy.db", ":memory:")
+        memorist.restore(tmp_path / "copy.db", ":memory:")
 
 
 def texts(path: Path) -> list[str]:

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect.asking import Askers, Models
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.model import CITES, Kind
-from recollect.stores.memory import MemoryStore
-from recollect.testing.fakes import FakeClock, FakeEmbedder
-from recollect.text.salient import salient
-from recollect.upkeep.consolidate import PERIODS
-from recollect.upkeep.consolidate.periods import period_of
+import memorist
+from memorist.asking import Askers, Models
+from memorist.engine import Engine
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.model import CITES, Kind
+from memorist.stores.memory import MemoryStore
+from memorist.testing.fakes import FakeClock, FakeEmbedder
+from memorist.text.salient import salient
+from memorist.upkeep.consolidate import PERIODS
+from memorist.upkeep.consolidate.periods import period_of
 from tests.asking.fakes import FakeLLM
 
 DAY = timedelta(days=1)
@@ -48,7 +48,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def engine(tmp_path: Path, clock: FakeClock) -> Engine:
-    return recollect.open(tmp_path / "agent.db", embedder=CountingEmbedder(), clock=clock, background=False)
+    return memorist.open(tmp_path / "agent.db", embedder=CountingEmbedder(), clock=clock, background=False)
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -230,7 +230,7 @@ def test_a_removed_file_is_written_again_and_without_a_file_there_are_memories_o
 
 def test_the_folder_can_be_set(tmp_path: Path, clock: FakeClock) -> None:
     settings = {"notes_dir": str(tmp_path / "elsewhere")}
-    with recollect.open(tmp_path / "a.db", embedder="none", config=settings, clock=clock, background=False) as engine:
+    with memorist.open(tmp_path / "a.db", embedder="none", config=settings, clock=clock, background=False) as engine:
         diary(engine, QUARTER)
         clock.set(QUARTER + DAY)
         engine.consolidate("daily")

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound
-from recollect.model import Candidate
-from recollect.recall.data import from_data, to_data
-from recollect.recall.factors import FeedbackFactor
-from recollect.recall.recipes import RECIPES
-from recollect.recall.score import Weigh
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import FakeClock
-from recollect.upkeep.feedback import DOUBT, MOST, judged
-from recollect.wire import recall_to_data
+from memorist.engine import Engine
+from memorist.errors import InvalidInput, NotFound
+from memorist.model import Candidate
+from memorist.recall.data import from_data, to_data
+from memorist.recall.factors import FeedbackFactor
+from memorist.recall.recipes import RECIPES
+from memorist.recall.score import Weigh
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import FakeClock
+from memorist.upkeep.feedback import DOUBT, MOST, judged
+from memorist.wire import recall_to_data
 from tests.recall.worlds import draft, memory
 from tests.upkeep.worlds import answers, fill, opened
 
@@ -42,14 +42,14 @@ def test_the_factor_moves_a_score_by_at_most_its_share(relevance: float, factor:
 
 
 def test_useful_puts_an_equal_memory_first_and_explain_names_the_factor() -> None:
-    pipeline = RECIPES["recollect"]
+    pipeline = RECIPES["memorist"]
     stages = tuple(
         Weigh((*one.factors, FeedbackFactor())) if isinstance(one, Weigh) else one for one in pipeline.stages
     )
     moved = replace(pipeline, stages=stages)
     assert from_data(to_data(moved)) == moved
     store = MemoryStore()
-    engine = Engine(store, recipes={"recollect": moved}, clock=FakeClock(), background=False)
+    engine = Engine(store, recipes={"memorist": moved}, clock=FakeClock(), background=False)
     for session in ("one", "two"):
         engine.remember("The key lies under the blue pot.", at="2024-06-01", session=session)
     last = engine.recall("the blue pot", track=False).items[-1].memory.id

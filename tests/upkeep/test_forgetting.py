@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound
-from recollect.model import Entity, Kind
-from recollect.ports import Batch, Entry, Job
-from recollect.stores.sqlite import SqliteStore, remnants
-from recollect.stores.sqlite.database import Database
-from recollect.testing.fakes import START, FakeClock, FakeEmbedder
-from recollect.testing.world import memory, sample_world
-from recollect.wire import receipt_to_data
+import memorist
+from memorist.engine import Engine
+from memorist.errors import InvalidInput, NotFound
+from memorist.model import Entity, Kind
+from memorist.ports import Batch, Entry, Job
+from memorist.stores.sqlite import SqliteStore, remnants
+from memorist.stores.sqlite.database import Database
+from memorist.testing.fakes import START, FakeClock, FakeEmbedder
+from memorist.testing.world import memory, sample_world
+from memorist.wire import receipt_to_data
 from tests.secret_samples import SAMPLES
 from tests.upkeep.worlds import answers
 
@@ -36,7 +36,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def engine(tmp_path: Path, clock: FakeClock) -> Iterable[Engine]:
-    with recollect.open(tmp_path / "agent.db", embedder=FakeEmbedder(), clock=clock, background=False) as engine:
+    with memorist.open(tmp_path / "agent.db", embedder=FakeEmbedder(), clock=clock, background=False) as engine:
         yield engine
 
 
@@ -150,7 +150,7 @@ def test_a_fact_that_another_memory_states_stays(engine: Engine) -> None:
 
 def test_what_a_gate_kept_back_goes_with_the_scope_it_was_meant_for(tmp_path: Path, clock: FakeClock) -> None:
     options: Any = {"embedder": "none", "clock": clock, "background": False, "config": {"noise": "skip"}}
-    with recollect.open(tmp_path / "agent.db", **options) as engine:
+    with memorist.open(tmp_path / "agent.db", **options) as engine:
         engine.store.learn_noise(["Vexholm ping"], keep=9)
         skipped = engine.remember("Vexholm ping", scope="probe")
         other = engine.remember("Thanks!", scope="talk")
@@ -192,7 +192,7 @@ def test_a_receipt_is_pending_while_a_reader_holds_the_file_and_a_job_finishes_i
 
 def test_another_process_finishes_what_was_pending(tmp_path: Path, clock: FakeClock) -> None:
     path = tmp_path / "agent.db"
-    with recollect.open(path, embedder="none", clock=clock, background=False) as engine:
+    with memorist.open(path, embedder="none", clock=clock, background=False) as engine:
         id = engine.remember(TEXT).id
         reader = Database(path, create=False)
         reader.execute("BEGIN")
@@ -201,7 +201,7 @@ def test_another_process_finishes_what_was_pending(tmp_path: Path, clock: FakeCl
     assert found(tmp_path) != []
     reader.close()
     clock.advance(timedelta(minutes=2))
-    with recollect.open(path, embedder="none", clock=clock, background=False) as engine:
+    with memorist.open(path, embedder="none", clock=clock, background=False) as engine:
         assert engine.work() == 1
         assert found(tmp_path) == []
 
@@ -209,7 +209,7 @@ def test_another_process_finishes_what_was_pending(tmp_path: Path, clock: FakeCl
 def test_a_masked_secret_is_in_no_byte_either(tmp_path: Path, clock: FakeClock) -> None:
     text, secret = SAMPLES["Stripe key"]
     options: Any = {"embedder": "none", "clock": clock, "background": False, "config": {"secrets": "keep"}}
-    with recollect.open(tmp_path / "agent.db", **options) as engine:
+    with memorist.open(tmp_path / "agent.db", **options) as engine:
         engine.remember(text)
         assert secret.encode() in written(tmp_path)
         engine.audit(["secret"], fix=True)

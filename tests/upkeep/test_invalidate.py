@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput, NotFound
-from recollect.model import instant
-from recollect.stores.memory import MemoryStore
-from recollect.testing.fakes import START
+from memorist.engine import Engine
+from memorist.errors import InvalidInput, NotFound
+from memorist.model import instant
+from memorist.stores.memory import MemoryStore
+from memorist.testing.fakes import START
 from tests.upkeep.worlds import answers, fill, opened
 
 

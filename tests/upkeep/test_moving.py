@@ -7,13 +7,13 @@ from itertools import permutations
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import StoreError
-from recollect.ports import Batch, Plan, Store
-from recollect.testing import memory
-from recollect.testing.fakes import FakeClock, FakeEmbedder
-from recollect.upkeep.exporting import export
-from recollect.upkeep.moving import move
+from memorist.engine import Engine
+from memorist.errors import StoreError
+from memorist.ports import Batch, Plan, Store
+from memorist.testing import memory
+from memorist.testing.fakes import FakeClock, FakeEmbedder
+from memorist.upkeep.exporting import export
+from memorist.upkeep.moving import move
 from tests.stores.kinds import STORES, OpenStore
 
 

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import EmbeddingMismatch, InvalidInput, MissingService
-from recollect.model import Filter, Kind, Link
-from recollect.ports import Batch, Progress, Purpose, Store
-from recollect.remember.sessions.links import HIERARCHY
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import FakeEmbedder
-from recollect.testing.world import memory
-from recollect.upkeep import reembed as reembedding
-from recollect.views import generation_of
+from memorist.engine import Engine
+from memorist.errors import EmbeddingMismatch, InvalidInput, MissingService
+from memorist.model import Filter, Kind, Link
+from memorist.ports import Batch, Progress, Purpose, Store
+from memorist.remember.sessions.links import HIERARCHY
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import FakeEmbedder
+from memorist.testing.world import memory
+from memorist.upkeep import reembed as reembedding
+from memorist.views import generation_of
 from tests.upkeep.worlds import fill, opened
 
 if TYPE_CHECKING:
-    from recollect.ports import Vector
+    from memorist.ports import Vector
 
 FILTER = Filter()
 
@@ -92,7 +92,7 @@ def test_another_engine_goes_on_with_the_new_vectors(tmp_path: Path) -> None:
     with opened(SqliteStore.open(path)) as old, opened(SqliteStore.open(path), Mirrored()) as new:
         old.remember("Ann keeps a lamp.")
         assert cosine(old, "Ann keeps a lamp.") == pytest.approx(1, abs=2e-3)
-        with pytest.raises(EmbeddingMismatch, match="recollect reembed"):
+        with pytest.raises(EmbeddingMismatch, match="memorist reembed"):
             new.recall("lamp")
         new.reembed()
         assert cosine(new, "Ann keeps a lamp.") == pytest.approx(1, abs=2e-3)
@@ -184,10 +184,10 @@ def test_recalls_and_writes_go_on_during_a_run(tmp_path: Path, monkeypatch: pyte
 
 KILLED = """
 import sys
-from recollect.engine import Engine
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import FakeEmbedder
-from recollect.upkeep import reembed
+from memorist.engine import Engine
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import FakeEmbedder
+from memorist.upkeep import reembed
 reembed.BATCH = 16
 with Engine(SqliteStore.open(sys.argv[1]), embedder=FakeEmbedder(32), background=False) as engine:
     engine.reembed(progress=lambda done: print(done, flush=True))

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import InvalidInput
-from recollect.model import Kind, Link, Memory, Origin, Tier, Times, Usage, Worth
-from recollect.notices import Notice, Notices
-from recollect.ports import Batch, Store
-from recollect.remember.sessions.links import HIERARCHY, MEMBERSHIP, PROVENANCE
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import START, FakeClock, FakeEmbedder
-from recollect.testing.recorded_run import GOAL, STEPS
-from recollect.upkeep.tidy import Change, Tidying
-from recollect.upkeep.tidy.merges import same_statement
+from memorist.engine import Engine
+from memorist.errors import InvalidInput
+from memorist.model import Kind, Link, Memory, Origin, Tier, Times, Usage, Worth
+from memorist.notices import Notice, Notices
+from memorist.ports import Batch, Store
+from memorist.remember.sessions.links import HIERARCHY, MEMBERSHIP, PROVENANCE
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import START, FakeClock, FakeEmbedder
+from memorist.testing.recorded_run import GOAL, STEPS
+from memorist.upkeep.tidy import Change, Tidying
+from memorist.upkeep.tidy.merges import same_statement
 from tests.recipes.worlds import near
 from tests.upkeep.worlds import answers, fill, opened
 

@@ -13,20 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.bench.datasets import load
-from recollect.engine import Engine
-from recollect.errors import EmbeddingMismatch, InvalidInput
-from recollect.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth
-from recollect.ports import Kept, Plan, Store
-from recollect.recall.recipes import RECIPES
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.fakes import FakeEmbedder
-from recollect.testing.world import memory
-from recollect.upkeep import importing
-from recollect.views import generation_of
-from recollect.wire import memory_to_data
-from recollect.wire_in import FIELDS, memory_from_data
+from memorist.bench.datasets import load
+from memorist.engine import Engine
+from memorist.errors import EmbeddingMismatch, InvalidInput
+from memorist.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth
+from memorist.ports import Kept, Plan, Store
+from memorist.recall.recipes import RECIPES
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing.fakes import FakeEmbedder
+from memorist.testing.world import memory
+from memorist.upkeep import importing
+from memorist.views import generation_of
+from memorist.wire import memory_to_data
+from memorist.wire_in import FIELDS, memory_from_data
 from tests.upkeep.worlds import answers, fill, opened
 
 STORES: dict[str, Callable[[Path], Store]] = {
@@ -224,7 +224,7 @@ def test_an_import_that_broke_off_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
         (b"", "not an export|Expecting value"),
         (b'{"hello": 1}\n', "not an export"),
         (b"[1, 2]\n", "not a JSON object"),
-        (b'{"recollect": 99, "space": "a"}\n', "format 99"),
+        (b'{"memorist": 99, "space": "a"}\n', "format 99"),
         (b"\xff\xfe\n", "Line 1"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from recollect.remember.extract import Statement, statements
+from memorist.remember.extract import Statement, statements
 
 AT = datetime(2024, 6, 3, 12, tzinfo=UTC)  # a Monday
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.model import Entity
-from recollect.remember.extract import Dictionary
-from recollect.remember.extract.dictionary import similarity
+from memorist.model import Entity
+from memorist.remember.extract import Dictionary
+from memorist.remember.extract.dictionary import similarity
 
 ALICE = Entity("1", "Alice Berg", kind="person", aliases=("Ali",))
 BOB_ROSS, BOB_DYLAN = Entity("2", "Bob Ross"), Entity("3", "Bob Dylan")

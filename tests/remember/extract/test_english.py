@@ -42,7 +42,7 @@ STATED = {
     "I got promoted to team manager.": "Me works_as team manager",
     "I study physics at Lund University.": "Me studies physics; Me studies_at Lund University",
     "I graduated from MIT.": "Me studied_at MIT",
-    "My current project is Recollect.": "Me current_project Recollect",
+    "My current project is Memorist.": "Me current_project Memorist",
     "I'm planning to open a bakery.": "Me plans_to open a bakery",
     "My goal is to run a marathon.": "Me goal run a marathon",
     # who people are

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from recollect.model import Entity
-from recollect.remember.extract import Dictionary, entities
+from memorist.model import Entity
+from memorist.remember.extract import Dictionary, entities
 
 
 def kinds(text: str) -> list[tuple[str, str]]:

@@ -7,13 +7,13 @@ from importlib.util import find_spec
 
 import pytest
 
-from recollect.errors import MissingExtra, ModelUnavailable
-from recollect.remember.extract.spacy_model import MODEL, SpacyModel
+from memorist.errors import MissingExtra, ModelUnavailable
+from memorist.remember.extract.spacy_model import MODEL, SpacyModel
 
 
 def test_without_spacy_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtra, match=r"recollect\[spacy\]"):
+    with pytest.raises(MissingExtra, match=r"memorist\[spacy\]"):
         SpacyModel()
 
 

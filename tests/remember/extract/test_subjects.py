@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.remember.extract import statements
+from memorist.remember.extract import statements
 from tests.remember.extract.helpers import AT, said
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.model import Kind, Tier
-from recollect.remember.changes import entry_called
-from recollect.remember.gates import NOT_KEPT, Policy, held, released
-from recollect.remember.record import record
-from recollect.testing.fakes import START
+from memorist.errors import InvalidInput, NotFound
+from memorist.model import Kind, Tier
+from memorist.remember.changes import entry_called
+from memorist.remember.gates import NOT_KEPT, Policy, held, released
+from memorist.remember.record import record
+from memorist.testing.fakes import START
 from tests.remember.gates.worlds import Guarded
 from tests.secret_samples import CARD, PASSWORDS, SAMPLES
 
@@ -261,7 +261,7 @@ def test_saying_the_same_again_adds_nothing_to_the_journal() -> None:
 def test_undoing_a_mark_leaves_what_others_changed_since() -> None:
     from dataclasses import replace
 
-    from recollect.ports import Batch
+    from memorist.ports import Batch
 
     world = Guarded()
     kept = world.keep("Thanks!")

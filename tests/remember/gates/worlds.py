@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Unpack
 
-from recollect.model import Filter, Memory
-from recollect.ports import Batch, Entry
-from recollect.remember.changes import entry_called, reversal, reversible, undone
-from recollect.remember.gates import Gates, Policy, released
-from recollect.remember.record import Fields, record
-from recollect.stores.memory import MemoryStore
-from recollect.testing import FakeClock
+from memorist.model import Filter, Memory
+from memorist.ports import Batch, Entry
+from memorist.remember.changes import entry_called, reversal, reversible, undone
+from memorist.remember.gates import Gates, Policy, released
+from memorist.remember.record import Fields, record
+from memorist.stores.memory import MemoryStore
+from memorist.testing import FakeClock
 
 
 class Guarded:

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.model import Memory
-from recollect.remember.ingest import Cleaned, Item, Piece, Skipped, read
-from recollect.remember.record import record
+from memorist.model import Memory
+from memorist.remember.ingest import Cleaned, Item, Piece, Skipped, read
+from memorist.remember.record import record
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 

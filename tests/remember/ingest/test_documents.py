@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.remember.ingest.chunks import CHUNK, cut, packed
-from recollect.remember.ingest.markdown import blocks
-from recollect.remember.ingest.messages import SYSTEM
-from recollect.remember.ingest.transcript import MEDIA, NOBODY, is_transcript
+from memorist.remember.ingest.chunks import CHUNK, cut, packed
+from memorist.remember.ingest.markdown import blocks
+from memorist.remember.ingest.messages import SYSTEM
+from memorist.remember.ingest.transcript import MEDIA, NOBODY, is_transcript
 from tests.remember.ingest.helpers import items, memories, pieces, positions, skipped, talk, written
 
 NOTES = """---

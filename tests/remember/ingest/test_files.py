@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.remember.ingest import Cleaned, File, IngestReport, Piece, Skipped, Tally, decode, detect, files, sources
-from recollect.remember.ingest.decode import NOT_UTF8, NUL
-from recollect.remember.ingest.jsonl import BAD_LINE
+from memorist.errors import InvalidInput
+from memorist.remember.ingest import Cleaned, File, IngestReport, Piece, Skipped, Tally, decode, detect, files, sources
+from memorist.remember.ingest.decode import NOT_UTF8, NUL
+from memorist.remember.ingest.jsonl import BAD_LINE
 from tests.remember.ingest.helpers import cleaned, items, memories, pieces, positions, skipped, talk, written
 
 LINES = (

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.remember.ingest import FORMATS, Item, read
+from memorist.errors import InvalidInput
+from memorist.remember.ingest import FORMATS, Item, read
 from tests.remember.ingest import exports
 from tests.remember.ingest.helpers import NOW, memories, positions
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.remember.ingest.messages import SYSTEM, TOOL_CHARACTERS, WORDLESS_CALL
-from recollect.remember.ingest.moments import moment
-from recollect.remember.ingest.objects import UNKNOWN
-from recollect.remember.ingest.parts import REASONING
+from memorist.errors import InvalidInput
+from memorist.remember.ingest.messages import SYSTEM, TOOL_CHARACTERS, WORDLESS_CALL
+from memorist.remember.ingest.moments import moment
+from memorist.remember.ingest.objects import UNKNOWN
+from memorist.remember.ingest.parts import REASONING
 from tests.remember.ingest.helpers import cleaned, items, memories, pieces, positions, skipped, talk
 
 OPENAI: list[dict[str, Any]] = [

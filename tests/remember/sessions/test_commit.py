@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import ModelUnavailable
-from recollect.model import Kind, Link, Memory
-from recollect.ports import Completion, Store
-from recollect.remember.sessions.commit import MOST_ATTEMPTS
-from recollect.remember.sessions.links import HIERARCHY, SIBLING
-from recollect.remember.sessions.log import IDLE
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore, writes
-from recollect.testing.recorded_run import (
+from memorist.errors import ModelUnavailable
+from memorist.model import Kind, Link, Memory
+from memorist.ports import Completion, Store
+from memorist.remember.sessions.commit import MOST_ATTEMPTS
+from memorist.remember.sessions.links import HIERARCHY, SIBLING
+from memorist.remember.sessions.log import IDLE
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore, writes
+from memorist.testing.recorded_run import (
     FAILURE,
     FIND,
     FIRST_OF_RAISE,
@@ -33,7 +33,7 @@ from recollect.testing.recorded_run import (
     RecordedModel,
     RecordedStep,
 )
-from recollect.work import retry_after
+from memorist.work import retry_after
 from tests.remember.sessions.worlds import World
 
 AWAY = ModelUnavailable("the model is away", remedy="Wait.")

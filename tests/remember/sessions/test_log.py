@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput, ModelUnavailable, NotFound
-from recollect.model import Filter, Kind, Link
-from recollect.ports import Job
-from recollect.remember.sessions.links import PROVENANCE
-from recollect.remember.sessions.log import IDLE
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FakeEmbedder
+from memorist.errors import InvalidInput, ModelUnavailable, NotFound
+from memorist.model import Filter, Kind, Link
+from memorist.ports import Job
+from memorist.remember.sessions.links import PROVENANCE
+from memorist.remember.sessions.log import IDLE
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing import FakeEmbedder
 from tests.remember.sessions.worlds import EMBEDDER, World
 
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.asking.session import Turn
-from recollect.remember.sessions.outcomes import FAILED, WORKED, outcome
-from recollect.remember.sessions.rules import Rules
-from recollect.remember.sessions.statements import MOST, STATED, TOLD, statements
-from recollect.remember.sessions.subgoals import as_phrase, subgoals
-from recollect.testing.recorded_run import FIND, FIRST_OF_RAISE, GOAL, RAISE, REWARDS_BY_RULES, STEPS
+from memorist.asking.session import Turn
+from memorist.remember.sessions.outcomes import FAILED, WORKED, outcome
+from memorist.remember.sessions.rules import Rules
+from memorist.remember.sessions.statements import MOST, STATED, TOLD, statements
+from memorist.remember.sessions.subgoals import as_phrase, subgoals
+from memorist.testing.recorded_run import FIND, FIRST_OF_RAISE, GOAL, RAISE, REWARDS_BY_RULES, STEPS
 
 RULES = Rules()
 TURNS = [Turn(step.observation, step.action or "", reward=step.reward) for step in STEPS]

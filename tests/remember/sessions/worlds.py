@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.asking import Askers, Models
-from recollect.model import Filter, Kind, Memory
-from recollect.notices import Notice, Notices
-from recollect.ports import LLM, Embedder, Store
-from recollect.remember.sessions import Session, Sessions
-from recollect.remember.sessions.run import TASK
-from recollect.stores.memory import MemoryStore
-from recollect.testing import FakeClock, FakeEmbedder
-from recollect.testing.recorded_run import GOAL, STEPS, RecordedStep
-from recollect.work import Worker
+from memorist.asking import Askers, Models
+from memorist.model import Filter, Kind, Memory
+from memorist.notices import Notice, Notices
+from memorist.ports import LLM, Embedder, Store
+from memorist.remember.sessions import Session, Sessions
+from memorist.remember.sessions.run import TASK
+from memorist.stores.memory import MemoryStore
+from memorist.testing import FakeClock, FakeEmbedder
+from memorist.testing.recorded_run import GOAL, STEPS, RecordedStep
+from memorist.work import Worker
 
 EMBEDDER = FakeEmbedder(256)
 

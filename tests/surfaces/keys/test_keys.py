@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput, StoreError
-from recollect.surfaces.keys import RIGHTS, Key, KeyRing, keys_file
-from recollect.testing.fakes import FakeClock
+from memorist.errors import InvalidInput, StoreError
+from memorist.surfaces.keys import RIGHTS, Key, KeyRing, keys_file
+from memorist.testing.fakes import FakeClock
 from tests.surfaces.conftest import Cli
 
 NOW = datetime(2024, 6, 3, 12, tzinfo=UTC)
@@ -85,12 +85,12 @@ def test_the_file_is_for_its_owner_and_holds_no_secret(ring: KeyRing, file: Path
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="modes are those of POSIX")
 def test_a_key_made_by_another_process_counts_at_once(ring: KeyRing, file: Path) -> None:
     assert ring.empty
-    code = "import sys; from recollect.surfaces.keys import KeyRing as K; "
+    code = "import sys; from memorist.surfaces.keys import KeyRing as K; "
     code += "print(K(sys.argv[1]).create(space='ann', rights='read')[1])"
     ran = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True)
     found = ring.find(ran.stdout.strip())
     assert found is not None and found.space == "ann"
-    revoke = f"import sys; from recollect.surfaces.keys import KeyRing as K; assert K(sys.argv[1]).revoke('{found.id}')"
+    revoke = f"import sys; from memorist.surfaces.keys import KeyRing as K; assert K(sys.argv[1]).revoke('{found.id}')"
     subprocess.run([sys.executable, "-c", revoke, file], check=True)
     assert ring.find(ran.stdout.strip()) is None
 
@@ -130,7 +130,7 @@ def test_a_key_that_makes_no_sense_is_refused(ring: KeyRing, file: Path, wrong: 
 
 def test_a_file_that_holds_something_else_is_refused_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database, but long enough to be mistaken for the head of one" * 10)
-    with pytest.raises(StoreError, match="is not a Recollect store"):
+    with pytest.raises(StoreError, match="is not a Memorist store"):
         KeyRing(tmp_path / "text").all()
     with pytest.raises(InvalidInput, match="is a folder"):
         KeyRing(tmp_path).all()
@@ -178,7 +178,7 @@ def test_keys_stay_where_they_are_when_the_folder_comes_to_be(tmp_path: Path) ->
 
 
 def test_keys_for_what_is_no_file_lie_in_the_users_own_folder(tmp_path: Path) -> None:
-    own = tmp_path / "XDG_DATA_HOME" / "recollect" / ".keys.db"
+    own = tmp_path / "XDG_DATA_HOME" / "memorist" / ".keys.db"
     assert keys_file(":memory:") == keys_file("postgresql://host/name") == keys_file(None) == own
 
 
@@ -201,5 +201,5 @@ def test_the_command_line_makes_lists_and_revokes(cli: Cli, db: Path) -> None:
 def test_the_command_line_repeats_no_secret_that_was_given_as_an_id(cli: Cli) -> None:
     ran = cli("keys", "revoke", "rk_abc_very-secret")
     assert ran.status == 1
-    assert ran.problem == "There is no such key to revoke. Look it up with `recollect keys list`."
+    assert ran.problem == "There is no such key to revoke. Look it up with `memorist keys list`."
     assert cli("keys", "create", "ann", "--rights", "root").problem.startswith("There is no right 'root'.")

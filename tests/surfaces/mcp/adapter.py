@@ -39,7 +39,7 @@ class OverMcp:
         return SimpleNamespace(**self._call("status"))
 
     def get(self, id: str) -> SimpleNamespace:
-        [whole] = self._portal.call(self._client.read_resource, f"recollect://memory/{id}").contents
+        [whole] = self._portal.call(self._client.read_resource, f"memorist://memory/{id}").contents
         assert isinstance(whole, TextResourceContents)
         return _memory(json.loads(whole.text.split("<data>\n")[1].removesuffix("\n</data>")))
 

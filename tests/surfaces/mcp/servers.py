@@ -17,10 +17,10 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
-import recollect
-from recollect.surfaces.keys import KeyRing
-from recollect.surfaces.mcp.http import app, listener
-from recollect.surfaces.mcp.server import MemoryServer
+import memorist
+from memorist.surfaces.keys import KeyRing
+from memorist.surfaces.mcp.http import app, listener
+from memorist.surfaces.mcp.server import MemoryServer
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Served:
 
 
 def command(db: Path, *options: str) -> list[str]:
-    return ["-m", "recollect", "--db", str(db), "--embedder", "none", "mcp", *options]
+    return ["-m", "memorist", "--db", str(db), "--embedder", "none", "mcp", *options]
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def _until_ready(process: subprocess.Popen[str]) -> Iterator[str]:
 
 
 @contextmanager
-def listening(engine: recollect.Engine, ring: KeyRing, *names: str) -> Generator[str]:
+def listening(engine: memorist.Engine, ring: KeyRing, *names: str) -> Generator[str]:
     """A server in a thread of this process, which starts sooner; gives its URL."""
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))

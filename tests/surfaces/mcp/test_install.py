@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from recollect.surfaces.cli.mcp import NAMES
-from recollect.surfaces.mcp.clients import CLIENTS
+from memorist.surfaces.cli.mcp import NAMES
+from memorist.surfaces.mcp.clients import CLIENTS
 from tests.surfaces.conftest import Cli
 
 LINUX = {
@@ -59,9 +59,9 @@ def test_an_entry_starts_this_server_on_this_memory(cli: Cli, db: Path, home: Pa
     done = cli("mcp", "install", client, "--json").data
     [(word, servers)] = settings(home, client).items()
     assert word == ("servers" if client == "vscode" else "mcpServers")
-    entry = servers["recollect"]
+    entry = servers["memorist"]
     assert entry["command"] == sys.executable
-    assert entry["args"] == ["-m", "recollect", "--db", str(db), "--embedder", "none", "mcp"]
+    assert entry["args"] == ["-m", "memorist", "--db", str(db), "--embedder", "none", "mcp"]
     assert entry.get("type", "stdio") == "stdio"
     assert done == {"file": str(home / LINUX[client]), "entry": entry, "written": True, "backup": None}
 
@@ -74,7 +74,7 @@ def test_what_was_there_stays_and_is_copied_and_twice_changes_nothing(cli: Cli, 
     copy = Path(cli("mcp", "install", "claude-code", "--json").data["backup"])
     assert json.loads(copy.read_text(encoding="utf-8")) == before
     now = settings(home, "claude-code")
-    assert list(now) == list(before) and now["mcpServers"].keys() == {"other", "recollect"}
+    assert list(now) == list(before) and now["mcpServers"].keys() == {"other", "memorist"}
     assert (now["theme"], now["last"]) == (before["theme"], before["last"])
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     text = file.read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ def test_settings_that_cannot_be_read_are_left_alone(cli: Cli, home: Path, broke
 def test_an_empty_file_is_filled(cli: Cli, home: Path) -> None:
     (home / ".claude.json").write_text("\n")
     assert cli("mcp", "install", "claude-code").status == 0
-    assert "recollect" in settings(home, "claude-code")["mcpServers"]
+    assert "memorist" in settings(home, "claude-code")["mcpServers"]
 
 
 def test_a_link_stays_a_link(cli: Cli, home: Path) -> None:
@@ -117,12 +117,12 @@ def test_a_link_stays_a_link(cli: Cli, home: Path) -> None:
     (home / ".claude.json").symlink_to(real)
     assert cli("mcp", "install", "claude-code").status == 0
     assert (home / ".claude.json").is_symlink()
-    assert "recollect" in json.loads(real.read_text())["mcpServers"]
+    assert "memorist" in json.loads(real.read_text())["mcpServers"]
 
 
 def test_a_dry_run_prints_and_writes_nothing(cli: Cli, home: Path) -> None:
     shown = cli("mcp", "install", "vscode", "--dry-run")
-    assert json.loads(shown.out[shown.out.index("{") :])["servers"]["recollect"]["type"] == "stdio"
+    assert json.loads(shown.out[shown.out.index("{") :])["servers"]["memorist"]["type"] == "stdio"
     assert cli("mcp", "install", "vscode", "--dry-run", "--json").data["written"] is False
     assert list(home.iterdir()) == []
 
@@ -134,7 +134,7 @@ def test_an_unknown_client_is_named_with_those_that_are_known(cli: Cli) -> None:
 
 
 def test_the_folder_of_the_settings_file_is_kept(bare: Cli, home: Path) -> None:
-    Path("recollect.toml").write_text('db = "mine.db"\nspace = "ann"\n', encoding="utf-8")
+    Path("memorist.toml").write_text('db = "mine.db"\nspace = "ann"\n', encoding="utf-8")
     assert bare("mcp", "install", "cursor").status == 0
-    arguments = settings(home, "cursor")["mcpServers"]["recollect"]["args"]
-    assert arguments == ["-m", "recollect", "--db", str(Path.cwd() / "mine.db"), "--space", "ann", "mcp"]
+    arguments = settings(home, "cursor")["mcpServers"]["memorist"]["args"]
+    assert arguments == ["-m", "memorist", "--db", str(Path.cwd() / "mine.db"), "--space", "ann", "mcp"]

@@ -11,10 +11,10 @@ import httpx2
 import pytest
 from mcp import Client
 
-import recollect
-from recollect.surfaces.keys import KeyRing
-from recollect.surfaces.mcp.access import SESSION_META
-from recollect.surfaces.mcp.server import TOOLS
+import memorist
+from memorist.surfaces.keys import KeyRing
+from memorist.surfaces.mcp.access import SESSION_META
+from memorist.surfaces.mcp.server import TOOLS
 from tests.surfaces.conftest import Cli
 from tests.surfaces.mcp.servers import Served, call, listening, over_http, over_stdio, problem, serving, text
 
@@ -128,7 +128,7 @@ def ring(tmp_path: Path) -> Generator[KeyRing]:
 def url(ring: KeyRing) -> Generator[str]:
     """A server whose ring can be given keys."""
     with (
-        recollect.open(":memory:", space="ann", embedder="none", config={}) as engine,
+        memorist.open(":memory:", space="ann", embedder="none", config={}) as engine,
         listening(engine, ring, "memory.example", "fd00::1") as url,
     ):
         yield url
@@ -192,7 +192,7 @@ def test_a_session_belongs_to_the_key_that_began_it(ring: KeyRing, url: str) -> 
 def test_an_address_others_reach_is_refused_without_a_key(cli: Cli) -> None:
     ran = cli("mcp", "--http", "--host", "0.0.0.0")
     assert ran.status == 1
-    assert ran.problem.startswith("0.0.0.0 can be reached by others, and there is no key. Make one first: recollect")
+    assert ran.problem.startswith("0.0.0.0 can be reached by others, and there is no key. Make one first: memorist")
 
 
 def test_the_text_of_an_answer_is_short_where_nothing_is_recalled(served: Served) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-import recollect
-from recollect.surfaces.keys import KeyRing
-from recollect.testing import sample_world
+import memorist
+from memorist.surfaces.keys import KeyRing
+from memorist.testing import sample_world
 from tests.surfaces.mcp.adapter import OverMcp
 from tests.surfaces.mcp.servers import listening, over_http
 from tests.surfaces.verbs import (
@@ -28,13 +28,13 @@ STORIES = [
 
 
 @pytest.fixture
-def engine() -> Generator[recollect.Engine]:
-    with recollect.open(":memory:", embedder="none", config={}) as opened:
+def engine() -> Generator[memorist.Engine]:
+    with memorist.open(":memory:", embedder="none", config={}) as opened:
         yield opened
 
 
 @pytest.fixture
-def memory(engine: recollect.Engine, tmp_path: Path) -> Generator[OverMcp]:
+def memory(engine: memorist.Engine, tmp_path: Path) -> Generator[OverMcp]:
     with (
         listening(engine, KeyRing(tmp_path / ".keys.db")) as url,
         start_blocking_portal() as portal,
@@ -48,7 +48,7 @@ def test_a_story(memory: OverMcp, story: Callable[[Verbs], None]) -> None:
     story(memory)
 
 
-def test_a_recall_finds_the_same_in_the_same_order(engine: recollect.Engine, memory: OverMcp) -> None:
+def test_a_recall_finds_the_same_in_the_same_order(engine: memorist.Engine, memory: OverMcp) -> None:
     engine.remember_many(one.text for one in sample_world())
     for query in ("Where does Alice live?", "importer timeout", "Heron"):
         found = [item.memory.id for item in engine.recall(query, limit=5, track=False).items]

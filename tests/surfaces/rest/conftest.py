@@ -11,11 +11,11 @@ import httpx
 import pytest
 import uvicorn
 
-from recollect.client import Client, connect
-from recollect.surfaces.keys import KeyRing, keys_file
-from recollect.surfaces.rest.app import create_app
-from recollect.surfaces.rest.run import listening
-from recollect.surfaces.rest.settings import Settings
+from memorist.client import Client, connect
+from memorist.surfaces.keys import KeyRing, keys_file
+from memorist.surfaces.rest.app import create_app
+from memorist.surfaces.rest.run import listening
+from memorist.surfaces.rest.settings import Settings
 
 
 @dataclass(frozen=True)

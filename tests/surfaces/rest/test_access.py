@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.client import Refused
-from recollect.errors import InvalidInput
-from recollect.surfaces.rest.door import HEALTH
-from recollect.surfaces.rest.run import check_locked
-from recollect.surfaces.rest.settings import Settings
+from memorist.client import Refused
+from memorist.errors import InvalidInput
+from memorist.surfaces.rest.door import HEALTH
+from memorist.surfaces.rest.run import check_locked
+from memorist.surfaces.rest.settings import Settings
 from tests.surfaces.rest.conftest import Running, Serve
 
 PLACEHOLDER = re.compile(r"\{[^}]+\}")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.model import Memory
-from recollect.surfaces.rest.answers import FILE, KEPT, Answer, Answers, Ticket
-from recollect.surfaces.rest.problems import Refusal
+from memorist.engine import Engine
+from memorist.model import Memory
+from memorist.surfaces.rest.answers import FILE, KEPT, Answer, Answers, Ticket
+from memorist.surfaces.rest.problems import Refusal
 from tests.surfaces.rest.conftest import Running, Serve
 
 TICKET = Ticket("caller", "key", "agent", "request")
@@ -60,7 +60,7 @@ def test_a_repeated_write_gets_the_same_answer_and_writes_nothing(server: Runnin
         anew = http.post(path, json={"goal": "Mend the roof"})
     assert once.status_code == twice.status_code == 201 and once.content == twice.content
     assert anew.json()["id"] != once.json()["id"]
-    assert other.status_code == 422 and other.json()["type"] == "urn:recollect:idempotency-key-reused"
+    assert other.status_code == 422 and other.json()["type"] == "urn:memorist:idempotency-key-reused"
 
 
 def test_an_answer_that_came_too_late_is_there_for_the_next_who_asks(

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.client import Refused, Unreachable
-from recollect.client.client import Client
-from recollect.client.transport import Transport
+import memorist
+from memorist.client import Refused, Unreachable
+from memorist.client.client import Client
+from memorist.client.transport import Transport
 from tests.surfaces.rest.conftest import Running
 
 
@@ -61,7 +61,7 @@ def scripted() -> Iterator[Scripted]:
 
 
 def problem(name: str, status: int) -> bytes:
-    told = {"type": f"urn:recollect:{name}", "title": "T", "status": status, "detail": "D", "remedy": "R"}
+    told = {"type": f"urn:memorist:{name}", "title": "T", "status": status, "detail": "D", "remedy": "R"}
     return json.dumps(told | {"request_id": "r1"}).encode()
 
 
@@ -91,7 +91,7 @@ def test_a_refusal_is_not_repeated(scripted: Scripted) -> None:
     with client(scripted.url, 3, pauses) as memory:
         with pytest.raises(Refused) as refused:
             memory.stats()
-        with pytest.raises(recollect.InvalidInput) as invalid:
+        with pytest.raises(memorist.InvalidInput) as invalid:
             memory.stats()
     assert (refused.value.status, refused.value.request_id, refused.value.remedy) == (403, "r1", "R")
     assert str(invalid.value) == "D. R" and pauses == []
@@ -100,16 +100,16 @@ def test_a_refusal_is_not_repeated(scripted: Scripted) -> None:
 def test_after_the_last_attempt_the_error_is_the_servers(scripted: Scripted) -> None:
     pauses: list[float] = []
     scripted.answers = [(503, {}, problem("store-busy", 503))] * 2
-    with client(scripted.url, 1, pauses) as memory, pytest.raises(recollect.StoreBusy):
+    with client(scripted.url, 1, pauses) as memory, pytest.raises(memorist.StoreBusy):
         memory.stats()
     assert pauses == [0.2]
 
 
-def test_what_is_no_recollect_server_is_named_as_such(scripted: Scripted) -> None:
+def test_what_is_no_memorist_server_is_named_as_such(scripted: Scripted) -> None:
     scripted.answers = [(404, {}, b"<html>nothing here</html>"), (400, {}, b"[]")]
     with client(scripted.url, 0, []) as memory:
         for _ in range(2):
-            with pytest.raises(Unreachable, match="no Recollect server"):
+            with pytest.raises(Unreachable, match="no Memorist server"):
                 memory.get("x")
 
 
@@ -121,24 +121,24 @@ def test_nobody_at_the_address_is_told_after_all_attempts() -> None:
 
 
 def test_an_address_that_is_no_url_is_refused() -> None:
-    with pytest.raises(recollect.InvalidInput, match="no URL"):
-        recollect.connect("agent.db")
+    with pytest.raises(memorist.InvalidInput, match="no URL"):
+        memorist.connect("agent.db")
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(recollect.MissingExtra, match=r"pip install 'recollect\[client\]'"):
-        recollect.connect("http://127.0.0.1:9")
+    with pytest.raises(memorist.MissingExtra, match=r"pip install 'memorist\[client\]'"):
+        memorist.connect("http://127.0.0.1:9")
 
 
 def test_the_key_may_come_from_the_environment(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_KEY", server.key("agent", "write"))
+    monkeypatch.setenv("MEMORIST_KEY", server.key("agent", "write"))
     assert server.client().remember("The barn is red.").text == "The barn is red."
 
 
 def test_the_verbs_can_be_awaited(server: Running) -> None:
     async def story() -> list[str]:
-        async with recollect.connect_async(server.url, space="agent") as memory:
+        async with memorist.connect_async(server.url, space="agent") as memory:
             await memory.remember("The barn is red.")
             async with memory.session("Paint the barn") as session:
                 await session.step("The paint is dry.")
@@ -155,21 +155,21 @@ def test_progress_and_problems_come_while_a_file_is_read(server: Running, tmp_pa
     memory = server.client()
     assert memory.ingest(chat, progress=told.append).kept == 600
     assert len(told) == 3 and sum(told) == 600
-    with pytest.raises(recollect.InvalidInput, match="format 'stew' is unknown"):
+    with pytest.raises(memorist.InvalidInput, match="format 'stew' is unknown"):
         memory.ingest(chat, format="stew")
-    with pytest.raises(recollect.InvalidInput, match="is a folder"):
+    with pytest.raises(memorist.InvalidInput, match="is a folder"):
         memory.ingest(tmp_path)
 
 
 def test_a_caller_that_waits_is_told_that_somebody_is_there(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    go, ingest = threading.Event(), recollect.Engine.ingest
+    go, ingest = threading.Event(), memorist.Engine.ingest
 
-    def slow(self: recollect.Engine, *given: Any, **more: Any) -> Any:
+    def slow(self: memorist.Engine, *given: Any, **more: Any) -> Any:
         go.wait(20)
         return ingest(self, *given, **more)
 
-    monkeypatch.setattr(recollect.Engine, "ingest", slow)
-    monkeypatch.setattr("recollect.surfaces.rest.streams.SILENCE", 0.01)
+    monkeypatch.setattr(memorist.Engine, "ingest", slow)
+    monkeypatch.setattr("memorist.surfaces.rest.streams.SILENCE", 0.01)
     said, headers = {"messages": [{"role": "user", "content": "I moved."}]}, {"Accept": "text/event-stream"}
     with server.http().stream("POST", "/v1/spaces/agent/ingest", json=said, headers=headers) as answer:
         lines = answer.iter_lines()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.surfaces.rest.limits import Rate, Room
-from recollect.surfaces.rest.problems import Refusal
+from memorist.surfaces.rest.limits import Rate, Room
+from memorist.surfaces.rest.problems import Refusal
 from tests.surfaces.rest.conftest import Serve
 
 MEMORIES = "/v1/spaces/agent/memories"
@@ -116,7 +116,7 @@ def test_a_body_that_never_ends_does_not_hold_its_place(serve: Serve) -> None:
 
 
 def test_slow_verbs_do_not_keep_the_server_from_answering(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.engine import Engine
+    from memorist.engine import Engine
 
     go, busy = threading.Event(), threading.Semaphore(0)
 
@@ -143,11 +143,11 @@ def test_slow_verbs_do_not_keep_the_server_from_answering(serve: Serve, monkeypa
 
 
 def test_a_request_that_takes_too_long_is_answered(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.engine import Engine
+    from memorist.engine import Engine
 
     go = threading.Event()
     monkeypatch.setattr(Engine, "stats", lambda self: go.wait(20))
     with serve(timeout=0.05).http() as http:
         answer = http.get("/v1/spaces/agent/stats")
         go.set()
-    assert answer.status_code == 504 and answer.json()["type"] == "urn:recollect:timed-out"
+    assert answer.status_code == 504 and answer.json()["type"] == "urn:memorist:timed-out"

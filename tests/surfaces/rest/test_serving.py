@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from benchmarks.serve import Load, lost, served
 
-import recollect
-from recollect.surfaces.rest.settings import Settings
+import memorist
+from memorist.surfaces.rest.settings import Settings
 from tests.surfaces.conftest import Cli
 from tests.surfaces.rest.conftest import running
 
@@ -37,8 +37,8 @@ def test_another_address_needs_a_key_and_a_folder(bare: Cli, tmp_path: Path) -> 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
     bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.surfaces.cli.serve.find_spec", lambda name: None)
-    assert "pip install 'recollect[server]'" in bare("--db", f"{tmp_path}/spaces/", "serve").problem
+    monkeypatch.setattr("memorist.surfaces.cli.serve.find_spec", lambda name: None)
+    assert "pip install 'memorist[server]'" in bare("--db", f"{tmp_path}/spaces/", "serve").problem
 
 
 def test_settings_survive_the_way_to_a_worker() -> None:
@@ -94,5 +94,5 @@ def test_a_signal_to_stop_loses_nothing_that_was_acknowledged(tmp_path: Path) ->
         loading.join()
     assert load.errors, "the signal came in the middle"
     for space, ids in load.acknowledged.items():
-        with recollect.open(f"{tmp_path}/spaces/", space=space, embedder="none") as engine:
+        with memorist.open(f"{tmp_path}/spaces/", space=space, embedder="none") as engine:
             assert [id for id in ids if engine.get(id) is None] == []

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.surfaces.rest.spaces import Spaces
+from memorist.errors import InvalidInput
+from memorist.surfaces.rest.spaces import Spaces
 
 
 class Opened:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from recollect import errors
-from recollect.surfaces.rest.logs import JsonLines
-from recollect.surfaces.rest.metrics import Metrics
-from recollect.surfaces.rest.problems import STATUS, documented, status_of
-from recollect.surfaces.rest.schemas.memories import MemoryData
-from recollect.surfaces.rest.schemas.recalls import CommitData, RecallData
-from recollect.surfaces.rest.schemas.upkeep import AuditData, StatsData
+from memorist import errors
+from memorist.surfaces.rest.logs import JsonLines
+from memorist.surfaces.rest.metrics import Metrics
+from memorist.surfaces.rest.problems import STATUS, documented, status_of
+from memorist.surfaces.rest.schemas.memories import MemoryData
+from memorist.surfaces.rest.schemas.recalls import CommitData, RecallData
+from memorist.surfaces.rest.schemas.upkeep import AuditData, StatsData
 from tests.surfaces.rest.conftest import Running
 
 PROBLEM = {"type", "title", "status", "detail", "remedy", "request_id"}
@@ -88,7 +88,7 @@ def test_no_name_of_a_space_leads_elsewhere(server: Running) -> None:
 def test_no_log_holds_a_key_a_memory_or_a_question(
     server: Running, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.engine import Engine
+    from memorist.engine import Engine
 
     secret = server.key("agent", "admin")
     told, asked, named = "Zanzibar lies in the drawer.", "Where does Quokkaville lie?", "Wolpertinger"
@@ -110,7 +110,7 @@ def test_no_log_holds_a_key_a_memory_or_a_question(
     with server.http("rk_unknown_Quokkaville") as http:
         http.get(f"{space}/stats")
     # Uvicorn's own log of requests is off; pytest hears it all the same.
-    ours = [one for one in caplog.records if one.name.startswith(("recollect", "uvicorn.error", "fastapi"))]
+    ours = [one for one in caplog.records if one.name.startswith(("memorist", "uvicorn.error", "fastapi"))]
     lines = [JsonLines().format(record) for record in ours]
     written = "\n".join(lines)
     requests = [one for one in map(json.loads, lines) if one["message"] == "request"]
@@ -126,14 +126,14 @@ def test_metrics_count_by_route_and_status() -> None:
     metrics = Metrics()
     for seconds in (0.005, 0.3, 99.0):
         metrics.count("GET", '/a"b', 200, seconds)
-    text = metrics.text({"recollect_open_spaces": ("Spaces that are open.", 2)})
+    text = metrics.text({"memorist_open_spaces": ("Spaces that are open.", 2)})
     labels = r'method="GET",route="/a\"b"'
-    assert f'recollect_requests_total{{{labels},status="200"}} 3\n' in text
-    assert f'recollect_request_seconds_bucket{{{labels},le="0.005"}} 1\n' in text
-    assert f'recollect_request_seconds_bucket{{{labels},le="0.5"}} 2\n' in text
-    assert f'recollect_request_seconds_bucket{{{labels},le="+Inf"}} 3\n' in text
-    assert f"recollect_request_seconds_sum{{{labels}}} 99.305000\n" in text
-    assert text.endswith("# TYPE recollect_open_spaces gauge\nrecollect_open_spaces 2\n")
+    assert f'memorist_requests_total{{{labels},status="200"}} 3\n' in text
+    assert f'memorist_request_seconds_bucket{{{labels},le="0.005"}} 1\n' in text
+    assert f'memorist_request_seconds_bucket{{{labels},le="0.5"}} 2\n' in text
+    assert f'memorist_request_seconds_bucket{{{labels},le="+Inf"}} 3\n' in text
+    assert f"memorist_request_seconds_sum{{{labels}}} 99.305000\n" in text
+    assert text.endswith("# TYPE memorist_open_spaces gauge\nmemorist_open_spaces 2\n")
 
 
 def test_metrics_name_no_space(server: Running) -> None:

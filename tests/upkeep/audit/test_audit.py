@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from recollect.embedding import StoreEmbedder
-from recollect.errors import InvalidInput, MissingService
-from recollect.model import Fact, Filter, Kind, Link, Memory, Tier, fingerprint
-from recollect.ports import Batch
-from recollect.remember.changes import entry_called, reversal
-from recollect.remember.keeping import Keeper
-from recollect.remember.record import record
-from recollect.stores.memory import MemoryStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FakeEmbedder
-from recollect.upkeep.audit import KINDS, Finding, audit, mend
+from memorist.embedding import StoreEmbedder
+from memorist.errors import InvalidInput, MissingService
+from memorist.model import Fact, Filter, Kind, Link, Memory, Tier, fingerprint
+from memorist.ports import Batch
+from memorist.remember.changes import entry_called, reversal
+from memorist.remember.keeping import Keeper
+from memorist.remember.record import record
+from memorist.stores.memory import MemoryStore
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing import FakeEmbedder
+from memorist.upkeep.audit import KINDS, Finding, audit, mend
 from tests.secret_samples import SAMPLES
 
 NOW = datetime(2024, 7, 1, 12, tzinfo=UTC)

@@ -1,0 +1,7 @@
+"""`python -m memorist`: the command line."""
+
+import sys
+
+from memorist.surfaces.cli import main
+
+sys.exit(main())

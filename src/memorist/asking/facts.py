@@ -1,0 +1,125 @@
+"""What a model reads out of texts: whom they speak of, and what they state, each with the words that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from memorist.asking.asker import Asker
+from memorist.asking.shape import TRUTH, maybe, number, record, several, text, whole
+from memorist.asking.source import Source
+
+BATCH = 8
+"""Texts that are read at once."""
+LONGEST_TEXT = 4000
+_ENTITY = record(name=text(120), kind=text(40), aliases=several(text(120), 0, 8))
+_STATEMENT = record(
+    number=whole(1, 1_000_000),
+    subject=text(120),
+    relation=text(60),
+    object=text(300),
+    quote=text(600),
+    negated=TRUTH,
+    since=maybe(text(10)),
+    until=maybe(text(10)),
+    confidence=number(0, 1),
+)
+_SCHEMA = record(entities=several(_ENTITY, 0, 60), statements=several(_STATEMENT, 0, 80))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entity that texts speak of, and what else they call it."""
+
+    name: str
+    kind: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Subject, relation and object as the text of that number states or denies them; `quote` stands in the text."""
+
+    number: int
+    subject: str
+    relation: str
+    object: str
+    quote: str
+    negated: bool = False
+    since: date | None = None
+    until: date | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What texts speak of and what they state."""
+
+    entities: tuple[Named, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+
+def facts(asker: Asker, sources: Sequence[Source]) -> Extracted:
+    """Entities and statements of the texts, eight a call; a statement whose quote is not in its text is dropped."""
+    read = [_batch(asker, sources[start : start + BATCH]) for start in range(0, len(sources), BATCH)]
+    entities = [one for part in read for one in part.entities]
+    return Extracted(_merged(entities), tuple(one for part in read for one in part.statements))
+
+
+def _batch(asker: Asker, sources: Sequence[Source]) -> Extracted:
+    texts = {one.number: _plain(one.text) for one in sources}
+    data = {"texts": [one.to_data(LONGEST_TEXT) for one in sources]}
+    return asker.ask("facts", data, _SCHEMA, lambda answer: _extracted(answer, texts))
+
+
+def _extracted(answer: dict[str, Any], texts: Mapping[int, str]) -> Extracted:
+    entities = [_named(one) for one in answer["entities"]]
+    statements = [_statement(one) for one in answer["statements"]]
+    grounded = [one for one in statements if one.quote and _plain(one.quote) in texts.get(one.number, "")]
+    return Extracted(
+        tuple(one for one in entities if one.name),
+        tuple(one for one in grounded if one.subject and one.relation and one.object),
+    )
+
+
+def _named(given: dict[str, Any]) -> Named:
+    name = given["name"].strip()
+    aliases = dict.fromkeys(alias.strip() for alias in given["aliases"])
+    return Named(name, given["kind"].strip().casefold(), tuple(one for one in aliases if one and one != name))
+
+
+def _statement(given: dict[str, Any]) -> Statement:
+    return Statement(
+        number=given["number"],
+        subject=given["subject"].strip(),
+        relation="_".join(given["relation"].casefold().split()),
+        object=given["object"].strip(),
+        quote=given["quote"].strip(),
+        negated=given["negated"],
+        since=_date(given["since"]),
+        until=_date(given["until"]),
+        confidence=float(given["confidence"]),
+    )
+
+
+def _merged(entities: Sequence[Named]) -> tuple[Named, ...]:
+    """Entities of one name, case aside, as one with the aliases of all."""
+    merged: dict[str, Named] = {}
+    for one in entities:
+        known = merged.setdefault(one.name.casefold(), one)
+        aliases = dict.fromkeys((*known.aliases, *one.aliases))
+        merged[one.name.casefold()] = Named(known.name, known.kind, tuple(aliases))
+    return tuple(merged.values())
+
+
+def _date(given: str | None) -> date | None:
+    try:
+        return date.fromisoformat(given) if given else None
+    except ValueError:
+        return None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

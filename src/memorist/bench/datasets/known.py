@@ -1,0 +1,155 @@
+"""Public sets by name: where they are, under what licence, and how to fetch them.
+
+The authors publish no checksums, so none is stated here: the first fetch records what it got, and every later use is
+held against that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import urllib.request
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
+from urllib.error import HTTPError, URLError
+
+from memorist.errors import Error, InvalidInput
+
+BEIR = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets"
+LONGMEMEVAL = "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/main"
+TIMEOUT = 60  # seconds without a byte
+WANTED = re.compile(r"(?:.*/)?(corpus\.jsonl|queries\.jsonl|qrels/[\w-]+\.tsv)")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSet:
+    """A public set: one JSON file, or an archive of a folder in BEIR's layout."""
+
+    address: str
+    licence: str
+    meaning: str
+
+
+KNOWN = {
+    "locomo": KnownSet(
+        "https://raw.githubusercontent.com/snap-research/locomo/main/data/locomo10.json",
+        "CC BY-NC 4.0",
+        "ten long conversations of two people, 1,986 questions by turn (3 MB)",
+    ),
+    "longmemeval-s": KnownSet(
+        f"{LONGMEMEVAL}/longmemeval_s_cleaned.json",
+        "MIT",
+        "500 questions, each over some 50 chats with an assistant (280 MB)",
+    ),
+    "longmemeval-oracle": KnownSet(
+        f"{LONGMEMEVAL}/longmemeval_oracle.json",
+        "MIT",
+        "the same questions over the chats that answer them, nothing else: an upper bound (15 MB)",
+    ),
+    "scifact": KnownSet(
+        f"{BEIR}/scifact.zip",
+        "CC BY 4.0 and ODC-By 1.0",
+        "300 scientific claims over 5,183 abstracts",
+    ),
+    "nfcorpus": KnownSet(
+        f"{BEIR}/nfcorpus.zip",
+        "CC BY-SA 4.0",
+        "323 questions about health over 3,633 abstracts, graded",
+    ),
+}
+
+
+def fetch(name: str, folder: Path) -> Path:
+    """The path of a known set below a folder, fetched if it is not there and checked if it is."""
+    known = KNOWN.get(name)
+    if known is None:
+        raise InvalidInput(f"No public set is known as {name!r}", remedy=f"Choose one of {', '.join(KNOWN)}.")
+    target = folder / name
+    record = folder / f"{name}.json"
+    if target.is_dir() and record.is_file():
+        _check(name, target, record)
+    else:
+        _fetch(name, known, target, record)
+    single = target / _file_name(known)
+    return single if single.is_file() else target
+
+
+def _fetch(name: str, known: KnownSet, target: Path, record: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=target.parent) as temporary:
+        fresh = Path(temporary) / name
+        fresh.mkdir()
+        _download(name, known, fresh / _file_name(known))
+        if known.address.endswith(".zip"):
+            _unpack(fresh / _file_name(known), fresh)
+        shutil.rmtree(target, ignore_errors=True)
+        fresh.rename(target)
+    content = {"address": known.address, "licence": known.licence, "sha256": _checksums(target)}
+    record.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _download(name: str, known: KnownSet, file: Path) -> None:
+    try:
+        with urllib.request.urlopen(known.address, timeout=TIMEOUT) as answer, file.open("wb") as copy:  # noqa: S310
+            shutil.copyfileobj(answer, copy)
+    except (OSError, HTTPException) as error:
+        if isinstance(error, HTTPError):
+            error.close()  # it holds the connection
+        reason = error.reason if type(error) is URLError else error
+        raise Error(
+            f"The set {name!r} could not be fetched from {known.address}: {reason}",
+            remedy="Try again with a network, or fetch it elsewhere and give the path of the file or folder.",
+        ) from None
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """The files of BEIR's layout, and nothing else that an archive may hold."""
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            for member in packed.namelist():
+                if wanted := WANTED.fullmatch(member):
+                    file = folder / wanted[1]
+                    file.parent.mkdir(exist_ok=True)
+                    with packed.open(member) as source, file.open("wb") as copy:
+                        shutil.copyfileobj(source, copy)
+    except zipfile.BadZipFile as error:
+        raise Error(
+            f"What was fetched is no archive: {error}", remedy="Try again, or give the path of a copy."
+        ) from None
+    archive.unlink()
+
+
+def _check(name: str, target: Path, record: Path) -> None:
+    if _recorded(record) != _checksums(target):
+        raise InvalidInput(
+            f"The files in {target} are not those that were fetched: their checksums differ from {record.name}",
+            remedy=f"Delete {target} to fetch {name!r} again, or give the folder's path to use it as it is.",
+        )
+
+
+def _recorded(record: Path) -> Mapping[str, str]:
+    try:
+        return cast("dict[str, str]", json.loads(record.read_text(encoding="utf-8"))["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): _sha256(file) for file in files}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _file_name(known: KnownSet) -> str:
+    return known.address.rsplit("/", 1)[-1]

@@ -1,0 +1,245 @@
+"""Measures of retrieval: from rankings and judgements to figures, question by question and in sum."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, log2
+from typing import TypeVar
+
+import numpy as np
+
+from memorist.bench.model import Answer, Dataset, Group, Question, Run
+from memorist.errors import InvalidInput
+
+K = TypeVar("K")
+
+KS = (1, 5, 10, 20, 50)
+BUDGETS = (250, 500, 1_000, 2_000, 4_000)
+PERCENTILES = (50, 95, 99)
+
+Figures = Mapping[str, float]
+"""Figures by name: `recall@5`, `any@5`, `all@5`, `ndcg@10`, `mrr@10`, `p50_ms`, `tokens` and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question's figures; `sessions` is None where the set has none, `at_tokens` empty where none were counted."""
+
+    group: str
+    question: str
+    type: str | None
+    answerable: bool
+    answer: Answer
+    turns: Figures
+    sessions: Figures | None
+    at_tokens: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Means over some questions: judged by turn, judged by session, and recall against context tokens."""
+
+    queries: int
+    turns: Figures
+    sessions: Figures | None
+    at_tokens: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """How well a recipe knows what it does not know, where a set has questions without an answer.
+
+    `auroc` ranks by confidence (None where the recipe states none); the shares are of questions abstained from.
+    """
+
+    auroc: float | None
+    of_answerable: float
+    of_unanswerable: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A recipe's figures on a dataset.
+
+    `overall` counts every question; `answerable` leaves out those without an answer (None where there are none).
+    """
+
+    recipe: str
+    overall: Part
+    answerable: Part | None
+    types: Mapping[str, Part]
+    latency: Figures
+    stages: Mapping[str, Figures]
+    tokens: float
+    abstention: Abstention | None
+    rows: tuple[Row, ...]
+
+    @property
+    def figures(self) -> Figures:
+        """The headline figures, flat: those of `overall` by turn, with queries, latency and tokens."""
+        return {"queries": self.overall.queries, **self.overall.turns, **self.latency, "tokens": self.tokens}
+
+
+def summarise(dataset: Dataset, run: Run) -> Summary:
+    """The figures of what a recipe answered; questions it was not asked do not count."""
+    rows = tuple(_rows(dataset, run))
+    if not rows:
+        raise InvalidInput(f"Recipe {run.recipe!r} answered no question", remedy="Run it on at least one question.")
+    answerable = [row for row in rows if row.answerable]
+    return Summary(
+        recipe=run.recipe,
+        overall=part(rows),
+        answerable=part(answerable) if 0 < len(answerable) < len(rows) else None,
+        types=_by_type(rows),
+        latency=percentiles([row.answer.ms for row in rows]),
+        stages=_by_stage(rows),
+        tokens=_mean(row.answer.tokens for row in rows),
+        abstention=_abstention(rows),
+        rows=rows,
+    )
+
+
+def part(rows: Sequence[Row]) -> Part:
+    """Means over some rows, each question counting the same."""
+    return Part(
+        queries=len(rows),
+        turns=_means([row.turns for row in rows]),
+        sessions=_means([row.sessions for row in rows if row.sessions is not None]) or None,
+        at_tokens=_means([row.at_tokens for row in rows if row.at_tokens]),
+    )
+
+
+def judge(ranked: Sequence[str], gold: Mapping[str, float], ks: Sequence[int] = KS) -> dict[str, float]:
+    """Every measure of one ranking, best first, against its gold; an id that comes again does not count again.
+
+    recall@k: share of the gold found; any@k, all@k: whether some, whether all of it is; mrr@k: 1 / rank of the
+    first hit. ndcg@k: DCG@k / ideal DCG@k with gain = relevance and discount log2(rank + 1), as in trec_eval and
+    BEIR (Järvelin and Kekäläinen 2002).
+    """
+    relevant = {id: grade for id, grade in gold.items() if grade > 0}
+    if not relevant:
+        raise InvalidInput("A question without gold cannot be judged", remedy="Leave it out of the questions.")
+    gains = [relevant.get(id, 0.0) for id in dict.fromkeys(ranked)]
+    ideal = sorted(relevant.values(), reverse=True)
+    first = next((rank for rank, gain in enumerate(gains, 1) if gain), 0)
+    found = {k: sum(gain > 0 for gain in gains[:k]) for k in ks}
+    return {
+        **{f"recall@{k}": found[k] / len(relevant) for k in ks},
+        **{f"any@{k}": float(found[k] > 0) for k in ks},
+        **{f"all@{k}": float(found[k] == len(relevant)) for k in ks},
+        **{f"ndcg@{k}": _dcg(gains[:k]) / _dcg(ideal[:k]) for k in ks},
+        **{f"mrr@{k}": 1 / first if 0 < first <= k else 0.0 for k in ks},
+    }
+
+
+def recall_at_tokens(answer: Answer, gold: Mapping[str, float], budgets: Sequence[int] = BUDGETS) -> dict[int, float]:
+    """Share of the gold among the items whose context fits a budget of tokens."""
+    sizes = {budget: bisect_right(answer.tokens_at, budget) for budget in budgets}
+    relevant = {id for id, grade in gold.items() if grade > 0}
+    return {budget: len(relevant & set(answer.ranked[:size])) / len(relevant) for budget, size in sizes.items()}
+
+
+def abstention_auroc(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
+    """P(confidence of an answerable question > that of an unanswerable one), ties half: Mann–Whitney U / (m n)."""
+    if not answerable or not unanswerable:
+        raise InvalidInput("Confidences of both kinds are needed", remedy="Use a set with unanswerable questions.")
+    low = np.sort(np.asarray(unanswerable, dtype=np.float64))
+    below = np.searchsorted(low, answerable, side="left")
+    not_above = np.searchsorted(low, answerable, side="right")
+    return float((below + not_above).mean() / (2 * len(low)))
+
+
+def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
+    """`p50_ms`, `p95_ms` and `p99_ms`, interpolated linearly between the nearest two times."""
+    values = np.percentile(np.asarray(milliseconds, dtype=np.float64), PERCENTILES)
+    return {f"p{percent}_ms": float(value) for percent, value in zip(PERCENTILES, values, strict=True)}
+
+
+def _rows(dataset: Dataset, run: Run) -> Iterable[Row]:
+    questions = {(group.name, question.id): question for group in dataset.groups for question in group.questions}
+    sessions = {group.name: _sessions_of(group) for group in dataset.groups}
+    counted = any(answer.tokens_at for answer in run.answers)
+    for answer in run.answers:
+        question = questions.get((answer.group, answer.question))
+        if question is None:
+            raise InvalidInput(
+                f"Group {answer.group!r} of {dataset.name} has no question {answer.question!r}",
+                remedy="Summarise a run with the dataset it was made on.",
+            )
+        yield _row(question, answer, sessions[answer.group], counted=counted)
+
+
+def _row(question: Question, answer: Answer, session_of: Mapping[str, str] | None, *, counted: bool) -> Row:
+    return Row(
+        group=answer.group,
+        question=question.id,
+        type=question.type,
+        answerable=question.answerable,
+        answer=answer,
+        turns=judge(answer.ranked, question.gold),
+        sessions=None if session_of is None else _judge_sessions(answer.ranked, question.gold, session_of),
+        at_tokens=recall_at_tokens(answer, question.gold) if counted else {},
+    )
+
+
+def _judge_sessions(ranked: Sequence[str], gold: Mapping[str, float], session_of: Mapping[str, str]) -> Figures:
+    grades: dict[str, float] = {}
+    for id, grade in gold.items():
+        grades[session_of[id]] = max(grade, grades.get(session_of[id], 0.0))
+    return judge([session_of.get(id, id) for id in ranked], grades)
+
+
+def _sessions_of(group: Group) -> Mapping[str, str] | None:
+    """The session of each document, one without any standing alone; None where no document has one."""
+    if all(document.session is None for document in group.documents):
+        return None
+    return {document.id: document.session or document.id for document in group.documents}
+
+
+def _by_type(rows: Sequence[Row]) -> dict[str, Part]:
+    types: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.type is not None:
+            types[row.type].append(row)
+    return {name: part(types[name]) for name in sorted(types)}
+
+
+def _by_stage(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        for stage, milliseconds in row.answer.stages.items():
+            times[stage].append(milliseconds)
+    return {stage: percentiles(values) for stage, values in times.items()}
+
+
+def _abstention(rows: Sequence[Row]) -> Abstention | None:
+    answerable = [row.answer for row in rows if row.answerable]
+    unanswerable = [row.answer for row in rows if not row.answerable]
+    if not answerable or not unanswerable:
+        return None
+    sure, unsure = _confidences(answerable), _confidences(unanswerable)
+    return Abstention(
+        auroc=abstention_auroc(sure, unsure) if sure and unsure else None,
+        of_answerable=_mean(answer.abstained for answer in answerable),
+        of_unanswerable=_mean(answer.abstained for answer in unanswerable),
+    )
+
+
+def _confidences(answers: Sequence[Answer]) -> list[float]:
+    return [answer.confidence for answer in answers if answer.confidence is not None]
+
+
+def _dcg(gains: Sequence[float]) -> float:
+    return fsum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1) if gain)
+
+
+def _means(figures: Sequence[Mapping[K, float]]) -> dict[K, float]:
+    return {name: _mean(one[name] for one in figures) for name in figures[0]} if figures else {}
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return fsum(listed) / len(listed)

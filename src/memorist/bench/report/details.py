@@ -1,0 +1,151 @@
+"""The page's second half: time by stage, the worst questions, and how it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memorist.bench.report.markup import Markup, joined, tag
+from memorist.bench.report.plots import Stack, stacks
+from memorist.bench.report.worst import Failure, Found, Wanted
+from memorist.bench.results import Conditions, Result, Results
+
+KINDS_OF_WORK: Mapping[str, tuple[str, ...]] = {
+    "embed the query": ("embed",),
+    "search": ("search", "cascade", "nodes", "hops"),
+    "reread": ("rerank",),
+    "the rest": (),
+}
+LONGEST_TEXT = 400
+
+
+def stages_section(results: Results) -> Markup:
+    """Median times as stacked bars, and every stage's own figures to open."""
+    bars = [Stack(one.name, _by_kind(one)) for one in results.recipes]
+    plot = stacks(bars, list(KINDS_OF_WORK), "milliseconds, sum of the stages' medians")
+    note = (
+        "The question is embedded anew each time."
+        if results.conditions.live_queries
+        else "Vectors of questions came from the cache, so their embedding is not in these times."
+    )
+    return joined(
+        tag("h2", "Where the time goes"),
+        tag(
+            "p", f"One recall, on this machine, with {results.conditions.limit} items asked for. {note}", class_="soft"
+        ),
+        tag("div", tag("figure", tag("h3", "Latency by stage"), plot), _stage_tables(results), class_="plots"),
+    )
+
+
+def failures_section(results: Results, failures: Sequence[Failure]) -> Markup:
+    """The worst questions of the first recipe, each to open."""
+    if not failures:
+        return Markup()
+    return joined(
+        tag("h2", f"Where {results.recipes[0].name} fails"),
+        tag(
+            "p",
+            f"The {len(failures)} questions it answered worst: open one to see what was wanted, what came instead, and "
+            "how each got its place.",
+            class_="soft",
+        ),
+        *map(_failure, failures),
+    )
+
+
+def method_section(results: Results) -> Markup:
+    """What the figures depend on."""
+    rows = [*_facts(results.conditions), ("dataset checksum", results.dataset.checksum)]
+    for one in results.recipes:
+        if one.skipped:
+            rows.append((f"skipped in {one.name}", ", ".join(one.skipped)))
+    pairs = [part for name, value in rows for part in (tag("dt", name), tag("dd", value))]
+    return joined(
+        tag("h2", "How it was measured"),
+        tag(
+            "p",
+            "Each group of the dataset is a memory of its own: its texts are remembered in their order and at their "
+            "times, then its questions are asked at theirs, or a day after the last text. Recalls leave no trace, so "
+            "the order of questions does not matter. Context tokens are an estimate, of the first 10 items.",
+            class_="soft",
+        ),
+        tag("div", tag("dl", *pairs), class_="card"),
+    )
+
+
+def _by_kind(one: Result) -> list[float]:
+    stages = {stage: times["p50_ms"] for stage, times in one.summary.stages.items() if "." not in stage}
+    named = {stage for kinds in KINDS_OF_WORK.values() for stage in kinds}
+    known = [sum(stages.get(stage, 0.0) for stage in kinds) for kinds in KINDS_OF_WORK.values()]
+    return [*known[:-1], sum(ms for stage, ms in stages.items() if stage not in named)]
+
+
+def _stage_tables(results: Results) -> Markup:
+    return tag("div", *(_stage_table(one) for one in results.recipes))
+
+
+def _stage_table(one: Result) -> Markup:
+    head = tag("thead", tag("tr", *(tag("th", name) for name in ("stage", "p50 ms", "p95 ms", "p99 ms"))))
+    rows = [
+        tag(
+            "tr",
+            tag("th", stage if "." not in stage else f"· {stage.partition('.')[2]}"),
+            *(tag("td", f"{times[name]:.2f}") for name in ("p50_ms", "p95_ms", "p99_ms")),
+        )
+        for stage, times in one.summary.stages.items()
+    ]
+    total = f"{one.summary.latency['p50_ms']:.1f} ms, p95 {one.summary.latency['p95_ms']:.1f} ms"
+    return tag(
+        "details",
+        tag("summary", one.name, tag("span", f"median {total}", class_="tag")),
+        tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll"),
+    )
+
+
+def _failure(one: Failure) -> Markup:
+    ranks = [wanted.rank for wanted in one.wanted if wanted.rank is not None]
+    first = f"first evidence at {min(ranks)}" if ranks else "no evidence found"
+    tags = [tag("span", text, class_="tag") for text in (one.question.type, one.group, first) if text]
+    return tag(
+        "details",
+        tag("summary", one.question.text, *tags),
+        tag(
+            "div",
+            tag("h3", "Wanted"),
+            tag("ul", *map(_wanted, one.wanted)),
+            tag("h3", "Found"),
+            tag("ol", *map(_found, one.found)) if one.found else tag("p", "Nothing."),
+            class_="inside",
+        ),
+    )
+
+
+def _wanted(one: Wanted) -> Markup:
+    place = "not found" if one.rank is None else f"at {one.rank}"
+    reason = one.reason if one.rank is None else ""
+    why = tag("pre", reason) if reason else tag("details", tag("summary", "how it got there"), tag("pre", one.reason))
+    colour = "place none" if one.rank is None else "place hit"
+    return tag("li", tag("span", place, class_=colour), f"  {_cut(one.text)} ", tag("small", one.document), why)
+
+
+def _found(one: Found) -> Markup:
+    mark = [tag("span", "evidence  ", class_="place hit")] if one.right else []
+    why = tag("details", tag("summary", "how it got there"), tag("pre", one.reason))
+    return tag("li", *mark, f"{_cut(one.text)} ", tag("small", one.document), why)
+
+
+def _facts(conditions: Conditions) -> list[tuple[str, str]]:
+    machine = conditions.machine
+    settings = ", ".join(f"{name} = {value}" for name, value in conditions.settings.items())
+    return [
+        ("version", f"memorist {conditions.version}"),
+        ("embedder", conditions.embedder or "none"),
+        ("reranker", conditions.reranker or "none"),
+        *([("settings changed", settings)] if settings else []),
+        ("items asked for", str(conditions.limit)),
+        ("machine", ", ".join(f"{value} {name}" if name == "cpus" else str(value) for name, value in machine.items())),
+    ]
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_TEXT else f"{line[:LONGEST_TEXT]} …"

@@ -1,0 +1,198 @@
+"""One page for a browser: everything inline, nothing fetched, light or dark as the reader's system is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from string import Template
+
+from memorist.bench.report.details import failures_section, method_section, stages_section
+from memorist.bench.report.markup import Markup, joined, tag
+from memorist.bench.report.plots import Estimate, Series, curves, intervals
+from memorist.bench.report.table import ABSTENTION, Table, by_type, chance, overall, percent, points
+from memorist.bench.report.worst import Failure
+from memorist.bench.results import Difference, Result, Results
+
+MEASURE = "recall@10"
+LEAST_IS_BEST = ("p50 ms", "p95 ms", "tokens")
+
+
+def page(results: Results, failures: Sequence[Failure] = ()) -> str:
+    """The whole page."""
+    body = joined(
+        _head(results),
+        _overview_section(results),
+        _plots_section(results),
+        _types_section(results),
+        _differences_section(results.comparisons),
+        stages_section(results),
+        failures_section(results, failures),
+        method_section(results),
+    )
+    folder = files(__package__ or __name__)
+    skeleton = Template((folder / "page.html").read_text(encoding="utf-8"))
+    style = (folder / "page.css").read_text(encoding="utf-8").rstrip()
+    title = joined(f"{results.dataset.name} · memorist bench")
+    return skeleton.substitute(title=title, style=style, body=body)
+
+
+def table(one: Table, *, least: Sequence[str] = LEAST_IS_BEST) -> Markup:
+    """A table whose best figures stand out, where more than one row competes."""
+    head = tag("thead", tag("tr", *(tag("th", name) for name in one.columns)))
+    best = [_best(name, cells, least) for name, cells in zip(one.columns, zip(*one.rows, strict=True), strict=True)]
+    rows = [tag("tr", tag("th", row[0]), *_cells(row[1:], best[1:])) for row in one.rows]
+    return tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
+
+
+def _cells(cells: Sequence[str], best: Sequence[str | None]) -> list[Markup]:
+    return [tag("td", cell, class_="best" if cell == top else None) for cell, top in zip(cells, best, strict=True)]
+
+
+def _head(results: Results) -> Markup:
+    first = results.recipes[0]
+    share, (low, high) = first.summary.overall.turns[MEASURE], first.intervals[MEASURE]
+    sentence = (
+        f"{first.name} finds {percent(share)} % of the evidence in its first 10 items "
+        f"(95 % interval {percent(low)} to {percent(high)})"
+    )
+    return joined(
+        tag("h1", f"How well does it remember? {results.dataset.name}"),
+        tag("p", overall(results).heading.partition(": ")[2], ".", class_="soft"),
+        tag("p", sentence, _standing(results), ".", class_="lead"),
+    )
+
+
+def _standing(results: Results) -> str:
+    if len(results.recipes) == 1:
+        return ""
+    best = max(results.recipes, key=lambda one: one.summary.overall.turns[MEASURE])
+    if best is results.recipes[0]:
+        return f", the most of the {len(results.recipes)} recipes measured"
+    return f"; the most is {percent(best.summary.overall.turns[MEASURE])} % by {best.name}"
+
+
+def _overview_section(results: Results) -> Markup:
+    return joined(
+        tag("h2", "Overview"),
+        tag(
+            "p",
+            "recall@k: the share of a question's evidence among the first k items. any@5, all@5: questions for which "
+            "some, or all, of it is among the first five. ndcg and mrr: how high up it stands. Quality in per cent, "
+            "more is better; times and context tokens, less is better. The best of each column is bold.",
+            class_="soft",
+        ),
+        table(overall(results)),
+    )
+
+
+def _plots_section(results: Results) -> Markup:
+    ks = [name.partition("@")[2] for name in results.recipes[0].summary.overall.turns if name.startswith("recall@")]
+    shares = [Series(one.name, [one.summary.overall.turns[f"recall@{k}"] for k in ks]) for one in results.recipes]
+    budgets = list(results.recipes[0].summary.overall.at_tokens)
+    figures = [
+        _figure(
+            "Recipes side by side",
+            "Evidence among the first 10 items; the bar is the 95 % interval.",
+            intervals([_estimate(one, MEASURE) for one in results.recipes], "recall@10, per cent"),
+        ),
+        _figure(
+            "At least something",
+            "Questions for which some of the evidence is among the first 5 items.",
+            intervals([_estimate(one, "any@5") for one in results.recipes], "any@5, per cent"),
+        ),
+        _figure(
+            "More items, more evidence",
+            "Evidence found among so many items.",
+            curves(shares, ks, "Share of the evidence found by number of items", "items read"),
+        ),
+    ]
+    if budgets:
+        against = [Series(one.name, _at_tokens(one, budgets)) for one in results.recipes]
+        names = [f"{budget:,}" for budget in budgets]
+        plot = curves(against, names, "Share of the evidence found by context tokens", "tokens of context")
+        figures.append(_figure("What a prompt's room buys", "Evidence inside a context of so many tokens.", plot))
+    return joined(tag("h2", "Quality"), tag("div", *figures, class_="plots"))
+
+
+def _estimate(one: Result, measure: str) -> Estimate:
+    return Estimate(one.name, one.summary.overall.turns[measure], *one.intervals[measure])
+
+
+def _at_tokens(one: Result, budgets: Sequence[int]) -> list[float]:
+    return [one.summary.overall.at_tokens.get(budget, 0.0) for budget in budgets]
+
+
+def _figure(title: str, caption: str, plot: Markup) -> Markup:
+    return tag("figure", tag("h3", title), tag("figcaption", caption), plot)
+
+
+def _types_section(results: Results) -> Markup:
+    return joined(
+        *(
+            joined(
+                tag("h2", "By type of question"),
+                tag("p", _type_note(one), class_="soft"),
+                table(one),
+            )
+            for one in by_type(results)
+        )
+    )
+
+
+def _type_note(one: Table) -> str:
+    note = "recall@10 in per cent; the number of questions in brackets."
+    if ABSTENTION not in one.columns:
+        return note
+    return (
+        f"{note} Abstention: how well the best item's score tells questions that have an answer from those that have "
+        "none, as the area under the ROC curve; 0.5 is chance."
+    )
+
+
+def _differences_section(comparisons: Sequence[Difference]) -> Markup:
+    if not comparisons:
+        return Markup()
+    return joined(
+        tag("h2", "Is the difference real?"),
+        tag(
+            "p",
+            "Two runs that answered the same questions are compared question by question: points of recall@10 gained "
+            "or lost, the interval by bootstrap, and p, the probability of a difference at least this large by chance "
+            "alone. Coloured where the interval leaves out zero.",
+            class_="soft",
+        ),
+        *(_differences_from(name, comparisons) for name in dict.fromkeys(one.against for one in comparisons)),
+    )
+
+
+def _differences_from(against: str, comparisons: Sequence[Difference]) -> Markup:
+    columns = (f"compared with {against}", "points", "95 % interval", "p")
+    rows = [_difference(one) for one in comparisons if one.against == against and one.measure == MEASURE]
+    head = tag("thead", tag("tr", *(tag("th", name) for name in columns)))
+    return tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
+
+
+def _difference(one: Difference) -> Markup:
+    sure = "better" if one.low > 0 else "worse" if one.high < 0 else None
+    return tag(
+        "tr",
+        tag("th", one.recipe),
+        tag("td", points(one.difference), class_=sure),
+        tag("td", f"{points(one.low)} to {points(one.high)}"),
+        tag("td", chance(one.p)),
+    )
+
+
+def _best(column: str, cells: Sequence[str], least: Sequence[str]) -> str | None:
+    numbers = [_number(cell) for cell in cells]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(cells) or len(set(known)) < 2:
+        return None
+    return cells[numbers.index(min(known) if column in least else max(known))]
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell.replace(",", ""))
+    except ValueError:
+        return None

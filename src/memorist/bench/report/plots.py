@@ -1,0 +1,208 @@
+"""Small plots in SVG: intervals side by side, curves, and stacked bars.
+
+Drawn 480 wide, so that letters stay readable on a phone; colours are classes that the page's style sheet defines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memorist.bench.report.markup import Markup, joined, tag
+
+WIDTH = 480
+LEFT, RIGHT, TOP, BOTTOM = 34, 150, 12, 40
+ROW = 26
+LABEL_GAP = 15
+LONGEST_NAME = 17
+_Scale = Callable[[float], float]
+COLOURS = 9
+"""Colours in the style sheet; with more series they begin again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A named value with its interval; all are shares of 1."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A named curve, a value for each place of the axis; all are shares of 1."""
+
+    name: str
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A named bar and the lengths of its segments, in the order of the legend."""
+
+    name: str
+    lengths: Sequence[float]
+
+
+def intervals(estimates: Sequence[Estimate], label: str) -> Markup:
+    """A row for each estimate: its interval as a line, its value as a dot and in figures."""
+    height = TOP + ROW * len(estimates) + BOTTOM
+    left, right = 140, WIDTH - 52
+    top = _ceiling(max(one.high for one in estimates))
+    ticks = _ticks(top)
+
+    def across(share: float) -> float:
+        return left + (right - left) * share / top
+
+    grid = [_upright(across(tick), height - BOTTOM, _percent(tick)) for tick in ticks]
+    rows = [_interval(one, TOP + ROW * (place + 0.5), across, place, right) for place, one in enumerate(estimates)]
+    axis = _text((left + right) / 2, height - 6, label, anchor="middle", class_="axis")
+    return _figure(height, label, *grid, *rows, axis)
+
+
+def curves(series: Sequence[Series], places: Sequence[str], label: str, below: str) -> Markup:
+    """A line for each series over places of equal distance, named at its end."""
+    height = 300
+    right, bottom = WIDTH - RIGHT, height - BOTTOM
+    top = _ceiling(max((value for one in series for value in one.values), default=1.0))
+
+    def across(place: int) -> float:
+        return LEFT + 8 + (right - LEFT - 16) * place / max(1, len(places) - 1)
+
+    def up(share: float) -> float:
+        return bottom - (bottom - TOP) * share / top
+
+    grid = [_level(up(tick), right, _percent(tick)) for tick in _ticks(top)]
+    marks = [_text(across(place), bottom + 16, name, anchor="middle") for place, name in enumerate(places)]
+    lines = [
+        _curve(one, number, [(across(place), up(value)) for place, value in enumerate(one.values)], places)
+        for number, one in enumerate(series)
+    ]
+    names = _names(series, [up(one.values[-1]) for one in series], right, bottom)
+    axis = _text((LEFT + right) / 2, height - 6, below, anchor="middle", class_="axis")
+    return _figure(height, label, *grid, *marks, *lines, *names, axis)
+
+
+def stacks(bars: Sequence[Stack], legend: Sequence[str], label: str) -> Markup:
+    """A bar of segments for each row, with its sum in figures."""
+    head = 24
+    height = head + ROW * len(bars) + 26
+    left, right = 140, WIDTH - 62
+    top = max((sum(one.lengths) for one in bars), default=0.0) or 1.0
+    scale = (right - left) / top
+    rows = [_stack(one, head + ROW * (place + 0.5), left, scale, legend) for place, one in enumerate(bars)]
+    axis = _text((left + right) / 2, height - 6, label, anchor="middle", class_="axis")
+    return _figure(height, label, *_keys(legend), *rows, axis)
+
+
+def _figure(height: float, label: str, *content: str) -> Markup:
+    title = tag("title", label)
+    return tag("svg", title, *content, viewBox=f"0 0 {WIDTH} {height:g}", role="img", aria_label=label)
+
+
+def _interval(one: Estimate, y: float, across: _Scale, place: int, right: float) -> Markup:
+    told = f"{one.name}: {_percent(one.value, 1)}, 95 % interval {_percent(one.low, 1)} to {_percent(one.high, 1)}"
+    colour = f"c{place % COLOURS}"
+    return tag(
+        "g",
+        tag("title", told),
+        _text(132, y + 4, _short(one.name), anchor="end"),
+        tag("line", x1=across(one.low), x2=across(one.high), y1=y, y2=y, class_=f"{colour} interval"),
+        tag("circle", cx=across(one.value), cy=y, r=5, class_=f"{colour} dot"),
+        _text(right + 10, y + 4, _percent(one.value, 1), class_="value"),
+    )
+
+
+def _curve(one: Series, number: int, points: Sequence[tuple[float, float]], places: Sequence[str]) -> Markup:
+    colour = f"c{number % COLOURS}"
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    dots = [
+        tag(
+            "circle",
+            tag("title", f"{one.name} at {place}: {_percent(value, 1)}"),
+            cx=x,
+            cy=y,
+            r=3.5,
+            class_=f"{colour} dot",
+        )
+        for (x, y), place, value in zip(points, places, one.values, strict=True)
+    ]
+    return joined(tag("polyline", points=path, class_=f"{colour} curve"), *dots)
+
+
+def _names(series: Sequence[Series], ends: Sequence[float], right: float, bottom: float) -> list[Markup]:
+    """The names of curves beside their ends, moved apart where they would overlap."""
+    order = sorted(range(len(series)), key=lambda number: ends[number])
+    places = _apart([ends[number] for number in order], TOP, bottom)
+    return [
+        joined(
+            tag("line", x1=right - 4, x2=right + 6, y1=ends[number], y2=y, class_=f"c{number % COLOURS} leader"),
+            _text(right + 10, y + 4, _short(series[number].name), class_=f"c{number % COLOURS} name"),
+        )
+        for number, y in zip(order, places, strict=True)
+    ]
+
+
+def _apart(wanted: Sequence[float], first: float, last: float) -> list[float]:
+    """Rising places near the wanted ones, a gap apart and not beyond the last where there is room."""
+    places: list[float] = []
+    for place in wanted:
+        places.append(max(place, places[-1] + LABEL_GAP if places else first))
+    limit = last
+    for number in range(len(places) - 1, -1, -1):
+        places[number] = min(places[number], limit)
+        limit = places[number] - LABEL_GAP
+    return places
+
+
+def _stack(one: Stack, y: float, left: float, scale: float, legend: Sequence[str]) -> Markup:
+    x, segments = left, list[Markup]()
+    for number, (length, name) in enumerate(zip(one.lengths, legend, strict=True)):
+        told = tag("title", f"{one.name}, {name}: {length:.1f} ms")
+        segments.append(tag("rect", told, x=x, y=y - 8, width=length * scale, height=16, class_=f"s{number}"))
+        x += length * scale
+    total = _text(x + 6, y + 4, f"{sum(one.lengths):.1f} ms", class_="value")
+    return tag("g", _text(132, y + 4, _short(one.name), anchor="end"), *segments, total)
+
+
+def _keys(legend: Sequence[str]) -> list[Markup]:
+    keys, x = list[Markup](), 8.0
+    for number, name in enumerate(legend):
+        keys.append(tag("rect", x=x, y=4, width=11, height=11, class_=f"s{number}"))
+        keys.append(_text(x + 16, 14, name))
+        x += 34 + 7.2 * len(name)
+    return keys
+
+
+def _upright(x: float, bottom: float, name: str) -> Markup:
+    line = tag("line", x1=x, x2=x, y1=TOP, y2=bottom, class_="grid")
+    return joined(line, _text(x, bottom + 16, name, anchor="middle"))
+
+
+def _level(y: float, right: float, name: str) -> Markup:
+    line = tag("line", x1=LEFT, x2=right, y1=y, y2=y, class_="grid")
+    return joined(line, _text(LEFT - 6, y + 4, name, anchor="end"))
+
+
+def _text(x: float, y: float, content: str, *, anchor: str | None = None, class_: str | None = None) -> Markup:
+    return tag("text", content, x=x, y=y, text_anchor=anchor, class_=class_)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _ceiling(most: float) -> float:
+    """The next tenth above, at least one and at most ten of them."""
+    return min(10, max(1, int(most * 10 - 1e-9) + 1)) / 10
+
+
+def _ticks(top: float) -> list[float]:
+    step = 2 if top > 0.5 else 1
+    return [tenth / 10 for tenth in range(0, round(top * 10) + 1, step)]
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f}"

@@ -1,0 +1,164 @@
+"""The results as lines of text: recipes as rows, then types of questions, then differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memorist.bench.results import Difference, Result, Results
+
+OPTIONAL = ("mrr@10", "all@5", "ndcg@10", "any@5")
+"""Columns that a narrow terminal does without, the first one first."""
+SHOWN = "recall@10"
+ABSTENTION = "abstention"
+"""The column of how well scores tell questions that have an answer: AUROC, 0.5 by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A heading, the names of the columns, and cells."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def width(self) -> int:
+        """Characters of its longest line."""
+        return sum(self._widths()) + 2 * (len(self.columns) - 1)
+
+    def lines(self) -> list[str]:
+        """The names of the columns and the rows, aligned: the first column to the left, figures to the right."""
+        widths = self._widths()
+        return [_line(row, widths) for row in (self.columns, *self.rows)]
+
+    def without(self, column: str) -> Table:
+        """This table less a column."""
+        place = self.columns.index(column)
+        columns, *rows = [row[:place] + row[place + 1 :] for row in (self.columns, *self.rows)]
+        return Table(self.heading, columns, tuple(rows))
+
+    def _widths(self) -> list[int]:
+        return [max(map(len, cells)) for cells in zip(self.columns, *self.rows, strict=True)]
+
+
+def tables(results: Results, width: int | None = None) -> list[Table]:
+    """All tables; those wider than `width` lose the columns that matter least."""
+    made = [overall(results), *by_type(results), *differences(results.comparisons)]
+    return [_fitting(one, width) for one in made]
+
+
+def overall(results: Results) -> Table:
+    """Every recipe's headline figures, in per cent; latency in milliseconds."""
+    sessions = any(one.summary.overall.sessions for one in results.recipes)
+    columns: dict[str, Callable[[Result], str]] = {
+        "recipe": lambda one: one.name,
+        "recall@5": lambda one: percent(one.summary.overall.turns["recall@5"]),
+        "recall@10": lambda one: percent(one.summary.overall.turns["recall@10"]),
+        "95 %": lambda one: spread(one.intervals["recall@10"]),
+        "any@5": lambda one: percent(one.summary.overall.turns["any@5"]),
+        "all@5": lambda one: percent(one.summary.overall.turns["all@5"]),
+        "ndcg@10": lambda one: percent(one.summary.overall.turns["ndcg@10"]),
+        "mrr@10": lambda one: percent(one.summary.overall.turns["mrr@10"]),
+        **({"session any@5": _session_any} if sessions else {}),
+        "p50 ms": lambda one: f"{one.summary.latency['p50_ms']:.1f}",
+        "p95 ms": lambda one: f"{one.summary.latency['p95_ms']:.1f}",
+        "tokens": lambda one: f"{one.summary.tokens:,.0f}",
+    }
+    rows = tuple(tuple(cell(one) for cell in columns.values()) for one in results.recipes)
+    return Table(_headline(results), tuple(columns), rows)
+
+
+def by_type(results: Results) -> list[Table]:
+    """recall@10 by type of question, where the dataset has types; with those without an answer left out, if any."""
+    first = results.recipes[0].summary
+    if not first.types:
+        return []
+    columns = ["recipe", *(f"{name} ({part.queries:,})" for name, part in first.types.items())]
+    if first.answerable is not None:
+        columns += [f"answerable ({first.answerable.queries:,})", ABSTENTION]
+    rows = tuple(_type_row(one) for one in results.recipes)
+    return [Table("recall@10 by type of question", tuple(columns), rows)]
+
+
+def _type_row(one: Result) -> tuple[str, ...]:
+    summary = one.summary
+    cells = [one.name, *(percent(part.turns[SHOWN]) for part in summary.types.values())]
+    if summary.answerable is not None:
+        auroc = summary.abstention.auroc if summary.abstention else None
+        cells += [percent(summary.answerable.turns[SHOWN]), "" if auroc is None else f"{auroc:.2f}"]
+    return tuple(cells)
+
+
+def differences(comparisons: Sequence[Difference]) -> list[Table]:
+    """Paired differences, in points of a per cent."""
+    if not comparisons:
+        return []
+    single = len({(one.recipe, one.against) for one in comparisons}) == 1
+    rows = tuple(
+        (
+            one.recipe,
+            one.against,
+            one.measure,
+            points(one.difference),
+            f"{points(one.low)} to {points(one.high)}",
+            chance(one.p),
+            f"{one.questions:,}",
+        )
+        for one in comparisons
+        if single or one.measure == SHOWN
+    )
+    columns = ("recipe", "less", "measure", "points", "95 %", "p", "questions")
+    return [Table("Paired differences, question by question", columns, rows)]
+
+
+def percent(share: float) -> str:
+    """A share of 1 in per cent."""
+    return f"{100 * share:.1f}"
+
+
+def spread(interval: tuple[float, float]) -> str:
+    """An interval of shares in per cent."""
+    return f"{percent(interval[0])}–{percent(interval[1])}"
+
+
+def points(difference: float) -> str:
+    """A difference of two shares in points, with its sign."""
+    return f"{100 * difference:+.1f}".replace("-", "−")
+
+
+def chance(p: float) -> str:
+    """A p value; below 0.001 only that it is."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _session_any(one: Result) -> str:
+    sessions = one.summary.overall.sessions
+    return percent(sessions["any@5"]) if sessions else ""
+
+
+def _headline(results: Results) -> str:
+    groups = [group for group in results.dataset.groups if group.questions]
+    texts = sum(len(group.documents) for group in groups)
+    questions = results.recipes[0].summary.overall.queries
+    return f"{results.dataset.name}: {questions:,} questions, {texts:,} texts, {_groups(len(groups))}"
+
+
+def _groups(number: int) -> str:
+    return "1 group" if number == 1 else f"{number:,} groups"
+
+
+def _fitting(table: Table, width: int | None) -> Table:
+    for column in OPTIONAL:
+        if width is None or table.width <= width or column not in table.columns:
+            break
+        table = table.without(column)
+    return table
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = [
+        cell.rjust(width) if place else cell.ljust(width)
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]
+    return "  ".join([first, *others]).rstrip()

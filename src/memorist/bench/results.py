@@ -1,0 +1,219 @@
+"""What a run found out as one value, and the JSON document it is written as."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from memorist.bench.journal import answer_from_data, answer_to_data
+from memorist.bench.measures import Figures, Part, Summary, summarise
+from memorist.bench.model import Dataset, Run
+from memorist.bench.runner import Setup
+from memorist.bench.statistics import compare, mean_interval
+from memorist.errors import InvalidInput
+from memorist.recall.data import to_data as recipe_to_data
+from memorist.recall.pipeline import Pipeline
+
+WITH_INTERVALS = ("recall@5", "recall@10", "any@5", "ndcg@10")
+COMPARED = ("recall@5", "recall@10", "any@5", "ndcg@10")
+REPEAT = "Write the baseline with --out on the same dataset."
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One recipe's figures, with 95 % intervals for some of them and the parts that were skipped."""
+
+    summary: Summary
+    intervals: Mapping[str, tuple[float, float]]
+    skipped: tuple[str, ...]
+    recipe: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The recipe's name."""
+        return self.summary.recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A recipe less another one, question by question: the mean difference, its interval, and p of no difference."""
+
+    recipe: str
+    against: str
+    measure: str
+    questions: int
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What figures depend on, so that they can be repeated."""
+
+    version: str
+    embedder: str | None
+    reranker: str | None
+    limit: int
+    live_queries: bool
+    settings: Mapping[str, Any]
+    machine: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A bench: recipes on one dataset, in the order they were asked for."""
+
+    dataset: Dataset
+    conditions: Conditions
+    recipes: tuple[Result, ...]
+    comparisons: tuple[Difference, ...]
+
+
+def gather(
+    dataset: Dataset, runs: Sequence[Run], pipelines: Sequence[Pipeline], setup: Setup, conditions: Conditions
+) -> Results:
+    """Figures, intervals, and the first recipe against each of the others."""
+    found = [_result(dataset, run, one, setup) for run, one in zip(runs, pipelines, strict=True)]
+    first, *others = [one.summary for one in found]
+    versus = [one for other in others for one in _compared(other, first, first.recipe)]
+    return Results(dataset, conditions, tuple(found), tuple(versus))
+
+
+def machine() -> dict[str, Any]:
+    """Where this runs, without saying whose it is."""
+    return {
+        "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "processor": platform.machine(),
+        "python": platform.python_version(),
+        "platform": platform.system(),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What an earlier run answered, by recipe."""
+
+    file: Path
+    runs: Mapping[str, Run]
+
+
+def read_baseline(file: Path, dataset: Dataset) -> Baseline:
+    """The answers in a document that `--out` wrote; refused if it was made on other data."""
+    data = _read(file)
+    if data["checksum"] != dataset.checksum:
+        raise InvalidInput(
+            f"{file} was measured on another dataset: {data['dataset']} with checksum {str(data['checksum'])[:12]}, "
+            f"and this is {dataset.name} with {dataset.checksum[:12]}",
+            remedy=REPEAT,
+        )
+    try:
+        runs = {
+            name: Run(name, tuple(answer_from_data(one) for one in recipe["answers"]))
+            for name, recipe in data["recipes"].items()
+        }
+    except (KeyError, TypeError, AttributeError):
+        raise InvalidInput(f"{file} holds no answers to compare with", remedy=REPEAT) from None
+    if not runs:
+        raise InvalidInput(f"{file} holds no recipe to compare with", remedy=REPEAT)
+    return Baseline(file, runs)
+
+
+def against(results: Results, baseline: Baseline) -> Results:
+    """The results with each recipe compared to the baseline's of the same name, else to its first one."""
+    differences = [one for result in results.recipes for one in _against(results.dataset, result, baseline)]
+    return replace(results, comparisons=(*results.comparisons, *differences))
+
+
+def _against(dataset: Dataset, result: Result, baseline: Baseline) -> list[Difference]:
+    name = result.name if result.name in baseline.runs else next(iter(baseline.runs))
+    asked = {(row.group, row.question) for row in result.summary.rows}
+    shared = tuple(one for one in baseline.runs[name].answers if (one.group, one.question) in asked)
+    if not shared:
+        raise InvalidInput(f"{baseline.file} and this run share no question", remedy=REPEAT)
+    return _compared(result.summary, summarise(dataset, Run(name, shared)), f"{name} of {baseline.file.name}")
+
+
+def to_data(results: Results, *, answers: bool = False) -> dict[str, Any]:
+    """The JSON document; with `answers` also every ranking, which comparing needs."""
+    conditions = results.conditions
+    return {
+        "dataset": results.dataset.name,
+        "checksum": results.dataset.checksum,
+        "version": conditions.version,
+        "models": {"embedder": conditions.embedder, "reranker": conditions.reranker},
+        "limit": conditions.limit,
+        "live_queries": conditions.live_queries,
+        "settings": dict(conditions.settings),
+        "machine": dict(conditions.machine),
+        "recipes": {one.name: _result_to_data(one, answers) for one in results.recipes},
+        "comparisons": [_rounded(asdict(one)) for one in results.comparisons],
+    }
+
+
+def _result(dataset: Dataset, run: Run, pipeline: Pipeline, setup: Setup) -> Result:
+    summary = summarise(dataset, run)
+    found = {name: mean_interval([row.turns[name] for row in summary.rows]) for name in WITH_INTERVALS}
+    intervals = {name: (one.low, one.high) for name, one in found.items()}
+    return Result(summary, intervals, tuple(setup.lacks(pipeline)), recipe_to_data(pipeline))
+
+
+def _compared(one: Summary, other: Summary, label: str) -> list[Difference]:
+    rows = {(row.group, row.question): row.turns for row in other.rows}
+    pairs = [(row.turns, rows[key]) for row in one.rows if (key := (row.group, row.question)) in rows]
+    return [_difference(one.recipe, label, measure, pairs) for measure in COMPARED]
+
+
+def _difference(recipe: str, label: str, measure: str, pairs: Sequence[tuple[Figures, Figures]]) -> Difference:
+    found = compare([other[measure] for _, other in pairs], [one[measure] for one, _ in pairs])
+    less = found.difference
+    return Difference(recipe, label, measure, len(pairs), less.mean, less.low, less.high, found.p)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        data: Any = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}", remedy=REPEAT) from None
+    except ValueError as error:
+        raise InvalidInput(f"{file} is not JSON: {error}", remedy=REPEAT) from None
+    written = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    if not {"dataset", "checksum", "recipes"} <= written.keys():
+        raise InvalidInput(f"{file} is not what `memorist bench` writes", remedy=REPEAT)
+    return written
+
+
+def _result_to_data(one: Result, answers: bool) -> dict[str, Any]:
+    summary = one.summary
+    data: dict[str, Any] = {
+        **_rounded(summary.figures),
+        "sessions": None if summary.overall.sessions is None else _rounded(summary.overall.sessions),
+        "at_tokens": _by_budget(summary.overall),
+        "intervals": {name: [round(low, 5), round(high, 5)] for name, (low, high) in one.intervals.items()},
+        "answerable": None if summary.answerable is None else _part_to_data(summary.answerable),
+        "by_type": {name: _part_to_data(part) for name, part in summary.types.items()},
+        "by_stage": {stage: _rounded(times) for stage, times in summary.stages.items()},
+        "abstention": None if summary.abstention is None else _rounded(asdict(summary.abstention)),
+        "skipped": list(one.skipped),
+        "recipe": dict(one.recipe),
+    }
+    return data | ({"answers": [answer_to_data(row.answer) for row in summary.rows]} if answers else {})
+
+
+def _part_to_data(part: Part) -> dict[str, Any]:
+    sessions = None if part.sessions is None else _rounded(part.sessions)
+    return {"queries": part.queries, **_rounded(part.turns), "sessions": sessions}
+
+
+def _by_budget(part: Part) -> dict[str, float]:
+    return {str(budget): round(share, 5) for budget, share in part.at_tokens.items()}
+
+
+def _rounded(figures: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: round(value, 5) if isinstance(value, float) else value for name, value in figures.items()}

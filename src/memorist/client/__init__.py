@@ -1,0 +1,6 @@
+"""The verbs of a memory that a server keeps: what `open` gives, over HTTP."""
+
+from memorist.client.client import Client, connect, connect_async
+from memorist.client.transport import Refused, Unreachable
+
+__all__ = ["Client", "Refused", "Unreachable", "connect", "connect_async"]

@@ -1,0 +1,217 @@
+"""What flows through a recall: the request, the query, hits, candidates, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from memorist.model.filter import Filter
+from memorist.model.memory import Entity, Memory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Verbosity = Literal["summary", "detailed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The moment a question is asked in, for boosts that like the same hour, weekday or topic."""
+
+    hour: int | None = None
+    weekday: int | None = None
+    topic: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """What the caller asked for, with every default filled in."""
+
+    query: str
+    now: datetime
+    limit: int = 10
+    where: Filter = Filter()
+    entity_hints: tuple[str, ...] = ()
+    session: str | None = None
+    repeat: bool = False
+    situation: Situation | None = None
+    translated: bool = False
+    max_tokens: int | None = None
+    track: bool = True
+    verbosity: Verbosity = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The question as it is searched: stages of `recall.prepare` add what they understand of it."""
+
+    text: str
+    vector: NDArray[np.float32] | None = None
+    pending: Future[NDArray[np.float32]] | None = None
+    mode: str | None = None
+    tags: tuple[str, ...] = ()
+    tag_vectors: NDArray[np.float32] | None = None
+    expansion: tuple[str, ...] = ()
+    window: tuple[datetime, datetime] | None = None
+    entities: tuple[Entity, ...] = ()
+
+    def embedding(self) -> NDArray[np.float32] | None:
+        """The query's vector, waiting for one that was started ahead of need."""
+        return self.pending.result() if self.vector is None and self.pending is not None else self.vector
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One memory that one signal found, on that signal's own scale."""
+
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one signal found, best first; `skipped` says why it did not look."""
+
+    hits: tuple[Hit, ...] = ()
+    ms: float = 0.0
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One signal's word on a candidate: its score, the number the formula used, and its rank from 1.
+
+    The rank is None where the score was computed for a candidate that the signal itself did not bring.
+    """
+
+    rank: int | None
+    score: float
+    norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory on its way to the answer."""
+
+    memory: Memory
+    score: float
+    evidence: Mapping[str, Evidence] = field(default_factory=dict[str, Evidence])
+    phase: str = "initial"
+    hop: int = 0
+    notes: tuple[str, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def rescored(self, score: float, **parts: float) -> Candidate:
+        """This candidate with a new score; `parts` names the numbers that made it, for `explain`."""
+        # `dataclasses.replace` takes five times as long, and a recall does this hundreds of times.
+        return Candidate(self.memory, score, self.evidence, self.phase, self.hop, self.notes, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A candidate that made it into the answer."""
+
+    memory: Memory
+    score: float
+    rank: int
+    signals: Mapping[str, Evidence]
+    phase: str = "initial"
+    hop: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A memory that contributed to the answer; `memory` only when details were asked for."""
+
+    id: str
+    kind: str
+    score: float
+    phase: str = "initial"
+    hop: int = 0
+    memory: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoned:
+    """A summary per type of memory; None where nothing of that type was found."""
+
+    episodic: str | None = None
+    semantic: str | None = None
+    procedural: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage's run, written by the runner: how long it took and what it left standing."""
+
+    stage: str
+    ms: float
+    candidates: tuple[Candidate, ...]
+    before: int
+    after: int
+    skipped: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What language models were asked: calls, and tokens as their vendors count them, else as we estimate."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def plus(self, other: Spent) -> Spent:
+        """The sum of both."""
+        return Spent(self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
+
+    def since(self, before: Spent) -> Spent:
+        """What has been added since then."""
+        return self.plus(Spent(-before.calls, -before.tokens_in, -before.tokens_out))
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that happened in a recall, from which `explain` and `why_not` are read.
+
+    `llm` is None when no language model was asked.
+    """
+
+    steps: tuple[Step, ...]
+    found: Mapping[str, Found]
+    total_ms: float
+    mode: str | None = None
+    tags: tuple[str, ...] = ()
+    candidate_count: int = 0
+    candidates_per_hop: tuple[int, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    phase_timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    llm: Spent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer: items, a context ready for a prompt, and the trace behind them.
+
+    `confidence` is the chance that the items answer the question, where the recipe can tell. `abstained` says that
+    nothing does: the context is empty, and the items are only what came nearest.
+    """
+
+    id: str
+    query: str
+    recipe: str
+    now: datetime
+    items: tuple[Item, ...]
+    context: str
+    tokens: int
+    reasoned: Reasoned
+    touched: tuple[Touched, ...]
+    abstained: bool
+    trace: Trace
+    request: RecallRequest
+    confidence: float | None = None

@@ -1,0 +1,84 @@
+"""Embedders: models that turn texts into vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from memorist.errors import InvalidInput
+from memorist.models.packaged import packaged, packages
+from memorist.models.settings import Options, checked, split
+from memorist.ports import Embedder
+
+__all__ = ["build", "installed"]
+
+_REMOTE_OPTIONS = ("url", "key_env", "dim", "timeout", "batch")
+
+
+def build(setting: str | Embedder | None, *, options: Options | None = None) -> Embedder | None:
+    """The embedder that a setting names, with a cache before it.
+
+    `local`, `local:NAME`, `onnx:FOLDER`, `ollama:MODEL` and `openai:MODEL` or another row of
+    `openai.PRESETS`; None for `none`. An object passes through as it is. `options` are those of the
+    configuration's table `[embedder_options]`.
+    """
+    if setting is None or not isinstance(setting, str):
+        return setting
+    name, model = split(setting)
+    if name == "none":
+        return None
+    from memorist.models.embedders.cache import CachedEmbedder
+
+    return CachedEmbedder(_built(setting, name, model, options))
+
+
+def installed(generation: str) -> Embedder | None:
+    """The packaged model whose vectors are of this generation, if there is one."""
+    from memorist.models.embedders.local import OnnxEmbedder
+
+    models = (OnnxEmbedder.from_folder(folder) for folder in packages("embedder").values())
+    return next((model for model in models if model.generation == generation), None)
+
+
+def _built(setting: str, name: str, model: str, options: Options | None) -> Embedder:
+    from memorist.models.embedders.openai import PRESETS
+
+    if name in PRESETS:
+        return _openai(name, model, options)
+    if name == "ollama":
+        return _ollama(model, options)
+    if name == "local" or (name == "onnx" and model):
+        checked(options, (), f"The embedder {name}")
+        return _onnx(Path(model).expanduser()) if name == "onnx" else _local(model)
+    choices = ["local", "local:NAME", "onnx:FOLDER", "ollama:MODEL", *(f"{preset}:MODEL" for preset in PRESETS)]
+    raise InvalidInput(f"There is no embedder {setting!r}", remedy=f"Choose none or one of {', '.join(choices)}.")
+
+
+def _openai(name: str, model: str, options: Options | None) -> Embedder:
+    from memorist.models.embedders.openai import PRESETS, OpenAIEmbedder
+
+    preset = PRESETS[name]
+    given = checked(options, _REMOTE_OPTIONS, f"The embedder {name}")
+    if not model:
+        raise InvalidInput(f"The embedder {name} needs a model", remedy=f"Name one, as in {name}:{preset.example}.")
+    merged: dict[str, Any] = {"url": preset.url, "key_env": preset.key_env, "batch": preset.batch, **given}
+    return OpenAIEmbedder(model, extra="siliconflow" if name == "siliconflow" else "openai", **merged)
+
+
+def _ollama(model: str, options: Options | None) -> Embedder:
+    from memorist.models.embedders.ollama import OllamaEmbedder
+
+    given: dict[str, Any] = checked(options, _REMOTE_OPTIONS, "The embedder ollama")
+    return OllamaEmbedder(model, **given) if model else OllamaEmbedder(**given)
+
+
+def _onnx(folder: Path) -> Embedder:
+    from memorist.models.embedders.local import OnnxEmbedder
+
+    return OnnxEmbedder.from_folder(folder)
+
+
+def _local(name: str) -> Embedder:
+    from memorist.models.embedders.local import OnnxEmbedder
+
+    return _onnx(packaged(name, "embedder")) if name else OnnxEmbedder.default()

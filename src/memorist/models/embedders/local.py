@@ -1,0 +1,218 @@
+"""Embeddings on this machine: ONNX Runtime, tokenizers and numpy, no network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memorist.errors import ModelUnavailable
+from memorist.models.embedders.prefixes import prefixes_for
+from memorist.models.folder import ModelFolder
+from memorist.models.graph import Graph
+from memorist.ports import Progress, Purpose
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+    from memorist.ports import Vector
+
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+SENTENCE_OUTPUTS = ("embedding", "sentence_embedding")
+TOKEN_OUTPUTS = ("tokens", "last_hidden_state", "token_embeddings")
+
+# English has about five characters a token. Cutting at four times that keeps every token that counts,
+# and a text of megabytes costs no more than a page.
+CHARACTERS_PER_TOKEN = 20
+
+
+class OnnxEmbedder:
+    """A sentence embedding model in a folder, loaded at its first use; safe to share between threads.
+
+    Texts of equal token count run together and are never padded: with the packaged model a text's vector
+    is the same to the last bit whatever it is embedded with.
+    """
+
+    def __init__(self, folder: ModelFolder) -> None:
+        self._folder = folder
+        self._prefixes = prefixes_for(folder.manifest.name)
+        self._dim = folder.manifest.dim
+        self._lock = Lock()
+        self._loaded: _Loaded | None = None
+
+    @classmethod
+    def from_folder(cls, path: str | Path) -> OnnxEmbedder:
+        """The model in a folder with `model.onnx` and `tokenizer.json`."""
+        return cls(ModelFolder(Path(path)))
+
+    @classmethod
+    def default(cls) -> OnnxEmbedder:
+        """The first model of the package `memorist-models`: what `local` means."""
+        try:
+            import memorist_models
+        except ImportError as error:
+            raise ModelUnavailable(
+                "The package memorist-models is not installed",
+                remedy="Install it, or name another embedder, such as ollama:nomic-embed-text.",
+            ) from error
+        return cls.from_folder(memorist_models.path())
+
+    @property
+    def generation(self) -> str:
+        """Model name, checksum prefix and dimension, and the prefixes of a model that reads some."""
+        parts = (self._folder.manifest.name, self._folder.checksum[:8], str(self.dim), self._prefixes.name)
+        return ":".join(part for part in parts if part)
+
+    @property
+    def dim(self) -> int:
+        """The length of its vectors; loads the model only when no manifest says it."""
+        if self._dim is None:
+            self._dim = self._load().width()
+        return self._dim
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
+        """One row per text, each of length 1; a text longer than the model reads counts by its beginning."""
+        rows = np.zeros((len(texts), self.dim), dtype=np.float32)
+        if not texts:
+            return rows
+        loaded = self._load()
+        ids = [self._encode(self._prefixes.apply(text, purpose)).ids for text in texts]
+        for places, vectors in self._batched(ids, loaded.sentences):
+            rows[places] = vectors
+            if progress is not None:
+                progress(len(places))
+        return rows
+
+    def token_states(self, texts: Sequence[str]) -> list[Vector]:
+        """Per text one row of length 1 for each of its tokens, as late interaction wants them."""
+        loaded = self._load()
+        if loaded.token_output is None:
+            raise self._folder.unusable("it gives no token states")
+        encodings = [self._encode(text) for text in texts]
+        states: list[Vector] = [np.zeros((0, self.dim), dtype=np.float32)] * len(texts)
+        for places, tokens in self._batched([one.ids for one in encodings], loaded.tokens):
+            for place, rows in zip(places, tokens, strict=True):
+                real = [index for index, added in enumerate(encodings[place].special_tokens_mask) if not added]
+                states[place] = _unit(rows[real])
+        return states
+
+    def _encode(self, text: str) -> Encoding:
+        # One by one: a batch would start the tokenizer's own threads, which do not survive a fork.
+        return self._load().tokenizer.encode(self._cut(text))
+
+    def _cut(self, text: str) -> str:
+        beginning = text[: self._folder.manifest.max_tokens * CHARACTERS_PER_TOKEN]
+        # Joins halves of a character that came in as two surrogates, and replaces a lone half.
+        return beginning.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    def _batched(
+        self, ids: Sequence[Sequence[int]], run: Callable[[NDArray[np.int64]], Vector]
+    ) -> Iterator[tuple[list[int], Vector]]:
+        def rows(places: list[int]) -> Vector:
+            # A tokenizer without special tokens makes nothing of an empty text; token 0 stands in for it.
+            return run(np.array([ids[place] or [0] for place in places], dtype=np.int64))
+
+        batches = equal_length_batches([len(one) for one in ids], self._folder.manifest.tokens_per_batch)
+        if len(batches) <= 1:
+            yield from ((places, rows(places)) for places in batches)
+            return
+        with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
+            yield from zip(batches, pool.map(rows, batches), strict=True)
+
+    def _load(self) -> _Loaded:
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = _load(self._folder)
+        return self._loaded
+
+
+def equal_length_batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
+    """Places of texts of one length, at most `tokens` tokens together; the longest first."""
+    places: dict[int, list[int]] = {}
+    for place, length in enumerate(lengths):
+        places.setdefault(length, []).append(place)
+    batches: list[list[int]] = []
+    for length in sorted(places, reverse=True):
+        size = max(1, tokens // max(1, length))
+        batches.extend(places[length][start : start + size] for start in range(0, len(places[length]), size))
+    return batches
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A graph with its tokenizer, and which of its outputs we read."""
+
+    graph: Graph
+    tokenizer: Tokenizer
+    sentence_output: str | None
+    token_output: str | None
+
+    def width(self) -> int:
+        """The length of its vectors, by trying."""
+        return self.sentences(np.zeros((1, 1), dtype=np.int64)).shape[1]
+
+    def sentences(self, ids: NDArray[np.int64]) -> Vector:
+        """A row of length 1 for each row of ids."""
+        if self.sentence_output is not None:
+            return _unit(self._run(ids, self.sentence_output))
+        return _unit(self.tokens(ids).mean(axis=1))
+
+    def tokens(self, ids: NDArray[np.int64]) -> Vector:
+        """The last hidden state."""
+        assert self.token_output is not None
+        return self._run(ids, self.token_output)
+
+    def _run(self, ids: NDArray[np.int64], output: str) -> Vector:
+        arrays = (ids, np.ones_like(ids), np.zeros_like(ids))
+        return self.graph.run(output, dict(zip(INPUTS, arrays, strict=True)))
+
+
+def _load(folder: ModelFolder) -> _Loaded:
+    graph = folder.open_graph()
+    if unknown := sorted(set(graph.inputs) - set(INPUTS)):
+        raise folder.unusable(f"it wants the input {unknown[0]}, we give {', '.join(INPUTS)}")
+    sentence, token = _outputs(folder, graph)
+    loaded = _Loaded(graph, folder.open_tokenizer(), sentence, token)
+    try:
+        width = loaded.width()
+    except Exception as error:  # ONNX Runtime's exceptions share no public base
+        raise folder.unusable(f"it does not run: {error}") from error
+    if folder.manifest.dim not in (None, width):
+        raise folder.unusable(f"its vectors have {width} numbers, its manifest says {folder.manifest.dim}")
+    return loaded
+
+
+def _outputs(folder: ModelFolder, graph: Graph) -> tuple[str | None, str | None]:
+    """The outputs that the manifest declares, else those with usual names: sentence, tokens."""
+    declared = folder.manifest.outputs
+    if missing := sorted(set(declared.values()) - set(graph.outputs)):
+        raise folder.unusable(f"it has no output {missing[0]}, only {', '.join(graph.outputs)}")
+    if declared:
+        sentence, token = declared.get("embedding"), declared.get("tokens")
+    else:
+        sentence, token = (_first(names, graph.outputs) for names in (SENTENCE_OUTPUTS, TOKEN_OUTPUTS))
+    if sentence is None and token is None:
+        wanted = ", ".join((*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS))
+        raise folder.unusable(f"it gives {', '.join(graph.outputs)}, none of which is {wanted}")
+    return sentence, token
+
+
+def _first(names: Sequence[str], among: Sequence[str]) -> str | None:
+    return next((name for name in names if name in among), None)
+
+
+def _unit(rows: Vector) -> Vector:
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), np.float32(1e-12))
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,135 @@
+"""What all embedders behind an address share: batches, prefixes, fitting, and checking of the answers."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.models.embedders.prefixes import Prefixes, prefixes_for
+from memorist.models.http import Endpoint, Refused
+from memorist.ports import Progress, Purpose
+
+if TYPE_CHECKING:
+    from memorist.ports import Vector
+
+_SHORTEST = 64
+_TOO_MUCH_STATUS = (400, 413, 422, 500)
+# OpenAI, vLLM, llama.cpp, Ollama, SiliconFlow, DashScope and Voyage each say it in their own words.
+_TOO_MUCH = re.compile(
+    r"context[ _](length|size|window)|n_ctx|model length|tokens[ _]per[ _](request|submitted batch)"
+    r"|too (long|large)|less than \d+ tokens|batch size",
+    re.IGNORECASE,
+)
+
+
+def too_much(detail: str) -> bool:
+    """Whether a server's words say that a request held too much text, or too many texts."""
+    return _TOO_MUCH.search(detail) is not None
+
+
+class RemoteEmbedder(ABC):
+    """An embedder behind an address; a vendor adds how to ask, and where its revision is found.
+
+    The generation is `model:revision:dim`, and `:prefixes` for a model that reads some. It does not name
+    the host: moving a model to another machine keeps a store's vectors valid.
+    """
+
+    def __init__(
+        self, model: str, endpoint: Endpoint, *, dim: int | None, batch: int, prefixes: Prefixes | None
+    ) -> None:
+        if not model.strip():
+            raise InvalidInput("An embedder needs a model's name", remedy="Name one, such as nomic-embed-text.")
+        if batch < 1 or (dim is not None and dim < 1):
+            raise InvalidInput("`batch` and `dim` must be at least 1", remedy="Leave them out for the defaults.")
+        self.model = model
+        self.prefixes = prefixes_for(model) if prefixes is None else prefixes
+        self._endpoint = endpoint
+        self._asked_dim = dim
+        self._dim = dim
+        self._batch = batch
+
+    @property
+    def generation(self) -> str:
+        """Model, revision, dimension and prefixes; asks the server once for what it does not know yet."""
+        parts = [self.model, self._revision(), str(self.dim), self.prefixes.name]
+        return ":".join(part for part in parts if part)
+
+    @property
+    def dim(self) -> int:
+        """The length of its vectors; found by embedding one word when it was not given."""
+        if self._dim is None:
+            self._dim = self.embed(["dimension"], purpose="memory").shape[1]
+        return self._dim
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
+        """One row per text, each of length 1; a text too long for the model counts by its beginning."""
+        import numpy as np
+
+        ready = [self.prefixes.apply(text, purpose) for text in texts]
+        if not ready:
+            return np.zeros((0, self.dim), dtype=np.float32)
+        parts: list[Vector] = []
+        for start in range(0, len(ready), self._batch):
+            part = self._fitted(ready[start : start + self._batch])
+            parts.append(part)
+            if progress is not None:
+                progress(len(part))
+        return np.concatenate(parts)
+
+    @abstractmethod
+    def _revision(self) -> str:
+        """What tells two states of the model of this name apart."""
+
+    @abstractmethod
+    def _rows(self, texts: list[str]) -> list[object]:
+        """The vectors of the answer, in the order of the texts, as JSON gave them."""
+
+    def _fitted(self, texts: list[str]) -> Vector:
+        """Ask for all, for halves of the batch, then for half of the text, until the server takes it."""
+        import numpy as np
+
+        try:
+            return self._checked(self._rows(texts), len(texts))
+        except Refused as refused:
+            divisible = len(texts) > 1 or len(texts[0]) >= _SHORTEST
+            if refused.status not in _TOO_MUCH_STATUS or not too_much(refused.detail) or not divisible:
+                raise
+        if len(texts) == 1:
+            return self._fitted([texts[0][: len(texts[0]) // 2]])
+        middle = len(texts) // 2
+        return np.concatenate([self._fitted(texts[:middle]), self._fitted(texts[middle:])])
+
+    def _checked(self, rows: list[object], expected: int) -> Vector:
+        if len(rows) != expected:
+            raise self._endpoint.invalid(f"sent {len(rows)} vectors for {expected} texts")
+        vectors = _unit_rows(rows)
+        if vectors is None:
+            raise self._endpoint.invalid("sent something other than vectors of numbers")
+        if self._dim is None:
+            self._dim = vectors.shape[1]
+        if vectors.shape[1] != self._dim:
+            raise ModelUnavailable(
+                f"{self.model} gave vectors of {vectors.shape[1]} numbers instead of {self._dim}",
+                remedy="Leave `dim` out, or choose a length that the model supports.",
+            )
+        return vectors
+
+
+def _unit_rows(rows: list[object]) -> Vector | None:
+    """The rows divided by their lengths; None when one is no finite vector or has no direction."""
+    import numpy as np
+
+    try:
+        raw = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if raw.ndim != 2 or raw.shape[1] == 0 or not np.isfinite(raw).all():
+        return None
+    largest = np.abs(raw).max(axis=1, keepdims=True)
+    if not largest.all():
+        return None
+    scaled = raw / largest  # before squaring, so that no length overflows
+    return (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)

@@ -1,0 +1,154 @@
+"""A folder with one local model: `model.onnx`, `tokenizer.json` and, when it has one, `model.json`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+from memorist.errors import ModelUnavailable
+from memorist.models.graph import Graph
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "model.json"
+Kind = Literal["embedder", "reranker"]
+REINSTALL = "Fetch the folder again; for the packaged models, reinstall memorist-models."
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a model says about itself before it is loaded.
+
+    `tokens_per_batch` is how many tokens may run together; 0, the default, runs one text at a time,
+    because in a model quantised per tensor the neighbours in a batch change a text's vector.
+    """
+
+    name: str
+    kind: Kind = "embedder"
+    dim: int | None = None
+    max_tokens: int = 256
+    tokens_per_batch: int = 0
+    outputs: Mapping[str, str] = field(default_factory=dict[str, str])
+    sha256: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class ModelFolder:
+    """The files of a model, checked against their manifest when they are loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        for name in (MODEL, TOKENIZER):
+            if not (path / name).is_file():
+                raise ModelUnavailable(
+                    f"There is no {name} in {path}",
+                    remedy=f"Name a folder that holds {MODEL} and {TOKENIZER}, or use the embedder 'local'.",
+                )
+        self.manifest = _read_manifest(path)
+
+    @cached_property
+    def checksum(self) -> str:
+        """The sha256 of the model file: as the manifest states it, else computed once."""
+        return self.manifest.sha256.get(MODEL) or _sha256(self.path / MODEL)
+
+    def open_graph(self) -> Graph:
+        """The model, ready to run."""
+        self._verify(MODEL)
+        try:
+            return Graph(self.path / MODEL)
+        except Exception as error:  # ONNX Runtime's exceptions share no public base
+            raise self.unusable(f"{MODEL} cannot be loaded: {error}") from error
+
+    def open_tokenizer(self) -> Tokenizer:
+        """The tokenizer, cutting at the model's length and never padding."""
+        from tokenizers import Tokenizer
+
+        self._verify(TOKENIZER)
+        try:
+            tokenizer = Tokenizer.from_file(str(self.path / TOKENIZER))
+        except Exception as error:  # tokenizers raises Exception itself
+            raise self.unusable(f"{TOKENIZER} cannot be read: {error}") from error
+        tokenizer.no_padding()
+        cast("Any", tokenizer).enable_truncation(self.manifest.max_tokens)  # its keywords carry no types
+        tokenizer.encode_special_tokens = True  # a text that says [SEP] is text
+        return tokenizer
+
+    def unusable(self, problem: str) -> ModelUnavailable:
+        """The error for a folder whose content is not what we can run."""
+        return ModelUnavailable(f"The model in {self.path} is unusable: {problem}", remedy=REINSTALL)
+
+    def _verify(self, name: str) -> None:
+        expected = self.manifest.sha256.get(name)
+        if expected is not None and _sha256(self.path / name) != expected:
+            raise self.unusable(f"{name} differs from the checksum in {MANIFEST}")
+
+
+def kind_of(path: Path) -> Kind:
+    """What the model in a folder is for; one whose manifest cannot be read counts as an embedder until it is opened."""
+    try:
+        return _read_manifest(path).kind
+    except ModelUnavailable:
+        return "embedder"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read_manifest(path: Path) -> Manifest:
+    file = path / MANIFEST
+    name = path.resolve().name
+    if not file.is_file():
+        return Manifest(name)
+    try:
+        data: object = json.loads(file.read_text(encoding="utf-8"))
+        return _manifest(data, name)
+    except (OSError, TypeError, ValueError) as error:
+        raise ModelUnavailable(f"{file} is no manifest of a model: {error}", remedy=REINSTALL) from error
+
+
+def _manifest(data: object, default_name: str) -> Manifest:
+    fields = _mapping(data, MANIFEST)
+    return Manifest(
+        name=_text(fields.get("name", default_name), "name"),
+        kind=_kind(fields.get("kind", "embedder")),
+        dim=_count(fields["dim"], "dim", least=1) if "dim" in fields else None,
+        max_tokens=_count(fields.get("max_tokens", 256), "max_tokens", least=3),
+        tokens_per_batch=_count(fields.get("tokens_per_batch", 0), "tokens_per_batch", least=0),
+        outputs=_texts(fields.get("outputs", {}), "outputs"),
+        sha256=_texts(fields.get("sha256", {}), "sha256"),
+    )
+
+
+def _mapping(value: object, what: str) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{what} is not an object")
+    return cast("dict[str, object]", value)
+
+
+def _texts(value: object, what: str) -> dict[str, str]:
+    return {key: _text(one, f"{what}.{key}") for key, one in _mapping(value, what).items()}
+
+
+def _kind(value: object) -> Kind:
+    if value not in get_args(Kind):
+        raise ValueError(f"kind is none of {', '.join(get_args(Kind))}")
+    return cast("Kind", value)
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"{what} is not a text")
+    return value
+
+
+def _count(value: object, what: str, *, least: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{what} is not a whole number of at least {least}")
+    return value

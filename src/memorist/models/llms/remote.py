@@ -1,0 +1,184 @@
+"""What the language models behind an address have in common."""
+
+from __future__ import annotations
+
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from threading import BoundedSemaphore
+from typing import Literal
+
+from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.models.embedders.remote import too_much
+from memorist.models.http import Endpoint, Refused, bearer, find_key, member
+from memorist.models.llms.schemas import Messages, Schema, bare_json, check, unbounded
+from memorist.ports import Completion
+
+Form = Literal["schema", "object", "words"]
+"""How a schema is asked for: as a schema, as any JSON object with the schema in words, in words alone."""
+
+ANSWER_LIMIT = 4 * 2**20
+_NOT_TAKEN = (400, 422)
+_FORM = re.compile(r"response_format|json[_ ](schema|object)|structured output|tool_choice|grammar", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a server is believed to take; a refusal that names a parameter leads to a plainer one."""
+
+    forms: tuple[Form, ...]
+    limit: str = "max_tokens"
+    temperature: bool = True
+
+    def plainer(self, refused: Refused, *, with_schema: bool) -> Dialect | None:
+        """The dialect to try next; None when the refusal is about something else."""
+        words = refused.detail
+        if refused.status not in _NOT_TAKEN or too_much(words):
+            return None
+        if self.limit == "max_tokens" and "max_completion_tokens" in words:
+            return replace(self, limit="max_completion_tokens")
+        if self.temperature and "temperature" in words:
+            return replace(self, temperature=False)
+        if with_schema and len(self.forms) > 1 and _FORM.search(words):
+            return replace(self, forms=self.forms[1:])
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where a vendor's models are, which variable holds the key, and what to tell when they are not there."""
+
+    vendor: str
+    url: str | None
+    path: str
+    example: str
+    dialect: Dialect
+    extra: str = "openai"
+    key_env: str | None = None
+    headers: Callable[[str | None], dict[str, str]] = bearer
+    not_found: str = "Check the address and the model's name."
+    unreachable: str = "Check the address and the network."
+
+
+class RemoteLLM(ABC):
+    """A language model behind an address; a vendor's adapter adds how to ask and how to read the answer.
+
+    At most `concurrency` requests are under way at a time, whoever shares the object. Where a server refuses
+    the schema, the temperature or the name of the token limit, we ask without, and remember it once that worked.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        model: str,
+        *,
+        url: str | None = None,
+        key: str | None = None,
+        key_env: str | None = None,
+        timeout: float = 60.0,
+        max_tokens: int = 4096,
+        temperature: float = 0.0,
+        retries: int = 2,
+        concurrency: int = 4,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        address, key_env = url or service.url, key_env or service.key_env
+        if not model.strip():
+            example = f"{service.vendor}:{service.example}"
+            raise InvalidInput(
+                f"The language model {service.vendor} needs a model", remedy=f"Name one, as in {example}."
+            )
+        if address is None:
+            raise InvalidInput(
+                f"The language model {service.vendor} needs an address",
+                remedy="Give the option `url`, such as http://localhost:8080/v1.",
+            )
+        found = find_key(key, key_env)
+        self._service, self._model = service, model
+        self._max_tokens, self._temperature = max_tokens, temperature
+        self._dialect = service.dialect
+        self._slots = BoundedSemaphore(concurrency)
+        # A proxy of one's own may want no key; the vendor's own address always does.
+        self._missing_key = key_env if url is None and found is None else None
+        self._endpoint = Endpoint(
+            address,
+            extra=service.extra,
+            headers=service.headers(found),
+            key_env=key_env,
+            timeout=timeout,
+            retries=retries,
+            limit=ANSWER_LIMIT,
+            remedies={404: service.not_found.format(model=model)},
+            unreachable=service.unreachable,
+            sleep=sleep,
+        )
+
+    @property
+    def name(self) -> str:
+        """Vendor and model, such as `openai:gpt-4o-mini`."""
+        return f"{self._service.vendor}:{self._model}"
+
+    def complete(self, messages: Messages, *, schema: Schema | None = None) -> Completion:
+        """The model's answer; with a schema its JSON, as the model gave it: nobody has validated it yet."""
+        check(messages, schema)
+        if self._missing_key is not None:
+            raise ModelUnavailable(
+                f"There is no key for {self.name}",
+                remedy=f"Give a valid key in the environment variable {self._missing_key}.",
+            )
+        with self._slots:
+            answer = self._ask(messages, None if schema is None else unbounded(schema))
+        completion = self._read(answer)
+        return completion if schema is None else replace(completion, text=bare_json(completion.text))
+
+    @abstractmethod
+    def _body(self, dialect: Dialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
+        """The request."""
+
+    @abstractmethod
+    def _read(self, answer: object) -> Completion:
+        """The answer's text and usage; raises where the model did not finish or declined."""
+
+    def _ask(self, messages: Messages, schema: Schema | None) -> object:
+        known = dialect = self._dialect
+        while True:
+            try:
+                answer = self._endpoint.post(self._service.path, self._body(dialect, messages, schema))
+            except Refused as refused:
+                plainer = dialect.plainer(refused, with_schema=schema is not None)
+                if plainer is None:
+                    raise self._explained(refused) from None
+                dialect = plainer
+            else:
+                if dialect is not known:
+                    self._dialect = dialect
+                return answer
+
+    def _explained(self, refused: Refused) -> ModelUnavailable:
+        if refused.status in (*_NOT_TAKEN, 413) and too_much(refused.detail):
+            return ModelUnavailable(
+                f"{self.name} does not take a request of this length",
+                remedy="Send less at a time, lower `max_tokens`, or choose a model with a longer context.",
+            )
+        return refused
+
+    def _completion(self, text: str, answer: object, read: str, written: str) -> Completion:
+        if not text.strip():
+            raise ModelUnavailable(f"{self.name} sent an empty answer", remedy="Try again, or choose another model.")
+        usage = member(answer, "usage")
+        return Completion(text, _count(member(usage, read)), _count(member(usage, written)))
+
+    def _cut_short(self) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"{self.name} used up its tokens before the answer was complete",
+            remedy=f"Raise `max_tokens` above {self._max_tokens}, or send less at a time.",
+        )
+
+    def _declined(self) -> ModelUnavailable:
+        return ModelUnavailable(f"{self.name} declined to answer", remedy="Choose another model for such texts.")
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,0 +1,251 @@
+"""Rerankers behind an address: one adapter, and a row per service."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from memorist.errors import InvalidInput
+from memorist.models.http import Endpoint, bearer, find_key, listed, member
+
+Body = Callable[[str, str, Sequence[str]], dict[str, object]]
+"""The request for a model, a query and texts."""
+Scores = Callable[[object, int], list[float | None]]
+"""An answer's logit of each of n texts, None for one that it leaves out."""
+
+_CLIP = 1e-9
+_AT_ONCE = 4
+_QUERY_LIMIT, _TEXT_LIMIT = 1500, 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """How a service is asked and read; a new service is a new row in `PROVIDERS`."""
+
+    url: str
+    path: str
+    key_env: str | None
+    default_model: str
+    body: Body
+    scores: Scores
+    batch: int = 1000
+    timeout: float = 15.0
+    headers: Callable[[str | None], dict[str, str]] = bearer
+    not_found: str = "Check the address and the model's name."
+    unreachable: str = "Check the address and the network."
+    no_scores: str = "Check the address and the model's name."
+
+
+class HttpReranker:
+    """A reranking service. Scores are logits: a service's probability p becomes log(p / (1 − p)).
+
+    The recipe applies the logistic function and so gets p back; p is clipped to 10⁻⁹ from 0 and 1.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: str | None = None,
+        *,
+        url: str | None = None,
+        key: str | None = None,
+        key_env: str | None = None,
+        timeout: float | None = None,
+        retries: int = 1,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`name` is a row of `PROVIDERS`; few retries, because a recall waits for the answer."""
+        if name not in PROVIDERS:
+            raise InvalidInput(f"There is no reranker {name!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}.")
+        self._provider = provider = PROVIDERS[name]
+        self.model = model or provider.default_model
+        key_env = key_env or provider.key_env
+        self._endpoint = Endpoint(
+            url or provider.url,
+            extra=name,
+            headers=provider.headers(find_key(key, key_env)),
+            key_env=key_env,
+            timeout=timeout or provider.timeout,
+            retries=retries,
+            remedies={404: provider.not_found.format(model=self.model)},
+            unreachable=provider.unreachable,
+            sleep=sleep,
+        )
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """A logit per text; a text that the service leaves out gets the lowest given."""
+        batch = self._provider.batch
+        parts = [texts[start : start + batch] for start in range(0, len(texts), batch)]
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+            answers = list(pool.map(partial(self._ask, query), parts))
+        found = [score for answer in answers for score in answer]
+        given = [score for score in found if score is not None]
+        if texts and not given:
+            raise self._endpoint.invalid("sent no relevance scores", remedy=self._provider.no_scores)
+        return [min(given) if score is None else score for score in found]
+
+    def _ask(self, query: str, texts: Sequence[str]) -> list[float | None]:
+        written = [text or " " for text in texts]  # an empty document is refused
+        body = self._provider.body(self.model, query or " ", written)
+        return self._provider.scores(self._endpoint.post(self._provider.path, body), len(texts))
+
+
+def logit(probability: float) -> float:
+    """log(p / (1 − p)), with p clipped to stay finite."""
+    clipped = min(max(probability, _CLIP), 1.0 - _CLIP)
+    return math.log(clipped / (1.0 - clipped))
+
+
+def _results(array: str, score: str) -> Scores:
+    """Scores from an array of results, each with its text's `index` and a probability."""
+
+    def read(answer: object, n: int) -> list[float | None]:
+        scores: list[float | None] = [None] * n
+        for result in listed(answer, array) or []:
+            place, value = member(result, "index"), member(result, score)
+            if isinstance(place, int) and 0 <= place < n and isinstance(value, int | float):
+                scores[place] = logit(value) if math.isfinite(value) else None
+        return scores
+
+    return read
+
+
+def _documents(model: str, query: str, texts: Sequence[str]) -> dict[str, object]:
+    return {
+        "model": model,
+        "query": query,
+        "documents": list(texts),
+        "top_n": len(texts),
+        "return_documents": False,
+    }
+
+
+def _voyage(model: str, query: str, texts: Sequence[str]) -> dict[str, object]:
+    return {
+        "model": model,
+        "query": query,
+        "documents": list(texts),
+        "top_k": len(texts),
+        "return_documents": False,
+        "truncation": True,
+    }
+
+
+def _pinecone(model: str, query: str, texts: Sequence[str]) -> dict[str, object]:
+    return {
+        "model": model,
+        "query": query,
+        "documents": [{"text": text} for text in texts],
+        "top_n": len(texts),
+        "return_documents": False,
+        # Cohere's model there cuts by itself and refuses the parameter.
+        **({} if model.startswith("cohere") else {"parameters": {"truncate": "END"}}),
+    }
+
+
+def _pinecone_headers(key: str | None) -> dict[str, str]:
+    return {"x-pinecone-api-version": "2025-10", **({"api-key": key} if key else {})}
+
+
+def _judgement(model: str, query: str, texts: Sequence[str]) -> dict[str, object]:
+    """Qwen3-Reranker's own prompt, up to the place where its next word is "yes" or "no"."""
+    # "<|" would let a text end the prompt and answer in the model's place.
+    query, text = query[:_QUERY_LIMIT].replace("<|", "< |"), texts[0][:_TEXT_LIMIT].replace("<|", "< |")
+    prompt = (
+        "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the "
+        'Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n<|im_start|>user\n'
+        "<Instruct>: Given a web search query, retrieve relevant passages that answer the query\n"
+        f"<Query>: {query}\n<Document>: {text}<|im_end|>\n"
+        "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+    )
+    return {
+        "model": model,
+        "prompt": prompt,
+        "raw": True,
+        "stream": False,
+        "logprobs": True,
+        "top_logprobs": 20,
+        "options": {"num_predict": 1, "num_ctx": 8192, "temperature": 0},
+    }
+
+
+def _yes_or_no(answer: object, n: int) -> list[float | None]:
+    """log P(yes) − log P(no) of the next word: the logit that Qwen3-Reranker's model card defines.
+
+    A word that is not among the likeliest counts as the last of them, above which it cannot be.
+    """
+    first = next(iter(listed(answer, "logprobs") or []), None)
+    chances: dict[str, float] = {}
+    least = math.inf
+    for choice in listed(first, "top_logprobs") or []:
+        token, value = member(choice, "token"), member(choice, "logprob")
+        if isinstance(token, str) and isinstance(value, int | float):
+            word, chance = token.strip().lower(), math.exp(max(-700.0, min(value, 0.0)))
+            chances[word] = chances.get(word, 0.0) + chance
+            least = min(least, chance)
+    if "yes" not in chances and "no" not in chances:
+        return [None] * n
+    return [logit(chances.get("yes", least) / (chances.get("yes", least) + chances.get("no", least)))]
+
+
+_RESULTS = _results("results", "relevance_score")
+
+PROVIDERS: Mapping[str, Provider] = {
+    # Jina's API reference (api.jina.ai/redoc), tag "rerank".
+    "jina": Provider(
+        "https://api.jina.ai/v1",
+        "/rerank",
+        "JINA_API_KEY",
+        "jina-reranker-v2-base-multilingual",
+        _documents,
+        _RESULTS,
+    ),
+    # Voyage's API reference, page "Rerankers".
+    "voyage": Provider(
+        "https://api.voyageai.com/v1",
+        "/rerank",
+        "VOYAGE_API_KEY",
+        "rerank-2.5",
+        _voyage,
+        _results("data", "relevance_score"),
+    ),
+    # SiliconFlow's API reference, page "Create rerank".
+    "siliconflow": Provider(
+        "https://api.siliconflow.cn/v1",
+        "/rerank",
+        "SILICONFLOW_API_KEY",
+        "BAAI/bge-reranker-v2-m3",
+        _documents,
+        _RESULTS,
+    ),
+    # Pinecone's API reference 2025-10, page "Rerank results"; its models take 100 texts.
+    "pinecone": Provider(
+        "https://api.pinecone.io",
+        "/rerank",
+        "PINECONE_API_KEY",
+        "bge-reranker-v2-m3",
+        _pinecone,
+        _results("data", "score"),
+        batch=100,
+        headers=_pinecone_headers,
+    ),
+    # Ollama has no reranking endpoint (its issue 3368 is open). Since 0.12.11 "Generate a response" gives
+    # log-probabilities, which is all that Qwen3-Reranker needs; one request a text.
+    "ollama": Provider(
+        "http://localhost:11434",
+        "/api/generate",
+        None,
+        "dengcao/Qwen3-Reranker-0.6B:Q8_0",
+        _judgement,
+        _yes_or_no,
+        batch=1,
+        timeout=60.0,
+        not_found="Fetch it with `ollama pull {model}`.",
+        unreachable="Start it with `ollama serve`, or check the address.",
+        no_scores="Update Ollama to 0.12.11 or newer, and use a model of the Qwen3-Reranker family.",
+    ),
+}

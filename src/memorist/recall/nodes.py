@@ -1,0 +1,128 @@
+"""mnemosyne-graph's first step: score every node of the kinds that a question wants."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from memorist.errors import InvalidInput
+from memorist.model import Candidate, Evidence, Found, Hit, Kind, Memory
+from memorist.recall.factors.recency import age_hours
+from memorist.recall.stage import Draft, Env, Stage, ranked
+from memorist.recall.value import PARAMS, Params, value_function
+
+if TYPE_CHECKING:
+    from memorist.ports import Vector
+
+TARGETS: Mapping[str, tuple[Kind, ...]] = {
+    "semantic": (Kind.SEMANTIC,),
+    "procedural": (Kind.PROCEDURAL,),
+    "episodic": (Kind.EPISODIC, Kind.SUBGOAL),
+    "mixed": (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL),
+}
+ThresholdOn = Literal["relevance", "score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes(Stage):
+    """Hop 0: score = value function(relevance), relevance = max(cos(query), max over tags cos(tag), 0).
+
+    Per kind a threshold, tested on the relevance unless `threshold_on` says score, and a top-k. Where nothing of
+    the mode's kinds passes, the mode becomes mixed. `params` overrides threshold, top_k, lambda, k, base_floor and
+    beta per kind. Gives 0 to 1.
+    """
+
+    kind = "nodes"
+    effect = "adds"
+    needs = ("embedder",)
+    function: str = "default"
+    threshold_on: ThresholdOn = "relevance"
+    params: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+
+    def __post_init__(self) -> None:
+        unknown = [kind for kind in self.params if kind not in PARAMS]
+        if unknown:
+            raise InvalidInput(
+                f"There is no kind {', '.join(map(repr, unknown))} to set parameters for",
+                remedy=f"Choose from {', '.join(PARAMS)}.",
+            )
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with the best nodes of each kind."""
+        candidates = self.initial(draft, env, probes(draft))
+        if not candidates and draft.query.mode not in (None, "mixed"):
+            note = f"nothing {draft.query.mode} passed its threshold: searched as mixed"
+            draft = replace(draft, query=replace(draft.query, mode="mixed")).noting(note)
+            candidates = self.initial(draft, env, probes(draft))
+        hits = tuple(Hit(one.memory.id, one.evidence["relevance"].score) for one in candidates)
+        found = {**draft.found, "relevance": Found(tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))}
+        return replace(draft, candidates=candidates, found=found, per_hop=(len(candidates),))
+
+    def initial(self, draft: Draft, env: Env, vectors: Vector | None) -> tuple[Candidate, ...]:
+        """The best nodes of the mode's kinds against some probe vectors."""
+        if vectors is None:
+            return ()
+        kinds = targets(draft)
+        where = replace(draft.request.where, kinds=kinds)
+        hits = env.view.search_vector(vectors, where, max(env.view.size, 1)) if kinds else []
+        return self.best_of_each_kind(self.passing({hit.id: hit.score for hit in hits}, draft, env))
+
+    def valued(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
+        """Nodes that the filter admits, each with its score."""
+        memories = [one for one in env.store.get(list(relevances)).values() if draft.request.where.admits(one)]
+        return [self._candidate(one, max(relevances[one.id], 0.0), draft) for one in memories]
+
+    def passing(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
+        """Those of them that pass the threshold of their kind."""
+        return [one for one in self.valued(relevances, draft, env) if self.tested(one) >= self.threshold(one)]
+
+    def best_of_each_kind(self, candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+        """Per-kind top-k, then one ranking."""
+        kinds: dict[str, list[Candidate]] = defaultdict(list)
+        for one in candidates:
+            kinds[one.memory.kind].append(one)
+        best = [one for kind, group in kinds.items() for one in ranked(group)[: int(self.params_of(kind)["top_k"])]]
+        return ranked(best)
+
+    def tested(self, candidate: Candidate) -> float:
+        """The number that a threshold tests."""
+        return candidate.evidence["relevance"].score if self.threshold_on == "relevance" else candidate.score
+
+    def threshold(self, candidate: Candidate) -> float:
+        """What that number must reach for the candidate's kind."""
+        return self.params_of(candidate.memory.kind)["threshold"]
+
+    def params_of(self, kind: str) -> Params:
+        """A kind's parameters, overrides included."""
+        return {**PARAMS[kind], **self.params.get(kind, {})}
+
+    def _candidate(self, memory: Memory, relevance: float, draft: Draft) -> Candidate:
+        params = {**self.params_of(memory.kind), "hours": age_hours(memory, draft.request.now, "access")}
+        score = value_function(self.function)(relevance, memory, memory.usage, params)
+        evidence = {"relevance": Evidence(None, relevance, relevance)}
+        return Candidate(memory, score, evidence).rescored(score, relevance=relevance, hours=params["hours"])
+
+
+def targets(draft: Draft) -> tuple[Kind, ...]:
+    """The kinds that the mode wants and the request allows."""
+    wanted = TARGETS[draft.query.mode or "mixed"]
+    allowed = draft.request.where.kinds
+    return wanted if allowed is None else tuple(kind for kind in wanted if kind in allowed)
+
+
+def probes(draft: Draft) -> Vector | None:
+    """The query's vector and its tags' vectors, as rows."""
+    import numpy as np
+
+    vector, tags = draft.query.embedding(), draft.query.tag_vectors
+    if vector is None:
+        return None
+    return vector[None, :] if tags is None else np.vstack([vector[None, :], tags])
+
+
+def relevances(ids: Sequence[str], env: Env, vectors: Vector) -> dict[str, float]:
+    """The largest cosine of each node with any probe, at least 0."""
+    rows = env.view.vectors(ids)
+    return {id: max(0.0, float((vectors @ row).max())) for id, row in rows.items()}

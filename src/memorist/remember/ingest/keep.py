@@ -1,0 +1,69 @@
+"""Read and keep: batch by batch, so that a killed run loses one batch at most and the next one goes on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memorist.model import STATES, Memory
+from memorist.ports import Progress, Store
+from memorist.remember.ingest.files import File
+from memorist.remember.ingest.model import IngestReport, Piece, Skipped, Tally
+from memorist.remember.ingest.reading import sources
+from memorist.remember.record import record
+
+BATCH = 256
+"""Texts per transaction."""
+
+
+Keep = Callable[[list[Memory]], object]
+"""Writes a batch of memories."""
+
+
+class Ingest:
+    """One run over what was given; everything has a stable identity, so a second run finds it all known."""
+
+    def __init__(self, keep: Keep, store: Store, now: Callable[[], datetime], progress: Progress | None) -> None:
+        self._keep = keep
+        self._store = store
+        self._now = now
+        self._progress = progress
+        self._tally = Tally()
+        self._waiting: dict[str, Memory] = {}
+        self._kept = self._known = self._facts = self._files = 0
+
+    def run(
+        self, what: str | Path | Iterable[Mapping[str, Any]], *, session: str | None, format: str | None
+    ) -> IngestReport:
+        """Keep all that can be read, and tell what became of the rest."""
+        for source in sources(what, session=session, format=format):
+            if isinstance(source, Skipped):
+                self._tally.add(source)
+                continue
+            self._files += isinstance(source, File)
+            for item in source.items():
+                self._tally.add(item)
+                if isinstance(item, Piece):
+                    self._take(record(item.text, self._now(), **item.fields))
+        self._flush()
+        return self._tally.report(kept=self._kept, known=self._known, facts=self._facts, files=self._files)
+
+    def _take(self, memory: Memory) -> None:
+        if len(self._waiting) == BATCH or memory.id in self._waiting:
+            self._flush()
+        self._waiting[memory.id] = memory
+
+    def _flush(self) -> None:
+        batch, self._waiting = list(self._waiting.values()), {}
+        before = self._store.get([one.id for one in batch])
+        new = [one for one in batch if one.id not in before or before[one.id].text != one.text]
+        if new:
+            self._keep(new)
+            stated = self._store.links([one.id for one in new])
+            self._facts += sum(link.relation == STATES for link in stated)
+        self._kept += len(new)
+        self._known += len(batch) - len(new)
+        if self._progress is not None:
+            self._progress(len(batch))

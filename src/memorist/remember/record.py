@@ -1,0 +1,163 @@
+"""Make a memory of what a caller gave: check it, fill the defaults in, give it its id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypedDict, Unpack, cast
+
+from memorist.errors import InvalidInput
+from memorist.model import Kind, Memory, Origin, Tier, Times, When, Worth, instant, member, memory_id
+
+MAX_BYTES = 16 * 1024 * 1024
+
+
+class Fields(TypedDict, total=False):
+    """The keywords of `remember`."""
+
+    at: When | None
+    ingested_at: When | None
+    kind: str
+    scope: str
+    topic: str | None
+    tier: str
+    importance: float
+    confidence: float
+    salience: float
+    trust: int
+    credibility: int
+    classification: int
+    emotion: float
+    emotion_tags: Iterable[str]
+    flags: Iterable[str]
+    keywords: Iterable[str]
+    original: str | None
+    source: str | None
+    session: str | None
+    position: int | None
+    speaker: str | None
+    expires_at: When | None
+    key: str | None
+    metadata: Mapping[str, Any] | None
+
+
+WORTH = ("importance", "confidence", "salience", "trust", "credibility", "classification", "emotion")
+
+
+def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
+    """The memory that `remember(text, **fields)` keeps."""
+    _refuse_unknown(fields)
+    at, expires_at = fields.get("at"), fields.get("expires_at")
+    said_at = instant(at) if at is not None else None
+    ingested_at = fields.get("ingested_at")
+    origin = Origin(
+        source=_label("source", fields.get("source")),
+        session=_label("session", fields.get("session")),
+        position=fields.get("position"),
+        speaker=_label("speaker", fields.get("speaker")),
+        key=_label("key", fields.get("key")),
+    )
+    scope = _label("scope", fields.get("scope")) or "global"
+    checked = checked_text(text)
+    original = fields.get("original")
+    return Memory(
+        id=memory_id(
+            checked,
+            scope=scope,
+            key=origin.key,
+            source=origin.source,
+            session=origin.session,
+            position=origin.position,
+            at=said_at,
+        ),
+        text=checked,
+        times=Times(
+            valid_from=said_at or now,
+            ingested_at=instant(ingested_at) if ingested_at is not None else now,
+            expires_at=instant(expires_at) if expires_at is not None else None,
+        ),
+        kind=member(Kind, "kind", fields.get("kind", Kind.EPISODIC)),
+        scope=scope,
+        tier=member(Tier, "tier", fields.get("tier", Tier.WORKING)),
+        topic=_label("topic", fields.get("topic")),
+        original=checked_text(original) if original is not None else None,
+        keywords=_labels("keywords", fields.get("keywords", ())),
+        worth=Worth(
+            **{name: value for name, value in cast("dict[str, Any]", fields).items() if name in WORTH},
+            emotion_tags=_labels("emotion_tags", fields.get("emotion_tags", ())),
+            flags=_labels("flags", fields.get("flags", ())),
+        ),
+        origin=origin,
+        metadata=_checked_metadata(fields.get("metadata")),
+    )
+
+
+def checked_text(text: object) -> str:
+    """A text that every store keeps exactly; anything else is refused."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"A memory's text is a {type(text).__name__}", remedy="Give a string.")
+    if not text.strip():
+        raise InvalidInput("A memory's text is empty", remedy="Give it at least one visible character.")
+    return _storable("text", text)
+
+
+def _storable(name: str, text: str) -> str:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            f"{name} holds half a surrogate pair, which is no character",
+            remedy="Decode it with errors='replace' first.",
+        ) from None
+    if "\0" in text:
+        raise InvalidInput(f"{name} holds a NUL character", remedy="Remove it, as with text.replace('\\0', '').")
+    if size > MAX_BYTES:
+        raise InvalidInput(
+            f"{name} has {size:,} bytes, more than {MAX_BYTES:,}", remedy="Split it into several memories."
+        )
+    return text
+
+
+def _label(name: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{name} is {value!r}", remedy=f"Give {name} a string with a visible character.")
+    return _storable(name, value)
+
+
+def _labels(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(values, str):
+        raise InvalidInput(f"{name} is one string", remedy=f"Give {name} as a list of strings.")
+    return tuple(label for value in values if (label := _label(name, value)))
+
+
+def _checked_metadata(metadata: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    try:
+        text = json.dumps(metadata or {}, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"metadata is not JSON: {error}", remedy="Use strings, numbers, lists and mappings."
+        ) from None
+    for string in _strings(metadata):
+        _storable("metadata", string)
+    return json.loads(_storable("metadata", text))
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (text for pair in cast("Mapping[object, object]", value).items() for text in _strings(pair))
+    elif isinstance(value, list | tuple):
+        yield from (text for one in cast("Sequence[object]", value) for text in _strings(one))
+
+
+def _refuse_unknown(fields: Fields) -> None:
+    unknown = [name for name in fields if name not in Fields.__annotations__]
+    if unknown:
+        raise InvalidInput(
+            f"remember has no keyword {', '.join(map(repr, unknown))}",
+            remedy=f"Its keywords are {', '.join(Fields.__annotations__)}.",
+        )

@@ -1,0 +1,152 @@
+"""What the trajectories of a session teach, as memories, links and rewards that wait to be written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Unpack
+
+from memorist.asking.trajectory import Instruction, Proposition
+from memorist.model import Kind, Link, Memory, fingerprint
+from memorist.remember.record import Fields, record
+from memorist.remember.sessions.extractor import Extractor, clean
+from memorist.remember.sessions.links import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING
+from memorist.remember.sessions.run import Run, session_key, subgoal_key
+from memorist.remember.sessions.trajectory import Trajectory
+from memorist.text.fold import fold
+
+SELF = 2
+"""The trust of what an agent concluded by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A trajectory and what it shows."""
+
+    trajectory: Trajectory
+    propositions: Sequence[Proposition]
+    instructions: Sequence[Instruction]
+
+
+def lesson(extractor: Extractor, goal: str, trajectory: Trajectory) -> Lesson:
+    """What an extractor reads in a trajectory."""
+    subgoal, turns = trajectory.subgoal, trajectory.turns
+    return Lesson(
+        trajectory,
+        extractor.propositions(goal, subgoal, turns),
+        extractor.instructions(goal, subgoal, turns),
+    )
+
+
+class Findings:
+    """The nodes, links and rewards of some lessons of one session; intents are still to be compared with known ones."""
+
+    def __init__(self, run: Run, now: datetime, by: str) -> None:
+        self._run = run
+        self._now = now
+        self.by = by
+        self.memories: dict[str, Memory] = {}
+        self.links: dict[Link, None] = {}
+        self.rewards: defaultdict[str, list[float]] = defaultdict(list)
+        self.wanted: dict[str, Memory] = {}
+        """The intent of each procedure, by the procedure's id."""
+        self.subgoal: str | None = run.memory.metadata.get("subgoal")
+        """The id of the last trajectory's subgoal."""
+
+    def add(self, lesson: Lesson) -> None:
+        """Add what a trajectory shows."""
+        self._add_subgoal(lesson.trajectory)
+        for step in lesson.trajectory.steps:
+            self.rewards[step.memory.id].append(step.reward)
+        for proposition in lesson.propositions:
+            self._add_proposition(proposition, lesson.trajectory)
+        for instruction in lesson.instructions:
+            self._add_instruction(instruction, lesson.trajectory)
+
+    def _add_subgoal(self, trajectory: Trajectory) -> None:
+        first, last = trajectory.steps[0].memory, trajectory.steps[-1].memory
+        subgoal = self._derived(
+            trajectory.subgoal,
+            kind=Kind.SUBGOAL,
+            key=subgoal_key(self._run.id, first.origin.position),
+            at=first.times.valid_from,
+            session=self._run.id,
+            metadata={"steps": [first.origin.position, last.origin.position], "reward": trajectory.reward},
+        )
+        if self.subgoal is not None:
+            self.links[Link(self.subgoal, SIBLING, subgoal.id)] = None
+        self.subgoal = subgoal.id
+        for step in trajectory.steps:
+            self.links[Link(step.memory.id, HIERARCHY, subgoal.id)] = None
+
+    def _add_proposition(self, given: Proposition, trajectory: Trajectory) -> None:
+        text = clean(given.text)
+        if not text:
+            return
+        semantic = self._learnt(
+            text, f"proposition/{fingerprint(same(text))}", Kind.SEMANTIC, trajectory, given.confidence
+        )
+        for concept in given.concepts:
+            label = " ".join(clean(concept).lower().split())
+            if label:
+                tag = self._derived(label, kind=Kind.TAG, key=f"tag/{label}", at=_end(trajectory))
+                self.links[Link(semantic.id, MEMBERSHIP, tag.id)] = None
+
+    def _add_instruction(self, given: Instruction, trajectory: Trajectory) -> None:
+        parts = {name: clean(getattr(given, name)) for name in ("intent", "condition", "instruction", "outcome")}
+        if not parts["intent"] or not parts["instruction"]:
+            return
+        key = f"procedure/{fingerprint(same(parts['intent']), same(parts['instruction']))}"
+        procedure = self._learnt(procedure_text(**parts), key, Kind.PROCEDURAL, trajectory, 1.0, **parts)
+        self.wanted[procedure.id] = self._made(
+            parts["intent"], kind=Kind.INTENT, key=f"intent/{same(parts['intent'])}", at=_end(trajectory)
+        )
+
+    def _learnt(
+        self, text: str, key: str, kind: Kind, trajectory: Trajectory, confidence: float, **metadata: Any
+    ) -> Memory:
+        """A semantic or procedural memory: grounded in its trajectory's steps, rewarded with their mean."""
+        memory = self._derived(
+            text,
+            kind=kind,
+            key=key,
+            at=_end(trajectory),
+            session=self._run.id,
+            confidence=confidence,
+            metadata=metadata,
+        )
+        self.rewards[memory.id].append(trajectory.reward)
+        for step in trajectory.steps:
+            self.links[Link(memory.id, PROVENANCE, step.memory.id)] = None
+        return memory
+
+    def _derived(self, text: str, **fields: Unpack[Fields]) -> Memory:
+        memory = self._made(text, **fields)
+        return self.memories.setdefault(memory.id, memory)
+
+    def _made(self, text: str, **fields: Unpack[Fields]) -> Memory:
+        given: Fields = {
+            **fields,
+            "scope": self._run.memory.scope,
+            "source": session_key(self._run.id),
+            "trust": SELF,
+            "metadata": {**(fields.get("metadata") or {}), "by": self.by},
+        }
+        return record(text, self._now, **given)
+
+
+def procedure_text(intent: str, condition: str, instruction: str, outcome: str) -> str:
+    """A procedure in words: what for, when, what to do, and what then happens."""
+    lines = (intent, condition and f"When: {condition}", f"Do: {instruction}", outcome and f"Then: {outcome}")
+    return "\n".join(line for line in lines if line)
+
+
+def same(text: str) -> str:
+    """What two wordings have in common that differ in case, accents, blanks or the last stop."""
+    return " ".join(fold(text).split()).rstrip(" .!。！")
+
+
+def _end(trajectory: Trajectory) -> datetime:
+    return trajectory.steps[-1].memory.times.valid_from

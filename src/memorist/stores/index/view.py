@@ -1,0 +1,151 @@
+"""The index as one recall sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from memorist.errors import EmbeddingMismatch
+from memorist.model import FactGraph, Filter, Hit
+from memorist.ports import TextField
+from memorist.stores.index.entry import MICROSECOND, micros
+from memorist.stores.index.mask import Mask, admitted
+from memorist.stores.index.matrix import Vectors, nearest, sound, unit
+from memorist.stores.index.scoring import (
+    Collection,
+    Term,
+    bm25_scores,
+    collection,
+    frequencies,
+    likeness_scores,
+    likenesses,
+)
+from memorist.stores.index.table import Table
+from memorist.stores.index.top import best_hits
+from memorist.text.languages import language
+from memorist.text.scripts import UNSPACED
+from memorist.text.stems import stem
+from memorist.text.words import query_words, words
+
+_BOTH: tuple[TextField, ...] = ("text", "original")
+_MASKS_KEPT = 8
+_LONG_ENOUGH = re.compile(rf".{{3,}}|.*[{UNSPACED}].+|.+[{UNSPACED}]", re.DOTALL)
+
+
+class IndexView:
+    """The rows that were there when it was taken; later writes do not show. Threads may share it."""
+
+    def __init__(self, table: Table, alive: Mask, generation: int, embedding: str | None = None) -> None:
+        self.generation = generation
+        self.embedding = embedding
+        self.size = int(np.count_nonzero(alive))
+        self._table = table
+        self._alive = alive
+        self._masks: dict[Filter, Mask] = {}
+        self._collections: dict[tuple[TextField, ...], Collection] = {}
+
+    def search_text(self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH) -> list[Hit]:
+        """BM25 over stems and pairs of unspaced scripts; a query word counts once, whatever the language."""
+        within = self._collection(fields)
+        asked = _distinct_stems(query_words(text))
+        terms = [frequencies(within, lambda field, word=word: field.by_stem(word)) for word in asked]
+        return self._hits(bm25_scores(within, terms), where, limit)
+
+    def search_trigram(
+        self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH
+    ) -> list[Hit]:
+        """The mean likeness, weighted by rarity, of each query word to the row's word most alike: 0 to 1."""
+        within = self._collection(fields)
+        asked = query_words(text)
+        terms = [likenesses(within, lambda field, word=word: field.by_likeness(word)) for word in asked]
+        return self._hits(likeness_scores(within, terms), where, limit)
+
+    def search_substring(
+        self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH
+    ) -> list[Hit]:
+        """BM25 over words that contain a query word of three letters, or of two in an unspaced script."""
+        within = self._collection(fields)
+        parts = filter(_LONG_ENOUGH.fullmatch, query_words(text))
+        terms = [frequencies(within, lambda field, part=part: field.by_part(part)) for part in parts]
+        return self._hits(bm25_scores(within, terms), where, limit)
+
+    def search_vector(self, probes: Vectors, where: Filter, limit: int) -> list[Hit]:
+        """The largest cosine of any probe with any view; exact up to `EXACT_ROWS` rows that pass the filter."""
+        probes = unit(np.atleast_2d(probes))
+        probes = probes[sound(probes)]
+        matrices = list(self._table.matrices.values())
+        for matrix in matrices:
+            if matrix.dim != probes.shape[1]:
+                raise EmbeddingMismatch(
+                    f"the probe has {probes.shape[1]} dimensions, the store's vectors {matrix.dim}",
+                    remedy="Embed the query with the model that the store was written with.",
+                )
+        if not len(probes) or limit <= 0:
+            return []
+        rows, cosines = nearest(matrices, probes, self._mask(where), limit)
+        return best_hits(self._table.ids, rows, cosines, limit)
+
+    def search_signature(self, text: str, where: Filter, limit: int) -> list[Hit]:
+        """The share of equal bits of the signatures of words; nothing for a query without words."""
+        asked = words(text)
+        if not asked:
+            return []
+        texts = self._table.fields["text"].texts
+        likeness = self._table.signatures.likeness(asked, texts, len(self._alive))
+        rows = np.flatnonzero(self._mask(where))
+        return best_hits(self._table.ids, rows, likeness[rows], limit)
+
+    def search_time(
+        self, start: datetime, end: datetime, where: Filter, limit: int, *, reach: timedelta = timedelta(0)
+    ) -> list[Hit]:
+        """What was said in a window, or mentions a time in it: 1 inside, falling to 0 at `reach` outside."""
+        said = self._table.columns.valid_from.first(len(self._alive))
+        away = self._table.mentions.distances(said, micros(start), micros(end))
+        scores = 1 - away / max(reach // MICROSECOND, 1)
+        rows = np.flatnonzero(self._mask(where) & (scores > 0))
+        return best_hits(self._table.ids, rows, scores[rows], limit)
+
+    def graph(self, where: Filter) -> tuple[FactGraph, Mask]:
+        """The graph of entities, and which of its edges the filter admits."""
+        graph, rows = self._table.relations.graph(self._table.ids, len(self._alive))
+        return graph, self._mask(where)[rows]
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """The `text` vector of each memory that has one, of length 1."""
+        matrix = self._table.matrices.get("text")
+        if matrix is None:
+            return {}
+        rows = np.array(self._table.rows_of(ids, len(self._alive)), np.intp)
+        having, vectors = matrix.of(rows := rows[self._alive[rows]])
+        return {self._table.ids[row]: vector for row, vector in zip(rows[having].tolist(), vectors, strict=True)}
+
+    def _mask(self, where: Filter) -> Mask:
+        mask = self._masks.get(where)
+        if mask is None:
+            if len(self._masks) >= _MASKS_KEPT:
+                self._masks.clear()
+            mask = self._masks[where] = admitted(where, self._table.columns, self._alive)
+        return mask
+
+    def _collection(self, fields: tuple[TextField, ...]) -> Collection:
+        within = self._collections.get(fields)
+        if within is None:
+            chosen = [self._table.fields[name] for name in dict.fromkeys(fields)]
+            within = self._collections[fields] = collection(chosen, self._alive)
+        return within
+
+    def _hits(self, scored: Term, where: Filter, limit: int) -> list[Hit]:
+        passing = self._mask(where)[scored.rows]
+        return best_hits(self._table.ids, scored.rows[passing], scored.values[passing], limit)
+
+
+def _distinct_stems(asked: Sequence[str]) -> Iterable[str]:
+    """The first word of each stem in the query's own language."""
+    spoken = language(asked)
+    firsts: dict[str, str] = {}
+    for word in asked:
+        firsts.setdefault(stem(word, spoken), word)
+    return firsts.values()

@@ -1,0 +1,394 @@
+"""The reference store: plain dictionaries and the index; what it does, every store does."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memorist.errors import InvalidInput
+from memorist.model import Entity, Filter, Link, Memory, Noise, Usage
+from memorist.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, StoreStats, Vectors
+from memorist.stores.common import (
+    OF_THE_TEXT,
+    Adopted,
+    check_adoption,
+    check_limit,
+    check_vectors,
+    cursor_after,
+    merged_entity,
+    next_version,
+    position_of,
+)
+from memorist.stores.index import Index, IndexView, entry_of, halved
+from memorist.stores.links import Links
+from memorist.stores.listing import around, counted, dumped, said
+from memorist.stores.renewal import Renewal
+from memorist.text.fold import beginning, fold
+
+Views = Mapping[str, NDArray[Any]]
+
+
+class _Kept(NamedTuple):
+    """A memory, its vectors, and its place in the order of writing."""
+
+    place: int
+    memory: Memory
+    vectors: Views
+
+
+class MemoryStore:
+    """Memories in this process only, gone with it; for tests, trials and short-lived agents. Thread-safe."""
+
+    def __init__(self, space: str = "memory") -> None:
+        self._space = space
+        self._lock = RLock()
+        self._kept: dict[str, _Kept] = {}
+        self._links = Links()
+        self._entities: dict[str, Entity] = {}
+        self._shown: dict[str, dict[str, datetime]] = {}
+        self._noise: list[str] = []
+        self._jobs: dict[tuple[str, str], Job] = {}
+        self._journal: dict[str, Entry] = {}
+        self._adopted: Adopted | None = None
+        self._renewal = Renewal()
+        self._index = Index()
+        self._places = 0
+        self._generation = 0
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        return self._space
+
+    @property
+    def embedding(self) -> str | None:
+        """The embedding generation of the store's vectors, None before the first."""
+        return self._adopted and self._adopted[0]
+
+    def adopt(self, embedding: str, dim: int) -> None:
+        """Declare the embedding generation of vectors to come; refused when the store has another."""
+        with self._lock:
+            check_adoption(self._adopted, embedding, dim)
+            self._adopted = (embedding, dim)
+
+    def prepare(self, embedding: str, dim: int) -> None:
+        """Make room for vectors of another embedding generation, beside those that are searched."""
+        with self._lock:
+            self._renewal.prepare(embedding, dim, self._adopted)
+
+    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+        """Memories in every form that have no vectors of a prepared generation, in the order written."""
+        with self._lock:
+            return list(islice(self._without(embedding), limit))
+
+    def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors of a prepared generation, of those memories whose text is still the one given."""
+        with self._lock:
+            same = [one for one in memories if one.id in self._kept and self._kept[one.id].memory.text == one.text]
+            added = {one.id: self._kept[one.id]._replace(vectors=vectors[one.id]) for one in same if one.id in vectors}
+            for kept in added.values():
+                self._renewal.add(embedding, kept.place, kept.memory, kept.vectors)
+            if embedding == self.embedding:
+                self._keep(added)
+
+    def switch(self, embedding: str) -> bool:
+        """Search by a prepared generation from now on, and drop every other; False while any memory lacks it."""
+        with self._lock:
+            if next(self._without(embedding), None) is not None:
+                return False
+            if embedding != self.embedding:
+                self._adopted, made = self._renewal.taken(embedding)
+                self._index = Index()
+                self._keep({id: kept._replace(vectors=made[kept.place]) for id, kept in self._kept.items()})
+            self._renewal = Renewal()
+            return True
+
+    def _without(self, embedding: str) -> Iterator[Memory]:
+        kept = self._in_order()
+        if embedding == self.embedding:
+            return (one.memory for one in kept if not one.vectors)
+        return (one.memory for one in kept if not self._renewal.covers(embedding, one.place, one.memory))
+
+    def put(self, batch: Batch) -> list[Memory]:
+        """Write a batch atomically and return its memories as the store now has them."""
+        with self._lock:
+            check_vectors(batch, self._adopted)
+            if batch.erased and (gone := self._with_versions(batch.erased)):
+                self._erase(gone)
+            for id in batch.erased:
+                self._entities.pop(id, None)
+            changed = {memory.id: self._revised(memory, batch) for memory in batch.revised}
+            answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
+            self._archive_links(changed)
+            linked = self._relinked(batch)
+            entities = self._merged(batch.entities)
+            if changed or linked or entities:
+                self._entities.update(entities)
+                self._keep({**{id: self._kept[id] for id in linked if id in self._kept}, **changed})
+            self._count(batch)
+            self._jobs.update({(job.task, job.subject): job for job in batch.jobs})
+            for task, subject in batch.done:
+                self._jobs.pop((task, subject), None)
+            self._journal.update({entry.id: entry for entry in batch.journal})
+            return answers
+
+    def update(self, plan: Plan) -> list[Memory]:
+        """`put` what a plan makes of the store, with nobody writing in between."""
+        with self._lock:
+            return self.put(plan(self))
+
+    def embedded(self, ids: Sequence[str]) -> set[str]:
+        """Which of these memories have vectors of the store's embedding generation."""
+        with self._lock:
+            return {id for id in ids if id in self._kept and self._kept[id].vectors}
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, with their usage; unknown ids are left out."""
+        with self._lock:
+            return {id: self._kept[id].memory for id in ids if id in self._kept}
+
+    def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
+        """Memories that a filter admits, in the order they were written."""
+        check_limit(limit)
+        after = position_of(cursor)
+        if limit == 0:
+            return Page((), cursor_after(after))
+        with self._lock:
+            admitted = (kept for kept in self._in_order() if kept.place > after and where.admits(kept.memory))
+            found = list(islice(admitted, limit + 1))
+        more = cursor_after(found[limit - 1].place) if len(found) > limit else None
+        return Page(tuple(kept.memory for kept in found[:limit]), more)
+
+    def history(self, id: str) -> list[Memory]:
+        """All versions of a memory, newest first."""
+        with self._lock:
+            versions = [self._kept[version].memory for version in self._with_versions([id])]
+        return sorted(versions, key=lambda memory: memory.version, reverse=True)
+
+    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+        """Every memory with one of these keys, in every scope and form, in the order written."""
+        asked = set(keys)
+        with self._lock:
+            return [kept.memory for kept in self._in_order() if kept.memory.origin.key in asked]
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """All views of each memory that has one, as exact as a store keeps them."""
+        with self._lock:
+            name = self.embedding or ""
+            having = {id: self._kept[id].vectors for id in ids if id in self._kept and self._kept[id].vectors}
+        return {
+            id: Embedded(name, {view: halved(vector).astype(np.float32) for view, vector in views.items()})
+            for id, views in having.items()
+        }
+
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The memories of a session from one position to another, by position and then by the order of writing."""
+        with self._lock:
+            return said([kept.memory for kept in self._in_order()], session, first, last)
+
+    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
+        """What is left to do, the first due first."""
+        with self._lock:
+            wanted = [job for job in self._jobs.values() if task is None or job.task == task]
+        return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))[:limit]
+
+    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
+        """The journal, newest first: of a verb, or about a memory."""
+        with self._lock:
+            newest = reversed(self._journal.values())
+            wanted = (one for one in newest if verb in (None, one.verb) and subject in (None, *one.subjects))
+            return list(islice(wanted, limit))
+
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position and then by the order of writing."""
+        with self._lock:
+            centres = {id: self._kept[id].memory for id in ids if id in self._kept}
+            held = [kept.memory for kept in self._in_order()]
+        return {id: around(held, centre, before, after) for id, centre in centres.items()}
+
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, of these relations or else of any, in a fixed order."""
+        with self._lock:
+            return [self._links[key] for key in self._links.at(ids) if not relations or key[1] in relations]
+
+    def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Entities whose name or alias is one of these, case and accents aside, by id."""
+        asked = {fold(name) for name in names}
+        with self._lock:
+            known = sorted(self._entities.values(), key=lambda entity: entity.id)
+        return [entity for entity in known if asked & {fold(name) for name in (entity.name, *entity.aliases)}]
+
+    def alike(self, names: Sequence[str]) -> list[Entity]:
+        """Entities of which a name or alias begins as one of these does, for three letters, by id."""
+        asked = tuple({beginning(name) for name in names})
+        with self._lock:
+            known = sorted(self._entities.values(), key=lambda entity: entity.id)
+        return [one for one in known if any(beginning(name).startswith(asked) for name in (one.name, *one.aliases))]
+
+    def touch(self, ids: Sequence[str], at: datetime) -> None:
+        """Count a recall of each memory; invalidates no cache."""
+        with self._lock:
+            for id in set(ids) & self._kept.keys():
+                kept = self._kept[id]
+                usage = (kept.memory.usage or Usage()).recalled(at)
+                self._kept[id] = kept._replace(memory=replace(kept.memory, usage=usage))
+
+    def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
+        """Remember that a session was shown these memories."""
+        with self._lock:
+            self._shown.setdefault(session, {}).update(dict.fromkeys(ids, at))
+
+    def shown(self, session: str, since: datetime) -> set[str]:
+        """What a session was shown since a moment."""
+        with self._lock:
+            return {id for id, at in self._shown.get(session, {}).items() if at >= since}
+
+    def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
+        """Add texts that say nothing to the noise bank, which keeps the newest `keep`."""
+        with self._lock:
+            fresh = [text for text in dict.fromkeys(texts) if text not in self._noise]
+            self._noise = [*self._noise, *fresh][-keep:] if keep else []
+
+    def noise(self) -> list[str]:
+        """The texts of the noise bank, oldest first."""
+        with self._lock:
+            return list(self._noise)
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Erase memories with their versions, vectors, links and usage; returns the ids that went."""
+        with self._lock:
+            gone = self._with_versions(ids)
+            if gone:
+                self._erase(gone)
+            return gone
+
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """Nothing to overwrite."""
+        return True
+
+    def view(self) -> IndexView:
+        """The newest state."""
+        return self._index.view()
+
+    def stats(self) -> StoreStats:
+        """How much there is; bytes count texts and vectors."""
+        with self._lock:
+            held = [(kept.memory, kept.vectors) for kept in self._kept.values()]
+            sizes = (len(self._links), len(self._entities), self._generation)
+            return counted(self._space, held, *sizes, self._adopted)
+
+    def records(self) -> Generator[StoreStats | Record]:
+        """How much there is, then all of it as of one moment."""
+        with self._lock:
+            kept = [one.memory for one in self._in_order()]
+            vectors = self.vectors([memory.id for memory in kept])
+            journal = list(self._journal.values())
+            whole = dumped(kept, vectors, self._entities, self._links, self.jobs(), journal, self._shown)
+            everything = [self.stats(), *whole, *map(Noise, self._noise)]
+        yield from everything
+
+    def backup(self, path: Path) -> None:
+        """Refused: there is no file to copy."""
+        raise InvalidInput(
+            f"{path} cannot be a backup of a memory without a file", remedy="Export it: an export holds everything."
+        )
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _in_order(self) -> list[_Kept]:
+        return sorted(self._kept.values(), key=lambda kept: kept.place)
+
+    def _with_versions(self, ids: Iterable[str]) -> list[str]:
+        asked = set(ids)
+        return [id for id, kept in self._kept.items() if id in asked or kept.memory.version_of in asked]
+
+    def _written(self, memory: Memory, batch: Batch, changed: dict[str, _Kept]) -> _Kept:
+        """The memory as it is after this write; what has to be kept for it goes into `changed`."""
+        known = changed.get(memory.id) or self._kept.get(memory.id)
+        vectors = {view: np.array(vector) for view, vector in batch.vectors.get(memory.id, {}).items()}
+        if known is not None and known.memory.text == memory.text:
+            if vectors.keys() <= known.vectors.keys():
+                return known
+            written = known._replace(vectors={**vectors, **known.vectors})
+        else:
+            if known is not None:
+                memory = next_version(known.memory, memory)
+                past = known.memory.archived(memory)
+                changed[past.id] = known._replace(memory=past)
+            self._places += 1
+            written = _Kept(self._places, memory, vectors)
+        changed[memory.id] = written
+        return written
+
+    def _revised(self, memory: Memory, batch: Batch) -> _Kept:
+        """A memory exactly as given; a known one keeps its place and usage, and its vectors while its text stays."""
+        known = self._kept.get(memory.id)
+        vectors: Views = {view: np.array(vector) for view, vector in batch.vectors.get(memory.id, {}).items()}
+        if known is None:
+            self._places += 1
+            return _Kept(self._places, memory, vectors)
+        if vectors:
+            self._renewal.drop(known.place)
+        elif known.memory.text == memory.text:
+            vectors = known.vectors
+        return _Kept(known.place, replace(memory, usage=known.memory.usage), vectors)
+
+    def _relinked(self, batch: Batch) -> set[str]:
+        """Apply a batch's links; returns the memories whose links changed."""
+        gone = [(link.source, link.relation, link.target) for link in batch.unlinked]
+        taken = [key for key in gone if self._links.pop(key, None) is not None]
+        links = {(link.source, link.relation, link.target): link for link in batch.links}
+        fresh = {key: link for key, link in links.items() if self._links.get(key) != link}
+        self._links.update(fresh)
+        return {source for source, _, _ in (*fresh, *taken)}
+
+    def _count(self, batch: Batch) -> None:
+        for id in (batch.usage.keys() | batch.rewards.keys()) & self._kept.keys():
+            kept = self._kept[id]
+            usage = (batch.usage.get(id) or kept.memory.usage or Usage()).rewarded(batch.rewards.get(id, ()))
+            self._kept[id] = kept._replace(memory=replace(kept.memory, usage=usage))
+
+    def _archive_links(self, changed: Mapping[str, _Kept]) -> None:
+        """Links that follow from a text stay with that version of it."""
+        archived = (one.memory for id, one in changed.items() if one.memory.version_of and id not in self._kept)
+        for past in archived:
+            current = past.version_of or past.id
+            for key in self._links.at((current,)):
+                if key[0] == current and key[1] in OF_THE_TEXT:
+                    link = replace(self._links.pop(key), source=past.id)
+                    self._links[link.source, link.relation, link.target] = link
+
+    def _merged(self, given: Sequence[Entity]) -> dict[str, Entity]:
+        merged: dict[str, Entity] = {}
+        for entity in given:
+            known = merged.get(entity.id) or self._entities.get(entity.id)
+            merged[entity.id] = entity if known is None else merged_entity(known, entity)
+        return {id: entity for id, entity in merged.items() if self._entities.get(id) != entity}
+
+    def _keep(self, changed: Mapping[str, _Kept]) -> None:
+        self._kept.update(changed)
+        self._generation += 1
+        entries = [entry_of(one.memory, one.vectors, self.links([id])) for id, one in changed.items()]
+        self._index.apply(entries, (), generation=self._generation, embedding=self.embedding)
+
+    def _erase(self, gone: Sequence[str]) -> None:
+        for id in gone:
+            self._renewal.drop(self._kept.pop(id).place)
+        erased = set(gone)
+        for key in self._links.at(erased):
+            del self._links[key]
+        for seen in self._shown.values():
+            for id in erased & seen.keys():
+                del seen[id]
+        self._journal = {id: one for id, one in self._journal.items() if not erased & {*one.subjects}}
+        self._generation += 1
+        self._index.apply((), gone, generation=self._generation, embedding=self.embedding)

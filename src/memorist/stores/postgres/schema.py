@@ -1,0 +1,196 @@
+"""The tables of a server, step by step; times are microseconds since 1970, UTC.
+
+Every table begins with the space, which is first in every key and index, so that a cluster can spread them by it.
+Numbers are drawn from the space's own row; no sequence is shared. Texts compare by their bytes, as everywhere else.
+"""
+
+DISTRIBUTED = (
+    "spaces",
+    "memories",
+    "generations",
+    "vectors",
+    "usage",
+    "links",
+    "entities",
+    "aliases",
+    "shown",
+    "noise",
+    "deletions",
+    "jobs",
+    "journal",
+    "journal_subjects",
+)
+"""The tables that hold a space's content, the counters first."""
+
+FIRST_TABLES = """
+CREATE TABLE memorist.spaces (
+    space TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    seq BIGINT NOT NULL,        -- raised by every transaction that changes content
+    epoch BIGINT NOT NULL,      -- raised when caches must be read anew
+    last BIGINT NOT NULL        -- the last number drawn, for rows of every table
+);
+
+CREATE TABLE memorist.memories (
+    space TEXT COLLATE "C" NOT NULL,
+    row BIGINT NOT NULL,                    -- the order of writing; never used twice
+    seq BIGINT NOT NULL,                    -- spaces.seq when this row last changed
+    version BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    text TEXT COLLATE "C" NOT NULL,
+    original TEXT COLLATE "C",
+    keywords TEXT COLLATE "C" NOT NULL,     -- JSON, as in every column that says so: kept to the letter
+    kind TEXT COLLATE "C" NOT NULL,
+    scope TEXT COLLATE "C" NOT NULL,
+    tier TEXT COLLATE "C" NOT NULL,
+    topic TEXT COLLATE "C",
+    valid_from BIGINT NOT NULL,
+    ingested_at BIGINT NOT NULL,
+    valid_to BIGINT,
+    expired_at BIGINT,
+    expires_at BIGINT,
+    retracted_at BIGINT,
+    importance DOUBLE PRECISION NOT NULL,
+    confidence DOUBLE PRECISION NOT NULL,
+    salience DOUBLE PRECISION NOT NULL,
+    trust BIGINT NOT NULL,
+    credibility BIGINT NOT NULL,
+    classification BIGINT NOT NULL,
+    emotion DOUBLE PRECISION NOT NULL,
+    emotion_tags TEXT COLLATE "C" NOT NULL, -- JSON
+    flags TEXT COLLATE "C" NOT NULL,        -- JSON
+    relevance DOUBLE PRECISION NOT NULL,
+    source TEXT COLLATE "C",
+    session TEXT COLLATE "C",
+    position BIGINT,
+    speaker TEXT COLLATE "C",
+    key TEXT COLLATE "C",
+    mentions TEXT COLLATE "C" NOT NULL,     -- JSON: [text, start, end] each
+    subject TEXT COLLATE "C",
+    relation TEXT COLLATE "C",
+    object TEXT COLLATE "C",
+    metadata TEXT COLLATE "C" NOT NULL,     -- JSON
+    version_of TEXT COLLATE "C",
+    superseded_by TEXT COLLATE "C",
+    words TEXT COLLATE "C" NOT NULL,        -- the text as it is searched
+    original_words TEXT COLLATE "C",
+    PRIMARY KEY (space, row)
+);
+CREATE UNIQUE INDEX memories_by_id ON memorist.memories (space, id);
+CREATE INDEX memories_by_seq ON memorist.memories (space, seq);
+CREATE INDEX memories_by_session ON memorist.memories (space, session, position) WHERE session IS NOT NULL;
+CREATE INDEX memories_by_version ON memorist.memories (space, version_of) WHERE version_of IS NOT NULL;
+CREATE INDEX memories_by_key ON memorist.memories (space, key) WHERE key IS NOT NULL;
+
+CREATE TABLE memorist.generations (    -- of embeddings; vectors of two are never compared
+    space TEXT COLLATE "C" NOT NULL,
+    id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    dim BIGINT NOT NULL,
+    active BOOLEAN NOT NULL,
+    PRIMARY KEY (space, id),
+    UNIQUE (space, name)
+);
+CREATE UNIQUE INDEX generations_active ON memorist.generations (space) WHERE active;
+
+CREATE TABLE memorist.vectors (
+    space TEXT COLLATE "C" NOT NULL,
+    row BIGINT NOT NULL,
+    generation BIGINT NOT NULL,
+    view TEXT COLLATE "C" NOT NULL,
+    data HALFVEC NOT NULL,
+    PRIMARY KEY (space, row, generation, view)
+);
+
+CREATE TABLE memorist.usage (          -- no row: never recalled; recalls NULL: not known
+    space TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    recalls BIGINT,
+    last_recall BIGINT,
+    recall_times TEXT COLLATE "C" NOT NULL, -- JSON
+    reward_count BIGINT NOT NULL,
+    reward_total DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (space, id)
+);
+
+CREATE TABLE memorist.links (
+    space TEXT COLLATE "C" NOT NULL,
+    source TEXT COLLATE "C" NOT NULL,
+    relation TEXT COLLATE "C" NOT NULL,
+    target TEXT COLLATE "C" NOT NULL,
+    weight DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (space, source, relation, target)
+);
+CREATE INDEX links_by_target ON memorist.links (space, target);
+
+CREATE TABLE memorist.entities (
+    space TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C",
+    PRIMARY KEY (space, id)
+);
+CREATE TABLE memorist.aliases (        -- an entity's own name is among them, at place 0
+    space TEXT COLLATE "C" NOT NULL,
+    entity TEXT COLLATE "C" NOT NULL,
+    place BIGINT NOT NULL,
+    alias TEXT COLLATE "C" NOT NULL,
+    folded TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (space, entity, place)
+);
+CREATE INDEX aliases_by_name ON memorist.aliases (space, folded);
+
+CREATE TABLE memorist.shown (          -- what a session has been shown
+    space TEXT COLLATE "C" NOT NULL,
+    session TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (space, session, id)
+);
+CREATE INDEX shown_by_id ON memorist.shown (space, id);
+CREATE INDEX shown_by_time ON memorist.shown (space, at);
+CREATE TABLE memorist.noise (
+    space TEXT COLLATE "C" NOT NULL,
+    row BIGINT NOT NULL,
+    text TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (space, row)
+);
+
+CREATE TABLE memorist.deletions (
+    space TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    seq BIGINT NOT NULL,
+    PRIMARY KEY (space, id)
+);
+CREATE INDEX deletions_by_seq ON memorist.deletions (space, seq);
+
+CREATE TABLE memorist.jobs (           -- what is left to do
+    space TEXT COLLATE "C" NOT NULL,
+    task TEXT COLLATE "C" NOT NULL,
+    subject TEXT COLLATE "C" NOT NULL,
+    due BIGINT NOT NULL,
+    attempts BIGINT NOT NULL,
+    error TEXT COLLATE "C",
+    PRIMARY KEY (space, task, subject)
+);
+CREATE INDEX jobs_by_due ON memorist.jobs (space, due);
+
+CREATE TABLE memorist.journal (        -- what was decided or changed, and what undoing it takes
+    space TEXT COLLATE "C" NOT NULL,
+    row BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    at BIGINT NOT NULL,
+    verb TEXT COLLATE "C" NOT NULL,
+    data TEXT COLLATE "C" NOT NULL,     -- JSON
+    PRIMARY KEY (space, row)
+);
+CREATE UNIQUE INDEX journal_by_id ON memorist.journal (space, id);
+CREATE INDEX journal_by_verb ON memorist.journal (space, verb, row);
+CREATE TABLE memorist.journal_subjects (
+    space TEXT COLLATE "C" NOT NULL,
+    entry BIGINT NOT NULL,
+    place BIGINT NOT NULL,
+    subject TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (space, entry, place)
+);
+CREATE INDEX journal_by_subject ON memorist.journal_subjects (space, subject);
+"""

@@ -1,0 +1,129 @@
+"""Putting a backup in a file's place, without losing what was there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+
+from memorist.errors import NotFound, SpaceMismatch, StoreBusy, StoreError
+from memorist.stores.sqlite.connection import PATIENCE
+from memorist.stores.sqlite.copying import damaged
+from memorist.stores.sqlite.database import Database
+from memorist.stores.sqlite.failures import translated
+from memorist.stores.sqlite.store import SqliteStore
+
+BESIDE = ("-wal", "-shm", "-journal")
+"""Endings of files that SQLite keeps beside a database that is open, or was left without being closed."""
+NOTES = ".notes"
+"""Ending of the folder of notes that belongs to a file."""
+
+
+def restore(
+    backup: Path, to: Path, *, space: str | None = None, now: datetime | None = None, notes: Path | None = None
+) -> list[Path]:
+    """Put a backup in a file's place; what was there is moved aside, and its new places are returned.
+
+    The backup is copied and checked first: until the copy is known to be sound, nothing is touched. Its notes go
+    beside the file, or to the folder `notes`, of which only what the backup has too is moved.
+    """
+    if not backup.is_file():
+        raise NotFound(f"there is no backup at {backup}", remedy="Check the path.")
+    to = to.resolve()
+    part = to.with_name(f".{to.name}.restoring")
+    _make_room(to.parent, part)
+    try:
+        with translated(backup), closing(Database(backup, create=False)) as source:
+            source.copy_to(part)
+        _check(part, backup, space)
+        moment = now or datetime.now(UTC)
+        aside = set_aside(to, moment)
+        os.replace(part, to)
+        aside += _copy_notes(backup.with_name(backup.name + NOTES), notes or to.with_name(to.name + NOTES), moment)
+    finally:
+        _discard(part)
+    return aside
+
+
+def set_aside(file: Path, now: datetime) -> list[Path]:
+    """Move a file, what SQLite keeps beside it and its notes to names with the time; nothing is overwritten."""
+    if file.exists():
+        _release(file)
+    present = [one for one in _family(file) if one.exists()]
+    names = _names_before(file, now)
+    base = next(name for name in names if not any(one.exists() for one in _family(file.with_name(name))))
+    moved = [one.with_name(base + one.name.removeprefix(file.name)) for one in present]
+    for one, place in zip(present, moved, strict=True):
+        one.rename(place)
+    return moved
+
+
+def _names_before(path: Path, now: datetime) -> Iterator[str]:
+    """Names with the time for something that is moved aside, the first of them preferred."""
+    return (f"{path.name}.before-{now:%Y%m%dT%H%M%SZ}{again}" for again in ("", *(f"-{n}" for n in range(2, 1000))))
+
+
+def _family(file: Path) -> list[Path]:
+    return [file.with_name(file.name + ending) for ending in ("", *BESIDE, NOTES)]
+
+
+def _release(file: Path) -> None:
+    """See that nobody has the file open: only then does SQLite give up its log. One it cannot read is let be."""
+    try:
+        with closing(Database(file, create=False)) as db:
+            db.wait_for(PATIENCE)
+            db.execute("PRAGMA journal_mode = DELETE")
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreBusy(
+            f"{file} is in use by another process", remedy="Close whatever has it open, then restore again."
+        ) from error
+    except apsw.Error:
+        return
+
+
+def _check(part: Path, backup: Path, space: str | None) -> None:
+    """Open the copy, which also brings it up to date, and read it through."""
+    store = SqliteStore.open(part, create=False)
+    try:
+        problems, found = store.integrity(), store.space
+    finally:
+        store.close()
+    if problems:
+        raise damaged(backup, problems)
+    if space is not None and space != found:
+        raise SpaceMismatch(
+            f"{backup} holds the space {found!r}, not {space!r}", remedy=f"Restore it to a file named {found}.db."
+        )
+
+
+def _make_room(folder: Path, part: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the folder {folder} cannot be created ({error.strerror})",
+            remedy="Choose another folder, or give this user permission to write there.",
+        ) from error
+    _discard(part)
+
+
+def _discard(part: Path) -> None:
+    for ending in ("", *BESIDE):
+        part.with_name(part.name + ending).unlink(missing_ok=True)
+
+
+def _copy_notes(saved: Path, folder: Path, now: datetime) -> list[Path]:
+    """Copy notes into a folder; returns where those that stood in their place have been moved."""
+    moved: list[Path] = []
+    for one in sorted(saved.iterdir()) if saved.is_dir() else ():
+        place = folder / one.name
+        if place.exists():
+            moved.append(next(to for name in _names_before(place, now) if not (to := place.with_name(name)).exists()))
+            place.rename(moved[-1])
+        shutil.copytree(one, place)
+    return moved

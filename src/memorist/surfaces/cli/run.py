@@ -1,0 +1,77 @@
+"""The entry point: runs a command, and turns whatever goes wrong into one line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, cast
+
+from memorist.errors import Error
+
+DEBUG = "MEMORIST_DEBUG"
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0, 1 for a problem, 2 for wrong usage."""
+    from memorist.surfaces.cli.output import survive_any_text
+
+    try:
+        survive_any_text()
+        return _run(arguments)
+    except BrokenPipeError:
+        _close_quietly()
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    import typer
+
+    from memorist.surfaces.cli.app import app
+
+    usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])  # the one kind Typer exports
+    try:
+        status = app(arguments, prog_name="memorist", standalone_mode=False) or 0
+        sys.stdout.flush()
+        return status
+    except typer.Abort:
+        return INTERRUPTED
+    except usage_error as error:
+        return _complain(_misuse(error), MISUSED)
+    except Error as error:
+        return _complain(str(error), FAILED)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        problem = f"Unexpected {type(error).__name__}: {error}".rstrip(": .")
+        return _complain(f"{problem}. Set {DEBUG}=1 to see the traceback.", FAILED)
+
+
+def _misuse(error: Any) -> str:
+    from memorist.surfaces.cli.app import GLOBAL_OPTIONS
+
+    problem = str(error.format_message()).rstrip(".")
+    if getattr(error, "option_name", None) in GLOBAL_OPTIONS:
+        return f"{problem} here. Give it before the command."
+    command = error.ctx.command_path if error.ctx is not None else "memorist"
+    return f"{problem}. Try '{command} --help'."
+
+
+def _complain(message: str, status: int) -> int:
+    from memorist.surfaces.cli.output import one_line
+
+    if os.environ.get(DEBUG) and status == FAILED:
+        traceback.print_exc()
+    sys.stderr.write(f"memorist: {one_line(message)}\n")
+    return status
+
+
+def _close_quietly() -> None:
+    """Nobody reads on: what is still buffered goes nowhere, or Python would complain at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,99 @@
+"""Commands that write: remember, relate and forget."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, Unpack
+
+import typer
+
+from memorist.errors import Error, InvalidInput
+from memorist.model import Memory
+from memorist.recall.request import Filters
+from memorist.remember.record import Fields
+from memorist.surfaces.cli.keywords import taking
+from memorist.surfaces.cli.lines import count, memory_line
+from memorist.surfaces.cli.options import FILTERS, RELATE, REMEMBER, Json, Yes
+from memorist.surfaces.cli.output import print_json, say, say_cut
+from memorist.surfaces.cli.target import chosen, memory_called, opened
+from memorist.wire import memory_to_data, receipt_to_data
+
+SHOWN = 3
+
+
+@taking(REMEMBER)
+def remember(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember; - reads standard input.")],
+    as_json: Json = False,
+    **fields: Unpack[Fields],
+) -> None:
+    """Keep one memory, word for word."""
+    whole = _standard_input() if text == "-" else text
+    with opened(context) as engine:
+        memory = engine.remember(whole, **fields)
+    if as_json:
+        print_json(memory_to_data(memory))
+    else:
+        say_cut(("✓ ", "green"), *memory_line(memory))
+
+
+@taking(RELATE)
+def relate(
+    context: typer.Context,
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Who or what the fact is about.")],
+    relation: Annotated[str, typer.Argument(metavar="RELATION", help="What is said of it, such as lives_in.")],
+    object: Annotated[str, typer.Argument(metavar="OBJECT", help="The value, such as Stockholm.")],
+    as_json: Json = False,
+    **given: Any,
+) -> None:
+    """Write a fact; a new value of a one-valued relation supersedes the old one."""
+    with opened(context) as engine:
+        memory = engine.relate(subject, relation, object, **given)
+    if as_json:
+        print_json(memory_to_data(memory))
+    else:
+        say_cut(("✓ ", "green"), *memory_line(memory))
+
+
+def _standard_input() -> str:
+    """All of it, without the newlines at its end: a shell adds them, as to the output of `$(…)`."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise InvalidInput("Standard input is not UTF-8", remedy="Convert it, as with iconv.") from None
+
+
+@taking(FILTERS)
+def forget(
+    context: typer.Context,
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="A memory's id, or the beginning of it.")] = None,
+    yes: Yes = False,
+    as_json: Json = False,
+    **filters: Unpack[Filters],
+) -> None:
+    """Erase one memory, or all that the options choose, for good."""
+    if (id is None) == (not filters):
+        raise typer.BadParameter("Give either an ID or options that choose memories.", context)
+    if not yes and (as_json or not sys.stdin.isatty()):
+        raise typer.BadParameter("Nobody can be asked for confirmation here: add --yes.", context)
+    with opened(context) as engine:
+        memory = None if id is None else memory_called(engine, id)
+        if not yes:
+            _confirm([memory] if memory else list(chosen(engine, filters)))
+        receipt = engine.forget(memory.id) if memory else engine.forget(**filters)
+    if as_json:
+        print_json(receipt_to_data(receipt))
+    else:
+        say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
+        if receipt.pending:
+            say("  pending: another process still reads the file as it was; its bytes are overwritten later")
+
+
+def _confirm(memories: list[Memory]) -> None:
+    for memory in memories[:SHOWN]:
+        say_cut("  ", *memory_line(memory))
+    if len(memories) > SHOWN:
+        say(("  …", "dim"))
+    if not typer.confirm(f"Forget {count(len(memories), 'memory', 'memories')} for good?", err=True):
+        raise Error("Nothing was forgotten", remedy="Answer y to erase.")

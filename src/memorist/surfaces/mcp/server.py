@@ -1,0 +1,124 @@
+"""The server: tools with slim schemas, a resource a memory, a prompt, and errors that say what to do."""
+
+from __future__ import annotations
+
+import logging
+import os
+from importlib.resources import files
+from typing import Any
+from uuid import uuid4
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import ValidationError
+
+import memorist
+from memorist.engine import Engine
+from memorist.errors import Error, NotFound
+from memorist.model import within
+from memorist.recall.request import at_least
+from memorist.surfaces.mcp.access import Bounds
+from memorist.surfaces.mcp.schema import slim
+from memorist.surfaces.mcp.tools import Tools
+
+NAME = "memorist"
+RESOURCE = "memorist://memory/{id}"
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_MOVES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+_ERASES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+TOOLS = {
+    "remember": _ADDS,
+    "recall": _READS,
+    "relate": _ADDS,
+    "history": _READS,
+    "feedback": _MOVES,
+    "forget": _ERASES,
+    "status": _READS,
+}
+_log = logging.getLogger(__name__)
+
+
+class MemoryServer(MCPServer[Any]):
+    """An MCP server over one open engine."""
+
+    def __init__(self, engine: Engine, *, max_classification: int = 2) -> None:
+        within("max_classification", at_least("max_classification", max_classification, 0), 0, 3)
+        bounds = Bounds(engine.space, f"mcp:{uuid4().hex}", max_classification)
+        verbs = Tools(engine, bounds)
+        self.space = engine.space
+        tools = [_tool(verbs, name) for name in TOOLS]
+        self._arguments = {tool.name: set(tool.parameters["properties"]) for tool in tools}
+        super().__init__(
+            NAME,
+            title="Memorist",
+            instructions=wording("instructions"),
+            version=memorist.__version__,
+            tools=tools,
+            log_level="WARNING",  # below that the SDK logs what callers sent
+        )
+        self._add_memories(verbs)
+        self.prompt("memory", "Use your memory", "When to recall, remember, relate, correct and forget.")(_guide)
+
+    def _add_memories(self, verbs: Tools) -> None:
+        def memory(id: str, context: Context[Any, Any]) -> str:
+            try:
+                return verbs.memory(id, context)
+            except NotFound as error:
+                raise ResourceNotFoundError(str(error)) from None
+            except Error as error:
+                raise ResourceError(str(error)) from None
+
+        self.resource(RESOURCE, name="memory", description="One memory, whole.", mime_type="text/plain")(memory)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Run a tool; whatever goes wrong is told with its remedy, and an argument nobody knows is refused."""
+        unknown = sorted(arguments.keys() - self._arguments.get(name, arguments.keys()))
+        if unknown:
+            known = ", ".join(sorted(self._arguments[name])) or "none"
+            raise ToolError(f"There is no argument {unknown[0]!r}. Arguments of {name}: {known}.")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            raise ToolError(_problem(name, error)) from None
+
+
+def wording(name: str) -> str:
+    """A text of this package."""
+    return (files("memorist.surfaces.mcp") / "words" / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def _guide() -> str:
+    return wording("guide")
+
+
+def _tool(verbs: Tools, name: str) -> Tool:
+    tool = Tool.from_function(getattr(verbs, name), annotations=TOOLS[name])
+    tool.parameters = slim(tool.parameters) | {"additionalProperties": False}
+    metadata = tool.fn_metadata
+    metadata.output_schema = slim(metadata.output_schema or {})
+    return tool
+
+
+def _problem(name: str, error: ToolError) -> str:
+    cause = error.__cause__
+    if isinstance(cause, Error):
+        return str(cause)
+    if isinstance(cause, ValidationError):
+        return _misuse(name, cause)
+    if isinstance(error, UnexpectedToolError):
+        shown = cause if os.environ.get("MEMORIST_DEBUG") else None
+        _log.error("%s failed: %s", name, type(cause).__name__, exc_info=shown)
+        return f"Memorist failed inside ({type(cause).__name__}). Run `memorist doctor` to see what is wrong."
+    return str(error)
+
+
+def _misuse(name: str, error: ValidationError) -> str:
+    """What is wrong with the arguments, without their values."""
+    wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_input=False)]
+    return f"Wrong arguments for {name}: {'; '.join(wrong)}. Call it again with those corrected."

@@ -1,0 +1,230 @@
+"""What goes wrong, as problem documents (RFC 9457): one status for each error, always with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from memorist import errors
+from memorist.wire import error_name
+
+CONTENT_TYPE = "application/problem+json"
+TYPE = "urn:memorist:"
+RETRY_SOON = 1
+"""Seconds after which a server that is busy may be asked again."""
+
+STATUS: Mapping[type[errors.Error], int] = {
+    errors.InvalidInput: 422,
+    errors.NotFound: 404,
+    errors.MissingService: 409,
+    errors.ModelUnavailable: 503,
+    errors.MissingExtra: 501,
+    errors.StoreBusy: 503,
+    errors.NewerStore: 500,
+    errors.SpaceMismatch: 409,
+    errors.EmbeddingMismatch: 409,
+    errors.StoreError: 500,
+    errors.Closed: 503,
+    errors.Error: 500,
+}
+"""The status of each error; of a subclass that is not named, that of its nearest parent."""
+
+
+class Problem(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str = Field(description="Which problem it is, as a name that does not change.")
+    title: str = Field(description="The sort of problem, the same for all of its type.")
+    status: int
+    detail: str = Field(description="What happened this time.")
+    remedy: str = Field(description="What to do about it.")
+    request_id: str = Field(description="The request, as the log knows it.")
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A sort of problem that is the server's own, with an example of it."""
+
+    name: str
+    status: int
+    title: str
+    detail: str
+    remedy: str
+
+
+UNKNOWN_KEY = Sort(
+    "unauthorized",
+    401,
+    "The key is missing or not valid",
+    "There is no such key, or it has ended",
+    "Send `Authorization: Bearer rk_…` with a key that `memorist keys create` made.",
+)
+FORBIDDEN = Sort(
+    "forbidden",
+    403,
+    "The key does not allow this",
+    "This key may not do that here",
+    "Use a key for this space with the right to do it.",
+)
+FOREIGN_ORIGIN = Sort(
+    "foreign-origin",
+    403,
+    "The request comes from another site's page",
+    "The Origin header names another site",
+    "Start the server with --allow-host and that site's name if it is yours.",
+)
+FOREIGN_HOST = Sort(
+    "foreign-host",
+    421,
+    "The request was meant for another host",
+    "The Host header does not name this server",
+    "Start the server with --allow-host and the name that you call it by.",
+)
+TOO_LARGE = Sort(
+    "too-large",
+    413,
+    "The body is too large",
+    "The body is larger than this server takes",
+    "Send it in parts, or start the server with a larger --body-limit or --upload-limit.",
+)
+TOO_MANY = Sort(
+    "too-many-requests",
+    429,
+    "Too many requests with this key",
+    "This key has used up its requests for the moment",
+    "Wait as long as Retry-After says.",
+)
+OVERLOADED = Sort(
+    "overloaded",
+    503,
+    "Too many requests at once",
+    "The server has as many requests under way as it takes",
+    "Wait as long as Retry-After says.",
+)
+TIMED_OUT = Sort(
+    "timed-out",
+    504,
+    "It took too long",
+    "The request took longer than this server waits; what it began may still be finished",
+    "Ask for less at once, or repeat a write with the same Idempotency-Key.",
+)
+REUSED_KEY = Sort(
+    "idempotency-key-reused",
+    422,
+    "The Idempotency-Key belongs to another request",
+    "This Idempotency-Key came before with another request",
+    "Make a new key for each request, and repeat it only with the same body.",
+)
+UNDER_WAY = Sort(
+    "request-under-way",
+    409,
+    "The same request is under way",
+    "A request with this Idempotency-Key has not been answered yet",
+    "Wait as long as Retry-After says, and repeat it.",
+)
+INTERNAL = Sort(
+    "internal",
+    500,
+    "Something unexpected happened",
+    "The server met an error that it does not know",
+    "Look for the request id in the server's log, and report it.",
+)
+
+
+class Refusal(HTTPException):
+    """A request that the server refuses by itself, before any verb runs."""
+
+    def __init__(self, sort: Sort, detail: str | None = None, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(sort.status, detail or sort.detail, dict(headers or {}))
+        self.sort = sort
+
+
+def status_of(error: type[errors.Error]) -> int:
+    """The status of an error, by its nearest parent that has one."""
+    return next(STATUS[one] for one in error.__mro__ if one in STATUS)
+
+
+def type_of(error: type[errors.Error]) -> str:
+    """The name of an error in problem documents, such as urn:memorist:not-found."""
+    known = next(one for one in error.__mro__ if one in STATUS)
+    return TYPE + error_name(known)
+
+
+def of_error(error: errors.Error, request_id: str) -> JSONResponse:
+    """The answer for one of our errors."""
+    status = status_of(type(error))
+    title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
+    headers = {"Retry-After": str(RETRY_SOON)} if status == 503 else {}
+    return problem(status, type_of(type(error)), title, str(error.problem), error.remedy, request_id, headers)
+
+
+def of_sort(
+    sort: Sort, request_id: str, detail: str | None = None, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """The answer for a problem of the server's own."""
+    return problem(sort.status, TYPE + sort.name, sort.title, detail or sort.detail, sort.remedy, request_id, headers)
+
+
+def of_status(status: int, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The answer for what the framework refuses, such as an unknown path."""
+    phrase = HTTPStatus(status).phrase
+    type_ = TYPE + phrase.lower().replace(" ", "-")
+    return problem(status, type_, phrase, phrase, "See /docs for what can be asked and how.", request_id, headers)
+
+
+def problem(
+    status: int,
+    type_: str,
+    title: str,
+    detail: str,
+    remedy: str,
+    request_id: str,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """A problem document."""
+    document = Problem(
+        type=type_, title=title, status=status, detail=detail, remedy=remedy, request_id=request_id
+    ).model_dump()
+    return JSONResponse(document, status, dict(headers or {}), media_type=CONTENT_TYPE)
+
+
+_EXAMPLES: Mapping[int, Mapping[str, Any]] = {
+    400: {"type": "bad-request", "title": "Bad Request", "remedy": "See /docs for what can be asked and how."},
+    404: {"type": "not-found", "detail": "There is no memory '5f…'", "remedy": "Look it up with list()."},
+    405: {"type": "method-not-allowed", "title": "Method Not Allowed", "remedy": "See /docs for what can be asked."},
+    409: {"type": "embedding-mismatch", "remedy": "Run `memorist reembed`."},
+    422: {"type": "invalid-input", "detail": "importance 7 is out of range", "remedy": "Give a value from 0 to 1."},
+    500: {"type": "store-error", "remedy": "Run `memorist doctor`."},
+    501: {"type": "missing-extra", "remedy": "pip install 'memorist[openai]'"},
+    503: {"type": "store-busy", "remedy": "Try again."},
+}
+_SORTS = (UNKNOWN_KEY, FORBIDDEN, FOREIGN_HOST, TOO_LARGE, TOO_MANY, TIMED_OUT)
+
+
+def _documented(status: int, example: Mapping[str, Any]) -> dict[str, Any]:
+    phrase = HTTPStatus(status).phrase
+    filled = {"title": phrase, "detail": phrase, "status": status, "request_id": "0c9e…", **example}
+    content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}, "example": filled}}
+    return {"description": f"{filled['title']}.", "content": content}
+
+
+def _retry(response: dict[str, Any]) -> dict[str, Any]:
+    header = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+    return response | {"headers": {"Retry-After": header}}
+
+
+def documented() -> dict[int | str, dict[str, Any]]:
+    """Every problem, as OpenAPI describes responses."""
+    found = {status: _documented(status, {**one, "type": TYPE + one["type"]}) for status, one in _EXAMPLES.items()}
+    for sort in _SORTS:
+        example = {"type": TYPE + sort.name, "title": sort.title, "detail": sort.detail, "remedy": sort.remedy}
+        found[sort.status] = _documented(sort.status, example)
+    return {status: _retry(one) if status in (429, 503) else one for status, one in sorted(found.items())}

@@ -1,0 +1,69 @@
+"""A clock that stands still and an embedder that needs no model; nothing here is random."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from memorist.ports import Progress, Purpose, Vector
+
+START = datetime(2024, 7, 1, 12, tzinfo=UTC)
+
+
+class FakeClock:
+    """Tells the time it was set to, until it is set or advanced."""
+
+    def __init__(self, now: datetime = START) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        """The time as set."""
+        return self._now
+
+    def set(self, now: datetime) -> None:
+        """Set the time, forwards or backwards."""
+        self._now = now
+
+    def advance(self, step: timedelta) -> datetime:
+        """Move on by a step and tell the new time."""
+        self._now += step
+        return self._now
+
+
+class FakeEmbedder:
+    """A bag of words hashed into a vector: texts that share words are near, in any script."""
+
+    def __init__(self, dim: int = 64) -> None:
+        self._dim = dim
+
+    @property
+    def generation(self) -> str:
+        """Names the method and the dimension."""
+        return f"fake-bow:crc32:{self._dim}"
+
+    @property
+    def dim(self) -> int:
+        """The length of its vectors."""
+        return self._dim
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
+        """One row of length 1 per text; queries and memories are treated alike."""
+        import numpy as np
+
+        rows = np.zeros((len(texts), self._dim), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in _words(text):
+                rows[row, crc32(word.encode("utf-8", "surrogatepass")) % self._dim] += 1
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        if progress is not None:
+            progress(len(texts))
+        return rows
+
+
+def _words(text: str) -> list[str]:
+    """Runs of ASCII letters and digits, other letters one by one; a text without any is a word itself."""
+    return re.findall(r"[a-z0-9]+|[^\W\x00-\x7f]", text.casefold()) or [text]

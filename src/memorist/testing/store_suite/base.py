@@ -1,0 +1,81 @@
+"""What the groups of tests have in common: a fresh store each, and short ways to fill and ask it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from memorist.model import Filter, Hit, Memory
+from memorist.ports import Batch, Store, View
+from memorist.testing.fakes import FakeEmbedder
+
+ALL = Filter()
+EMBEDDER = FakeEmbedder()
+
+
+class StoreCase(ABC):
+    """A group of tests over a store that `make_store` gives."""
+
+    shared: ClassVar[bool] = True
+    """Whether two handles made with the same folder and name see one store."""
+
+    @abstractmethod
+    def make_store(self, folder: Path, name: str = "space") -> Store:
+        """A store named `name` that keeps what it keeps below `folder`."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        """An empty store."""
+        store = self.make_store(tmp_path)
+        yield store
+        store.close()
+
+
+def put(store: Store, *memories: Memory) -> list[Memory]:
+    """Write memories without vectors."""
+    return store.put(Batch(memories))
+
+
+def put_embedded(store: Store, *memories: Memory) -> list[Memory]:
+    """Write memories with the fake embedder's vectors."""
+    store.adopt(EMBEDDER.generation, EMBEDDER.dim)
+    rows = EMBEDDER.embed([one.text for one in memories], purpose="memory")
+    vectors = {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)}
+    return store.put(Batch(memories, vectors))
+
+
+def ids(found: Iterable[Hit | Memory]) -> list[str]:
+    """The ids, in order."""
+    return [one.id for one in found]
+
+
+def everything(store: Store) -> list[Memory]:
+    """All that a listing gives, versions included."""
+    return list(store.scan(ALL, 10_000).items)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One way of searching a view by a text."""
+
+    name: str
+    run: Callable[[View, str, Filter, int], Sequence[Hit]]
+
+
+def _by_vector(view: View, text: str, where: Filter, limit: int) -> Sequence[Hit]:
+    return view.search_vector(EMBEDDER.embed([text], purpose="query"), where, limit)
+
+
+WORD_SEARCHES = (
+    Search("text", lambda view, text, where, limit: view.search_text(text, where, limit)),
+    Search("trigram", lambda view, text, where, limit: view.search_trigram(text, where, limit)),
+    Search("substring", lambda view, text, where, limit: view.search_substring(text, where, limit)),
+)
+SEARCHES = (*WORD_SEARCHES, Search("vector", _by_vector))
+every_search = pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.name)
+every_word_search = pytest.mark.parametrize("search", WORD_SEARCHES, ids=lambda search: search.name)

@@ -1,0 +1,65 @@
+"""Texts that say nothing: greetings, thanks, denials of knowledge, questions about memory; English and Chinese."""
+
+from __future__ import annotations
+
+import re
+
+from memorist.text.fold import fold
+from memorist.text.sentences import sentences
+
+LONGEST = 160
+"""A longer text is left alone: whatever it opens with, it goes on to say something."""
+
+_ANYONE = (
+    r"(?:[,]? (?:there|all|everyone|everybody|again|guys|friend|buddy|mate|man|dear|sir|so much|a lot|very much))*"
+)
+_PHRASES = (
+    rf"(?:hi|hello|hey|yo|hiya|howdy|greetings|good (?:morning|afternoon|evening|night|day)){_ANYONE}",
+    r"how (?:are you|are things|is it going|have you been|do you do)(?: doing)?(?: today)?",
+    rf"(?:ok|okay|alright|all right|sure|fine|great|cool|nice|perfect|got it|i see|understood|sounds good|yes|yeah|yep"
+    rf"|no|nope|right|exactly|indeed|of course|sorry|no problem|no worries|wow|awesome|lol|haha+){_ANYONE}",
+    rf"(?:thanks|thank you|thx|ty|many thanks|much appreciated|cheers|you(?:'re| are) (?:very )?welcome){_ANYONE}",
+    rf"(?:bye|goodbye|see (?:you|ya)|take care|talk (?:to you )?(?:later|soon)|have a (?:good|nice|great) "
+    rf"(?:day|one|night|evening|weekend)|good ?night)(?: (?:later|soon|tomorrow|around|then))?{_ANYONE}",
+    r"i (?:don't|do not|can't|cannot|can not) (?:know|recall|remember)"
+    r"(?: (?:that|this|it|anything|anything about (?:it|that|this)|about (?:that|it|this)))?",
+    r"i (?:have no|don't have (?:any|that)|do not have (?:any|that)) (?:information|memory|record|memories|idea"
+    r"|knowledge)(?: (?:about|of|on|regarding) (?:this|that|it))?",
+    r"(?:no|nothing) (?:relevant |new )?(?:information|memories|facts|to remember)?"
+    r"(?: (?:was |were )?(?:found|stored|available))?",
+    r"(?:do|can|did) you (?:still )?(?:remember|recall)(?: (?:me|that|this|it|what i (?:told you|said)|our (?:last )?"
+    r"(?:chat|conversation)))?",
+    r"what (?:do you (?:know|remember)|have you (?:stored|saved|remembered)) about me",
+    r"what(?:'s| is) in your memory",
+    r"(?:as an ai(?: language model)?,? )?i (?:am|'m) (?:just )?an ai(?: (?:assistant|language model))?",
+    r"(?:你好|您好|早上好|晚上好|早安|晚安|嗨|大家好)",
+    r"(?:谢谢|多谢|感谢|谢了)(?:你|您|大家)?|不客气|不用谢",
+    r"(?:好的?|嗯+|行|可以|知道了|明白了?|收到|没问题|是的|对)",
+    r"(?:再见|拜拜|回头见|明天见)",
+    r"我(?:不知道|不清楚|不记得)(?:了)?",
+    r"你(?:还)?(?:记得|知道)(?:我)?(?:说过|告诉过你)?(?:什么|我吗|吗)?(?:吗)?",
+    r"你的记忆里有什么|没有(?:相关)?(?:信息|记忆)",
+)
+_NOTHING = re.compile("|".join(f"(?:{phrase})" for phrase in _PHRASES))
+_DRESS = re.compile(r"[^\w\s'，]+|[，,]$")
+_COMMAS = re.compile(r"[,，、]\s*")
+
+
+def says_nothing(text: str) -> bool:
+    """Whether every sentence of a text is a phrase of courtesy, or about knowing nothing."""
+    if len(text) > LONGEST:
+        return False
+    said = [one for sentence in sentences(text) if (one := bare(sentence))]
+    return bool(said) and all(_is_phrase(one) for one in said)
+
+
+def bare(text: str) -> str:
+    """A text folded, without punctuation but apostrophes and commas within."""
+    return " ".join(_DRESS.sub(" ", _KEPT.sub("，", fold(text))).split()).strip("， '").replace(" ，", "，")
+
+
+def _is_phrase(said: str) -> bool:
+    return all(_NOTHING.fullmatch(part.strip()) for part in _COMMAS.split(said) if part.strip())
+
+
+_KEPT = re.compile("[,，]")

@@ -1,0 +1,41 @@
+"""Dates in texts, English and Chinese: where they stand and which time they mean."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memorist.text.dates.span import DateSpan
+
+if TYPE_CHECKING:
+    from memorist.text.dates.values import Edges, Prefer
+
+__all__ = ["DateSpan", "find_dates", "normalise_dates"]
+
+
+def find_dates(text: str, reference: datetime, *, prefer: Prefer = "past", edges: Edges = "whole") -> list[DateSpan]:
+    """Every date in a text, in order, as understood at `reference`; a naive reference is in UTC.
+
+    A range takes in the last day it names, as people mean it; with edges="point" it stops where that day begins,
+    as TimeML and its data have it.
+    """
+    from memorist.text.dates.reader import read  # the grammars load with the first text
+    from memorist.text.dates.values import Context
+
+    if prefer not in ("past", "future", "nearest"):
+        raise ValueError(f"prefer={prefer!r}: choose 'past', 'future' or 'nearest'")
+    if reference.tzinfo:
+        reference = reference.astimezone(UTC)
+    return read(text, Context(reference.replace(tzinfo=None, microsecond=0), prefer, edges))
+
+
+def normalise_dates(text: str, reference: datetime, *, prefer: Prefer = "past") -> str:
+    """A text with its dates in ISO 8601: `2016-10-02`, or `2016-10-01/2016-11-01` (end not included)."""
+    from memorist.text.dates.iso import iso
+
+    pieces: list[str] = []
+    place = 0
+    for span in find_dates(text, reference, prefer=prefer):
+        pieces += [text[place : span.begin], iso(span.start, span.end)]
+        place = span.stop
+    return "".join([*pieces, text[place:]])

@@ -1,0 +1,290 @@
+"""A small grammar engine: phrases compiled to one trie a category, chosen by two tokens of lookahead.
+
+A phrase such as `"[the] <ordinal> of <month>"` has words, alternatives (`in|within`), optional
+parts in brackets and categories in angle brackets, whose values go to the rule's function in order
+(None for an optional one that is absent). No category may use itself and nothing repeats, so every
+expression has a greatest length, and reading a text takes time in proportion to its own.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TypeVar
+
+from memorist.text.dates.phrases import WORD, Item, variants
+from memorist.text.dates.tokens import Tokens
+from memorist.text.dates.values import NOTHING, Context, Nothing
+
+_MEMO_LIMIT = 20_000
+
+Builder = Callable[..., object]
+_B = TypeVar("_B", bound=Builder)
+Guard = Callable[["Reading", int, int], bool]
+Found = list[tuple[int, object]]
+Terminal = Callable[["Reading", int], Iterable[tuple[int, object]]]
+
+
+@dataclass(slots=True)
+class Reading:
+    """One text being read: its tokens, the context, and what was found so far at each place."""
+
+    tokens: Tokens
+    context: Context
+    memo: dict[tuple[int, str], Found] = field(default_factory=dict[tuple[int, str], Found])
+    steps: int = 0
+    """The work done, for the test that it grows in proportion to the text."""
+
+    def key(self, place: int) -> str:
+        """The token at a place, as rules see it; empty outside the text."""
+        return self.tokens.keys[place]
+
+
+@dataclass(frozen=True, slots=True)
+class _Accept:
+    """The end of a phrase: how the value of its category is made."""
+
+    order: int
+    build: Builder
+    slots: tuple[int, ...]
+    arity: int
+    guard: Guard | None
+
+    def value(self, reading: Reading, begin: int, stop: int, captured: Sequence[object]) -> object:
+        if NOTHING in captured:
+            return NOTHING
+        if self.guard and not self.guard(reading, begin, stop):
+            return None
+        arguments: list[object] = [None] * self.arity
+        for slot, found in zip(self.slots, captured, strict=True):
+            arguments[slot] = found
+        try:
+            return self.build(reading.context, *arguments)
+        except (ValueError, OverflowError):  # no such day, or outside the calendar
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lookahead:
+    """What may follow a category's first token: nothing, if it may stand alone, or one of `then`."""
+
+    alone: bool
+    then: frozenset[str]
+
+    def admits(self, following: str) -> bool:
+        return self.alone or following in self.then
+
+
+@dataclass(slots=True)
+class _Node:
+    words: dict[str, "_Node"] = field(default_factory=dict[str, "_Node"])
+    categories: dict[str, "_Node"] = field(default_factory=dict[str, "_Node"])
+    accepts: list[_Accept] = field(default_factory=list[_Accept])
+    branches: dict[str, "_Branches"] = field(default_factory=dict[str, "_Branches"])
+    """The categories that may begin with a token, once asked for."""
+
+    def follow(self, item: Item) -> "_Node":
+        name, slot = item
+        edges = self.words if slot == WORD else self.categories
+        node = edges.get(name)
+        if node is None:
+            node = edges[name] = _Node()
+        return node
+
+
+_Branches = tuple[tuple[str, _Node, _Lookahead], ...]
+_Ends = list[tuple[int, _Accept, tuple[object, ...]]]
+
+
+@dataclass(slots=True)
+class _Category:
+    root: _Node = field(default_factory=_Node)
+    terminal: Terminal | None = None
+    first: frozenset[str] = frozenset()
+    lookahead: dict[str, _Lookahead] = field(default_factory=dict[str, _Lookahead])
+
+
+class Grammar:
+    """Rules of one language by category; compiled when first used."""
+
+    def __init__(self) -> None:
+        self._rules: list[tuple[str, str, Builder, Guard | None]] = []
+        self._categories: dict[str, _Category] = {}
+        self._compiling = Lock()
+        self._compiled = False
+        self._vocabulary = frozenset[str]()
+
+    def words(self, category: str, table: Mapping[str, object]) -> None:
+        """Name the value of each phrase of a table."""
+        for phrase, value in table.items():
+            self._rules.append((category, phrase, _constant(value), None))
+
+    def terminal(
+        self, category: str, *, alone: Iterable[str] = (), then: Mapping[str, Iterable[str]] | None = None
+    ) -> Callable[[Terminal], Terminal]:
+        """Read a category by a function: tokens it may be alone, and first tokens with the seconds of each."""
+        lookahead = {key: _Lookahead(False, frozenset(seconds)) for key, seconds in (then or {}).items()}
+        for key in alone:
+            known = lookahead.get(key)
+            lookahead[key] = _Lookahead(True, known.then if known else frozenset())
+
+        def register(read: Terminal) -> Terminal:
+            self._categories[category] = _Category(terminal=read, first=frozenset(lookahead), lookahead=lookahead)
+            return read
+
+        return register
+
+    def rule(self, category: str, *phrases: str, when: Guard | None = None) -> Callable[[_B], _B]:
+        """Read a category by phrases; the function makes the value, None for no match."""
+
+        def register(build: _B) -> _B:
+            self._rules.extend((category, phrase, build, when) for phrase in phrases)
+            return build
+
+        return register
+
+    def union(self, category: str, *phrases: str, when: Guard | None = None) -> None:
+        """Let a category be another, as it is: each phrase names one category, which gives the value."""
+        self.rule(category, *phrases, when=when)(_same)
+
+    def ignore(self, category: str, *phrases: str) -> None:
+        """Take phrases out of the reading: they look like dates and are none."""
+        self.rule(category, *phrases)(_nothing)
+
+    def _compile(self) -> None:
+        with self._compiling:
+            if not self._compiled:
+                self._insert_rules()
+                for name in self._categories:
+                    self._find_first(name, ())
+                self._vocabulary = self._vocabulary.union(*(used.first for used in self._categories.values()))
+                self._compiled = True
+
+    def _insert_rules(self) -> None:
+        for order, (category, phrase, build, guard) in enumerate(self._rules):
+            root = self._categories.setdefault(category, _Category()).root
+            arity, ways = variants(phrase)
+            for items in ways:
+                node = root
+                for item in items:
+                    node = node.follow(item)
+                slots = tuple(slot for _, slot in items if slot != WORD)
+                node.accepts.append(_Accept(order, build, slots, arity, guard))
+
+    def _find_first(self, name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"the category {name} uses itself: {' > '.join(above)}")
+        category = self._categories[name]
+        if category.first:
+            return
+        for used in _used(category.root):
+            self._find_first(used, (*above, name))
+        category.first = self._first_of(category.root)
+
+    def _first_of(self, node: _Node) -> frozenset[str]:
+        return frozenset(node.words).union(*(self._categories[name].first for name in node.categories))
+
+    def _look(self, category: _Category, key: str) -> _Lookahead:
+        known = category.lookahead.get(key)
+        if known is None:
+            known = category.lookahead[key] = self._look_ahead(category.root, key)
+        return known
+
+    def _look_ahead(self, root: _Node, key: str) -> _Lookahead:
+        alone, then = False, set[str]()
+        nodes = [root.words[key]] if key in root.words else []
+        for name, node in root.categories.items():
+            category = self._categories[name]
+            if key in category.first:
+                inner = self._look(category, key)
+                then |= inner.then
+                nodes += [node] if inner.alone else []
+        for node in nodes:
+            alone |= bool(node.accepts)
+            then |= self._first_of(node)
+        return _Lookahead(alone, frozenset(then))
+
+    def matches(self, reading: Reading, name: str, place: int) -> Found:
+        """Every reading of a category from a place on: where it stops and its value, longest first."""
+        if not self._compiled:
+            self._compile()
+        key, following = reading.tokens.keys[place : place + 2]
+        category = self._categories[name]
+        if key not in category.first or not self._look(category, key).admits(following):
+            return []
+        return self._matches(reading, name, place)
+
+    def _matches(self, reading: Reading, name: str, place: int) -> Found:
+        found = reading.memo.get((place, name))
+        if found is None:
+            if len(reading.memo) > _MEMO_LIMIT:
+                reading.memo.clear()
+            found = reading.memo[place, name] = self._read(reading, self._categories[name], place)
+        return found
+
+    def _read(self, reading: Reading, category: _Category, place: int) -> Found:
+        if category.terminal:
+            return _longest_first(category.terminal, reading, place)
+        ends: _Ends = []
+        self._walk(reading, category.root, place, (), ends)
+        best: dict[int, tuple[int, object]] = {}
+        for stop, accept, captured in ends:
+            if stop not in best or accept.order < best[stop][0]:
+                value = accept.value(reading, place, stop, captured)
+                if value is not None:
+                    best[stop] = (accept.order, value)
+        return [(stop, best[stop][1]) for stop in sorted(best, reverse=True)]
+
+    def _walk(self, reading: Reading, node: _Node, place: int, captured: tuple[object, ...], ends: _Ends) -> None:
+        reading.steps += 1
+        for accept in node.accepts:
+            ends.append((place, accept, captured))
+        key = reading.tokens.keys[place]
+        following = node.words.get(key)
+        if following:
+            self._walk(reading, following, place + 1, captured, ends)
+        if not node.categories or key not in self._vocabulary:
+            return
+        branches = node.branches.get(key)
+        coming = reading.tokens.keys[place + 1]
+        for name, after, look in self._branches(node, key) if branches is None else branches:
+            if look.alone or coming in look.then:
+                for stop, value in self._matches(reading, name, place):
+                    self._walk(reading, after, stop, (*captured, value), ends)
+
+    def _branches(self, node: _Node, key: str) -> _Branches:
+        categories = ((name, after, self._categories[name]) for name, after in node.categories.items())
+        found = tuple((name, after, self._look(used, key)) for name, after, used in categories if key in used.first)
+        node.branches[key] = found
+        return found
+
+
+def _constant(value: object) -> Builder:
+    def build(_: Context) -> object:
+        return value
+
+    return build
+
+
+def _same(_: Context, value: object) -> object:
+    return value
+
+
+def _nothing(*_: object) -> Nothing:
+    return NOTHING
+
+
+def _longest_first(terminal: Terminal, reading: Reading, place: int) -> Found:
+    try:
+        return sorted(terminal(reading, place), key=lambda found: found[0], reverse=True)
+    except (ValueError, OverflowError):  # outside the calendar
+        return []
+
+
+def _used(root: _Node) -> set[str]:
+    found: set[str] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        found.update(node.categories)
+        waiting.extend((*node.words.values(), *node.categories.values()))
+    return found

@@ -1,0 +1,228 @@
+"""What an expression may mean before it is pinned down: a period, or one that comes round again."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import count, islice
+from typing import Literal
+
+from memorist.text.dates.calendar import (
+    OPEN_END,
+    OPEN_START,
+    SUB_DAY,
+    Period,
+    Unit,
+    add,
+    floor,
+    holding,
+    midnight,
+)
+
+Prefer = Literal["past", "future", "nearest"]
+Edges = Literal["whole", "point"]
+_TRIES = 40  # rounds looked through; a weekday meets a 31st again within 25 months, a leap day is 8 years off
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """From where an expression is read: the moment it was said, and how doubts are settled.
+
+    `edges` says what the named end of a range stands for: "whole", the usual sense, takes it in
+    ("1 to 7 May" holds the 7th, "the past week" today); "point" stops where it begins, as the
+    Recognizers' test cases do.
+    """
+
+    now: datetime
+    prefer: Prefer = "past"
+    edges: Edges = "whole"
+    year_first: bool = False
+
+    @property
+    def today(self) -> datetime:
+        """The beginning of the current day."""
+        return midnight(self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Recurring:
+    """A period named without its year, month or week: `pick` finds it in one round of `cycle`."""
+
+    cycle: Unit
+    pick: Callable[[datetime], Period | None]
+    skips_today: bool = False  # "Monday" said on a Monday is another one
+
+
+Value = Period | Recurring
+
+
+class Nothing:
+    """Words understood to be no date ("every Monday", "30 February"): taken out of the reading."""
+
+
+NOTHING = Nothing()
+
+
+def _rounds(value: Recurring, moment: datetime, step: int) -> Iterator[Period]:
+    base = floor(moment, value.cycle)
+    for turn in islice(count(0, step), _TRIES):
+        try:
+            found = value.pick(add(base, turn, value.cycle))
+        except (ValueError, OverflowError):  # no such day in this round, or the calendar's edge
+            continue
+        if found:
+            yield found
+
+
+def latest(value: Value, limit: datetime) -> Period | None:
+    """The last occurrence that starts at or before `limit`."""
+    if isinstance(value, Period):
+        return value
+    return next((found for found in _rounds(value, limit, -1) if found.start <= limit), None)
+
+
+def earliest(value: Value, limit: datetime) -> Period | None:
+    """The first occurrence that starts at or after `limit`."""
+    if isinstance(value, Period):
+        return value
+    return next((found for found in _rounds(value, limit, 1) if found.start >= limit), None)
+
+
+def resolve(value: Value, context: Context) -> Period | None:
+    """The occurrence meant, by the context's preference."""
+    if isinstance(value, Period):
+        return value
+    past, future = _around(value, context)
+    if past is None or future is None:
+        return past or future
+    if context.prefer == "nearest":
+        since, until = context.today - past.end, future.start - context.today - timedelta(days=1)
+        return past if since <= until else future
+    return past if context.prefer == "past" else future
+
+
+def _around(value: Recurring, context: Context) -> tuple[Period | None, Period | None]:
+    today, tomorrow = context.today, context.today + timedelta(days=1)
+    if value.skips_today:
+        return latest(value, today - timedelta(microseconds=1)), earliest(value, tomorrow)
+    past = latest(value, tomorrow - timedelta(microseconds=1))
+    current = past if past and past.end > today else None
+    return past, current or earliest(value, tomorrow)
+
+
+def on_weekday(value: Value, weekday: int, context: Context) -> Period | None:
+    """The occurrence on a weekday: the one preferred, else the nearest on the other side of now."""
+    found = resolve(value, context)
+    if isinstance(value, Recurring) and found and found.start.weekday() != weekday:
+        past = found.start <= context.now
+        found = earliest(value, found.end) if past else latest(value, found.start - timedelta(days=1))
+    return found if found and found.start.weekday() == weekday else None
+
+
+def refine(value: Value, change: Callable[[Period], Period | None]) -> Value | None:
+    """Apply a change to a period, or to each occurrence of a recurring one."""
+    if isinstance(value, Period):
+        return change(value)
+
+    def pick(base: datetime) -> Period | None:
+        found = value.pick(base)
+        return change(found) if found else None
+
+    return Recurring(value.cycle, pick, value.skips_today)
+
+
+def within(value: Value, container: Value) -> Value | None:
+    """The first occurrence of `value` inside `container` ("May of next year")."""
+
+    def inside(period: Period) -> Period | None:
+        found = earliest(value, period.start)
+        return found if found and found.start < period.end else None
+
+    return refine(container, inside)
+
+
+def between(first: Value, last: Value, context: Context) -> Period | None:
+    """From one value to another; what one leaves open the other decides."""
+    if isinstance(last, Period) and isinstance(first, Recurring):
+        begin, finish = latest(first, last.start), last
+    elif isinstance(first, Recurring) and isinstance(last, Recurring) and last.cycle is not first.cycle:
+        begin, finish = _by_the_wider(first, last, context)
+    else:
+        begin = resolve(first, context)
+        finish = earliest(last, begin.start) if begin else None
+    if begin is None or finish is None:
+        return None
+    end = closing_edge(finish, context)
+    return Period(begin.start, end, finish.unit) if begin.start < end else None
+
+
+def _by_the_wider(first: Recurring, last: Recurring, context: Context) -> tuple[Period | None, Period | None]:
+    if first.cycle is Unit.YEAR:
+        begin = resolve(first, context)
+        return begin, earliest(last, begin.start) if begin else None
+    finish = resolve(last, context)
+    return latest(first, finish.start) if finish else None, finish
+
+
+def closing_edge(period: Period, context: Context) -> datetime:
+    """Where a range ends whose last part is `period`."""
+    whole = context.edges == "whole" and period.unit not in SUB_DAY
+    return period.end if whole else period.start
+
+
+def over(period: Period, context: Context) -> datetime:
+    """When a period is over."""
+    day_as_point = context.edges == "point" and period.unit is Unit.DAY
+    return period.start if period.unit in SUB_DAY or day_as_point else period.end
+
+
+def since(period: Period) -> Period:
+    """From a period on, without end."""
+    return Period(period.start, OPEN_END, period.unit)
+
+
+def after(period: Period, context: Context) -> Period:
+    """When a period is over, without end."""
+    return Period(over(period, context), OPEN_END, period.unit)
+
+
+def before(period: Period) -> Period:
+    """Until a period begins."""
+    return Period(OPEN_START, period.start, period.unit)
+
+
+def through(period: Period, context: Context) -> Period:
+    """Until a period is over."""
+    return Period(OPEN_START, over(period, context), period.unit)
+
+
+def rolling(count_: float, unit: Unit, context: Context) -> Period:
+    """`count_` units up to now (negative) or from now on; whole calendar units from the quarter up."""
+    if unit in SUB_DAY:
+        edges = sorted((context.now, add(context.now, count_, unit)))
+        return Period(edges[0], edges[1], unit)
+    if unit in (Unit.QUARTER, Unit.HALF, Unit.DECADE, Unit.CENTURY, Unit.WEEKEND, Unit.FORTNIGHT):
+        start = add(floor(context.now, unit), min(count_, 1), unit)
+        last = holding(add(floor(context.now, unit), max(count_, -1), unit), unit)
+        return Period(start, last.end, unit)
+    if count_ < 0:
+        end = context.today + timedelta(days=context.edges == "whole")
+        return Period(add(context.today, count_, unit), end, unit)
+    tomorrow = context.today + timedelta(days=1)
+    if unit is Unit.BUSINESS_DAY:
+        return Period(tomorrow, add(context.today, count_, unit) + timedelta(days=1), unit)
+    return Period(tomorrow, add(tomorrow, count_, unit), unit)
+
+
+def yearly(pick: Callable[[int], Period | None]) -> Recurring:
+    """A period found once a year, from the year's number."""
+    return Recurring(Unit.YEAR, lambda base: pick(base.year))
+
+
+def weekly(weekday: int) -> Recurring:
+    """A weekday, Monday (0) to Sunday (6)."""
+    return Recurring(Unit.WEEK, lambda base: holding(base + timedelta(days=weekday), Unit.DAY), skips_today=True)
+
+
+def monthly(number: int) -> Recurring:
+    """A day of the month."""
+    return Recurring(Unit.MONTH, lambda base: holding(base.replace(day=number), Unit.DAY))

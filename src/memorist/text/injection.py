@@ -1,0 +1,159 @@
+"""Text that speaks to the model instead of telling it something: orders, roles, calls of tools, requests to leak."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from memorist.text.hints import holds_any
+
+DROP = "tells the model to drop its instructions"
+ROLE = "gives the model another role"
+MARKERS = "imitates a prompt's role markers"
+TOOLS = "imitates a call of a tool"
+LEAK = "asks for secrets to be handed over"
+BEHIND = "orders the model to act behind the user's back"
+_LONGEST = 100_000
+
+
+class _Form(NamedTuple):
+    reason: str
+    hints: tuple[str, ...]
+    """One of these is in the folded text, or there is nothing to look for."""
+    pattern: re.Pattern[str]
+
+
+def instructions_in(text: str) -> list[str]:
+    """What in a text speaks to the model, one reason each; nothing in a text that merely tells."""
+    head = text[:_LONGEST]
+    folded = head.lower()
+    return list(
+        dict.fromkeys(form.reason for form in _FORMS if holds_any(folded, form.hints) and form.pattern.search(head))
+    )
+
+
+def _form(reason: str, hints: str, *pieces: str) -> _Form:
+    return _Form(reason, tuple(hints.split("|")), re.compile("".join(pieces), re.IGNORECASE))
+
+
+_EARLIER = r"(?:previous|prior|above|earlier|preceding|existing|original|former|system|developer|initial|old)"
+_ORDERS = (
+    r"(?:instructions?|prompts?|rules|guidelines|directives?|messages?|context|programming|training|polic(?:y|ies))"
+)
+_PROMPT = r"(?:system|hidden|initial) prompt|(?:initial|hidden|secret|system|internal|developer) instructions"
+_PRIVATE = (
+    rf"(?:{_PROMPT}|api[ _-]?keys?|access tokens?|credentials|environment variables|\.env\b|private keys?|passwords"
+    r"|(?:conversation|chat) history|(?:user|stored|all)(?:'s)? memories|memory (?:store|contents?))"
+)
+_AWAY = (
+    r"(?:https?://|\bwebhook\b|\bto (?:this|the following) (?:url|address|server|endpoint|email)|[\w.+-]+@[\w-]+\.\w)"
+)
+
+_FORMS = (
+    _form(
+        DROP,
+        "instruction|prompt|rules|guideline|directive|message|context|programming|training|polic",
+        r"\b(?:ignore|disregard|forget|override|bypass|discard|do not follow|don't follow|stop following)\b",
+        r"(?:\s+(?:all|any|every|everything|each|of|the|your|my|our|these|those|this|its|and))*",
+        rf"\s+{_EARLIER}(?:\s+(?:and\s+)?(?:{_EARLIER}|safety|security))*\s+{_ORDERS}\b",
+    ),
+    _form(
+        DROP,
+        "instructions|guidelines|system prompt|programming|directive",
+        r"\b(?:ignore|disregard|forget|override|bypass)\s+(?:all\s+)?(?:of\s+)?(?:your|the)\s+(?:(?:safety|security|",
+        r"content)\s+)?(?:instructions|guidelines|system prompt|programming|directives?)\b",
+    ),
+    _form(
+        DROP,
+        "ignore |disregard |forget ",
+        r"\b(?:ignore|disregard|forget)\s+(?:everything|all|anything)\s+",
+        r"(?:(?:that\s+)?(?:you\s+(?:were|have been)|i)\s+)?(?:told|said|written|above|before\s+this)\b",
+        r".{0,80}\b(?:instead|now|and\s+(?:then\s+)?",
+        r"(?:do|say|write|print|reply|respond|output|follow|act))\b",
+    ),
+    _form(
+        ROLE,
+        "you are|act as|pretend|roleplay",
+        r"\b(?:you are now|from now on,? you are|act as|pretend (?:to be|you are)|roleplay as)\s+(?:an?\s+|the\s+)?",
+        r"(?:dan\b|jailbroken|unrestricted|unfiltered|uncensored|developer mode|evil|root\b|admin\s+mode",
+        r"|(?:ai|assistant|model|chatbot) (?:with(?:out)?|that has) (?:no|any) (?:restrictions|limits|rules|filters))",
+    ),
+    _form(
+        ROLE,
+        " mode",
+        r"\b(?:enable|enter|activate|switch to|you are (?:now )?in)\s+",
+        r"(?:god|dan|jailbreak|unrestricted|unfiltered)\s+mode\b",
+    ),
+    _form(
+        MARKERS,
+        "<|im_|<|system|<|user|<|assistant|<|end|<|begin|<|start|<|eot|inst]|sys>>",
+        r"<\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id)\|>",
+        r"|\[/?INST\]|<</?SYS>>",
+    ),
+    _form(
+        MARKERS,
+        "system|developer|instructions|<assistant|</assistant",
+        r"(?:^|\n)\s*#{2,3}\s*system\s*(?:prompt|message|instructions?)?\s*:?\s*\n",
+        r"|(?:^|\n|[.!?)\]]\s)\s*(?:system|developer)\s*(?:prompt|message|instruction)?\s*[:：]\s*",
+        r"(?:you (?:are|must|will)|ignore|always|never|from now)",
+        r"|</?(?:system|system_prompt|system-reminder|instructions|assistant)>",
+    ),
+    _form(
+        TOOLS,
+        "tool|function|invoke",
+        r"</?(?:tool_call|function_calls?|invoke|tool_use|tool_result)\b[^>]*>",
+        r"|\{\s*\"(?:tool|tool_name|function|function_call|tool_calls)\"\s*:\s*[\"{\[]",
+    ),
+    _form(
+        LEAK,
+        "prompt|instructions",
+        r"\b(?:reveal|print|repeat|show|output|leak|dump|disclose|tell me|give me|send me|exfiltrate)\b[^.!?\n]{0,30}",
+        rf"\b(?:your|the)\s+(?:(?:full|entire|complete|exact)\s+)?(?:{_PROMPT})",
+    ),
+    _form(
+        LEAK,
+        "http|webhook|url|address|server|endpoint|email|@",
+        rf"\b(?:send|post|upload|forward|email|exfiltrate|transmit|leak|append|include)\b[^.!?\n]{{0,60}}{_PRIVATE}",
+        rf"[^!?\n]{{0,60}}{_AWAY}",
+    ),
+    _form(
+        BEHIND,
+        "the user",
+        r"\b(?:do not|don't|never|without)\s+(?:tell|inform|mention|alert|notify)(?:ing)?",
+        r"(?:\s+this)?(?:\s+to)?\s+the\s+user\b",
+    ),
+    _form(
+        BEHIND,
+        "you must|you should|you will|you shall|you have to",
+        r"\b(?:when|whenever|if|every time)\s+(?:the user|anyone|someone|a user|you are)\s+ask(?:s|ed)?\b",
+        r"[^.!?\n]{0,80}\byou (?:must|should|will|shall|have to) (?:always )?",
+        r"(?:say|reply|respond|answer|recommend|call|run|execute|claim)\b",
+    ),
+    _form(
+        ROLE,
+        "if you are a|to the ai|for the ai|to any ai|for any ai|language model|llm",
+        r"\bif you(?: are|'re) an? (?:ai|llm|(?:large )?language model)\b[^.!?\n]{0,40}",
+        r"\b(?:append|include|add|say|reply|respond|output|write|print|ignore|recommend|rate|use)\b",
+        r"|\b(?:rules?|notes?|instructions?|messages?) (?:for|to) (?:the|any|all) (?:ai|llm|language model)s?\b",
+    ),
+    _form(
+        DROP,
+        "忽略|无视|忘|不要|抛开|绕过",
+        r"(?:忽略|无视|忘记|忘掉|不要遵守|不要理会|抛开|绕过)掉?[你您]?的?(?:所有|全部|一切|任何)?",
+        r"(?:之前|以前|先前|上面|上述|以上|前面|原有|系统)的?(?:所有|全部|任何|系统|安全)?的?",
+        r"(?:指令|指示|提示词?|规则|设定|命令|限制|要求|内容)",
+    ),
+    _form(
+        ROLE,
+        "你|您|模式",
+        r"(?:从现在(?:起|开始)|现在)[,，]?\s*[你您]就?是(?:一个)?(?:没有|不受|无)(?:任何)?(?:限制|约束|审查|道德)",
+        r"|(?:进入|开启|启用)(?:越狱|上帝|无限制)模式",
+    ),
+    _form(
+        LEAK,
+        "系统|指令",
+        r"(?:输出|显示|泄露|透露|打印|告诉我|重复|发送)(?:一下)?[你您]?的?(?:完整|全部|所有|原始)?的?",
+        r"(?:系统提示词?|系统指令|初始指令|隐藏指令|系统设定)",
+    ),
+    _form(BEHIND, "用户", r"(?:不要|别|切勿)(?:告诉|通知|提醒|让)用户"),
+)

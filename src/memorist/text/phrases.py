@@ -1,0 +1,125 @@
+"""Phrases that name what a text is about: runs of telling words between the words of grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+
+from memorist.text.languages import language
+from memorist.text.scripts import UNSPACED
+from memorist.text.stems import stem_all
+from memorist.text.stop_words import STOP_WORDS
+from memorist.text.words import words
+
+MOST_WORDS = 3
+"""Longer runs are cut into phrases of this many words."""
+LONGEST_SEGMENT = 12
+"""Longer runs of a script without spaces are cut into segments of this many characters."""
+
+# Words that say little by themselves: asking for them finds everything.
+_LIGHT_WORDS = """
+    make made take took taken use go went gone come came see saw seen know knew think thought say said tell told ask
+    give gave find found keep try feel felt want need happen happened mean seem look start talk discuss mention describe
+    summarise explain show help let put thing time way lot kind sort type something anything everything nothing someone
+    anyone everyone last next ago today yesterday tomorrow recently recent currently usually often ever never together
+    many one two first new good better best great main different another really maybe sure yeah yes okay ok
+    hi hey hello wow thanks thank please sorry nice cool awesome amazing wonderful glad happy lol haha"""
+_LIGHT = frozenset(stem_all(_LIGHT_WORDS.split(), "en"))
+_TOKEN = re.compile(
+    rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+(?:[-'’.&@_+#](?:(?![{UNSPACED}])[^\W_])+)*(?:\+\+|\#)?"
+)
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
+_LETTER = re.compile(r"[^\W\d_]")
+_POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?…:。！？：\n]")
+
+# Chinese words of grammar, longest first; Hiragana parts the words of Japanese.
+_CHINESE_GRAMMAR = re.compile(
+    r"什么时候|什么样|为什么|怎么样|有没有|是不是|会不会|我们|你们|他们|她们|什么|甚麼|怎么|怎样|如何|哪里|哪儿|哪个|哪些"
+    r"|多少|几个|这个|那个|这些|那些|关于|告诉|一下|可以|没有|应该|需要|已经|还是|曾经|以前|之前|发生|属于|对于|由于|现在|上次|昨天|今天|明天|去年|最近"
+    r"|[的了吗呢吧啊呀嘛谁哪我你您他她它是在和与跟或把被给请很也都就]|[\u3041-\u309f]+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One to three neighbouring words; a name where they are written with capitals."""
+
+    words: tuple[str, ...]
+    name: bool = False
+
+    @property
+    def text(self) -> str:
+        """The phrase in lower case."""
+        return " ".join(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    run: int
+    name: bool
+
+
+def phrases(text: str) -> list[Phrase]:
+    """A text's phrases in reading order, with repeats; a number belongs to the words before it."""
+    tokens = _telling(text, language(words(text)))
+    found: list[Phrase] = []
+    for (_, name), run in groupby(tokens, key=lambda token: (token.run, token.name)):
+        said = [token.text for token in run]
+        cuts = (tuple(said[start : start + MOST_WORDS]) for start in range(0, len(said), MOST_WORDS))
+        found.extend(Phrase(cut, name) for cut in cuts if _LETTER.search("".join(cut)))
+    return found
+
+
+def stems(phrase: str) -> frozenset[str]:
+    """The stems of a phrase's words, by which two phrases are compared."""
+    found = words(phrase)
+    return frozenset(stem_all(found, language(found)))
+
+
+def _telling(text: str, spoken: str) -> Iterator[_Token]:
+    """The words that tell something, numbered by the unbroken run they stand in."""
+    run, end, opening, name = 0, 0, True, False
+    for found in _TOKEN.finditer(text):
+        gap = text[end : found.start()]
+        opening = opening or bool(_SENTENCE_END.search(gap))
+        end = found.end()
+        if gap.strip():
+            run += 1
+        if _IS_UNSPACED.match(found[0]):
+            for segment in _segments(found[0]):
+                run += 1
+                yield _Token(segment, run, name=False)
+            run += 1
+        else:
+            word = _POSSESSIVE.sub("", found[0])
+            name = name if word.isdecimal() else _is_name(word, opening=opening)
+            if tells := _tells(word, spoken):
+                yield _Token(word.lower(), run, name)
+            if word != found[0] or not tells:
+                run, name = run + 1, False
+        opening = False
+
+
+@lru_cache(maxsize=8192)
+def _tells(word: str, spoken: str) -> bool:
+    common = STOP_WORDS.get(spoken, frozenset())
+    parts = [part for part in words(word) if part not in common]
+    return bool(parts) and not _LIGHT.issuperset(stem_all(parts, "en"))
+
+
+def _is_name(word: str, *, opening: bool) -> bool:
+    """Capitals inside a sentence or inside a word; the first word of a sentence is always written large."""
+    return word[1:] != word[1:].lower() or (word[0].isupper() and not opening)
+
+
+def _segments(run: str) -> Iterator[str]:
+    for piece in _CHINESE_GRAMMAR.split(run):
+        for start in range(0, len(piece), LONGEST_SEGMENT):
+            segment = piece[start : start + LONGEST_SEGMENT]
+            if len(segment) > 1:
+                yield segment

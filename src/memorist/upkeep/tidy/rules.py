@@ -1,0 +1,126 @@
+"""The rules of tidying but for merges, each over the whole desk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memorist.model import Memory, Tier
+from memorist.recall.factors import Weibull
+from memorist.recall.factors.recency import age_hours
+from memorist.recall.value import PARAMS, default_value
+from memorist.upkeep.tidy.desk import Desk, ended, with_flag
+
+if TYPE_CHECKING:
+    from memorist.ports import Vector
+
+DECAYED, ORPHANED, UNGROUNDED = "decayed", "orphaned", "ungrounded"
+"""Flags of what tidying ended, and of what has lost some of its reward: that happens once."""
+
+
+def expire(desk: Desk) -> None:
+    """Close what has passed its own `expires_at`; the only rule that touches what was said."""
+    for memory in list(desk.expiring.values()):
+        at = memory.times.expires_at
+        if at is not None:
+            desk.change("expire", f"expired on {at.date()}", ended(memory, at, desk.now))
+
+
+def revive(desk: Desk) -> None:
+    """Bring back what decayed and was learnt again since, and labels that lead to something again."""
+    for memory in list(desk.learnt.values()):
+        if DECAYED in memory.worth.flags and _learnt_again(memory, desk):
+            desk.change("revive", "was learnt again after it had decayed", _revived(memory, DECAYED))
+    leading = desk.leading()
+    for label in list(desk.labels.values()):
+        if ORPHANED in label.worth.flags and label.id in leading:
+            desk.change("revive", "leads to something again", _revived(label, ORPHANED))
+
+
+def ground(desk: Desk) -> None:
+    """Lower the reward of nodes that rest on nothing (−0.3), or on nothing like them (−0.1); not below 0."""
+    for memory in desk.alive():
+        usage = memory.usage
+        if usage is None or usage.mean_reward is None or UNGROUNDED in memory.worth.flags:
+            continue
+        lost = _ungrounded(memory, desk)
+        if lost is not None:
+            by, reason = lost
+            total = max(0.0, usage.mean_reward - by) * usage.reward_count
+            lowered = replace(memory, usage=replace(usage, reward_total=total))
+            desk.change("ground", reason, with_flag(lowered, UNGROUNDED))
+
+
+def decay(desk: Desk) -> None:
+    """End nodes whose recency · frequency · reward is below 0.1: recently enough and often enough used ones stay."""
+    for memory in desk.alive():
+        if memory.usage is None:
+            continue
+        params = {**PARAMS[str(memory.kind)], "hours": age_hours(memory, desk.now, "access")}
+        value = default_value(1.0, memory, memory.usage, params)
+        if value < desk.rules.decay_below:
+            reason = f"is worth {value:.3f}, below {desk.rules.decay_below:g}"
+            desk.change("decay", reason, ended(memory, desk.now, desk.now, DECAYED))
+
+
+def move_tiers(desk: Desk) -> None:
+    """Move nodes one tier up or down, by how often they were recalled and by mnemo's composite."""
+    for memory in desk.alive():
+        composite = Weibull().composite(memory, desk.now)
+        tier = _tier(memory, composite, desk)
+        if tier is not memory.tier:
+            recalls = memory.usage.recalls if memory.usage else 0
+            reason = f"{memory.tier} → {tier}: {recalls} recalls, composite {composite:.2f}"
+            desk.change("tier", reason, replace(memory, tier=tier))
+
+
+def drop_orphans(desk: Desk) -> None:
+    """End tags and intents that lead to nothing that is left."""
+    leading = desk.leading()
+    for label in list(desk.labels.values()):
+        if desk.is_alive(label) and label.id not in leading:
+            reason = f"the {label.kind} leads to nothing that is left"
+            desk.change("orphan", reason, ended(label, desk.now, desk.now, ORPHANED))
+
+
+def _tier(memory: Memory, composite: float, desk: Desk) -> Tier:
+    """peripheral→working ≥ 3 recalls and 0.4; working→core ≥ 10, 0.7 and importance 0.8; down below 0.15, or idle."""
+    recalls = memory.usage.recalls if memory.usage else 0
+    if memory.tier is Tier.PERIPHERAL:
+        return Tier.WORKING if recalls >= 3 and composite >= 0.4 else memory.tier
+    if memory.tier is Tier.CORE:
+        return Tier.WORKING if recalls < 3 and composite < 0.15 else memory.tier
+    if recalls >= 10 and composite >= 0.7 and memory.worth.importance >= 0.8:
+        return Tier.CORE
+    idle = recalls < 3 and age_hours(memory, desk.now, "access") >= 24 * desk.rules.idle_days
+    return Tier.PERIPHERAL if idle or composite < 0.15 else memory.tier
+
+
+def _learnt_again(memory: Memory, desk: Desk) -> bool:
+    ended_at = memory.times.expired_at
+    sources = desk.store.get(desk.sources(memory.id)).values()
+    return ended_at is not None and any(source.times.ingested_at > ended_at for source in sources)
+
+
+def _revived(memory: Memory, flag: str) -> Memory:
+    worth = replace(memory.worth, flags=tuple(one for one in memory.worth.flags if one != flag))
+    return replace(memory, worth=worth, times=replace(memory.times, valid_to=None, expired_at=None))
+
+
+def _ungrounded(memory: Memory, desk: Desk) -> tuple[float, str] | None:
+    """How much a node's reward is to be lowered, and why."""
+    sources = desk.sources(memory.id)
+    if not sources:
+        return desk.rules.no_source, "rests on no source"
+    best = _best_cosine(memory.id, sources, desk)
+    if best is None or best >= desk.rules.far_below:
+        return None
+    return desk.rules.far_source, f"has a cosine of {best:.2f} with its best source"
+
+
+def _best_cosine(id: str, sources: Sequence[str], desk: Desk) -> float | None:
+    vectors = desk.store.vectors([id, *sources])
+    own: Vector | None = vectors.get(id, {}).get("text")
+    others = [views["text"] for other, views in vectors.items() if other != id and "text" in views]
+    return None if own is None or not others else max(float(own @ other) for other in others)

@@ -1,6 +1,0 @@
-"""The verbs of a memory that a server keeps: what `open` gives, over HTTP."""
-
-from recollect.client.client import Client, connect, connect_async
-from recollect.client.transport import Refused, Unreachable
-
-__all__ = ["Client", "Refused", "Unreachable", "connect", "connect_async"]

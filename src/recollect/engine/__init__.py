@@ -1,5 +1,0 @@
-"""What can you do with an open memory: the verbs."""
-
-from recollect.engine.engine import Engine
-
-__all__ = ["Engine"]
