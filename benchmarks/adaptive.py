@@ -35,10 +35,9 @@ from memorist.bench.runner import Setup, Space, narrowed
 from memorist.bench.statistics import compare
 from memorist.model import Candidate, Found, Memory
 from memorist.models.embedders.local import OnnxEmbedder
-from memorist.recall.diversify import MMR
-from memorist.recall.noise import Noise
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.recipes.mnemo import MNEMO
+from memorist.recall.recipes import MNEMO
+from memorist.recall.select import MMR, Noise
 from memorist.recall.stage import Draft, Env, Stage
 
 ROOT = Path(__file__).parents[1]

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from memorist.bench.report.markup import Markup, joined, tag
-from memorist.recall.sizes import LARGEST, SMALLEST, minimum_share, pool_share
+from memorist.bench.report.plots import Markup, joined, tag
+from memorist.recall.stage import LARGEST, SMALLEST, minimum_share, pool_share
 
 ROOT = Path(__file__).parents[1]
 FIXED_POOL, FIXED_MINIMUM, LIMIT = 30, 0.3, 10

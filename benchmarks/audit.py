@@ -22,12 +22,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memorist.embedding import StoreEmbedder
 from memorist.model import Fact, Filter, Link, Memory, fingerprint
+from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch
-from memorist.remember.changes import entry_called, reversal
-from memorist.remember.keeping import Keeper
+from memorist.remember.fact_updates import entry_called, reversal
 from memorist.remember.record import record
+from memorist.remember.writer import Writer
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeEmbedder
 from memorist.upkeep.audit import KINDS, Finding, audit, mend
@@ -278,7 +278,7 @@ def planted(folder: Path, file: Path) -> World:
     store = SqliteStore.open(file, space="audit")
     embedding = StoreEmbedder(FakeEmbedder(), store)
     turns = list(turns_of(folder))
-    keeper = Keeper(store, embedding)
+    keeper = Writer(store, embedding)
     for start in range(0, len(turns), 256):
         keeper.keep(turns[start : start + 256])
     world = World(store, turns, random.Random(20240601))

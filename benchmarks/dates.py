@@ -19,10 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memorist.text.dates.iso import iso
+from memorist.text.dates.numbers import iso
 from memorist.text.dates.reader import read
-from memorist.text.dates.span import DateSpan
-from memorist.text.dates.values import Context
+from memorist.text.dates.values import Context, DateSpan
 
 SCOPE = {"date", "daterange", "datetime", "datetimerange"}
 Edges = tuple[datetime | None, datetime | None]

@@ -92,9 +92,9 @@ def measure(size: int, views: int) -> dict[str, object]:
 
 def fill(file: Path, size: int, views: int, random, words) -> float:
     """Write memories with given vectors; the seconds that the store took for it."""
-    from memorist.clock import SystemClock
     from memorist.models.embedders import build
     from memorist.ports import Batch
+    from memorist.ports.models import SystemClock
     from memorist.remember.record import record
     from memorist.stores.sqlite import SqliteStore
 

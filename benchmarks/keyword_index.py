@@ -24,8 +24,8 @@ import apsw
 import numpy as np
 
 from memorist.model import Filter
-from memorist.stores.index import Entry, Index
-from memorist.text.stems import stem_all
+from memorist.stores.index import Index, IndexEntry
+from memorist.text.words import stem_all
 
 ALL = Filter()
 LIMIT = 30
@@ -61,8 +61,8 @@ def queries(kind: str, vocabulary: Sequence[str], count: int = 10) -> list[str]:
     ]
 
 
-def entry(number: int, text: str) -> Entry:
-    return Entry(
+def entry(number: int, text: str) -> IndexEntry:
+    return IndexEntry(
         f"{number:08}", "episodic", "global", "working", None, 1, 0, 0, None, None, None, f"en {text}", None, {}
     )
 

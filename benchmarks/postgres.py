@@ -32,7 +32,7 @@ from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeClock
 
 if TYPE_CHECKING:
-    from memorist.engine import Engine
+    from memorist.engine.engine import Engine
 
 LOCOMO = Path(__file__).parents[2] / "shared/data/eval/locomo"
 DIM = 384

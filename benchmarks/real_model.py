@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 
 import memorist
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.testing.recorded_run import GOAL, STEPS
 
 TEXTS = (

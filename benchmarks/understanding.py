@@ -19,9 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.recall.understand import expand_query, extractive_summary, query_mode
-from memorist.text.bm25 import idf, length_norm, weight
-from memorist.text.stems import stem_all
-from memorist.text.words import query_words, words
+from memorist.text.words import idf, length_norm, query_words, stem_all, weight, words
 
 WEIGHTS = (0.0, 0.3, 0.5, 1.0)
 

@@ -22,8 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.matrix import unit
-from memorist.stores.index.signs import Signs
+from memorist.stores.index.vectors import Signs, unit
 
 Vectors = NDArray[np.float32]
 Scan = Callable[[Vectors], NDArray[Any]]

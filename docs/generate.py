@@ -40,8 +40,7 @@ def recipes() -> str:
     """Every recipe that ships."""
     page = "# Recipes\n\n" + NOTE + "Recipes that ship; `memorist recipes NAME` prints one with all its parameters.\n"
     for name, recipe in RECIPES.items():
-        module = inspect.getmodule(sys.modules[f"memorist.recall.recipes.{name.replace('-', '_')}"])
-        page += f"\n## `{name}`\n\n{inspect.getdoc(module)}\n\n"
+        page += f"\n## `{name}`\n\n{recipe.about}\n\n"
         page += " → ".join(f"`{stage.kind}`" for stage in recipe.stages) + "\n"
     return page
 

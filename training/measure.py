@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from render import Turn, memory
 
 from memorist.models.embedders.local import OnnxEmbedder
-from memorist.models.rerankers.cross import CrossReranker
+from memorist.models.rerankers.local import CrossReranker
 
 ROOT = Path(__file__).parents[1]
 CHATS = ("locomo", "realtalk", "beam")

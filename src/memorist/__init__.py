@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from memorist.engine.open import open, open_async, restore
 from memorist.errors import (
     Closed,
     EmbeddingMismatch,
@@ -26,13 +27,16 @@ from memorist.errors import (
     StoreError,
 )
 from memorist.model import Entity, Fact, Item, Kind, Link, Memory, Recall, Tier
-from memorist.opening import open, open_async, restore  # the verb users expect
 from memorist.ports import Page, Receipt
 
 if TYPE_CHECKING:
-    from memorist.aio import AsyncEngine
     from memorist.client import Client, connect, connect_async
-    from memorist.engine import Engine
+    from memorist.engine.aio import AsyncEngine
+    from memorist.engine.engine import Engine
+
+
+# the verb users expect
+
 
 __version__ = "0.1.0"
 __all__ = [
@@ -71,9 +75,9 @@ __all__ = [
 
 
 _LAZY = {
-    "AsyncEngine": "memorist.aio",
+    "AsyncEngine": "memorist.engine.aio",
     "Client": "memorist.client",
-    "Engine": "memorist.engine",
+    "Engine": "memorist.engine.engine",
     "connect": "memorist.client",
     "connect_async": "memorist.client",
 }

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memorist.asking import STEPS, Asker, Budget, Limits, Models
-from memorist.asking.fence import CLOSE, OPEN
-from memorist.asking.wording import prompt
+from memorist.asking.wording import CLOSE, OPEN, prompt
 from memorist.errors import ModelUnavailable
 from memorist.ports import Completion
 

@@ -9,8 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.asking.answer import LONGEST_ANSWER, Broken, check, read
-from memorist.asking.shape import TRUTH, maybe, number, one_of, record, several, text, whole
+from memorist.asking.wording import (
+    LONGEST_ANSWER,
+    TRUTH,
+    Broken,
+    check,
+    maybe,
+    number,
+    one_of,
+    read,
+    record,
+    several,
+    text,
+    whole,
+)
 
 SCHEMA = record(
     word=one_of(["a", "b"]),

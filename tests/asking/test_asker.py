@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memorist.asking import Asker, Askers, Budget, BudgetSpent, Limits, Models, query
-from memorist.asking.together import together
+from memorist.asking.asker import together
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Spent
 from memorist.ports import Completion

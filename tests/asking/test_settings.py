@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memorist import config
-from memorist.asking.budget import EXTRACTION, RECALL, Limits
+from memorist.asking.asker import EXTRACTION, RECALL, Limits
 from memorist.errors import InvalidInput
 
 

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from memorist.asking import STEPS, Source, query
-from memorist.asking.facts import Extracted, Named, Statement, facts
-from memorist.asking.notes import Note, note
-from memorist.asking.session import Annotation, Turn, annotate
-from memorist.asking.trajectory import Instruction, Proposition, instructions, propositions
+from memorist.asking.facts import Extracted, NamedAnswer, Note, StatementAnswer, facts, note
+from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn, annotate, instructions, propositions
 from memorist.asking.wording import prompt
 from memorist.errors import ModelUnavailable
 from tests.asking.fakes import Asked, FakeLLM, asker
@@ -159,8 +157,8 @@ def test_facts_are_kept_where_their_quote_stands_in_the_text() -> None:
     }
     texts = [Source(1, "Yesterday I moved to\nOslo.", JULY, "Ann"), Source(2, "Nice!")]
     assert facts(asker(facts=answer), texts) == Extracted(
-        (Named("Ann", "person", ("Annie",)),),
-        (Statement(1, "Ann", "lives_in", "Oslo", "moved to  Oslo", False, date(2024, 6, 30), None, 0.9),),
+        (NamedAnswer("Ann", "person", ("Annie",)),),
+        (StatementAnswer(1, "Ann", "lives_in", "Oslo", "moved to  Oslo", False, date(2024, 6, 30), None, 0.9),),
     )
 
 
@@ -172,7 +170,7 @@ def test_facts_are_read_eight_texts_a_call_and_entities_of_one_name_are_one() ->
     llm = FakeLLM(facts=answer)
     found = facts(asker(llm), [Source(number, "Ann.") for number in range(1, 18)])
     assert [len(one.data["texts"]) for one in llm.asked] == [8, 8, 1]
-    assert found.entities == (Named("Ann", "person", ("A1", "A9", "A17")),)
+    assert found.entities == (NamedAnswer("Ann", "person", ("A1", "A9", "A17")),)
 
 
 # Notes

@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.bench.measures import (
-    BUDGETS,
-    KS,
-    abstention_auroc,
-    judge,
-    percentiles,
-    recall_at_tokens,
-    summarise,
-)
-from memorist.bench.model import Answer, Dataset, Document, Group, Question, Run
+from memorist.bench.measures import BUDGETS, KS, abstention_auroc, judge, percentiles, recall_at_tokens, summarise
+from memorist.bench.model import Answer, BenchRun, Dataset, Document, Group, Question
 from memorist.errors import InvalidInput
 
 IDS = [f"d{number}" for number in range(30)]
@@ -150,7 +142,7 @@ def answers() -> tuple[Answer, ...]:
 
 
 def test_a_summary_worked_by_hand() -> None:
-    summary = summarise(small(), Run("plain", answers()))
+    summary = summarise(small(), BenchRun("plain", answers()))
     assert summary.recipe == "plain"
     assert summary.figures["queries"] == 3
     assert summary.figures["recall@5"] == pytest.approx((0.5 + 0 + 1) / 3)
@@ -165,7 +157,7 @@ def test_a_summary_worked_by_hand() -> None:
 
 
 def test_sessions_count_at_their_first_turn_and_a_document_without_one_stands_alone() -> None:
-    first, second, third = summarise(small(), Run("plain", answers())).rows
+    first, second, third = summarise(small(), BenchRun("plain", answers())).rows
     assert first.sessions is not None and second.sessions is not None and third.sessions is not None
     assert (first.turns["any@1"], first.sessions["any@1"]) == (0, 1)
     assert first.sessions["recall@5"] == 0.5
@@ -174,7 +166,7 @@ def test_sessions_count_at_their_first_turn_and_a_document_without_one_stands_al
 
 
 def test_types_and_answerable_questions_are_counted_apart() -> None:
-    summary = summarise(small(), Run("plain", answers()))
+    summary = summarise(small(), BenchRun("plain", answers()))
     assert {name: part.queries for name, part in summary.types.items()} == {"fact": 2, "trick": 1}
     assert summary.types["fact"].turns["recall@5"] == 0.25
     assert summary.answerable is not None and summary.answerable.turns["recall@5"] == 0.25
@@ -182,7 +174,7 @@ def test_types_and_answerable_questions_are_counted_apart() -> None:
 
 
 def test_abstention_compares_the_two_kinds_of_question() -> None:
-    summary = summarise(small(), Run("plain", answers()))
+    summary = summarise(small(), BenchRun("plain", answers()))
     assert summary.abstention is not None
     assert summary.abstention.auroc == pytest.approx((1 + 0.5) / 2)
     assert (summary.abstention.of_answerable, summary.abstention.of_unanswerable) == (0.5, 0)
@@ -190,22 +182,22 @@ def test_abstention_compares_the_two_kinds_of_question() -> None:
 
 def test_a_recipe_without_confidence_has_no_auroc() -> None:
     plain = tuple(Answer("g", f"q{number}", ("a1",), 1.0) for number in (1, 2, 3))
-    abstention = summarise(small(), Run("plain", plain)).abstention
+    abstention = summarise(small(), BenchRun("plain", plain)).abstention
     assert abstention is not None and abstention.auroc is None
 
 
 def test_an_empty_answer_finds_nothing_at_any_budget_while_uncounted_tokens_give_no_curve() -> None:
-    summary = summarise(small(), Run("plain", answers()))
+    summary = summarise(small(), BenchRun("plain", answers()))
     assert summary.rows[1].at_tokens == dict.fromkeys(BUDGETS, 0)
     assert summary.overall.at_tokens[250] == pytest.approx((0 + 0 + 1) / 3)
     assert summary.overall.at_tokens[500] == pytest.approx((0.5 + 0 + 1) / 3)
-    uncounted = summarise(small(), Run("plain", (Answer("g", "q1", ("a1",), 1.0),)))
+    uncounted = summarise(small(), BenchRun("plain", (Answer("g", "q1", ("a1",), 1.0),)))
     assert uncounted.overall.at_tokens == {}
 
 
 def test_a_set_without_sessions_or_unanswerable_questions_has_no_such_figures() -> None:
     group = Group("g", (Document("a", "one"),), (Question("q", "?", {"a": 1}),))
-    summary = summarise(Dataset("bare", (group,), "0"), Run("plain", (Answer("g", "q", ("a",), 1.0),)))
+    summary = summarise(Dataset("bare", (group,), "0"), BenchRun("plain", (Answer("g", "q", ("a",), 1.0),)))
     assert summary.overall.sessions is None
     assert summary.answerable is None
     assert summary.abstention is None
@@ -214,9 +206,9 @@ def test_a_set_without_sessions_or_unanswerable_questions_has_no_such_figures() 
 
 def test_a_run_of_another_dataset_is_refused() -> None:
     with pytest.raises(InvalidInput, match="no question 'q9'"):
-        summarise(small(), Run("plain", (Answer("g", "q9", (), 1.0),)))
+        summarise(small(), BenchRun("plain", (Answer("g", "q9", (), 1.0),)))
     with pytest.raises(InvalidInput, match="answered no question"):
-        summarise(small(), Run("plain", ()))
+        summarise(small(), BenchRun("plain", ()))
 
 
 def test_a_perfect_recipe_on_locomo_has_perfect_figures(data: Path) -> None:
@@ -228,7 +220,7 @@ def test_a_perfect_recipe_on_locomo_has_perfect_figures(data: Path) -> None:
         for group in dataset.groups
         for question in group.questions
     )
-    summary = summarise(dataset, Run("perfect", perfect))
+    summary = summarise(dataset, BenchRun("perfect", perfect))
     assert summary.figures["queries"] == 1_982
     assert summary.figures["recall@50"] == summary.figures["ndcg@10"] == summary.figures["mrr@1"] == 1
     assert summary.overall.sessions is not None and summary.overall.sessions["all@50"] == 1

@@ -14,14 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.bench.model import Dataset, Question
-from memorist.bench.report.markup import Markup, joined, tag
+from memorist.bench.report.details import worst
 from memorist.bench.report.page import page
-from memorist.bench.report.plots import Estimate, Series, Stack, _apart, curves, intervals, stacks
-from memorist.bench.report.table import Table, by_type, chance, overall, points, tables
-from memorist.bench.report.worst import worst
+from memorist.bench.report.plots import Estimate, Markup, Series, Stack, _apart, curves, intervals, joined, stacks, tag
+from memorist.bench.report.table import ReportTable, by_type, chance, overall, points, tables
 from memorist.bench.results import Results, against, read_baseline, to_data
 from memorist.bench.runner import narrowed
-from memorist.bench.session import Session, prepare
+from memorist.bench.session import Experiment, prepare
 from memorist.config import Config
 from memorist.errors import InvalidInput
 from tests.bench.talks import TALKS, asked, talk
@@ -30,16 +29,16 @@ HOSTILE = '<script>alert("1")</script> & \' "'
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     return prepare(Config(embedder="none"), tmp_path_factory.mktemp("cache"), recipes=["bm25", "memorist"])
 
 
 @pytest.fixture(scope="module")
-def results(session: Session) -> Results:
+def results(session: Experiment) -> Results:
     return session.measure(TALKS)
 
 
-def measured(session: Session, dataset: Dataset) -> str:
+def measured(session: Experiment, dataset: Dataset) -> str:
     results = session.measure(dataset)
     return page(results, worst(dataset, results.recipes[0].summary, session.pipelines[0], session.setup))
 
@@ -63,7 +62,7 @@ def test_types_are_reported_apart(results: Results) -> None:
     assert table.rows[0] == ("bm25", "100.0", "50.0")
 
 
-def test_questions_without_an_answer_are_also_left_out(session: Session) -> None:
+def test_questions_without_an_answer_are_also_left_out(session: Experiment) -> None:
     home, work = TALKS.groups
     unanswerable = replace(home.questions[2], answerable=False)
     mixed = replace(TALKS, groups=(replace(home, questions=(*home.questions[:2], unanswerable)), work))
@@ -74,7 +73,7 @@ def test_questions_without_an_answer_are_also_left_out(session: Session) -> None
 
 
 def test_columns_are_aligned_and_the_least_important_leave_a_narrow_terminal(results: Results) -> None:
-    table = Table("", ("recipe", "n"), (("a", "1"), ("longer", "23")))
+    table = ReportTable("", ("recipe", "n"), (("a", "1"), ("longer", "23")))
     assert table.lines() == ["recipe   n", "a        1", "longer  23"]
     wide, narrow = overall(results), tables(results, width=85)[0]
     assert narrow.width <= 85 < wide.width
@@ -117,7 +116,7 @@ def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path)
     assert {(one.difference, one.low, one.high, one.p, one.questions) for one in compared} == {(0, 0, 0, 1, 4)}
 
 
-def test_a_baseline_is_compared_on_the_questions_both_answered(session: Session, tmp_path: Path) -> None:
+def test_a_baseline_is_compared_on_the_questions_both_answered(session: Experiment, tmp_path: Path) -> None:
     some, whole = session.measure(narrowed(TALKS, questions=2)), session.measure(TALKS)
     file = tmp_path / "some.json"
     file.write_text(json.dumps(to_data(some, answers=True)))
@@ -160,7 +159,7 @@ def test_a_baseline_that_does_not_fit_is_refused(tmp_path: Path, content: str, t
 # The worst questions
 
 
-def test_the_worst_questions_say_what_was_wanted_and_why_it_did_not_come(session: Session, results: Results) -> None:
+def test_the_worst_questions_say_what_was_wanted_and_why_it_did_not_come(session: Experiment, results: Results) -> None:
     (failure,) = worst(TALKS, results.recipes[0].summary, session.pipelines[0], session.setup)
     assert failure.question.id == "home/q2"
     (wanted,) = failure.wanted
@@ -168,7 +167,7 @@ def test_the_worst_questions_say_what_was_wanted_and_why_it_did_not_come(session
     assert "no signal finds anything" in wanted.reason
 
 
-def test_what_came_instead_is_explained(session: Session) -> None:
+def test_what_came_instead_is_explained(session: Experiment) -> None:
     deep = asked("pets", 0, "Which dog barks?", 1, 2)
     pets = replace(
         TALKS, groups=(talk("pets", "A: The dog, a dog.", "B: A parrot.", "A: It barks.", questions=(deep,)),)
@@ -181,7 +180,7 @@ def test_what_came_instead_is_explained(session: Session) -> None:
     assert "from keyword: rank 2" in failure.wanted[1].reason
 
 
-def test_no_more_are_explained_than_wanted(session: Session, results: Results) -> None:
+def test_no_more_are_explained_than_wanted(session: Experiment, results: Results) -> None:
     assert worst(TALKS, results.recipes[0].summary, session.pipelines[0], session.setup, many=0) == []
 
 
@@ -214,7 +213,7 @@ class Reader(HTMLParser):
         self.text += data
 
 
-def test_the_page_is_whole_and_fetches_nothing(session: Session) -> None:
+def test_the_page_is_whole_and_fetches_nothing(session: Experiment) -> None:
     html = measured(session, TALKS)
     read = Reader(html)
     assert not read.tags & {"script", "link", "img", "iframe", "object"}
@@ -226,7 +225,7 @@ def test_the_page_is_whole_and_fetches_nothing(session: Session) -> None:
     assert html.count("<svg") == 5
 
 
-def test_nothing_in_the_data_can_become_markup(session: Session) -> None:
+def test_nothing_in_the_data_can_become_markup(session: Experiment) -> None:
     question = Question("q", f"{HOSTILE} who?", {"a": 1.0}, type=HOSTILE)
     group = talk(HOSTILE, f"x {HOSTILE} who", questions=(replace(question, gold={f"{HOSTILE}/0": 1.0}),))
     other = replace(group.documents[0], id=f"{HOSTILE}/gold", text=f"unrelated {HOSTILE[:8]}")
@@ -240,7 +239,7 @@ def test_nothing_in_the_data_can_become_markup(session: Session) -> None:
     assert html.count("&lt;script&gt;") >= 4  # name, type, group, texts
 
 
-def test_the_page_is_the_same_for_the_same_results(session: Session, results: Results) -> None:
+def test_the_page_is_the_same_for_the_same_results(session: Experiment, results: Results) -> None:
     assert page(results) == page(results)
 
 

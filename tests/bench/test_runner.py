@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from memorist.bench.baselines import BM25, COSINE, RRF, chosen
 from memorist.bench.journal import WorkFiles
-from memorist.bench.model import Answer, Question, Run
-from memorist.bench.runner import TIMELESS, Setup, Space, narrowed, run, work
+from memorist.bench.model import Answer, BenchRun, Question
+from memorist.bench.runner import BM25, COSINE, RRF, TIMELESS, Setup, Space, chosen, narrowed, run, work
 from memorist.bench.session import changed, parsed, prepare
 from memorist.config import Config
 from memorist.errors import InvalidInput, MissingService
@@ -29,7 +28,7 @@ EVERYTHING = [*RECIPES.values(), BM25, COSINE, RRF]
 HOME, WORK = TALKS.groups
 
 
-def ranked(runs: Sequence[Run]) -> list[list[tuple[str, ...]]]:
+def ranked(runs: Sequence[BenchRun]) -> list[list[tuple[str, ...]]]:
     return [[answer.ranked for answer in one.answers] for one in runs]
 
 

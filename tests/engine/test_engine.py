@@ -201,7 +201,7 @@ def test_a_store_keeps_the_embedder_it_was_made_with(tmp_path: Path) -> None:
 
 
 def test_the_clock_going_back_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memorist import clock
+    from memorist.ports import models
 
     times = iter([START, START - timedelta(days=1), START + timedelta(seconds=1)])
 
@@ -210,8 +210,8 @@ def test_the_clock_going_back_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         def now(cls, tz: object = None) -> datetime:  # pyright: ignore[reportIncompatibleMethodOverride]
             return next(times)
 
-    monkeypatch.setattr(clock, "datetime", Unsteady)
-    steady = clock.SystemClock()
+    monkeypatch.setattr(models, "datetime", Unsteady)
+    steady = models.SystemClock()
     assert [steady.now(), steady.now(), steady.now()] == [START, START, START + timedelta(seconds=1)]
 
 

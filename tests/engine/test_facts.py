@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import memorist
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput
 from memorist.model import Filter, Memory, instant
 from memorist.stores.memory import MemoryStore

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import memorist
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.model import instant
 from memorist.testing.fakes import FakeClock
 from memorist.testing.llm_server import Fault, LLMRequest, OpenAIServer

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from memorist import Memory
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.model import Filter
 from memorist.ports import Store
 from memorist.stores.memory import MemoryStore

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from memorist.notices import Notice, Notices
+from memorist.ports.notices import Notice, Notices
 from memorist.testing import FakeClock
 
 NOTICE = Notice("commit", FakeClock().now(), ("run",), {"steps": 20, "semantic": 3}, texts=("a secret",))

@@ -8,7 +8,7 @@ import pytest
 
 import memorist
 from memorist import config
-from memorist.opening import locate
+from memorist.engine.open import locate
 
 
 def opened(url: str | Path | None = None, **options: str) -> tuple[str, int]:

@@ -17,7 +17,7 @@ import pytest
 import memorist
 from memorist import Engine
 from memorist.errors import InvalidInput
-from memorist.notices import Notice
+from memorist.ports.notices import Notice
 from memorist.remember.sessions import IDLE
 from memorist.testing import FakeClock, FakeEmbedder
 from memorist.testing.llm_server import Fault, OpenAIServer

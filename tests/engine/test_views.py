@@ -8,7 +8,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.model import Memory
 from memorist.ports import Vectors
 from memorist.stores.memory import MemoryStore

@@ -11,12 +11,12 @@ from threading import enumerate as threads
 
 import pytest
 
-from memorist.notices import Notice, Notices
 from memorist.ports import Batch, Job, Store
+from memorist.ports.notices import Notice, Notices
+from memorist.remember.jobs import LEASE, Worker
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeClock
-from memorist.work import LEASE, Worker
 
 CLOCK = FakeClock()
 NOW = CLOCK.now()

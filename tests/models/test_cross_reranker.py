@@ -11,11 +11,11 @@ import pytest
 import memorist_models
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.embedders import build as build_embedder
-from memorist.models.packaged import packages
+from memorist.models.folder import packages
 from memorist.models.rerankers import build
-from memorist.models.rerankers.cross import QUERY_TOKENS, CrossReranker
+from memorist.models.rerankers.local import QUERY_TOKENS, CrossReranker
 from memorist.ports import Reranker
-from memorist.text.languages import NOT_LATIN
+from memorist.text.words import NOT_LATIN
 
 NAME = "memorist-rerank-1"
 MOVED = "[8 May 2023] Alice: I have moved to Stockholm with my family."

@@ -9,7 +9,7 @@ import pytest
 
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.embedders import build
-from memorist.models.embedders.openai import PRESETS
+from memorist.models.embedders.vendors import PRESETS
 from tests.models.scripted_server import Answer, Request, ScriptedServer
 
 

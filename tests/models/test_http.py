@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput, MissingExtra, ModelUnavailable
-from memorist.models.http import RETRY_AFTER_CAP, Endpoint, Refused, bearer, find_key
+from memorist.models.http import RETRY_AFTER_CAP, Endpoint, RequestRefused, bearer, find_key
 from tests.models.scripted_server import Answer, ScriptedServer
 
 KEY = "sk-secret-0123456789"
@@ -87,7 +87,7 @@ def test_a_passing_failure_is_tried_again_until_it_works(
 def test_retries_are_bounded_and_their_waits_double(server: ScriptedServer, waits: list[float]) -> None:
     server.default = Answer({}, status=503)
     error = failure(server, waits)
-    assert isinstance(error, Refused)
+    assert isinstance(error, RequestRefused)
     assert error.status == 503
     assert len(server.requests) == 4
     for wait, most in zip(waits, [0.25, 0.5, 1.0], strict=True):
@@ -98,7 +98,7 @@ def test_retries_are_bounded_and_their_waits_double(server: ScriptedServer, wait
 def test_another_refusal_is_not_tried_again(server: ScriptedServer, waits: list[float], status: int) -> None:
     server.default = Answer({}, status=status, headers={"location": server.url + "/elsewhere"})
     error = failure(server, waits)
-    assert isinstance(error, Refused)
+    assert isinstance(error, RequestRefused)
     assert error.status == status
     assert len(server.requests) == 1
     assert waits == []
@@ -138,7 +138,7 @@ def test_a_retry_after_that_says_nothing_falls_back_to_our_own_wait(
 def test_a_permanent_5xx_is_not_tried_again(server: ScriptedServer, waits: list[float]) -> None:
     server.default = Answer({"error": "input is too large"}, status=500)
     error = failure(server, waits, permanent=lambda words: "too large" in words)
-    assert isinstance(error, Refused)
+    assert isinstance(error, RequestRefused)
     assert "input is too large" in error.detail
     assert len(server.requests) == 1
 
@@ -197,7 +197,7 @@ def test_a_refused_key_names_the_environment_variable(server: ScriptedServer, wa
 def test_the_servers_own_words_stay_out_of_the_message(server: ScriptedServer, waits: list[float]) -> None:
     server.default = Answer({"error": {"message": f"bad input: {TEXT}", "code": f"{TEXT} {KEY}"}}, status=400)
     error = failure(server, waits)
-    assert isinstance(error, Refused)
+    assert isinstance(error, RequestRefused)
     assert TEXT in error.detail
     assert error.problem.endswith("answered 400")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput, ModelUnavailable
-from memorist.models.http import Refused
+from memorist.models.http import RequestRefused
 from memorist.models.rerankers import build
 from memorist.models.rerankers.http import PROVIDERS, HttpReranker, logit
 from tests.models.scripted_server import Answer, Request, ScriptedServer
@@ -175,7 +175,7 @@ def test_a_refused_key_names_its_variable_but_not_itself(server: ScriptedServer,
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_passing_failure_is_tried_once_more_only(server: ScriptedServer, status: int) -> None:
     server.default = Answer({}, status=status)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RequestRefused) as caught:
         reranker(server, "jina").score("q", ["a"])
     assert caught.value.status == status
     assert len(server.requests) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memorist.models.llms.schemas import unbounded
+from memorist.models.llms.remote import unbounded
 
 
 def test_bounds_stay_here_and_members_of_such_names_travel() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import memorist
 import memorist_models
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Recall, Step
 from memorist.models.embedders.local import OnnxEmbedder
@@ -22,7 +22,7 @@ from memorist.models.rerankers import build
 from memorist.models.rerankers.local import EVEN, SLOPE, MaxSimReranker, StatesCache, counting, max_sim
 from memorist.ports import Reranker
 from memorist.testing.fakes import FakeClock
-from memorist.text.languages import NOT_LATIN
+from memorist.text.words import NOT_LATIN
 
 if TYPE_CHECKING:
     from memorist.ports import Vector

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memorist.errors import ModelUnavailable
-from memorist.models.embedders.ollama import OllamaEmbedder
+from memorist.models.embedders.vendors import OllamaEmbedder
 from tests.models.scripted_server import Answer, Request, ScriptedServer
 
 DIGEST = "0a109f422b47e3a30ba2b10eca18548e944e8a23073ee3f3e947efcf3c45e59f"

@@ -9,10 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput, ModelUnavailable
-from memorist.models.embedders.openai import PRESETS, OpenAIEmbedder
-from memorist.models.embedders.prefixes import PLAIN, Prefixes, prefixes_for
-from memorist.models.embedders.remote import too_much
-from memorist.models.http import Refused
+from memorist.models.embedders.remote import PLAIN, Prefixes, prefixes_for, too_much
+from memorist.models.embedders.vendors import PRESETS, OpenAIEmbedder
+from memorist.models.http import RequestRefused
 from tests.models.scripted_server import Answer, Request, ScriptedServer
 
 KEY = "sk-secret-0123456789"
@@ -224,7 +223,7 @@ def test_a_batch_too_large_is_divided_in_order(server: ScriptedServer) -> None:
 
 def test_a_server_that_finds_every_text_too_long_is_given_up(server: ScriptedServer) -> None:
     server.default = Answer(TOO_LONG, status=400)
-    with pytest.raises(Refused, match="answered 400"):
+    with pytest.raises(RequestRefused, match="answered 400"):
         embedder(server).embed(["x" * 1000], purpose="memory")
     assert [len(body["input"][0]) for body in server.bodies] == [1000, 500, 250, 125, 62]
 
@@ -244,7 +243,7 @@ def test_every_text_keeps_its_row_whatever_the_server_takes(
 
 def test_a_rate_limit_is_not_taken_for_a_text_too_long(server: ScriptedServer) -> None:
     server.default = Answer({"error": {"message": "Request too large: tokens per request"}}, status=429)
-    with pytest.raises(Refused, match="answered 429"):
+    with pytest.raises(RequestRefused, match="answered 429"):
         embedder(server).embed(["a", "b"], purpose="memory")
     assert len(server.requests) == 4
 

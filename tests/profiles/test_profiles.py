@@ -14,8 +14,8 @@ from memorist.recall.hops import Hops
 from memorist.recall.nodes import Nodes
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
+from memorist.recall.score import PARAMS
 from memorist.recall.stage import Draft, Env, Stage
-from memorist.recall.value import PARAMS
 from tests.asking.fakes import FakeLLM
 from tests.recipes.worlds import tuned
 

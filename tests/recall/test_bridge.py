@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memorist.model import Candidate, Fact, Filter, Kind, Origin
 from memorist.recall.bridge import Bridge
-from memorist.recall.subjects import Mentions, opening
+from memorist.recall.opening_names import NameMentions, opening
 from tests.recall.worlds import draft, memory, world
 
 LEAD = memory("lead", "The shop in Leland sells Blue Harvest by Ida Moss, a baker.")
@@ -137,12 +137,12 @@ def test_some_names_lead_nowhere(lead: str) -> None:
     ],
 )
 def test_the_name_that_a_text_mentions_and_another_opens_with(text: str, begins: str, shared: str) -> None:
-    assert Mentions(text).shared(opening(begins)) == shared
+    assert NameMentions(text).shared(opening(begins)) == shared
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     begins = opening(other)
-    name = Mentions(one).shared(begins)
+    name = NameMentions(one).shared(begins)
     assert begins.begins_with(name)
-    assert not name or Mentions(one).says(name)
+    assert not name or NameMentions(one).says(name)

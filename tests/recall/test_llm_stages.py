@@ -16,13 +16,13 @@ from memorist.errors import InvalidInput, MissingService
 from memorist.model import Kind, Link, Memory, Recall, Spent
 from memorist.ports import Batch
 from memorist.recall.data import from_data, to_data
+from memorist.recall.explain import why_not
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.prepare.meaning import ClassifyMode, Expand
+from memorist.recall.prepare import ClassifyMode, Expand
 from memorist.recall.recipes import RECIPES
 from memorist.recall.stage import Env
 from memorist.recall.understand import expand_query, key_phrases
-from memorist.recall.why_not import why_not
-from memorist.wire import trace_to_data
+from memorist.serialize import trace_to_data
 from tests.asking.fakes import NAME, SILENT, FakeLLM, asker
 from tests.recall.worlds import draft, request, world
 from tests.recipes.worlds import ChosenEmbedder, near, node, notes, tuned

@@ -9,12 +9,12 @@ import pytest
 
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth
-from memorist.recall.company import Company
-from memorist.recall.confidence import Confidence
-from memorist.recall.conversation import AssembleTurns
+from memorist.recall.assemble import AssembleTurns
+from memorist.recall.boosts import NeighbourBoost
 from memorist.recall.factors import WrittenWords
-from memorist.recall.prepare.embed import Embed
+from memorist.recall.prepare import Embed
 from memorist.recall.rerank import Reread
+from memorist.recall.select import Confidence
 from memorist.testing.fakes import FakeEmbedder
 from memorist.text.tokens import count_tokens
 from tests.recall.worlds import draft, memory, world
@@ -32,7 +32,7 @@ def test_a_turn_gains_by_what_stands_beside_it_and_by_its_session() -> None:
     """s1 0.8 and s2 0.4 stand side by side, t9 0.5 alone, x 0.2 in no session; 0.2 stands in for what is missing."""
     found = [Candidate(one, score) for one, score in ((turn(1), 0.8), (turn(2), 0.4), (turn(9, "t"), 0.5))]
     with world() as env:
-        after = Company(near=0.1, session=0.3)(draft([*found, Candidate(memory("x"), 0.2)]), env)
+        after = NeighbourBoost(near=0.1, session=0.3)(draft([*found, Candidate(memory("x"), 0.2)]), env)
     assert scores(after.candidates) == pytest.approx(
         {
             "s1": 0.8 + 0.1 * 0.4 + 0.3 * (0.8 + 0.4 + 0.2) / 3,
@@ -48,9 +48,9 @@ def test_company_is_kept_within_a_scope_and_changes_nothing_without_sessions() -
     apart = [Candidate(turn(1, scope="user:a"), 0.9), Candidate(turn(2, scope="user:b"), 0.5)]
     loose = draft([Candidate(memory("a"), 0.9), Candidate(memory("b"), 0.1)])
     with world() as env:
-        after = Company(near=1.0, session=0.0)(draft(apart), env)
+        after = NeighbourBoost(near=1.0, session=0.0)(draft(apart), env)
         assert scores(after.candidates) == pytest.approx({"s1": 0.9 + 0.5, "s2": 0.5 + 0.5})
-        assert Company()(loose, env) is loose
+        assert NeighbourBoost()(loose, env) is loose
 
 
 class Reading:
@@ -92,7 +92,9 @@ def test_what_only_says_something_trusts_the_order_before_more(query: str, first
     """z of two is ±1: read 1 − 0.5 against −1 + 0.5 for a question, 1 − 2 against −1 + 2 for a claim."""
     found = [Candidate(memory("before", "x"), 0.9), Candidate(memory("read", "y"), 0.1)]
     with world() as env:
-        after = Reread(weight=0.5, told=2.0)(draft(found, query=query), replace(env, packaged=Reading(-3, 3)))
+        after = Reread(weight=0.5, statement_weight=2.0)(
+            draft(found, query=query), replace(env, packaged=Reading(-3, 3))
+        )
     assert after.candidates[0].memory.id == first
 
 

@@ -30,7 +30,7 @@ from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.remember.entities import about
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeEmbedder, sample_world
-from memorist.testing.stage_suite import assert_stage_contract
+from memorist.testing.fakes import assert_stage_contract
 
 NOW = instant("2024-07-01")
 WORLD = sample_world()

@@ -14,7 +14,7 @@ from memorist.recall.factors import BoundedRecency
 from memorist.recall.fuse import ReciprocalRank, WeightedSum
 from memorist.recall.score import Weigh
 from memorist.recall.select import Limit
-from memorist.recall.track import Track
+from memorist.recall.stage import Track
 from memorist.text.tokens import count_tokens
 from tests.recall.worlds import NOW, draft, memory, world
 
@@ -52,13 +52,13 @@ def test_a_signal_that_found_nothing_leaves_its_weight_to_another(nothing: dict[
     """Words of 6 and 3 out of 6 with 0.1 + 0.9, times of 1 with 0.1: 1.0 against 0.5 + 0.1, not 0.1 against 0.15."""
     found = {"keyword": [("a", 6.0), ("b", 3.0)], "temporal": [("b", 1.0)], **nothing}
     stage = WeightedSum(
-        weights={"vector": 0.9, "keyword": 0.1, "temporal": 0.1}, importance=0.0, instead={"vector": "keyword"}
+        weights={"vector": 0.9, "keyword": 0.1, "temporal": 0.1}, importance=0.0, fallback={"vector": "keyword"}
     )
     with world(memory("a"), memory("b")) as env:
         fused = stage(draft(found=found), env)
     assert {one.memory.id: one.score for one in fused.candidates} == pytest.approx({"a": 1.0, "b": 0.6})
     with world(memory("a"), memory("b")) as env:
-        plain = replace(stage, instead={})(draft(found=found), env)
+        plain = replace(stage, fallback={})(draft(found=found), env)
     assert [one.memory.id for one in plain.candidates] == ["b", "a"]
 
 

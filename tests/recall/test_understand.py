@@ -4,16 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memorist.recall.understand import (
-    Mode,
-    bridge_phrases,
-    expand_query,
-    extractive_summary,
-    key_phrases,
-    query_mode,
-)
-from memorist.text.stems import stem
-from memorist.text.words import query_words
+from memorist.recall.understand import Mode, bridge_phrases, expand_query, extractive_summary, key_phrases, query_mode
+from memorist.text.words import query_words, stem
 from tests.recall import questions
 
 SAID = """

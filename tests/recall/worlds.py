@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from memorist.model import Candidate, Filter, Found, Hit, Memory, Query, RecallRequest, Times
+from memorist.models.embedding_text import generation_of
 from memorist.ports import Batch, Embedder
 from memorist.recall.stage import Draft, Env
 from memorist.stores.memory import MemoryStore
-from memorist.views import generation_of
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 

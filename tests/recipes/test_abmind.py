@@ -10,10 +10,10 @@ import pytest
 from memorist.model import Candidate, Fact, Filter, Kind, Memory, Recall, Tier, Usage, Worth
 from memorist.ports import Store
 from memorist.recall.data import to_data
-from memorist.recall.diversify import MMR
-from memorist.recall.enrich import CONFLICT, Enrich
+from memorist.recall.reason import CONFLICT, Enrich
 from memorist.recall.recipes import RECIPES
-from memorist.recall.search import Fuzzy, Signature
+from memorist.recall.select import MMR
+from memorist.recall.signals import Fuzzy, Signature
 from memorist.stores.memory import MemoryStore
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import ids, near, opened, scores, skipped, tuned

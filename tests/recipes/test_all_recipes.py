@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memorist
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import MissingService, NotFound
 from memorist.model import Kind, Link, Memory, Recall, Tier, instant
 from memorist.ports import Store
-from memorist.recall.cite import SOURCE_OF
+from memorist.recall.assemble import SOURCE_OF
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import recall_request
+from memorist.serialize import recall_to_data
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock, FakeEmbedder, sample_world
-from memorist.wire import recall_to_data
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import CountingStore, ids, near, opened, tuned
 

@@ -8,9 +8,8 @@ from math import exp, log
 import pytest
 
 from memorist.model import Candidate, Situation, Tier, Usage, Worth
-from memorist.recall.factors import LinearRecency, RecencyBand, SituationBoost, Spacing, Weibull
-from memorist.recall.factors.usage import soft_count
-from memorist.recall.search.fuzzy import Fuzzy
+from memorist.recall.factors import LinearRecency, RecencyBand, SituationBoost, Spacing, Weibull, soft_count
+from memorist.recall.signals import Fuzzy
 from tests.recall.worlds import NOW, draft, memory, world
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from memorist.model import Fact, Kind, Link, Memory, Origin, Recall, Times, Worth, instant
 from memorist.ports import Purpose, Store
-from memorist.recall.cite import SOURCE_OF
+from memorist.recall.assemble import SOURCE_OF
 from memorist.stores.memory import MemoryStore
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from memorist.text.tokens import count_tokens

@@ -8,8 +8,7 @@ import pytest
 
 from memorist.model import Origin
 from memorist.ports import Store
-from memorist.recall.recipes import RECIPES
-from memorist.recall.recipes.memorist import WEIGHTS
+from memorist.recall.recipes import RECIPES, WEIGHTS
 from memorist.testing import FakeClock, FakeEmbedder, sample_world
 from memorist.text.tokens import count_tokens
 from tests.recall.worlds import NOW, memory
@@ -36,8 +35,8 @@ def test_scores_follow_from_the_candidates_parts(query: str) -> None:
         fused = sum(WEIGHTS[name] * one.norm for name, one in weighed.evidence.items())
         added = steps["add"][id].parts["written_words"]
         assert weighed.score == pytest.approx((fused + added) * weighed.parts["bounded_recency"])
-        in_company = steps["company"][id]
-        assert in_company.score == pytest.approx(steps["credit"][id].score + sum(in_company.parts.values()))
+        in_company = steps["neighbour_boost"][id]
+        assert in_company.score == pytest.approx(steps["promote_sources"][id].score + sum(in_company.parts.values()))
 
 
 def test_age_alone_does_not_bury_the_better_answer() -> None:

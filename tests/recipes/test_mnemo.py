@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
 from memorist.ports import Store
-from memorist.recall.diversify import diverse_order
-from memorist.recall.noise import PROTOTYPES, learn
 from memorist.recall.recipes import RECIPES
 from memorist.recall.search import Search
-from memorist.recall.select import MinimumScore, Scope
+from memorist.recall.select import PROTOTYPES, MinimumScore, Scope, diverse_order, learn
 from memorist.stores.memory import MemoryStore
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from tests.recall.worlds import NOW, draft, memory, world

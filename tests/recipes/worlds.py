@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.model import Kind, Link, Memory, Recall, fingerprint
+from memorist.models.embedding_text import generation_of
 from memorist.ports import Batch, Embedder, Purpose, Reranker, Store
 from memorist.recall.data import with_settings
 from memorist.recall.pipeline import Pipeline
@@ -19,7 +20,6 @@ from memorist.recall.recipes import RECIPES
 from memorist.remember.entities import about
 from memorist.stores.memory import MemoryStore
 from memorist.testing.fakes import FakeClock
-from memorist.views import generation_of
 from tests.recall.worlds import NOW, memory
 
 DIM = 6

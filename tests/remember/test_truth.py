@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.remember.truth import Claim, Form, Segment, forms, timeline
+from memorist.remember.timeline import Claim, Form, Segment, forms, timeline
 
 Told = tuple[str, int, int | None]
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from memorist.stores.index import Entry
-from memorist.text import bm25
-from memorist.text.languages import language
-from memorist.text.stems import stem
-from memorist.text.words import query_words
+from memorist.stores.index import IndexEntry
+from memorist.text import words
+from memorist.text.words import language, query_words, stem
 
-World = Mapping[str, Entry]
+World = Mapping[str, IndexEntry]
 Scores = dict[str, float]
 
 
-def field_words(entry: Entry, fields: Collection[str]) -> list[tuple[str, str]]:
+def field_words(entry: IndexEntry, fields: Collection[str]) -> list[tuple[str, str]]:
     """The words of the chosen fields, each with the language of its field."""
     chosen = [("text", entry.words), ("original", entry.original)]
     texts = [text.split() for name, text in chosen if name in fields and text]
@@ -55,17 +53,17 @@ def _bm25(world: World, asked: Sequence[str], fields: Collection[str], count: Ca
         found = {id: frequency for id, frequency in found.items() if frequency}
         rarity = _rarity(world, fields, list(found))
         for id, frequency in found.items():
-            norm = bm25.length_norm(float(lengths[id]), sum(having) / len(having))
-            scores[id] = scores.get(id, 0) + rarity * bm25.weight(frequency, norm)
+            norm = words.length_norm(float(lengths[id]), sum(having) / len(having))
+            scores[id] = scores.get(id, 0) + rarity * words.weight(frequency, norm)
     return scores
 
 
 def _rarity(world: World, fields: Collection[str], containing: Sequence[str]) -> float:
     documents = sum(bool(field_words(entry, fields)) for entry in world.values())
-    return bm25.idf(documents, len(containing))
+    return words.idf(documents, len(containing))
 
 
-def _best_likeness(asked: str, entry: Entry, fields: Collection[str]) -> float:
+def _best_likeness(asked: str, entry: IndexEntry, fields: Collection[str]) -> float:
     return max((_likeness(asked, word) for _, word in field_words(entry, fields)), default=0)
 
 

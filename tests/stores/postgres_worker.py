@@ -11,7 +11,7 @@ import time
 from itertools import count
 
 import memorist
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import StoreError
 from memorist.ports import Batch, Reader
 from memorist.testing import memory

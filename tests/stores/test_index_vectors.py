@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
 from memorist.model import Filter, Hit
-from memorist.stores.index import Entry, Index, IndexView, entry_of, matrix
-from memorist.stores.index.matrix import Matrix, unit
+from memorist.stores.index import Index, IndexEntry, IndexView, entry_of
+from memorist.stores.index import vectors as vector_columns
+from memorist.stores.index.vectors import Matrix, unit
 from memorist.testing.world import memory
 
 ALL = Filter()
 Views = Mapping[str, NDArray[Any]]
 
 
-def entry(id: str, views: Views, scope: str = "global") -> Entry:
+def entry(id: str, views: Views, scope: str = "global") -> IndexEntry:
     return entry_of(memory("a lamp", id=id, scope=scope), views)
 
 
@@ -173,8 +174,8 @@ def test_beyond_the_exact_rows_hardly_anything_is_missed(monkeypatch: pytest.Mon
     rows = clustered(6000, 100)
     view = index_of({f"{n:04}": {"text": row} for n, row in enumerate(rows)}).view()
     exact = [view.search_vector(row, ALL, 10) for row in rows[::300]]
-    monkeypatch.setattr(matrix, "EXACT_ROWS", 1000)
-    monkeypatch.setattr(matrix, "SHORTLIST", 400)
+    monkeypatch.setattr(vector_columns, "EXACT_ROWS", 1000)
+    monkeypatch.setattr(vector_columns, "SHORTLIST", 400)
     found = [view.search_vector(row, ALL, 10) for row in rows[::300]]
     shared = [len(set(ours) & set(theirs)) / 10 for ours, theirs in zip(found, exact, strict=True)]
     assert sum(shared) / len(shared) > 0.98
@@ -184,7 +185,7 @@ def test_beyond_the_exact_rows_hardly_anything_is_missed(monkeypatch: pytest.Mon
 
 
 def test_signs_are_read_as_far_as_a_view_sees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrix, "EXACT_ROWS", 10)
+    monkeypatch.setattr(vector_columns, "EXACT_ROWS", 10)
     rows = clustered(200, 70)
     made = index_of({f"{n:03}": {"text": row} for n, row in enumerate(rows[:100])})
     early = made.view()

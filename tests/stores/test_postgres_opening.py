@@ -15,13 +15,13 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import memorist
+from memorist.engine.open import open_database
 from memorist.errors import InvalidInput, NewerStore, StoreError
 from memorist.model import Origin
-from memorist.opening import open_database
 from memorist.ports import Batch
 from memorist.stores.postgres import PostgresStore
 from memorist.stores.postgres.administration import spread
-from memorist.stores.postgres.migrations import MIGRATIONS
+from memorist.stores.postgres.database import MIGRATIONS
 from memorist.stores.postgres.schema import DISTRIBUTED
 from memorist.testing import memory
 

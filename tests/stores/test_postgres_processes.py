@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 import memorist
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import Closed, StoreBusy
 from memorist.model import Filter, Memory, instant
 from memorist.ports import Batch

@@ -14,9 +14,8 @@ import pytest
 from memorist.errors import InvalidInput, NewerStore, NotFound, SpaceMismatch, StoreError
 from memorist.ports import Batch
 from memorist.stores.sqlite import SqliteStore
-from memorist.stores.sqlite.connection import Connections
-from memorist.stores.sqlite.database import Database
-from memorist.stores.sqlite.migrations import MIGRATIONS, migrate, name_of, pending
+from memorist.stores.sqlite.connection import Connections, Database
+from memorist.stores.sqlite.schema import MIGRATIONS, migrate, name_of, pending
 from memorist.testing import memory
 from tests.stores.processes import run, working
 

@@ -82,7 +82,7 @@ def test_a_load_that_fails_is_made_up_for(store: SqliteStore, monkeypatch: pytes
     store.put(Batch([memory("a lantern", id="b"), memory("a lantern", id="c")]))
     whole = sync.FileSnapshot.changed
 
-    def half(snapshot: sync.FileSnapshot, seen: int) -> Iterator[sync.Entry]:
+    def half(snapshot: sync.FileSnapshot, seen: int) -> Iterator[sync.IndexEntry]:
         yield next(whole(snapshot, seen))
         raise ZeroDivisionError
 
@@ -98,7 +98,7 @@ def test_a_write_during_a_load_is_left_to_the_next(store: SqliteStore, monkeypat
     store.put(Batch([memory("a lantern", id="a")]))
     whole = sync.FileSnapshot.changed
 
-    def meanwhile(snapshot: sync.FileSnapshot, seen: int) -> Iterator[sync.Entry]:
+    def meanwhile(snapshot: sync.FileSnapshot, seen: int) -> Iterator[sync.IndexEntry]:
         other.put(Batch([memory("a lantern", id="b")]))
         other.delete(["a"])
         return whole(snapshot, seen)

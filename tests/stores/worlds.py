@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from memorist.model import Filter
-from memorist.stores.index import Entry, Index, IndexView, field, index, lexicon, scoring, top
+from memorist.stores.index import Index, IndexEntry, IndexView, columns, field, index, words
 from tests.stores.naive import World
 
 WORDS = [
@@ -30,7 +30,7 @@ analysed = st.builds(
     st.lists(st.sampled_from(WORDS), max_size=8),
 )
 entries = st.builds(
-    Entry,
+    IndexEntry,
     id=st.sampled_from("abcdefghij"),
     kind=st.just("episodic"),
     scope=st.just("global"),
@@ -54,7 +54,7 @@ entries = st.builds(
 class Step(NamedTuple):
     """One call of `apply`, and whether somebody searches after it."""
 
-    entries: list[Entry]
+    entries: list[IndexEntry]
     removed: list[str]
     searched: bool
 
@@ -68,7 +68,7 @@ steps = st.lists(
 
 def played(story: Sequence[Step]) -> Iterator[tuple[IndexView, World]]:
     """The view after each step, and what it should hold."""
-    made, world = Index(), dict[str, Entry]()
+    made, world = Index(), dict[str, IndexEntry]()
     for number, step in enumerate(story, 1):
         made.apply(step.entries, step.removed, generation=number)
         kept = {id: entry for id, entry in world.items() if id not in step.removed}
@@ -86,8 +86,8 @@ def small_numbers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(field, "_RECENT_ROWS", 3)
         patch.setattr(index, "_FEW_DEAD", 4)
-        patch.setattr(lexicon, "_SMALL", 6)
-        patch.setattr(scoring, "_DENSE", 2)
-        patch.setattr(top, "_SAMPLED_FROM", 4)
-        patch.setattr(top, "_STRIDE", 2)
+        patch.setattr(words, "_SMALL", 6)
+        patch.setattr(field, "_DENSE", 2)
+        patch.setattr(columns, "_SAMPLED_FROM", 4)
+        patch.setattr(columns, "_STRIDE", 2)
         yield

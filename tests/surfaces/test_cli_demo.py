@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memorist.recall.recipes import RECIPES
-from memorist.surfaces.cli.story import QUESTIONS, TURNS
+from memorist.surfaces.cli.demo import QUESTIONS, TURNS
 from tests.surfaces.conftest import Cli
 
 

@@ -97,7 +97,7 @@ def complete(bare: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 def test_shells_complete_commands_recipes_kinds_and_tiers(complete: Callable[..., list[str]]) -> None:
     assert {"remember", "recall", "recipes"} <= set(complete("memorist re"))
     assert set(RECIPES) <= set(complete("memorist recall x --recipe "))
-    assert complete("memorist recipes rec") == ["memorist"]
+    assert complete("memorist recipes memoris") == ["memorist"]
     assert complete("memorist remember x --kind ") == list(Kind)
     assert complete("memorist list --kinds s") == ["semantic", "subgoal", "source"]
     assert complete("memorist list --tier ") == list(Tier)

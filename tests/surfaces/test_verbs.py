@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 import memorist
-from memorist.surfaces.rest.settings import Settings
+from memorist.surfaces.rest.server import Settings
 from tests.surfaces.rest.conftest import Running, running
 from tests.surfaces.verbs import FILE_STORIES, STORIES, Verbs
 

@@ -15,9 +15,8 @@ from memorist.text.dates import DateSpan, find_dates, normalise_dates
 from memorist.text.dates.chinese import chinese
 from memorist.text.dates.english import english
 from memorist.text.dates.grammar import Grammar, Reading
-from memorist.text.dates.hints import may_hold_dates
-from memorist.text.dates.iso import iso
-from memorist.text.dates.reader import read, scan
+from memorist.text.dates.numbers import iso
+from memorist.text.dates.reader import may_hold_dates, read, scan
 from memorist.text.dates.tokens import tokenise
 from memorist.text.dates.values import Context, Prefer
 

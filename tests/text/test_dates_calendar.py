@@ -8,12 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.text.dates.calendar import Unit, add, holding, month, neighbour, nth, nth_week, nth_weekday, year
+from memorist.text.dates.calendar import (
+    Unit,
+    add,
+    chinese_day,
+    clear_and_bright,
+    easter,
+    holding,
+    islamic_day,
+    month,
+    neighbour,
+    nth,
+    nth_week,
+    nth_weekday,
+    year,
+)
 from memorist.text.dates.clock import AFTERNOON, clock, from_to, in_part
 from memorist.text.dates.holidays import ENGLISH_HOLIDAYS, long_weekend
-from memorist.text.dates.lunar import chinese_day, clear_and_bright, easter, islamic_day
-from memorist.text.dates.numbers import chinese_number, full_year, spelled
-from memorist.text.dates.shares import Share, share_of
+from memorist.text.dates.numbers import Share, chinese_number, full_year, share_of, spelled
 from memorist.text.dates.tokens import tokenise
 from memorist.text.dates.values import latest
 

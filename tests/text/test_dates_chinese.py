@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from memorist.text.dates import find_dates
-from memorist.text.dates.iso import iso
+from memorist.text.dates.numbers import iso
 
 MONDAY = datetime(2016, 11, 7, 16, 12)
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.text.chatter import says_nothing
-from memorist.text.copies import copies, pieces_of
-from memorist.text.gist import denials, gist, repeats
+from memorist.text.gist import copies, denials, gist, pieces_of, repeats
 
 KNOWN = "Alice has been at Google for 5 years."
 

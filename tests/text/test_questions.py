@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memorist.text.questions import asks
+from memorist.text.chatter import asks
 
 
 @pytest.mark.parametrize(

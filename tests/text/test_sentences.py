@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.text.sentences import sentences
+from memorist.text.tokens import sentences
 
 
 @pytest.mark.parametrize(

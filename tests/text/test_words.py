@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.text.fold import fold
-from memorist.text.languages import language
-from memorist.text.stems import stem, stem_all
-from memorist.text.stop_words import STOP_WORDS
-from memorist.text.words import LONGEST, analyse, query_words, words
+from memorist.text.words import LONGEST, STOP_WORDS, analyse, fold, language, query_words, stem, stem_all, words
 
 EXAMPLES = {
     "Alice moved to Stockholm.": "alice moved to stockholm",

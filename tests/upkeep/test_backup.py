@@ -21,7 +21,7 @@ from tests.upkeep.worlds import answers, fill, opened
 
 WRITER = """
 import sys
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
 with Engine(SqliteStore.open(sys.argv[1]), embedder=FakeEmbedder(), background=False) as engine:

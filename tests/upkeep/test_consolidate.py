@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 import memorist
 from memorist.asking import Askers, Models
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import CITES, Kind
 from memorist.stores.memory import MemoryStore
 from memorist.testing.fakes import FakeClock, FakeEmbedder
-from memorist.text.salient import salient
+from memorist.text.phrases import salient
 from memorist.upkeep.consolidate import PERIODS
-from memorist.upkeep.consolidate.periods import period_of
+from memorist.upkeep.consolidate.notes import period_of
 from tests.asking.fakes import FakeLLM
 
 DAY = timedelta(days=1)

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Candidate
 from memorist.recall.data import from_data, to_data
 from memorist.recall.factors import FeedbackFactor
 from memorist.recall.recipes import RECIPES
 from memorist.recall.score import Weigh
+from memorist.serialize import recall_to_data
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeClock
 from memorist.upkeep.feedback import DOUBT, MOST, judged
-from memorist.wire import recall_to_data
 from tests.recall.worlds import draft, memory
 from tests.upkeep.worlds import answers, fill, opened
 

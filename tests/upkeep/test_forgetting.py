@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import memorist
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Entity, Kind
 from memorist.ports import Batch, Entry, Job
+from memorist.serialize import receipt_to_data
 from memorist.stores.sqlite import SqliteStore, remnants
-from memorist.stores.sqlite.database import Database
+from memorist.stores.sqlite.connection import Database
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
 from memorist.testing.world import memory, sample_world
-from memorist.wire import receipt_to_data
 from tests.secret_samples import SAMPLES
 from tests.upkeep.worlds import answers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import instant
 from memorist.stores.memory import MemoryStore

@@ -7,13 +7,12 @@ from itertools import permutations
 
 import pytest
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import StoreError
 from memorist.ports import Batch, Plan, Store
 from memorist.testing import memory
 from memorist.testing.fakes import FakeClock, FakeEmbedder
-from memorist.upkeep.exporting import export
-from memorist.upkeep.moving import move
+from memorist.upkeep.transfer import export, move
 from tests.stores.kinds import STORES, OpenStore
 
 

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import EmbeddingMismatch, InvalidInput, MissingService
 from memorist.model import Filter, Kind, Link
+from memorist.models.embedding_text import generation_of
 from memorist.ports import Batch, Progress, Purpose, Store
-from memorist.remember.sessions.links import HIERARCHY
+from memorist.remember.sessions.run import HIERARCHY
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
 from memorist.testing.world import memory
 from memorist.upkeep import reembed as reembedding
-from memorist.views import generation_of
 from tests.upkeep.worlds import fill, opened
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def test_recalls_and_writes_go_on_during_a_run(tmp_path: Path, monkeypatch: pyte
 
 KILLED = """
 import sys
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
 from memorist.upkeep import reembed

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput
 from memorist.model import Kind, Link, Memory, Origin, Tier, Times, Usage, Worth
-from memorist.notices import Notice, Notices
 from memorist.ports import Batch, Store
-from memorist.remember.sessions.links import HIERARCHY, MEMBERSHIP, PROVENANCE
+from memorist.ports.notices import Notice, Notices
+from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
 from memorist.testing.recorded_run import GOAL, STEPS
-from memorist.upkeep.tidy import Change, Tidying
-from memorist.upkeep.tidy.merges import same_statement
+from memorist.upkeep.tidy import TidyChange, Tidying
+from memorist.upkeep.tidy.rules import same_statement
 from tests.recipes.worlds import near
 from tests.upkeep.worlds import answers, fill, opened
 
@@ -298,7 +298,7 @@ def test_what_changed_between_plan_and_write_is_left_alone() -> None:
 
 def test_a_change_as_json_tells_what_it_moves() -> None:
     (change,) = engine_with(node("a", age=30)).tidy().changes
-    assert isinstance(change, Change)
+    assert isinstance(change, TidyChange)
     data = change.to_data()
     assert (data["rule"], data["id"]) == ("decay", "a")
     assert data["changes"]["a"]["before"]["valid_to"] is None

@@ -14,19 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.bench.datasets import load
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import EmbeddingMismatch, InvalidInput
 from memorist.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth
+from memorist.models.embedding_text import generation_of
 from memorist.ports import Kept, Plan, Store
 from memorist.recall.recipes import RECIPES
+from memorist.serialize import FIELDS, memory_from_data, memory_to_data
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
 from memorist.testing.world import memory
 from memorist.upkeep import importing
-from memorist.views import generation_of
-from memorist.wire import memory_to_data
-from memorist.wire_in import FIELDS, memory_from_data
 from tests.upkeep.worlds import answers, fill, opened
 
 STORES: dict[str, Callable[[Path], Store]] = {

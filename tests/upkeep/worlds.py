@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.model import Item
+from memorist.models.embedding_text import generation_of
 from memorist.ports import Batch, Embedder, Entry, Job, Store
 from memorist.recall.recipes import RECIPES
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
 from memorist.testing.world import sample_world
-from memorist.views import generation_of
 
 QUESTIONS = (
     "Where does Alice live?",

@@ -1,4 +1,4 @@
-"""What a model reads out of texts: whom they speak of, and what they state, each with the words that say so."""
+"""Prompts that read facts out of texts, and write notes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import date
 from typing import Any
 
 from memorist.asking.asker import Asker
-from memorist.asking.shape import TRUTH, maybe, number, record, several, text, whole
-from memorist.asking.source import Source
+from memorist.asking.query import Source, must_cite
+from memorist.asking.wording import TRUTH, clipped, maybe, number, record, several, text, whole
 
 BATCH = 8
 """Texts that are read at once."""
@@ -30,7 +30,7 @@ _SCHEMA = record(entities=several(_ENTITY, 0, 60), statements=several(_STATEMENT
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedAnswer:
     """An entity that texts speak of, and what else they call it."""
 
     name: str
@@ -39,7 +39,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StatementAnswer:
     """Subject, relation and object as the text of that number states or denies them; `quote` stands in the text."""
 
     number: int
@@ -57,8 +57,8 @@ class Statement:
 class Extracted:
     """What texts speak of and what they state."""
 
-    entities: tuple[Named, ...] = ()
-    statements: tuple[Statement, ...] = ()
+    entities: tuple[NamedAnswer, ...] = ()
+    statements: tuple[StatementAnswer, ...] = ()
 
 
 def facts(asker: Asker, sources: Sequence[Source]) -> Extracted:
@@ -84,14 +84,14 @@ def _extracted(answer: dict[str, Any], texts: Mapping[int, str]) -> Extracted:
     )
 
 
-def _named(given: dict[str, Any]) -> Named:
+def _named(given: dict[str, Any]) -> NamedAnswer:
     name = given["name"].strip()
     aliases = dict.fromkeys(alias.strip() for alias in given["aliases"])
-    return Named(name, given["kind"].strip().casefold(), tuple(one for one in aliases if one and one != name))
+    return NamedAnswer(name, given["kind"].strip().casefold(), tuple(one for one in aliases if one and one != name))
 
 
-def _statement(given: dict[str, Any]) -> Statement:
-    return Statement(
+def _statement(given: dict[str, Any]) -> StatementAnswer:
+    return StatementAnswer(
         number=given["number"],
         subject=given["subject"].strip(),
         relation="_".join(given["relation"].casefold().split()),
@@ -104,13 +104,13 @@ def _statement(given: dict[str, Any]) -> Statement:
     )
 
 
-def _merged(entities: Sequence[Named]) -> tuple[Named, ...]:
+def _merged(entities: Sequence[NamedAnswer]) -> tuple[NamedAnswer, ...]:
     """Entities of one name, case aside, as one with the aliases of all."""
-    merged: dict[str, Named] = {}
+    merged: dict[str, NamedAnswer] = {}
     for one in entities:
         known = merged.setdefault(one.name.casefold(), one)
         aliases = dict.fromkeys((*known.aliases, *one.aliases))
-        merged[one.name.casefold()] = Named(known.name, known.kind, tuple(aliases))
+        merged[one.name.casefold()] = NamedAnswer(known.name, known.kind, tuple(aliases))
     return tuple(merged.values())
 
 
@@ -123,3 +123,27 @@ def _date(given: str | None) -> date | None:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
+
+
+MOST_TEXTS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note in Markdown and the numbers of the texts it cites."""
+
+    text: str
+    cites: tuple[int, ...]
+
+
+def note(asker: Asker, subject: str, sources: Sequence[Source]) -> Note:
+    """One note on a subject from dated texts, at most the first 60; it cites their numbers and no others."""
+    shown = sources[:MOST_TEXTS]
+    data = {"subject": clipped(subject, 200), "texts": [one.to_data() for one in shown]}
+    numbers = {one.number for one in shown}
+
+    def made(answer: Any) -> Note:
+        written = answer["note"].strip()
+        return Note(written, must_cite(written, numbers))
+
+    return asker.ask("note", data, record(note=text(6000)), made)

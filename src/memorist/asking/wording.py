@@ -1,11 +1,77 @@
-"""The steps a model can do, and the instructions of each: files beside this one, the same for every vendor."""
+"""What every prompt shares: fenced texts, instructions, the shape of an answer and reading it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any, cast
 
 from memorist.errors import InvalidInput
+from memorist.text.patterns import lazy
+
+OPEN, CLOSE = "<data>\n", "\n</data>"
+_ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
+_SURROGATE = lazy("[\ud800-\udfff]")
+
+
+def fenced(data: Mapping[str, Any]) -> str:
+    """One JSON document between the tags; `<`, `>` and `&` are escaped, so its texts hold no tag of their own."""
+    text = json.dumps(data, ensure_ascii=False).translate(_ESCAPED)
+    return OPEN + _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + CLOSE
+
+
+def clipped(text: str, longest: int) -> str:
+    """A text's beginning, with an ellipsis where more follows."""
+    return text if len(text) <= longest else f"{text[:longest]} …"
+
+
+Schema = dict[str, Any]
+
+
+def record(**properties: Schema) -> Schema:
+    """An object of exactly these properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def text(longest: int) -> Schema:
+    """A string of bounded length."""
+    return {"type": "string", "maxLength": longest}
+
+
+def maybe(schema: Schema) -> Schema:
+    """The same, or null."""
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def one_of(choices: Sequence[str]) -> Schema:
+    """One of these words."""
+    return {"type": "string", "enum": list(choices)}
+
+
+def number(low: float, high: float) -> Schema:
+    """A number from low to high."""
+    return {"type": "number", "minimum": low, "maximum": high}
+
+
+def whole(low: int, high: int) -> Schema:
+    """A whole number from low to high."""
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
+TRUTH: Schema = {"type": "boolean"}
+
+
+def several(items: Schema, least: int, most: int) -> Schema:
+    """A list of bounded length."""
+    return {"type": "array", "items": items, "minItems": least, "maxItems": most}
+
 
 STEPS = (
     "mode",
@@ -41,3 +107,88 @@ def require_steps(names: Iterable[str], where: str) -> None:
     for name in names:
         if name not in STEPS:
             raise InvalidInput(f"{where} names a step {name!r}, which is unknown", remedy=f"Known: {', '.join(STEPS)}.")
+
+
+LONGEST_ANSWER = 100_000
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "number": (int, float),
+    "integer": int,
+    "boolean": bool,
+    "null": type(None),
+}
+_THOUGHT = lazy(r"\A\s*<think>.*?</think>", re.DOTALL)
+_FENCE = lazy(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL | re.IGNORECASE)
+
+
+class Broken(Exception):
+    """What is wrong with an answer, in words of ours only: it is told to the model, which may be asked again."""
+
+
+def read(text: str, schema: Mapping[str, Any]) -> Any:
+    """The JSON value of an answer that fits the schema; a code fence or a thought before it is stripped."""
+    if len(text) > LONGEST_ANSWER:
+        raise Broken(f"it is longer than {LONGEST_ANSWER:,} characters")
+    if not text.strip():
+        raise Broken("it is empty")
+    bare = _THOUGHT.sub("", text)
+    inside = _FENCE.search(bare)
+    try:
+        value = json.loads(inside[1] if inside else bare, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise Broken("it is not one JSON object and nothing else") from None
+    check(value, schema)
+    return value
+
+
+def check(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> None:
+    """Raise Broken where a value does not fit the part of JSON schema that our steps use."""
+    _check_type(value, schema, where)
+    if "enum" in schema and value not in schema["enum"]:
+        raise Broken(f"{where} is none of {', '.join(schema['enum'])}")
+    if isinstance(value, dict):
+        _check_properties(cast("dict[str, Any]", value), schema, where)
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+        _within(len(items), schema.get("minItems"), schema.get("maxItems"), f"the length of {where}")
+        for place, one in enumerate(items):
+            check(one, schema.get("items", {}), f"{where}[{place}]")
+    elif isinstance(value, str):
+        _within(len(value), None, schema.get("maxLength"), f"the length of {where}")
+    elif isinstance(value, int | float):
+        _within(value, schema.get("minimum"), schema.get("maximum"), where)
+
+
+def _check_type(value: Any, schema: Mapping[str, Any], where: str) -> None:
+    wanted = schema.get("type")
+    if wanted is None:
+        return
+    names = cast("Sequence[str]", [wanted] if isinstance(wanted, str) else wanted)
+    if not any(_is(value, name) for name in names):
+        raise Broken(f"{where} is not of type {' or '.join(names)}")
+
+
+def _is(value: Any, name: str) -> bool:
+    return isinstance(value, _TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
+
+
+def _check_properties(value: dict[str, Any], schema: Mapping[str, Any], where: str) -> None:
+    for name in schema.get("required", ()):
+        if name not in value:
+            raise Broken(f"{where} lacks {name!r}")
+    for name, inner in schema.get("properties", {}).items():
+        if name in value:
+            check(value[name], inner, name if where == "the answer" else f"{where}.{name}")
+
+
+def _within(number: float, low: float | None, high: float | None, what: str) -> None:
+    if low is not None and number < low:
+        raise Broken(f"{what} is less than {low}")
+    if high is not None and number > high:
+        raise Broken(f"{what} is more than {high}")
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)  # JSON has no NaN and no infinity

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from memorist.bench.model import Answer, Dataset, Group, Question, Run
+from memorist.bench.model import Answer, BenchRun, Dataset, Group, Question
 from memorist.errors import InvalidInput
 
 K = TypeVar("K")
@@ -39,7 +39,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MeasurePart:
     """Means over some questions: judged by turn, judged by session, and recall against context tokens."""
 
     queries: int
@@ -68,9 +68,9 @@ class Summary:
     """
 
     recipe: str
-    overall: Part
-    answerable: Part | None
-    types: Mapping[str, Part]
+    overall: MeasurePart
+    answerable: MeasurePart | None
+    types: Mapping[str, MeasurePart]
     latency: Figures
     stages: Mapping[str, Figures]
     tokens: float
@@ -83,7 +83,7 @@ class Summary:
         return {"queries": self.overall.queries, **self.overall.turns, **self.latency, "tokens": self.tokens}
 
 
-def summarise(dataset: Dataset, run: Run) -> Summary:
+def summarise(dataset: Dataset, run: BenchRun) -> Summary:
     """The figures of what a recipe answered; questions it was not asked do not count."""
     rows = tuple(_rows(dataset, run))
     if not rows:
@@ -102,9 +102,9 @@ def summarise(dataset: Dataset, run: Run) -> Summary:
     )
 
 
-def part(rows: Sequence[Row]) -> Part:
+def part(rows: Sequence[Row]) -> MeasurePart:
     """Means over some rows, each question counting the same."""
-    return Part(
+    return MeasurePart(
         queries=len(rows),
         turns=_means([row.turns for row in rows]),
         sessions=_means([row.sessions for row in rows if row.sessions is not None]) or None,
@@ -158,7 +158,7 @@ def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
     return {f"p{percent}_ms": float(value) for percent, value in zip(PERCENTILES, values, strict=True)}
 
 
-def _rows(dataset: Dataset, run: Run) -> Iterable[Row]:
+def _rows(dataset: Dataset, run: BenchRun) -> Iterable[Row]:
     questions = {(group.name, question.id): question for group in dataset.groups for question in group.questions}
     sessions = {group.name: _sessions_of(group) for group in dataset.groups}
     counted = any(answer.tokens_at for answer in run.answers)
@@ -199,7 +199,7 @@ def _sessions_of(group: Group) -> Mapping[str, str] | None:
     return {document.id: document.session or document.id for document in group.documents}
 
 
-def _by_type(rows: Sequence[Row]) -> dict[str, Part]:
+def _by_type(rows: Sequence[Row]) -> dict[str, MeasurePart]:
     types: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.type is not None:

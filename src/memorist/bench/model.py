@@ -72,7 +72,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class BenchRun:
     """All answers of one recipe on one dataset, in the dataset's order."""
 
     recipe: str

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from memorist.bench.journal import answer_from_data, answer_to_data
-from memorist.bench.measures import Figures, Part, Summary, summarise
-from memorist.bench.model import Dataset, Run
+from memorist.bench.measures import Figures, MeasurePart, Summary, summarise
+from memorist.bench.model import BenchRun, Dataset
 from memorist.bench.runner import Setup
 from memorist.bench.statistics import compare, mean_interval
 from memorist.errors import InvalidInput
@@ -77,7 +77,7 @@ class Results:
 
 
 def gather(
-    dataset: Dataset, runs: Sequence[Run], pipelines: Sequence[Pipeline], setup: Setup, conditions: Conditions
+    dataset: Dataset, runs: Sequence[BenchRun], pipelines: Sequence[Pipeline], setup: Setup, conditions: Conditions
 ) -> Results:
     """Figures, intervals, and the first recipe against each of the others."""
     found = [_result(dataset, run, one, setup) for run, one in zip(runs, pipelines, strict=True)]
@@ -101,7 +101,7 @@ class Baseline:
     """What an earlier run answered, by recipe."""
 
     file: Path
-    runs: Mapping[str, Run]
+    runs: Mapping[str, BenchRun]
 
 
 def read_baseline(file: Path, dataset: Dataset) -> Baseline:
@@ -115,7 +115,7 @@ def read_baseline(file: Path, dataset: Dataset) -> Baseline:
         )
     try:
         runs = {
-            name: Run(name, tuple(answer_from_data(one) for one in recipe["answers"]))
+            name: BenchRun(name, tuple(answer_from_data(one) for one in recipe["answers"]))
             for name, recipe in data["recipes"].items()
         }
     except (KeyError, TypeError, AttributeError):
@@ -137,7 +137,7 @@ def _against(dataset: Dataset, result: Result, baseline: Baseline) -> list[Diffe
     shared = tuple(one for one in baseline.runs[name].answers if (one.group, one.question) in asked)
     if not shared:
         raise InvalidInput(f"{baseline.file} and this run share no question", remedy=REPEAT)
-    return _compared(result.summary, summarise(dataset, Run(name, shared)), f"{name} of {baseline.file.name}")
+    return _compared(result.summary, summarise(dataset, BenchRun(name, shared)), f"{name} of {baseline.file.name}")
 
 
 def to_data(results: Results, *, answers: bool = False) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def to_data(results: Results, *, answers: bool = False) -> dict[str, Any]:
     }
 
 
-def _result(dataset: Dataset, run: Run, pipeline: Pipeline, setup: Setup) -> Result:
+def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -> Result:
     summary = summarise(dataset, run)
     found = {name: mean_interval([row.turns[name] for row in summary.rows]) for name in WITH_INTERVALS}
     intervals = {name: (one.low, one.high) for name, one in found.items()}
@@ -206,12 +206,12 @@ def _result_to_data(one: Result, answers: bool) -> dict[str, Any]:
     return data | ({"answers": [answer_to_data(row.answer) for row in summary.rows]} if answers else {})
 
 
-def _part_to_data(part: Part) -> dict[str, Any]:
+def _part_to_data(part: MeasurePart) -> dict[str, Any]:
     sessions = None if part.sessions is None else _rounded(part.sessions)
     return {"queries": part.queries, **_rounded(part.turns), "sessions": sessions}
 
 
-def _by_budget(part: Part) -> dict[str, float]:
+def _by_budget(part: MeasurePart) -> dict[str, float]:
     return {str(budget): round(share, 5) for budget, share in part.at_tokens.items()}
 
 

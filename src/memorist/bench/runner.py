@@ -1,4 +1,4 @@
-"""Ingest once, query many: every group in a space of its own, every recipe over the same spaces."""
+"""Running an experiment: every recipe and baseline over every question."""
 
 from __future__ import annotations
 
@@ -10,19 +10,44 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from memorist.bench.baselines import BASELINES
-from memorist.bench.model import Answer, Dataset, Document, Group, Question, Run
-from memorist.engine import Engine
+from memorist.bench.model import Answer, BenchRun, Dataset, Document, Group, Question
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import DENIES, STATES, Item, Kind, Memory, Recall, instant, memory_id
 from memorist.ports import Embedder, Progress, Reranker
-from memorist.recall.assemble import HEADER, line
-from memorist.recall.cite import SOURCE_OF
+from memorist.recall.assemble import HEADER, SOURCE_OF, Assemble, line
+from memorist.recall.fuse import Best, ReciprocalRank
 from memorist.recall.pipeline import REMEDIES, Pipeline
+from memorist.recall.prepare import Embed
+from memorist.recall.recipes import RECIPES
 from memorist.recall.request import RecallOptions
+from memorist.recall.search import Search
+from memorist.recall.select import Limit
+from memorist.recall.signals import Keyword, Vector
 from memorist.recall.stage import Signal
 from memorist.stores.memory import MemoryStore
 from memorist.text.tokens import count_tokens
+
+BM25 = Pipeline("bm25", (Search((Keyword(),)), Best(), Limit(), Assemble()))
+COSINE = Pipeline("cosine", (Embed(), Search((Vector(),)), Best(), Limit(), Assemble()))
+RRF = Pipeline("rrf", (Embed(), Search((Vector(), Keyword())), ReciprocalRank(k=60), Limit(), Assemble()))
+
+BASELINES: dict[str, Pipeline] = {one.name: one for one in (BM25, COSINE, RRF)}
+ALL = "all"
+"""Stands for every recipe that ships."""
+
+
+def chosen(names: list[str], known: dict[str, Pipeline]) -> list[Pipeline]:
+    """The pipelines of these names, each once; `known` are the recipes there are besides the baselines."""
+    pipelines = {**BASELINES, **known}
+    wanted = [one for name in names for one in (RECIPES if name == ALL else [name])]
+    for name in wanted:
+        if name not in pipelines:
+            raise InvalidInput(
+                f"There is no recipe {name!r}", remedy=f"Choose {ALL} or some of {', '.join([*known, *BASELINES])}."
+            )
+    return [pipelines[name] for name in dict.fromkeys(wanted)]
+
 
 LIMIT = 50
 """Items asked for, so that recall@50 can be measured."""
@@ -92,7 +117,7 @@ def run(
     *,
     journal: Journal | None = None,
     progress: Progress | None = None,
-) -> list[Run]:
+) -> list[BenchRun]:
     """Put every question to every recipe; groups without questions are not even read."""
     for pipeline in pipelines:
         setup.check(pipeline)
@@ -102,7 +127,7 @@ def run(
         if group.questions:
             for name, found in _run_group(group, pipelines, setup, journal, tell):
                 answers[name] += found
-    return [Run(pipeline.name, tuple(answers[pipeline.name])) for pipeline in pipelines]
+    return [BenchRun(pipeline.name, tuple(answers[pipeline.name])) for pipeline in pipelines]
 
 
 def _silent(_more: int) -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import memorist
-from memorist.bench.baselines import chosen
 from memorist.bench.cache import StoredEmbedder
 from memorist.bench.journal import WorkFiles
 from memorist.bench.model import Dataset
 from memorist.bench.results import Conditions, Results, gather, machine
-from memorist.bench.runner import LIMIT, Setup, run
+from memorist.bench.runner import LIMIT, Setup, chosen, run
 from memorist.config import Config
 from memorist.errors import InvalidInput
 from memorist.models import embedders, rerankers
@@ -26,7 +25,7 @@ from memorist.recall.recipes import RECIPES, custom_recipes
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Experiment:
     """What is to be measured, and with what."""
 
     pipelines: tuple[Pipeline, ...]
@@ -69,7 +68,7 @@ def prepare(
     changes: Sequence[str] = (),
     limit: int = LIMIT,
     cached_queries: bool = False,
-) -> Session:
+) -> Experiment:
     """The session that settings and options describe; `changes` are written `stage.parameter=value`."""
     known = {**RECIPES, **custom_recipes(config.recipes)}
     wanted = parsed(changes)
@@ -77,7 +76,7 @@ def prepare(
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))
     reranker, packaged = rerankers.build(config.reranker), rerankers.packaged_for(config.reranker)
     stored = None if embedder is None else StoredEmbedder(embedder, cache, queries=cached_queries)
-    return Session(
+    return Experiment(
         pipelines=tuple(pipelines),
         setup=Setup(stored, reranker, limit, packaged),
         cache=cache,

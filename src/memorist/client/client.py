@@ -11,22 +11,50 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 from urllib.parse import quote
 
 from memorist.client import reading
-from memorist.client.session import RemoteSession
 from memorist.client.transport import Transport
 from memorist.client.upkeep import RemoteUpkeep
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, Recall
 from memorist.ports import Job, Page, Progress, Receipt, StoreStats
-from memorist.recall.explain import Explanation, explain
+from memorist.recall.explain import Absence, Explanation, explain
 from memorist.recall.request import Filters, RecallOptions, recall_request
-from memorist.recall.why_not import Absence
-from memorist.wire_in import memory_from_data
+from memorist.serialize import memory_from_data
 
 if TYPE_CHECKING:
-    from memorist.aio import AsyncEngine
-    from memorist.engine import Engine
+    from memorist.engine.aio import AsyncEngine
+    from memorist.engine.engine import Engine
+    from memorist.remember.fact_rows import FactFields
     from memorist.remember.record import Fields
-    from memorist.remember.relate import FactFields
+    from memorist.remember.sessions import Commit
+
+
+class RemoteSession:
+    """A run of an agent: keeps its steps, and learns from them when it is committed. Thread-safe."""
+
+    def __init__(self, transport: Transport, id: str, goal: str | None) -> None:
+        self._transport = transport
+        self._path = f"/sessions/{quote(id, safe='')}"
+        self.id = id
+        self.goal = goal
+
+    def step(self, observation: str, action: str | None = None, reward: float | None = None) -> Memory:
+        """Keep what was observed and what was then done, verbatim; it can be found as soon as this returns."""
+        body = {"observation": observation, "action": action, "reward": reward}
+        return memory_from_data(self._transport.post(f"{self._path}/steps", body))
+
+    def commit(self) -> Commit:
+        """Learn from the steps so far and close the session; another step opens it again."""
+        return reading.commit(self._transport.post(f"{self._path}/commit"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Commit, also after a failure: an agent learns from those too."""
+        self.commit()
+
 
 KEY = "MEMORIST_KEY"
 BATCH = 256
@@ -46,7 +74,7 @@ def connect(
 
 def connect_async(url: str, **options: Any) -> AsyncEngine:
     """`connect`, for asyncio; takes the same keywords."""
-    from memorist.aio import AsyncEngine
+    from memorist.engine.aio import AsyncEngine
 
     return AsyncEngine(cast("Engine", connect(url, **options)))  # it has the same verbs
 

@@ -6,22 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memorist.model import (
-    Evidence,
-    Item,
-    Memory,
-    Reasoned,
-    Recall,
-    RecallRequest,
-    Spent,
-    Step,
-    Touched,
-    Trace,
-    instant,
-)
+from memorist.model import Evidence, Item, Memory, Reasoned, Recall, RecallRequest, Spent, Step, Touched, Trace, instant
 from memorist.ports import Entry, Job, Page, Receipt, StoreStats
 from memorist.recall.explain import Explanation
-from memorist.wire_in import memory_from_data
+from memorist.serialize import memory_from_data
 
 if TYPE_CHECKING:
     from memorist.remember.ingest import IngestReport
@@ -29,6 +17,7 @@ if TYPE_CHECKING:
     from memorist.upkeep.audit import Report
     from memorist.upkeep.consolidate import Consolidation
     from memorist.upkeep.tidy import Tidying
+
 
 Data = Mapping[str, Any]
 
@@ -162,16 +151,16 @@ def report(data: Data) -> Report:
 def tidying(data: Data) -> Tidying:
     """What there is to tidy, or was tidied; memories before and after are known to the server alone."""
     from memorist.upkeep.tidy import Tidying
-    from memorist.upkeep.tidy.model import Change
+    from memorist.upkeep.tidy.desk import TidyChange
 
-    changes = tuple(Change(one["rule"], one["id"], one["reason"], ()) for one in data["changes"])
+    changes = tuple(TidyChange(one["rule"], one["id"], one["reason"], ()) for one in data["changes"])
     return Tidying(instant(data["at"]), changes, data["run"])
 
 
 def consolidation(data: Data) -> Consolidation:
     """Notes that were written."""
     from memorist.upkeep.consolidate import Consolidation
-    from memorist.upkeep.consolidate.model import WrittenNote
+    from memorist.upkeep.consolidate.notes import WrittenNote
 
     written = tuple(WrittenNote(**one) for one in data["written"])
     return Consolidation(instant(data["at"]), written, data["unchanged"], tuple(data["dropped"]))

@@ -13,10 +13,11 @@ from uuid import uuid4
 
 from memorist import errors
 from memorist.errors import Error, InvalidInput, MissingExtra
-from memorist.wire import error_name
+from memorist.serialize import error_name
 
 if TYPE_CHECKING:
     import httpx
+
 
 TYPE = "urn:memorist:"
 LONG = 3600.0

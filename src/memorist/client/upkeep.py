@@ -12,7 +12,7 @@ from memorist.client.transport import Transport, Unreachable, encoded, raise_pro
 from memorist.errors import InvalidInput
 from memorist.model import Memory, Recall, When
 from memorist.ports import Entry, Progress
-from memorist.wire_in import memory_from_data
+from memorist.serialize import memory_from_data
 
 if TYPE_CHECKING:
     from memorist.remember.ingest import IngestReport

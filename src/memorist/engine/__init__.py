@@ -1,5 +1,1 @@
-"""What can you do with an open memory: the verbs."""
-
-from memorist.engine.engine import Engine
-
-__all__ = ["Engine"]
+"""The engine: the verbs of an open memory, and what opens one."""

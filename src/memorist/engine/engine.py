@@ -11,40 +11,32 @@ from types import TracebackType
 from typing import Any, Self, Unpack, cast
 
 from memorist.asking import Askers
-from memorist.clock import SystemClock
-from memorist.embedding import StoreEmbedder
 from memorist.engine.upkeep import SCRUB, Upkeep
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Fact, Filter, Memory, Recall
-from memorist.notices import Notice, Notices
+from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
-from memorist.recall.explain import Explanation, explain
+from memorist.ports.models import SystemClock
+from memorist.ports.notices import Notice, Notices
+from memorist.recall.explain import Absence, Explanation, explain, why_not
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
-from memorist.recall.request import (
-    Filters,
-    RecallOptions,
-    at_least,
-    erasure_filter,
-    listing_filter,
-    recall_request,
-)
+from memorist.recall.request import Filters, RecallOptions, at_least, erasure_filter, listing_filter, recall_request
 from memorist.recall.stage import Env
-from memorist.recall.why_not import Absence, why_not
-from memorist.remember.by_model import TASK as FACTS
-from memorist.remember.by_model import FactReader
 from memorist.remember.entities import Find, names
+from memorist.remember.fact_rows import FactFields, relation_claim
+from memorist.remember.forgetting import READ as FACTS
 from memorist.remember.forgetting import held_back
 from memorist.remember.gates import Gates, Policy
 from memorist.remember.ingest import IngestReport
 from memorist.remember.ingest.keep import Ingest
-from memorist.remember.keeping import Keeper
+from memorist.remember.jobs import Worker
+from memorist.remember.llm_facts import FactReader
 from memorist.remember.record import Fields, record
-from memorist.remember.relate import FactFields, told
 from memorist.remember.sessions import IDLE, Session, Sessions
 from memorist.remember.sessions import TASK as SESSION
+from memorist.remember.writer import Writer
 from memorist.upkeep.consolidate import Notebook
-from memorist.work import Worker
 
 BATCH = 256
 """Memories per transaction of `remember_many`."""
@@ -82,7 +74,7 @@ class Engine(Upkeep):
         self._clock = clock or SystemClock()
         self._reader = FactReader(store, self._clock, self._askers)
         gates = Gates(policy or Policy(), self._clock)
-        self._keeper = Keeper(store, self._embedder, facts=facts, find=find, later=self._reader.later, gates=gates)
+        self._keeper = Writer(store, self._embedder, facts=facts, find=find, later=self._reader.later, gates=gates)
         self._notebook = Notebook(store, notes, self._askers, self._embedder)
         self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
         self._notices = notices or Notices()
@@ -169,7 +161,7 @@ class Engine(Upkeep):
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
     ) -> Memory:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
-        return self._keeper.relate(*told(Fact(subject, relation, object), text, self._clock.now(), **times))
+        return self._keeper.relate(*relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times))
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else.

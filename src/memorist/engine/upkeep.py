@@ -6,23 +6,23 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from memorist.embedding import StoreEmbedder
 from memorist.errors import MissingService, StoreBusy
 from memorist.model import Memory, Recall, When, instant
-from memorist.notices import Notice, Notices
+from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Clock, Embedder, Entry, Job, Progress, Store
-from memorist.remember.keeping import Keeper
+from memorist.ports.notices import Notice, Notices
+from memorist.remember.jobs import retry_after
+from memorist.remember.writer import Writer
 from memorist.upkeep.audit import Report, audit, mend
 from memorist.upkeep.backup import Backup, backup
 from memorist.upkeep.consolidate import Consolidation, Notebook
-from memorist.upkeep.exporting import Exported, export
 from memorist.upkeep.feedback import asked, feedback
 from memorist.upkeep.importing import Imported, import_
 from memorist.upkeep.invalidate import invalidate
 from memorist.upkeep.reembed import Reembedding, reembed
 from memorist.upkeep.tidy import Tidying, tidy
+from memorist.upkeep.transfer import Exported, export
 from memorist.upkeep.undo import undo
-from memorist.work import retry_after
 
 SCRUB = "scrub"
 """The task of overwriting what was erased while a reader held it."""
@@ -33,7 +33,7 @@ class Upkeep:
 
     _store: Store
     _embedder: StoreEmbedder | None
-    _keeper: Keeper
+    _keeper: Writer
     _notebook: Notebook
     _notices: Notices
     _clock: Clock

@@ -1,7 +1,6 @@
 """The nouns: small frozen values that every other part of Memorist speaks in."""
 
 from memorist.model.filter import Filter
-from memorist.model.graph import FactGraph
 from memorist.model.memory import (
     CITES,
     DENIES,
@@ -28,13 +27,16 @@ from memorist.model.memory import (
 from memorist.model.recall import (
     Candidate,
     Evidence,
+    FactGraph,
     Found,
     Hit,
     Item,
+    Noise,
     Query,
     Reasoned,
     Recall,
     RecallRequest,
+    Showing,
     Situation,
     Spent,
     Step,
@@ -42,7 +44,6 @@ from memorist.model.recall import (
     Trace,
     Verbosity,
 )
-from memorist.model.traces import Noise, Showing
 
 __all__ = [
     "CITES",

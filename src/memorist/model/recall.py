@@ -1,8 +1,8 @@
-"""What flows through a recall: the request, the query, hits, candidates, and the answer."""
+"""One recall: its request, its items and why each is there, its trace; and the graph of entities."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +14,36 @@ from memorist.model.memory import Entity, Memory
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """A memory that a session was shown."""
+
+    session: str
+    id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A text of the noise bank: something said that says nothing."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class FactGraph:
+    """Entities as nodes, an edge for each pair that a memory relates; immutable, so what is derived can be cached.
+
+    Edge i of memory `memories[i]` joins the nodes `source[i]` and `target[i]`.
+    """
+
+    nodes: Mapping[str, int]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    memories: Sequence[str]
+
 
 Verbosity = Literal["summary", "detailed"]
 

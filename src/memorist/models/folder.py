@@ -1,4 +1,4 @@
-"""A folder with one local model: `model.onnx`, `tokenizer.json` and, when it has one, `model.json`."""
+"""A folder with an ONNX model: its manifest, its files, its graph; and the models that ship with us."""
 
 from __future__ import annotations
 
@@ -7,14 +7,44 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from memorist.errors import ModelUnavailable
-from memorist.models.graph import Graph
+from memorist.errors import InvalidInput, ModelUnavailable
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
+
+    from memorist.ports import Vector
+
+
+class OnnxGraph:
+    """A loaded ONNX file on one thread; safe to run from many.
+
+    Several texts at once on one core each beat one text on several cores, and a thread that spins while
+    it waits takes its core from the others.
+    """
+
+    def __init__(self, file: Path) -> None:
+        import onnxruntime
+
+        runtime: Any = onnxruntime  # carries no types for most of what follows
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session: Any = runtime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+        self.inputs: tuple[str, ...] = tuple(one.name for one in self._session.get_inputs())
+        self.outputs: tuple[str, ...] = tuple(one.name for one in self._session.get_outputs())
+
+    def run(self, output: str, inputs: Mapping[str, NDArray[np.int64]]) -> Vector:
+        """One output, of those inputs that the graph has."""
+        return self._session.run([output], {name: inputs[name] for name in self.inputs})[0]
+
 
 MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "model.json"
 Kind = Literal["embedder", "reranker"]
@@ -56,11 +86,11 @@ class ModelFolder:
         """The sha256 of the model file: as the manifest states it, else computed once."""
         return self.manifest.sha256.get(MODEL) or _sha256(self.path / MODEL)
 
-    def open_graph(self) -> Graph:
+    def open_graph(self) -> OnnxGraph:
         """The model, ready to run."""
         self._verify(MODEL)
         try:
-            return Graph(self.path / MODEL)
+            return OnnxGraph(self.path / MODEL)
         except Exception as error:  # ONNX Runtime's exceptions share no public base
             raise self.unusable(f"{MODEL} cannot be loaded: {error}") from error
 
@@ -152,3 +182,21 @@ def _count(value: object, what: str, *, least: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{what} is not a whole number of at least {least}")
     return value
+
+
+def packaged(name: str, kind: Kind) -> Path:
+    """The folder of a packaged model of this kind."""
+    folders = packages(kind)
+    if not folders:
+        raise ModelUnavailable("No local models are installed", remedy="Install the package memorist-models.")
+    if name not in folders:
+        raise InvalidInput(f"There is no local model {name!r}", remedy=f"Choose one of {', '.join(sorted(folders))}.")
+    return folders[name]
+
+
+def packages(kind: Kind) -> dict[str, Path]:
+    """The folders of all packaged models of this kind, by name."""
+    package = find_spec("memorist_models")
+    roots = (package.submodule_search_locations or ()) if package is not None else ()
+    folders = (file.parent for root in roots for file in Path(root).glob("*/model.onnx"))
+    return {folder.name: folder for folder in folders if kind_of(folder) == kind}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 import weakref
 from collections.abc import Callable, Mapping
@@ -18,18 +17,20 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, cast
 
 from memorist.errors import InvalidInput, MissingExtra, ModelUnavailable
+from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
     import ssl
 
     import httpx
 
+
 CONNECT_TIMEOUT = 5.0
 RETRY_AFTER_CAP = 30.0
 ANSWER_LIMIT = 64 * 2**20
 _BACKOFF_FIRST, _BACKOFF_CAP = 0.25, 8.0
 _DETAIL_LIMIT = 4096
-_IDENTIFIER = re.compile(r"[A-Za-z_]{3,40}")
+_IDENTIFIER = lazy(r"[A-Za-z_]{3,40}")
 _random = SystemRandom()
 
 _REMEDIES = {
@@ -40,7 +41,7 @@ _REMEDIES = {
 }
 
 
-class Refused(ModelUnavailable):
+class RequestRefused(ModelUnavailable):
     """The endpoint answered with an error status.
 
     `detail` holds the server's own words. They may repeat our texts or the key, so that they are for
@@ -184,11 +185,11 @@ class Endpoint:
         reason = str(error) if isinstance(error, httpx.ConnectError) else type(error).__name__
         return ModelUnavailable(f"{self._shown} cannot be reached ({reason})", remedy=self._unreachable)
 
-    def _refusal(self, reply: _Reply) -> Refused:
+    def _refusal(self, reply: _Reply) -> RequestRefused:
         detail = _words(reply.body)
         code = _code(reply.body)
         problem = f"{self._shown} answered {reply.status}" + (f" ({code})" if code else "")
-        return Refused(problem, remedy=self._remedy(reply.status), status=reply.status, detail=detail)
+        return RequestRefused(problem, remedy=self._remedy(reply.status), status=reply.status, detail=detail)
 
     def _remedy(self, status: int) -> str:
         if status in (401, 403):

@@ -1,16 +1,18 @@
-"""What we need of models and of the clock."""
+"""What we need of a model and of a clock."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memorist.ports.values import Progress
 
 if TYPE_CHECKING:
     from memorist.ports.values import Vector
+
 
 Purpose = Literal["query", "memory"]
 
@@ -72,3 +74,17 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """The current moment in UTC."""
         ...
+
+
+class SystemClock:
+    """UTC now; within a process it never goes backwards, or fresh memories would lie in the future."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._latest = datetime.min.replace(tzinfo=UTC)
+
+    def now(self) -> datetime:
+        """The current moment, or the latest one told if the clock was set back."""
+        with self._lock:
+            self._latest = max(self._latest, datetime.now(UTC))
+            return self._latest

@@ -1,6 +1,149 @@
-"""Extraction profiles: what a domain adds to a model's instructions and to the value of memories."""
+"""Extraction profiles: what a trade wants remembered, as packaged or written by users."""
 
-from memorist.profiles.model import PLAIN, Profile, profiled
-from memorist.profiles.reading import SHIPPED, find_profile, profile_from_data
+from __future__ import annotations
 
-__all__ = ["PLAIN", "SHIPPED", "Profile", "find_profile", "profile_from_data", "profiled"]
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar, cast
+
+from memorist.asking.wording import require_steps
+from memorist.errors import InvalidInput
+from memorist.recall.nodes import Nodes
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.score import PARAMS, value_function
+from memorist.recall.stage import Part
+
+P = TypeVar("P", bound=Part)
+Values = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A domain: context for every step, overlays for single ones, value parameters per kind, a value function."""
+
+    name: str
+    context: str = ""
+    overlays: Mapping[str, str] = field(default_factory=dict[str, str])
+    values: Values = field(default_factory=dict[str, Mapping[str, float]])
+    function: str | None = None
+
+    def __post_init__(self) -> None:
+        require_steps(self.overlays, f"Profile {self.name!r}")
+        for kind, params in self.values.items():
+            self._known(kind, PARAMS, "kind")
+            for param in params:
+                self._known(param, PARAMS[kind], f"parameter of {kind}")
+        if self.function is not None:
+            value_function(self.function)
+
+    def _known(self, name: str, known: Mapping[str, Any], what: str) -> None:
+        if name not in known:
+            raise InvalidInput(
+                f"Profile {self.name!r} sets {name!r}, which is no {what}", remedy=f"Choose from {', '.join(known)}."
+            )
+
+
+PLAIN = Profile("plain")
+"""Adds nothing."""
+
+
+def profiled(pipeline: Pipeline, profile: Profile) -> Pipeline:
+    """A pipeline whose nodes are valued as a profile wants: built-in < recipe < profile."""
+    return replace(pipeline, stages=tuple(_changed(stage, profile) for stage in pipeline.stages))
+
+
+def _changed(part: P, profile: Profile) -> P:
+    """A part and the parts inside it, with the profile's values on every Nodes among them."""
+    if isinstance(part, Nodes):
+        return replace(part, params=_merged(part.params, profile.values), function=profile.function or part.function)
+    changed = {name: new for name, old in _values(part).items() if (new := _inner(old, profile)) is not old}
+    return cast("P", replace(cast("Any", part), **changed)) if changed else part
+
+
+def _inner(value: object, profile: Profile) -> object:
+    if isinstance(value, Part):
+        return _changed(value, profile)
+    if not isinstance(value, tuple):
+        return value
+    items = cast("tuple[object, ...]", value)
+    changed = tuple(_inner(one, profile) for one in items)
+    return items if all(new is old for new, old in zip(changed, items, strict=True)) else changed
+
+
+def _values(part: Part) -> dict[str, object]:
+    return {one.name: getattr(part, one.name) for one in fields(cast("Any", part))}
+
+
+def _merged(under: Values, over: Values) -> Values:
+    return {kind: {**under.get(kind, {}), **over.get(kind, {})} for kind in dict.fromkeys((*under, *over))}
+
+
+SHIPPED = ("coding", "research", "customer-support")
+FIELDS = ("context", "overlays", "values", "function")
+
+
+def find_profile(name: str | None, written: Mapping[str, Mapping[str, Any]] | None = None) -> Profile:
+    """The profile of that name, a user's own before ours; the plain one for None. All that is written is checked."""
+    own = {each: profile_from_data(each, data) for each, data in (written or {}).items()}
+    if name is None:
+        return PLAIN
+    if name in own:
+        return own[name]
+    if name in SHIPPED:
+        return _shipped(name)
+    choices = ", ".join(dict.fromkeys([*own, *SHIPPED]))
+    raise InvalidInput(f"There is no profile {name!r}", remedy=f"Choose one of {choices}, or write [profiles.{name}].")
+
+
+def profile_from_data(name: str, data: Mapping[str, Any]) -> Profile:
+    """The profile that a table describes: `context`, `overlays` by step, `values` by kind, `function`."""
+    where = f"profiles.{name}"
+    for key in _table(data, where):
+        if key not in FIELDS:
+            raise InvalidInput(f"{where} sets {key!r}, which is unknown", remedy=f"Known: {', '.join(FIELDS)}.")
+    return Profile(
+        name,
+        context=_text(data.get("context", ""), f"{where}.context"),
+        overlays=_texts(data.get("overlays", {}), f"{where}.overlays"),
+        values=_numbers(data.get("values", {}), f"{where}.values"),
+        function=_text(data["function"], f"{where}.function") if "function" in data else None,
+    )
+
+
+@cache
+def _shipped(name: str) -> Profile:
+    text = (files("memorist.profiles") / f"{name}.toml").read_text(encoding="utf-8")
+    return profile_from_data(name, tomllib.loads(text))
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a string.")
+    return value
+
+
+def _number(value: object, where: str) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a number.")
+    return value
+
+
+def _texts(value: object, where: str) -> dict[str, str]:
+    return {key: _text(one, f"{where}.{key}") for key, one in _table(value, where).items()}
+
+
+def _numbers(value: object, where: str) -> dict[str, dict[str, float]]:
+    tables = {kind: _table(one, f"{where}.{kind}") for kind, one in _table(value, where).items()}
+    return {
+        kind: {key: _number(one, f"{where}.{kind}.{key}") for key, one in table.items()}
+        for kind, table in tables.items()
+    }
+
+
+def _table(value: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a table.")
+    return cast("Mapping[str, Any]", value)

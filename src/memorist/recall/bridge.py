@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from math import log2
 
 from memorist.model import Candidate
+from memorist.models.embedding_text import is_talk
+from memorist.recall.opening_names import NameMentions, Opening, opening
 from memorist.recall.stage import Draft, Env, Stage, ranked
-from memorist.recall.subjects import Mentions, Opening, opening
-from memorist.views import is_talk
 
 Openings = Mapping[str, Opening]
 """What each written text begins with, by its memory."""
@@ -41,21 +41,21 @@ class Bridge(Stage):
         openings = _openings(draft.candidates)
         if not openings:
             return draft
-        question, least = Mentions(draft.query.text), min(one.score for one in draft.candidates)
+        question, least = NameMentions(draft.query.text), min(one.score for one in draft.candidates)
         draft = replace(draft, candidates=self._asked(draft.candidates, openings, question, least))
         return replace(draft, candidates=self._named(draft, openings, question, least, env))
 
     def _asked(
-        self, candidates: Sequence[Candidate], openings: Openings, question: Mentions, least: float
+        self, candidates: Sequence[Candidate], openings: Openings, question: NameMentions, least: float
     ) -> tuple[Candidate, ...]:
         lead = max(one.score for one in candidates) - least
         gains = {id: self.weight * lead * share for id, share in _shares(_names(question, openings)).items()}
         return ranked([_raised(one, "asked", gains) for one in candidates])
 
     def _named(
-        self, draft: Draft, openings: Openings, question: Mentions, least: float, env: Env
+        self, draft: Draft, openings: Openings, question: NameMentions, least: float, env: Env
     ) -> tuple[Candidate, ...]:
-        leads = [(one, Mentions(one.memory.text)) for one in draft.candidates[: self.leads]]
+        leads = [(one, NameMentions(one.memory.text)) for one in draft.candidates[: self.leads]]
         further = self._further([mentions for _, mentions in leads], question, draft, env)
         openings = {**openings, **_openings(further)}
         gains: dict[str, float] = {}
@@ -67,7 +67,9 @@ class Bridge(Stage):
         reached = [replace(one, score=least) for one in further if one.memory.id in gains]
         return ranked([_raised(one, "named", gains) for one in (*draft.candidates, *reached)])
 
-    def _further(self, leads: Sequence[Mentions], question: Mentions, draft: Draft, env: Env) -> list[Candidate]:
+    def _further(
+        self, leads: Sequence[NameMentions], question: NameMentions, draft: Draft, env: Env
+    ) -> list[Candidate]:
         """Texts that are no candidates and have words of the leads' names that the question lacks."""
         known = {one.memory.id for one in draft.candidates}
         where, hits = draft.request.where, list[str]()
@@ -84,7 +86,7 @@ def _openings(candidates: Sequence[Candidate]) -> dict[str, Opening]:
     return {memory.id: opening(memory.text) for memory in written}
 
 
-def _names(mentions: Mentions, openings: Openings) -> dict[str, str]:
+def _names(mentions: NameMentions, openings: Openings) -> dict[str, str]:
     """The name that each text opens with, of those that are mentioned."""
     return {id: name for id, begins in openings.items() if (name := mentions.shared(begins))}
 

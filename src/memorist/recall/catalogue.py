@@ -6,27 +6,17 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from memorist.errors import InvalidInput
-from memorist.recall import factors, fuse, hops, score, search, select
-from memorist.recall.assemble import Assemble
+from memorist.recall import factors, fuse, hops, score, search, select, signals
+from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
+from memorist.recall.boosts import NeighbourBoost, PromoteSources
 from memorist.recall.bridge import Bridge
-from memorist.recall.cite import AssembleFacts
-from memorist.recall.company import Company
-from memorist.recall.confidence import Confidence
-from memorist.recall.conversation import AssembleTurns
-from memorist.recall.credit import CreditSources
-from memorist.recall.diversify import MMR
-from memorist.recall.enrich import Enrich
 from memorist.recall.nodes import Nodes
-from memorist.recall.noise import Noise
-from memorist.recall.prepare.embed import Embed
-from memorist.recall.prepare.kinds import Content
-from memorist.recall.prepare.meaning import ClassifyMode, Expand, FindEntities, Tags
-from memorist.recall.prepare.time import AsKnown, Dates
-from memorist.recall.reason import Reason
+from memorist.recall.prepare import AsKnown, ClassifyMode, Content, Dates, Embed, Expand, FindEntities, Tags
+from memorist.recall.reason import Enrich, Reason
 from memorist.recall.rerank import Normalise, Rerank, Reread
-from memorist.recall.stage import Part
+from memorist.recall.select import MMR, Confidence, Noise
+from memorist.recall.stage import Part, Track
 from memorist.recall.superseded import Superseded
-from memorist.recall.track import Track
 
 STAGES: tuple[type[Part], ...] = (
     # in the order a recall usually runs them
@@ -50,9 +40,9 @@ STAGES: tuple[type[Part], ...] = (
     score.Confirm,
     score.Add,
     score.Weigh,
-    CreditSources,
+    PromoteSources,
     Confidence,
-    Company,
+    NeighbourBoost,
     Superseded,
     Normalise,
     Rerank,
@@ -72,15 +62,15 @@ STAGES: tuple[type[Part], ...] = (
     Track,
 )
 SIGNALS: tuple[type[Part], ...] = (
-    search.Vector,
-    search.Keyword,
-    search.Trigram,
-    search.Graph,
-    search.Temporal,
-    search.Fuzzy,
-    search.Signature,
-    search.Notes,
-    search.Edges,
+    signals.Vector,
+    signals.Keyword,
+    signals.Trigram,
+    signals.Graph,
+    signals.Temporal,
+    signals.Fuzzy,
+    signals.Signature,
+    signals.Notes,
+    signals.Edges,
 )
 FACTORS: tuple[type[Part], ...] = (
     factors.BoundedRecency,

@@ -1,11 +1,16 @@
-"""Explain a place in a ranking, read off the trace that the runner wrote."""
+"""Why an item has its place, and why a memory is missing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from memorist.errors import NotFound
-from memorist.model import Candidate, Recall, Step
+from memorist.model import Candidate, Memory, Recall, RecallRequest, Step
+from memorist.recall.nodes import TARGETS, Nodes
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.select import MinimumScore, Noise, Scope, Unseen
+from memorist.recall.stage import Env, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +80,146 @@ def _effect(step: Step, before: tuple[int, Candidate] | None, now: tuple[int, Ca
         candidate.score,
         tuple(Explanation(name, value) for name, value in parts),
     )
+
+
+WHATEVER_THE_SCORE = (Scope.kind, Noise.kind, Unseen.kind)
+"""Stages that drop a memory for what it is, not for its score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why a memory is not in an answer; `stage` is None when it is."""
+
+    id: str
+    stage: str | None
+    reason: str
+    score: float | None = None
+    enough: float | None = None
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def why_not(pipeline: Pipeline, request: RecallRequest, env: Env, memory: Memory) -> Absence:
+    """Run the recall again, without counting it, and follow one memory through it."""
+    request = replace(request, track=False)
+    recall = pipeline.run(request, env)
+    item = next((item for item in recall.items if item.memory.id == memory.id), None)
+    if item is not None:
+        return Absence(memory.id, None, f"it is in the answer, at rank {item.rank}", item.score)
+    if refusals := recall.request.where.refusals(memory):
+        return Absence(memory.id, "filter", f"the filter leaves it out: {'; '.join(refusals)}")
+    minimum = next((stage.minimum(env.view.size) for stage in pipeline.stages if isinstance(stage, MinimumScore)), None)
+    if dropped := _dropped(recall, minimum, memory.id):
+        return dropped
+    if any(hit.id == memory.id for found in recall.trace.found.values() for hit in found.hits):
+        return _not_fused(recall, _widened(pipeline, env, "keep").run(request, env), memory.id)
+    wide = _widened(pipeline, env, "keep", "times", "limit", "params").run(request, env)
+    return _refused_node(pipeline, recall, wide, memory) or _not_found(recall, wide, memory.id)
+
+
+def _dropped(recall: Recall, minimum: float | None, id: str) -> Absence | None:
+    """The stage after the last one that had the memory among its candidates."""
+    last: Candidate | None = None
+    dropper: Step | None = None
+    for step in recall.trace.steps:
+        if "." in step.stage:  # a signal's own step has no candidates
+            continue
+        now = _candidate(step, id)
+        if now is not None:
+            last, dropper = now, None
+        elif last is not None and dropper is None:
+            dropper = step
+    if last is None or dropper is None:
+        return None
+    return _absence(dropper, id, last.score, minimum if dropper.stage == MinimumScore.kind else None)
+
+
+def _not_fused(recall: Recall, roomy: Recall, id: str) -> Absence:
+    """A signal found it and the first stage with candidates did not keep it; its score if there had been room."""
+    fusion = next((step for step in recall.trace.steps if step.candidates), None)
+    if fusion is None:
+        return Absence(id, "search", "it was found, and gone before anything was made of it")
+    steps = (step for step in roomy.trace.steps if step.stage == fusion.stage)
+    score = next((one.score for step in steps if (one := _candidate(step, id))), None)
+    return _absence(fusion, id, score)
+
+
+def _absence(step: Step, id: str, score: float | None, minimum: float | None = None) -> Absence:
+    """What a stage did, and where the score decided, what would have been enough: the minimum, or the last one kept."""
+    least = min((one.score for one in step.candidates), default=None) if minimum is None else minimum
+    decided = least is not None and score is not None and score <= least and step.stage not in WHATEVER_THE_SCORE
+    told = [f"{step.stage} dropped it" + ("" if score is None else f" with a score of {score:.4g}"), *step.notes]
+    if decided and minimum is None:
+        told.append(f"the last one kept has {least:.4g}")
+    return Absence(id, step.stage, "; ".join(told), score, least if decided else None)
+
+
+def _refused_node(pipeline: Pipeline, recall: Recall, wide: Recall, memory: Memory) -> Absence | None:
+    """mnemosyne-graph: another kind than the mode wants, below the threshold of its kind, or beyond its top-k."""
+    nodes = next((stage for stage in pipeline.stages if isinstance(stage, Nodes)), None)
+    step = next((step for step in wide.trace.steps if step.stage == Nodes.kind), None)
+    if nodes is None or step is None:
+        return None
+    mode = recall.trace.mode or "mixed"
+    if memory.kind not in TARGETS[mode]:
+        wanted = ", ".join(TARGETS[mode])
+        return Absence(memory.id, Nodes.kind, f"a question of mode {mode} looks for {wanted}, and it is {memory.kind}")
+    one = _candidate(step, memory.id)
+    if one is None:
+        return None
+    tested, threshold = nodes.tested(one), nodes.threshold(one)
+    if tested < threshold:
+        told = f"its {nodes.threshold_on} is {tested:.4g}, and {memory.kind} memories need {threshold:.4g}"
+        return Absence(memory.id, Nodes.kind, told, tested, threshold)
+    return _beyond_top(recall, one)
+
+
+def _beyond_top(recall: Recall, one: Candidate) -> Absence:
+    kept = next(step for step in recall.trace.steps if step.stage == Nodes.kind).candidates
+    same = [other.score for other in kept if other.memory.kind is one.memory.kind]
+    enough = min(same, default=None)
+    told = f"its score is {one.score:.4g}, and {len(same)} {one.memory.kind} memories score at least {enough or 0:.4g}"
+    return Absence(one.memory.id, Nodes.kind, told, one.score, enough)
+
+
+def _not_found(recall: Recall, wide: Recall, id: str) -> Absence:
+    """No signal brought it: the one that came nearest, and the score its last hit had."""
+    reports = [_nearness(recall, wide, name, id) for name in recall.trace.found]
+    near = [report for report in reports if report is not None]
+    silent = [f"{name} did not look: {found.skipped}" for name, found in recall.trace.found.items() if found.skipped]
+    if not near:
+        told = "; ".join(["no signal finds anything of the query in it", *silent])
+        return Absence(id, "search", told)
+    name, rank, score, enough = min(near, key=lambda report: report[1])
+    missed = f"it is number {rank} by {name} with {score:.4g}; the last one asked for has {enough:.4g}"
+    return Absence(id, f"search.{name}", "; ".join([missed, *silent]), score, enough)
+
+
+def _nearness(recall: Recall, wide: Recall, name: str, id: str) -> tuple[str, int, float, float] | None:
+    asked = recall.trace.found[name].hits
+    everything = wide.trace.found.get(name)
+    if everything is None or not asked:
+        return None
+    return next(
+        ((name, rank, hit.score, asked[-1].score) for rank, hit in enumerate(everything.hits, 1) if hit.id == id), None
+    )
+
+
+def _widened(pipeline: Pipeline, env: Env, *what: str) -> Pipeline:
+    """The same pipeline with room for everything in its searches or its fusion."""
+    return replace(pipeline, stages=tuple(_wide(stage, max(env.view.size, 1), what) for stage in pipeline.stages))
+
+
+def _wide(stage: Stage, room: int, what: tuple[str, ...]) -> Stage:
+    wider: dict[str, Any] = {"keep": room, "times": room, "limit": room}
+    if isinstance(stage, Nodes):
+        wider["params"] = {
+            kind: {**stage.params_of(kind), "threshold": 0.0, "top_k": room} for kind in TARGETS["mixed"]
+        }
+    names = [field.name for field in fields(stage) if field.name in what and field.name in wider]  # pyright: ignore[reportArgumentType]  # every stage is a dataclass
+    return replace(stage, **{name: wider[name] for name in names})  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
+
+
+def _candidate(step: Step, id: str) -> Candidate | None:
+    return next((one for one in step.candidates if one.memory.id == id), None)

@@ -45,7 +45,7 @@ class WeightedSum(Stage):
     Norms lie in 0 to 1: cosines clamped, and computed also for candidates that only words found; every other
     signal divided by its best score of this recall, 0 where it found nothing. Gives 0 to 1 for weights that sum to 1.
     With `keep`, only so many of the best by their signals stay, or as many as the request wants. A signal that found
-    nothing leaves its weight to the one that `instead` names for it.
+    nothing leaves its weight to the one that `fallback` names for it.
     """
 
     kind = "weighted_sum"
@@ -53,7 +53,7 @@ class WeightedSum(Stage):
     weights: Mapping[str, float] = field(default_factory=lambda: {"vector": 0.5, "keyword": 0.3})
     importance: float = 0.2
     keep: int | None = None
-    instead: Mapping[str, str] = field(default_factory=dict[str, str])
+    fallback: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its hits as candidates."""
@@ -76,7 +76,7 @@ class WeightedSum(Stage):
 
     def _weights(self, found: Mapping[str, Found]) -> dict[str, float]:
         weights = dict(self.weights)
-        for name, other in self.instead.items():
+        for name, other in self.fallback.items():
             if name not in found or not found[name].hits:
                 weights[other] = weights.get(other, 0.0) + weights.pop(name, 0.0)
         return weights

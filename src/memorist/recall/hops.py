@@ -8,7 +8,7 @@ from time import perf_counter
 
 from memorist.asking import query
 from memorist.model import Candidate, Evidence, Kind, Link
-from memorist.recall.by import By, Judged
+from memorist.recall.llm_or_rules import By, LlmOrRules
 from memorist.recall.nodes import Nodes, probes, relevances, targets
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.understand import bridge_phrases
@@ -22,7 +22,7 @@ ROUTES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Hops(Judged):
+class Hops(LlmOrRules):
     """Up to `max_hops` times: candidates → routing nodes that pass their threshold → their other neighbours.
 
     New nodes are valued like hop 0 and merged, at most `per_hop` a hop, phase `multi_hop`; the threshold they passed

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from memorist.errors import InvalidInput
 from memorist.model import Candidate, Evidence, Found, Hit, Kind, Memory
-from memorist.recall.factors.recency import age_hours
+from memorist.recall.factors import age_hours
+from memorist.recall.score import PARAMS, Params, value_function
 from memorist.recall.stage import Draft, Env, Stage, ranked
-from memorist.recall.value import PARAMS, Params, value_function
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
+
 
 TARGETS: Mapping[str, tuple[Kind, ...]] = {
     "semantic": (Kind.SEMANTIC,),

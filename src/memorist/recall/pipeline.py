@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
 from typing import Any
 
 from memorist.errors import InvalidInput, MissingService, ModelUnavailable
 from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Touched, Trace, fingerprint, isoformat
-from memorist.recall.phases import phase_timings
-from memorist.recall.stage import Draft, Env, Part, Stage, missing
+from memorist.recall.stage import Draft, Env, Part, Stage, missing, phase_timings
 
 REMEDIES = {
     "embedder": "Open with an embedder, such as embedder='local'.",
@@ -29,6 +28,7 @@ class Pipeline:
 
     name: str
     stages: tuple[Stage, ...]
+    about: str = field(default="", compare=False)
 
     def check(self, env: Env) -> None:
         """Fail before any search when a service the recipe cannot do without is missing."""
@@ -80,8 +80,8 @@ def _first_draft(request: RecallRequest) -> Draft:
 
 def _walk(part: Part) -> Iterator[Part]:
     yield part
-    for field in fields(part):  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
-        value: Any = getattr(part, field.name)
+    for parameter in fields(part):  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
+        value: Any = getattr(part, parameter.name)
         for inner in value if isinstance(value, tuple) else (value,):  # pyright: ignore[reportUnknownVariableType]
             if isinstance(inner, Part):
                 yield from _walk(inner)

@@ -10,11 +10,11 @@ from statistics import fmean, pstdev
 
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Memory
+from memorist.models.embedding_text import is_talk, read_with
 from memorist.ports import Reranker
 from memorist.recall.stage import Draft, Env, Stage
-from memorist.text.questions import asks
+from memorist.text.chatter import asks
 from memorist.text.tokens import count_tokens
-from memorist.views import is_talk, read_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,18 @@ class Rerank(Stage):
 class Reread(Stage):
     """score = z(reranker) + weight · z(score) for the first `depth`, brought to 0.1 to 1; the rest follow below.
 
-    z is the distance from the mean of those read, in standard deviations, so that neither scale matters. A turn of
-    talk is read with its date, its speaker and the turn before it. A query that asks nothing, as a claim or a few
-    keywords, has the weight `told` where there is one: rerankers learn from questions. With `tokens`, fewer long texts
-    are read, as many as fit. Takes any scale, gives 0 to 1. Uses the reranker that is configured, else the packaged
-    one; when it fails, the order stands.
+    z is the distance from the mean of the reread candidates in standard deviations, so that neither scale matters. A
+    turn of talk is read with its date, its speaker and the turn before it. For queries that are not questions, such as
+    claims or keywords, the first-stage score has the weight `statement_weight`, if given: rerankers learn from
+    questions. With `tokens`, only as many candidates are reread as fit. Takes any scale, gives 0 to 1. Uses the
+    configured reranker, else the packaged one; if it fails, the order stays.
     """
 
     kind = "reread"
     optional = ("reader",)
     depth: int = 20
     weight: float = 1.0
-    told: float | None = None
+    statement_weight: float | None = None
     tokens: int | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -74,7 +74,7 @@ class Reread(Stage):
         head, tail = head[:depth], draft.candidates[depth:]
         logits = _logits(env.reader, draft, texts[:depth])
         reads, befores = _standard(logits), _standard([one.score for one in head])
-        weight = self.weight if self.told is None or asks(draft.query.text) else self.told
+        weight = self.weight if self.statement_weight is None or asks(draft.query.text) else self.statement_weight
         sums = [read + weight * before for read, before in zip(reads, befores, strict=True)]
         blended = [
             one.rescored(score, reranker=read, before=before)

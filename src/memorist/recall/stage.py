@@ -1,15 +1,17 @@
-"""The contracts of recall: what a stage, a signal and a factor are, and what flows between them."""
+"""The contract of a stage: what flows between stages, and what a stage may ask of its environment."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from math import log2
 from typing import ClassVar, Literal
 
 from memorist.asking import Asker
-from memorist.model import Candidate, Found, Hit, Query, Reasoned, RecallRequest, Touched
+from memorist.errors import StoreError
+from memorist.model import Candidate, Found, Hit, Query, Reasoned, RecallRequest, Step, Touched
 from memorist.ports import Embedder, Reranker, Store, View
 
 
@@ -139,3 +141,80 @@ def missing(part: Part, env: Env) -> str | None:
 def ranked(candidates: list[Candidate]) -> tuple[Candidate, ...]:
     """Best first, ties by id."""
     return tuple(sorted(candidates, key=lambda one: (-one.score, one.memory.id)))
+
+
+SMALLEST, LARGEST = 100, 100_000
+"""Memories below and above which nothing changes: fitted from 100 to 10,000, continued unmeasured to 100,000."""
+POOL_A_DOUBLING = 1 / 3
+"""The part of the fixed pool that serves the smallest store, and that each doubling of the store adds."""
+MINIMUM_A_DOUBLING = 0.05
+"""How much of the fixed minimum each doubling of the store takes away."""
+
+
+def pool_share(size: int) -> float:
+    """The number to multiply a fixed pool by: (1 + log2(size / 100)) / 3."""
+    return POOL_A_DOUBLING * (1 + _doublings(size))
+
+
+def minimum_share(size: int) -> float:
+    """The number to multiply a fixed minimum score by: 1 − 0.05 · log2(size / 100)."""
+    return 1 - MINIMUM_A_DOUBLING * _doublings(size)
+
+
+def _doublings(size: int) -> float:
+    return log2(min(max(size, SMALLEST), LARGEST) / SMALLEST)
+
+
+PHASES = {
+    **dict.fromkeys(("content", "as_known", "dates", "expand", "mode", "tags", "entities", "embed"), "understand"),
+    **dict.fromkeys(("search", "cascade"), "search"),
+    **dict.fromkeys(("rrf", "weighted_sum", "first", "best"), "fuse"),
+    "nodes": "hop_0",
+    "hops": "multi_hop",
+    "reason": "reasoning",
+}
+"""Stages by the phase they belong to; any other stage is a phase by its own name."""
+INSIDE = {"refinement": "multi_hop"}
+"""Phases that run inside another, whose time is theirs alone."""
+
+
+def phase_timings(steps: Sequence[Step], inside: Mapping[str, float]) -> dict[str, float]:
+    """Milliseconds per phase, in the order they ran; `inside` holds those of phases within a stage."""
+    timings: dict[str, float] = {}
+    for step in steps:
+        if "." not in step.stage:  # a signal's time is part of its search
+            phase = PHASES.get(step.stage, step.stage)
+            timings[phase] = timings.get(phase, 0.0) + step.ms
+    for phase, ms in inside.items():
+        timings[phase] = timings.get(phase, 0.0) + ms
+        timings[INSIDE[phase]] -= ms
+    return timings
+
+
+@dataclass(frozen=True, slots=True)
+class Track(Stage):
+    """Count a recall of every memory that contributed, and tell the session what it was shown.
+
+    Those are every hit of the named `signals`; without names, the touched ones, else the answer's. `track=False` on
+    the request turns it off.
+    """
+
+    kind = "track"
+    signals: tuple[str, ...] = ()
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The same draft; a store that cannot be written now costs the count, never the answer."""
+        request = draft.request
+        if not request.track:
+            return draft
+        shown = [one.memory.id for one in draft.candidates]
+        hits = [hit.id for name in self.signals if name in draft.found for hit in draft.found[name].hits]
+        used = hits if self.signals else [one.id for one in draft.touched] or shown
+        try:
+            if used:
+                env.store.touch(list(dict.fromkeys(used)), request.now)
+            if request.session is not None and shown:
+                env.store.show(request.session, shown, request.now)
+        except StoreError as error:
+            return draft.noting(f"usage not counted: {error.problem}")
+        return draft

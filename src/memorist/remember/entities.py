@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from memorist.model import Entity, Link, Memory, fingerprint
-from memorist.remember.extract.dictionary import Dictionary
-from memorist.remember.extract.entities import Known, entities
-from memorist.remember.extract.model import Named
-from memorist.remember.extract.names import name_runs
+from memorist.remember.extract.named import Known, entities
+from memorist.remember.extract.names import Dictionary, name_runs
+from memorist.remember.extract.spans import Named
 
 Find = Callable[[str, Known], list[Named]]
 """Finds what a text names: the rules, or a model besides them."""

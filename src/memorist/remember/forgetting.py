@@ -1,25 +1,62 @@
-"""What goes with memories that are forgotten: what sessions learnt from them alone, their jobs, texts held back."""
+"""What goes with a memory that is forgotten: facts, lessons, names, journal entries."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
-from memorist.model import Kind, Memory
+from memorist.model import Entity, Kind, Link, Memory
+from memorist.models.embedding_text import CONTEXT, following
 from memorist.ports import Embedded, Entry, Job, Reader, Store, Vectors
-from memorist.remember.changes import FINAL
+from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
+from memorist.remember.fact_updates import FINAL
 from memorist.remember.gates.gates import VERB as GATE
-from memorist.remember.gates.keepsake import released
+from memorist.remember.gates.verdict import released
 from memorist.remember.sessions.lessons import same
-from memorist.remember.sessions.likeness import telling
-from memorist.remember.sessions.links import HIERARCHY, MEMBERSHIP, PROVENANCE
+from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE, session_key, telling
 from memorist.remember.sessions.run import TASK as SESSION
-from memorist.remember.sessions.run import session_key
-from memorist.remember.truth import Claim
+from memorist.remember.timeline import Claim
 from memorist.text.chatter import bare
-from memorist.views import CONTEXT, following
+
+READ = "facts"
+"""The verb of the journal's entries about what a model read in a memory, and the task that has it read."""
+EVERY = 1_000_000
+
+
+def unnamed(gone: Collection[str], added: Sequence[Link], reader: Reader) -> tuple[list[str], list[Entity]]:
+    """Entities to be taken out because nothing but the forgotten spoke of them, or because only some names are left.
+
+    The latter are given as they are to be again. `added` are links that are made with the same write.
+    """
+    ours = {entry.id: entry for id in gone for entry in reader.journal(READ, id)}
+    read = reader.entities(_names(ours.values())) if ours else []
+    others = [one for one in reader.journal(READ, limit=EVERY) if one.id not in ours] if read else []
+    linked = {link.target for link in _speaking(gone, reader) if link.source in gone}
+    held = {link.target for link in _speaking([*linked, *(one.id for one in read)], reader) if link.source not in gone}
+    held |= {link.target for link in added}
+    held |= {one.id for one in reader.entities(_names(others))}
+    lost = set(_names(ours.values())).difference(_names(others))
+    left = [one for one in read if one.id in held]
+    fewer = [_without(one, lost) for one in left if lost.intersection(one.aliases)]
+    return sorted((linked | {one.id for one in read}) - held | {one.id for one in fewer}), fewer
+
+
+def _speaking(ids: Collection[str], reader: Reader) -> list[Link]:
+    """Links by which memories speak of entities."""
+    return [link for link in reader.links(sorted(ids)) if link.relation in (SUBJECT, OBJECT, MENTIONS)]
+
+
+def _names(entries: Iterable[Entry]) -> list[str]:
+    """Every name and alias that a model read."""
+    read = [named for entry in entries for named in cast("list[Any]", entry.data.get("entities", ()))]
+    return list(dict.fromkeys(name for main, _, aliases in read for name in (main, *aliases)))
+
+
+def _without(entity: Entity, names: Collection[str]) -> Entity:
+    return replace(entity, aliases=tuple(alias for alias in entity.aliases if alias not in names))
+
 
 DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
 """Kinds of what sessions leave besides what was said in them."""
@@ -27,7 +64,7 @@ READ_IN = ("state", "subgoal")
 """What a commit adds to a step that was read, in its metadata."""
 HELD = "memory"
 """Where an entry of the journal holds a memory that was not kept."""
-EVERY = 1_000_000
+
 Chosen = Callable[[Memory], bool]
 Known = Mapping[str, Memory]
 

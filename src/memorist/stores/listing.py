@@ -1,17 +1,83 @@
-"""Listings that a store in memory makes of what it holds."""
+"""Listing memories by filters."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from memorist.model import Entity, Link, Memory, Showing
+from memorist.model import Entity, Filter, Link, Memory, Showing
 from memorist.ports import Entry, Job, Kept, Record, StoreStats, Vectors
 from memorist.stores.common import Adopted
+from memorist.stores.index import micros
+
+Value = str | int | list[str]
+
+
+class SqlClause(NamedTuple):
+    """A condition on the columns of `memories`, and its named parameters."""
+
+    sql: str
+    values: dict[str, Value]
+
+
+class SqlDialect(NamedTuple):
+    """How a database writes a named parameter, and a column that is one of a list of texts."""
+
+    parameter: Callable[[str], str]
+    among: Callable[[str, str], str]
+
+    def clause(self, where: Filter) -> SqlClause:
+        """The condition that admits what the filter admits."""
+        return SqlClause(" AND ".join(_conditions(where, self)), dict(_values(where)))
+
+
+def _conditions(where: Filter, dialect: SqlDialect) -> Iterator[str]:
+    at = dialect.parameter
+    yield f"classification <= {at('max_classification')}"
+    for column, name in (("scope", "scopes"), ("kind", "kinds")):
+        if getattr(where, name) is not None:
+            yield dialect.among(column, at(name))
+    for name in ("topic", "tier"):
+        if getattr(where, name) is not None:
+            yield f"{name} = {at(name)}"
+    if where.since is not None:
+        yield f"valid_from >= {at('since')}"
+    if where.until is not None:
+        yield f"valid_from <= {at('until')}"
+    if where.known_at is not None:
+        yield f"ingested_at <= {at('known_at')}"
+        yield f"(retracted_at IS NULL OR retracted_at > {at('known_at')})"
+    if where.as_of is not None:
+        yield f"valid_from <= {at('as_of')}"
+        if not where.include_expired:
+            yield f"(expires_at IS NULL OR expires_at > {at('as_of')})"
+            yield _still_true(where, at)
+
+
+def _still_true(where: Filter, at: Callable[[str], str]) -> str:
+    unknown = "" if where.known_at is None else f" OR expired_at > {at('known_at')}"
+    return f"(valid_to IS NULL OR valid_to > {at('as_of')}{unknown})"
+
+
+def _values(where: Filter) -> Iterator[tuple[str, Value]]:
+    yield "max_classification", where.max_classification
+    for name in ("scopes", "kinds"):
+        labels: tuple[str, ...] | None = getattr(where, name)
+        if labels is not None:
+            yield name, [str(label) for label in labels]
+    for name in ("topic", "tier"):
+        label: str | None = getattr(where, name)
+        if label is not None:
+            yield name, str(label)
+    for name in ("since", "until", "known_at", "as_of"):
+        at: datetime | None = getattr(where, name)
+        if at is not None:
+            yield name, micros(at)
+
 
 Held = tuple[Memory, Mapping[str, NDArray[Any]]]
 """A memory and its vectors by view."""

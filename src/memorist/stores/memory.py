@@ -19,6 +19,8 @@ from memorist.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, Stor
 from memorist.stores.common import (
     OF_THE_TEXT,
     Adopted,
+    Links,
+    Renewal,
     check_adoption,
     check_limit,
     check_vectors,
@@ -28,10 +30,8 @@ from memorist.stores.common import (
     position_of,
 )
 from memorist.stores.index import Index, IndexView, entry_of, halved
-from memorist.stores.links import Links
 from memorist.stores.listing import around, counted, dumped, said
-from memorist.stores.renewal import Renewal
-from memorist.text.fold import beginning, fold
+from memorist.text.words import beginning, fold
 
 Views = Mapping[str, NDArray[Any]]
 

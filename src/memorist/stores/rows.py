@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from memorist.errors import InvalidInput
 from memorist.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth
-from memorist.stores.index import Entry, micros, moment
+from memorist.stores.index import IndexEntry, micros, moment
 
 COLUMNS = (
     "version",
@@ -65,7 +65,7 @@ class Stored(NamedTuple):
     memory: Memory
 
 
-def columns_of(memory: Memory, entry: Entry) -> Row:
+def columns_of(memory: Memory, entry: IndexEntry) -> Row:
     """The values of `COLUMNS` and of the two word columns."""
     worth, origin, fact = memory.worth, memory.origin, memory.fact
     return (

@@ -1,4 +1,4 @@
-"""A clock that stands still and an embedder that needs no model; nothing here is random."""
+"""Fakes for every port, and the contract of stages as a test class."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from memorist.recall.stage import Draft, Env, Stage
+
 if TYPE_CHECKING:
     from memorist.ports import Progress, Purpose, Vector
+
 
 START = datetime(2024, 7, 1, 12, tzinfo=UTC)
 
@@ -67,3 +70,39 @@ class FakeEmbedder:
 def _words(text: str) -> list[str]:
     """Runs of ASCII letters and digits, other letters one by one; a text without any is a word itself."""
     return re.findall(r"[a-z0-9]+|[^\W\x00-\x7f]", text.casefold()) or [text]
+
+
+def assert_stage_contract(stage: Stage, draft: Draft, env: Env) -> Draft:
+    """Run a stage twice on a draft and assert the contract; returns what it gave."""
+    after = stage(draft, env)
+    assert _ranking(stage(draft, env)) == _ranking(after), "the same input gives the same output"
+    ids = _ids(after)
+    assert len(set(ids)) == len(ids), "no memory stands twice"
+    assert _hits_are_ordered(after), "hits come best first, ties by id"
+    where = draft.request.where
+    new = [one.memory for one in after.candidates if one.memory.id not in _ids(draft)]
+    assert all(where.admits(memory) for memory in new), "nothing outside the filter enters"
+    _assert_effect(stage, draft, after)
+    return after
+
+
+def _assert_effect(stage: Stage, draft: Draft, after: Draft) -> None:
+    if stage.effect == "keeps":
+        assert set(_ids(after)) == set(_ids(draft)), "the set of candidates is kept"
+    if stage.effect == "removes":
+        before = {one.memory.id: one for one in draft.candidates}
+        assert all(before.get(one.memory.id) == one for one in after.candidates), "what stays is left as it was"
+
+
+def _ids(draft: Draft) -> list[str]:
+    return [one.memory.id for one in draft.candidates]
+
+
+def _ranking(draft: Draft) -> list[tuple[str, float]]:
+    return [(one.memory.id, one.score) for one in draft.candidates]
+
+
+def _hits_are_ordered(draft: Draft) -> bool:
+    return all(
+        list(found.hits) == sorted(found.hits, key=lambda hit: (-hit.score, hit.id)) for found in draft.found.values()
+    )

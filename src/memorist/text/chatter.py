@@ -1,11 +1,52 @@
-"""Texts that say nothing: greetings, thanks, denials of knowledge, questions about memory; English and Chinese."""
+"""What a turn of talk does: ask, tell, or say nothing."""
 
 from __future__ import annotations
 
-import re
+from datetime import datetime
 
-from memorist.text.fold import fold
-from memorist.text.sentences import sentences
+from memorist.text.patterns import lazy
+from memorist.text.tokens import sentences
+from memorist.text.words import fold, words
+
+_MARKS = frozenset("?？؟")
+_WORDS = """
+who whom whose what when where which why how
+is are was were am do does did has have had can could will would shall should may might
+list name tell give show find mention describe explain
+"""
+_ASKING = frozenset(_WORDS.split())
+
+
+def asks(text: str) -> bool:
+    """A question mark anywhere, or an English word first that begins a question or a request."""
+    return not _MARKS.isdisjoint(text) or next(iter(words(text)), "") in _ASKING
+
+
+NEAR = 200
+"""Characters of the turn before that are read: its end, where questions stand."""
+MARK = "‖"
+"""Parts what was said from what was said before it; in a text it is read as a plain bar."""
+
+
+def rendered_turn(
+    text: str, *, speaker: str | None = None, at: datetime | None = None, before: str | None = None
+) -> str:
+    """`[8 May 2023] Ann: It went well. ‖ before: Ben: How was it?`; every part but the text may be missing."""
+    date = f"[{at.day} {at:%B} {at.year}] " if at else ""
+    context = f" {MARK} before: {before}" if before else ""
+    return f"{date}{spoken(text, speaker)}{context}"
+
+
+def spoken(text: str, speaker: str | None) -> str:
+    """A text with its speaker, unless it says so itself."""
+    plain = text.replace(MARK, "|")
+    return plain if not speaker or plain.startswith(f"{speaker}:") else f"{speaker}: {plain}"
+
+
+def ending(text: str, speaker: str | None) -> str:
+    """The end of a turn, as the one after it is read with."""
+    return spoken(text, speaker)[-NEAR:]
+
 
 LONGEST = 160
 """A longer text is left alone: whatever it opens with, it goes on to say something."""
@@ -40,9 +81,9 @@ _PHRASES = (
     r"你(?:还)?(?:记得|知道)(?:我)?(?:说过|告诉过你)?(?:什么|我吗|吗)?(?:吗)?",
     r"你的记忆里有什么|没有(?:相关)?(?:信息|记忆)",
 )
-_NOTHING = re.compile("|".join(f"(?:{phrase})" for phrase in _PHRASES))
-_DRESS = re.compile(r"[^\w\s'，]+|[，,]$")
-_COMMAS = re.compile(r"[,，、]\s*")
+_NOTHING = lazy("|".join(f"(?:{phrase})" for phrase in _PHRASES))
+_DRESS = lazy(r"[^\w\s'，]+|[，,]$")
+_COMMAS = lazy(r"[,，、]\s*")
 
 
 def says_nothing(text: str) -> bool:
@@ -62,4 +103,4 @@ def _is_phrase(said: str) -> bool:
     return all(_NOTHING.fullmatch(part.strip()) for part in _COMMAS.split(said) if part.strip())
 
 
-_KEPT = re.compile("[,，]")
+_KEPT = lazy("[,，]")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memorist.text.hints import holds_any
+from memorist.text.patterns import lazy
+from memorist.text.tokens import holds_any
 
 DROP = "tells the model to drop its instructions"
 ROLE = "gives the model another role"
@@ -33,7 +34,7 @@ def instructions_in(text: str) -> list[str]:
 
 
 def _form(reason: str, hints: str, *pieces: str) -> _Form:
-    return _Form(reason, tuple(hints.split("|")), re.compile("".join(pieces), re.IGNORECASE))
+    return _Form(reason, tuple(hints.split("|")), lazy("".join(pieces), re.IGNORECASE))
 
 
 _EARLIER = r"(?:previous|prior|above|earlier|preceding|existing|original|former|system|developer|initial|old)"

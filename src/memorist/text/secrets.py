@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from memorist.text.hints import holds_any
+from memorist.text.patterns import lazy
+from memorist.text.tokens import holds_any
 
 TOKEN_BITS = 3.0
 """Entropy a character that a token has at least: English words have about 2.5, random base 64 of 20 characters 4."""
@@ -120,20 +121,20 @@ def is_iban(number: str) -> bool:
     return int("".join(str(int(character, 36)) for character in bare[4:] + bare[:4])) % 97 == 1
 
 
-_DIGITS = re.compile(r"\d[\d -]{6}")
-_ISSUERS = re.compile(
+_DIGITS = lazy(r"\d[\d -]{6}")
+_ISSUERS = lazy(
     r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}"
     r"|62\d{14,17}|35\d{14}"
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy(
     r"\*{3}|x{5}|\.{3}|…|<|>|\{|\$\{?[A-Z_]|%\(|\[secret|your|example|placeholder|changeme|redacted|dummy|pass_?word|pass_?phrase|secret_?key",
     re.IGNORECASE,
 )
-_EXPRESSION = re.compile(r"^(?:os|process|config|settings|env|self|this|request|args|params)\.|\w\(|\)$|^\w+\[|/\w+/\w")
+_EXPRESSION = lazy(r"^(?:os|process|config|settings|env|self|this|request|args|params)\.|\w\(|\)$|^\w+\[|/\w+/\w")
 
 
 def _form(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] | None = None, flags: int = 0) -> _Form:
-    return _Form(kind, re.compile(pattern, flags), tuple(hints.split()), holds or _is_real)
+    return _Form(kind, lazy(pattern, flags), tuple(hints.split()), holds or _is_real)
 
 
 _EDGE, _STOP = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
@@ -231,8 +232,8 @@ _FORMS = (
         re.IGNORECASE,
     ),
 )
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _NUMBERS = (
-    _Form("card number", re.compile(r"(?<![\d.,-])\d(?:[ -]?\d){12,18}(?![\d-]|[.,]\d)"), (), is_card),
-    _Form("IBAN", re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b"), (), is_iban),
+    _Form("card number", lazy(r"(?<![\d.,-])\d(?:[ -]?\d){12,18}(?![\d-]|[.,]\d)"), (), is_card),
+    _Form("IBAN", lazy(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b"), (), is_iban),
 )

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
-from memorist.text.languages import language
-from memorist.text.stems import stem_all
-from memorist.text.stop_words import STOP_WORDS
+from memorist.text.words import STOP_WORDS, language, stem_all
 
 BITS = 256
 _WORD_WEIGHT = 2

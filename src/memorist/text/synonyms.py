@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memorist.text.stems import stem
+from memorist.text.words import stem
 
 # One word in several spellings or forms: any of them stands for all.
 _SAME = """

@@ -1,16 +1,17 @@
-"""How many tokens a language model will see in a text, estimated without its tokenizer."""
+"""Sentences and tokens."""
 
 from __future__ import annotations
 
 import re
 
-from memorist.text.scripts import EMOJI, UNSPACED
+from memorist.text.patterns import lazy
+from memorist.text.words import EMOJI, UNSPACED
 
-_PIECE = re.compile(
+_PIECE = lazy(
     rf"(?P<latin>[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+)|(?P<digits>\d+)|(?P<unspaced>[{UNSPACED}]+)"
     rf"|(?P<letters>[^\W\d_]+)|(?P<emoji>[{EMOJI}])|(?P<line>\n\s*)|\S"
 )
-_ASCII_TOKEN = re.compile(r"(?<![A-Za-z])[A-Za-z]{1,6}|[A-Za-z]{1,4}|[0-9]{1,3}|\n\s*|\S")
+_ASCII_TOKEN = lazy(r"(?<![A-Za-z])[A-Za-z]{1,6}|[A-Za-z]{1,4}|[0-9]{1,3}|\n\s*|\S")
 """Each match is one token by the same count, for text that has none of the other scripts."""
 
 
@@ -44,3 +45,32 @@ def _tokens(kind: str | None, length: int) -> int:
 
 def _ceil(numerator: int, denominator: int) -> int:
     return -(-numerator // denominator)
+
+
+# A full stop after these ends no sentence: titles, Latin shorthand, months, hours, and single initials.
+_ABBREVIATION = lazy(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|approx|no|vol|fig|dept|inc|ltd|jan|feb|mar|apr|jun|jul|aug|sept?|oct"
+    r"|nov|dec)|\b[a-z]|\be\.g|\bi\.e|\b[ap]\.m)\.$",
+    re.IGNORECASE,
+)
+_END = lazy(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|\n+")
+
+
+def sentences(text: str) -> list[str]:
+    """A text's sentences in order, each without the blanks around it; lines end sentences too."""
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        if end[0] == "." and _ABBREVIATION.search(text, max(start, end.end() - 12), end.end()):
+            continue
+        found.append(text[start : end.end()])
+        start = end.end()
+    return [one for piece in (*found, text[start:]) if (one := piece.strip())]
+
+
+def holds_any(text: str, hints: tuple[str, ...]) -> bool:
+    """Whether a text holds one of the hints; a plain loop, for every text is asked this some forty times."""
+    for hint in hints:  # noqa: SIM110
+        if hint in text:
+            return True
+    return False

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from memorist.errors import InvalidInput, StoreError
 from memorist.ports import Store
-from memorist.upkeep.consolidate.model import PERIODS
-from memorist.upkeep.exporting import refuse_existing
+from memorist.upkeep.consolidate.notes import PERIODS
+from memorist.upkeep.transfer import refuse_existing
 
 NOTES = ".notes"
 """Ending of the folder of notes that belongs to a file."""

@@ -10,8 +10,7 @@ from typing import Any, Literal, cast, get_args
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, Recall, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.changes import UNDONE, changes
-from memorist.remember.settle import DOUBTED
+from memorist.remember.fact_updates import DOUBTED, UNDONE, changes
 from memorist.upkeep.invalidate import ending, entry_id
 from memorist.upkeep.undo import EVERY_ENTRY
 

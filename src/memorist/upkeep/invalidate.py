@@ -10,10 +10,9 @@ from typing import Any
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, fingerprint, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.changes import changes
-from memorist.remember.ledger import CLAIMS, claim_to_data, slot_of
-from memorist.remember.settle import settle
-from memorist.remember.truth import Claim
+from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of
+from memorist.remember.fact_updates import changes, settle
+from memorist.remember.timeline import Claim
 from memorist.upkeep.undo import CLAIM, SLOT
 
 VERB = "invalidate"

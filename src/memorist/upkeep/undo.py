@@ -9,10 +9,9 @@ from datetime import datetime
 from memorist.errors import InvalidInput
 from memorist.model import Memory
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.changes import UNDONE, entry_called, reversal, reversible, undone
-from memorist.remember.gates.keepsake import released
-from memorist.remember.ledger import Slot, claim_from_data
-from memorist.remember.settle import settle
+from memorist.remember.fact_rows import Slot, claim_from_data
+from memorist.remember.fact_updates import UNDONE, entry_called, reversal, reversible, settle, undone
+from memorist.remember.gates.verdict import released
 
 RUN = "run"
 """Where an entry names the run it belongs to, which can be undone as a whole."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memorist.remember.facts import one_valued
+from memorist.remember.fact_rows import one_valued
 
 
 @pytest.mark.parametrize(

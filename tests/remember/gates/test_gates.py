@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Kind, Tier
-from memorist.remember.changes import entry_called
+from memorist.remember.fact_updates import entry_called
 from memorist.remember.gates import NOT_KEPT, Policy, held, released
 from memorist.remember.record import record
 from memorist.testing.fakes import START

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from memorist.model import Filter, Memory
 from memorist.ports import Batch, Entry
-from memorist.remember.changes import entry_called, reversal, reversible, undone
+from memorist.remember.fact_updates import entry_called, reversal, reversible, undone
 from memorist.remember.gates import Gates, Policy, released
 from memorist.remember.record import Fields, record
 from memorist.stores.memory import MemoryStore

@@ -12,10 +12,8 @@ import pytest
 
 from memorist.errors import InvalidInput
 from memorist.remember.ingest import detect
-from memorist.remember.ingest.branches import LEFT
-from memorist.remember.ingest.claude import NO_TEXT
-from memorist.remember.ingest.messages import SYSTEM, WORDLESS_CALL
-from memorist.remember.ingest.parts import REASONING
+from memorist.remember.ingest.exports import NO_TEXT
+from memorist.remember.ingest.messages import LEFT, REASONING, SYSTEM, WORDLESS_CALL
 from tests.remember.ingest import exports
 from tests.remember.ingest.helpers import items, memories, pieces, positions, skipped, talk, written
 
@@ -131,7 +129,7 @@ def test_a_zip_that_holds_no_conversations_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memorist.remember.ingest import archive as inside
+    from memorist.remember.ingest import files as inside
 
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations-001.json", b" " * 5_000)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memorist.errors import InvalidInput
-from memorist.remember.ingest import Cleaned, File, IngestReport, Piece, Skipped, Tally, decode, detect, files, sources
-from memorist.remember.ingest.decode import NOT_UTF8, NUL
-from memorist.remember.ingest.jsonl import BAD_LINE
+from memorist.remember.ingest import Cleaned, File, IngestReport, Piece, Skipped, Tally, detect, files, formats, sources
+from memorist.remember.ingest.formats import NOT_UTF8, NUL
+from memorist.remember.ingest.objects import BAD_LINE
 from tests.remember.ingest.helpers import cleaned, items, memories, pieces, positions, skipped, talk, written
 
 LINES = (
@@ -111,7 +111,7 @@ def test_a_document_over_the_limit_names_the_remedy(tmp_path: Path, monkeypatch:
 
 
 def test_an_endless_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decode, "LONGEST_LINE", 40)
+    monkeypatch.setattr(formats, "LONGEST_LINE", 40)
     text = json.dumps({"text": "x" * 200}) + '\n{"text": "short"}\n'
     found = items(written(tmp_path / "a.jsonl", text))
     assert [piece.text for piece in pieces(found)] == ["short"]

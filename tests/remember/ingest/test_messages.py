@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from memorist.errors import InvalidInput
-from memorist.remember.ingest.messages import SYSTEM, TOOL_CHARACTERS, WORDLESS_CALL
-from memorist.remember.ingest.moments import moment
+from memorist.remember.ingest.messages import REASONING, SYSTEM, TOOL_CHARACTERS, WORDLESS_CALL
 from memorist.remember.ingest.objects import UNKNOWN
-from memorist.remember.ingest.parts import REASONING
+from memorist.remember.ingest.values import moment
 from tests.remember.ingest.helpers import cleaned, items, memories, pieces, positions, skipped, talk
 
 OPENAI: list[dict[str, Any]] = [

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from memorist.errors import ModelUnavailable
 from memorist.model import Kind, Link, Memory
 from memorist.ports import Completion, Store
+from memorist.remember.jobs import retry_after
 from memorist.remember.sessions.commit import MOST_ATTEMPTS
-from memorist.remember.sessions.links import HIERARCHY, SIBLING
-from memorist.remember.sessions.log import IDLE
+from memorist.remember.sessions.run import HIERARCHY, SIBLING
+from memorist.remember.sessions.session import IDLE
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore, writes
 from memorist.testing.recorded_run import (
@@ -33,7 +34,6 @@ from memorist.testing.recorded_run import (
     RecordedModel,
     RecordedStep,
 )
-from memorist.work import retry_after
 from tests.remember.sessions.worlds import World
 
 AWAY = ModelUnavailable("the model is away", remedy="Wait.")

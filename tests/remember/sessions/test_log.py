@@ -14,8 +14,8 @@ import pytest
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
 from memorist.model import Filter, Kind, Link
 from memorist.ports import Job
-from memorist.remember.sessions.links import PROVENANCE
-from memorist.remember.sessions.log import IDLE
+from memorist.remember.sessions.run import PROVENANCE
+from memorist.remember.sessions.session import IDLE
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeEmbedder
 from tests.remember.sessions.worlds import EMBEDDER, World

@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.asking.session import Turn
-from memorist.remember.sessions.outcomes import FAILED, WORKED, outcome
-from memorist.remember.sessions.rules import Rules
-from memorist.remember.sessions.statements import MOST, STATED, TOLD, statements
-from memorist.remember.sessions.subgoals import as_phrase, subgoals
+from memorist.asking.sessions import Turn
+from memorist.remember.sessions.rules import FAILED, MOST, STATED, TOLD, WORKED, SessionRules, outcome, statements
+from memorist.remember.sessions.run import as_phrase, subgoals
 from memorist.testing.recorded_run import FIND, FIRST_OF_RAISE, GOAL, RAISE, REWARDS_BY_RULES, STEPS
 
-RULES = Rules()
+RULES = SessionRules()
 TURNS = [Turn(step.observation, step.action or "", reward=step.reward) for step in STEPS]
 any_turn = st.builds(Turn, st.text(), st.text(), reward=st.none() | st.floats(0, 1))
 

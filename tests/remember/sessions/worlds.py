@@ -9,14 +9,14 @@ from typing import Any
 
 from memorist.asking import Askers, Models
 from memorist.model import Filter, Kind, Memory
-from memorist.notices import Notice, Notices
 from memorist.ports import LLM, Embedder, Store
+from memorist.ports.notices import Notice, Notices
+from memorist.remember.jobs import Worker
 from memorist.remember.sessions import Session, Sessions
 from memorist.remember.sessions.run import TASK
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock, FakeEmbedder
 from memorist.testing.recorded_run import GOAL, STEPS, RecordedStep
-from memorist.work import Worker
 
 EMBEDDER = FakeEmbedder(256)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memorist.surfaces.cli.mcp import NAMES
-from memorist.surfaces.mcp.clients import CLIENTS
+from memorist.surfaces.mcp.install import CLIENTS
 from tests.surfaces.conftest import Cli
 
 LINUX = {

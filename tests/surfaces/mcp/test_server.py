@@ -16,9 +16,8 @@ from mcp.types import TextContent, TextResourceContents
 
 import memorist
 from memorist.surfaces import mcp as package
-from memorist.surfaces.mcp.cost import cost
-from memorist.surfaces.mcp.schema import slim
-from memorist.surfaces.mcp.server import TOOLS, MemoryServer
+from memorist.surfaces.mcp.server import TOOLS, MemoryServer, cost
+from memorist.surfaces.mcp.shapes import slim
 from memorist.surfaces.mcp.tools import NOTICE
 from memorist.testing import FakeEmbedder
 from tests.surfaces.conftest import Cli

@@ -15,7 +15,7 @@ from memorist.client import Client, connect
 from memorist.surfaces.keys import KeyRing, keys_file
 from memorist.surfaces.rest.app import create_app
 from memorist.surfaces.rest.run import listening
-from memorist.surfaces.rest.settings import Settings
+from memorist.surfaces.rest.server import Settings
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.model import Memory
-from memorist.surfaces.rest.answers import FILE, KEPT, Answer, Answers, Ticket
+from memorist.surfaces.rest.answers import FILE, KEPT, Answers, StoredAnswer, Ticket
 from memorist.surfaces.rest.problems import Refusal
 from tests.surfaces.rest.conftest import Running, Serve
 
 TICKET = Ticket("caller", "key", "agent", "request")
-GIVEN = Answer(201, b'{"text":"The barn is red."}')
+GIVEN = StoredAnswer(201, b'{"text":"The barn is red."}')
 
 
 def test_an_answer_is_kept_for_a_day_and_shared_between_processes(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_an_answer_that_came_too_late_is_there_for_the_next_who_asks(
         go.wait(20)
         return relate(self, *given, **more)
 
-    def kept(self: Answers, ticket: Ticket, answer: Answer) -> None:
+    def kept(self: Answers, ticket: Ticket, answer: StoredAnswer) -> None:
         keep(self, ticket, answer)
         done.set()
 

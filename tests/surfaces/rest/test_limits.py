@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memorist.surfaces.rest.limits import Rate, Room
 from memorist.surfaces.rest.problems import Refusal
+from memorist.surfaces.rest.server import ConcurrencyLimit, Rate
 from tests.surfaces.rest.conftest import Serve
 
 MEMORIES = "/v1/spaces/agent/memories"
@@ -38,7 +38,7 @@ def test_a_rate_of_nothing_is_no_limit() -> None:
 
 
 def test_a_room_gives_its_places_back() -> None:
-    room = Room(1)
+    room = ConcurrencyLimit(1)
     with room.place():
         with pytest.raises(Refusal), room.place():
             pass
@@ -116,7 +116,7 @@ def test_a_body_that_never_ends_does_not_hold_its_place(serve: Serve) -> None:
 
 
 def test_slow_verbs_do_not_keep_the_server_from_answering(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memorist.engine import Engine
+    from memorist.engine.engine import Engine
 
     go, busy = threading.Event(), threading.Semaphore(0)
 
@@ -143,7 +143,7 @@ def test_slow_verbs_do_not_keep_the_server_from_answering(serve: Serve, monkeypa
 
 
 def test_a_request_that_takes_too_long_is_answered(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memorist.engine import Engine
+    from memorist.engine.engine import Engine
 
     go = threading.Event()
     monkeypatch.setattr(Engine, "stats", lambda self: go.wait(20))

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.serve import Load, lost, served
 
 import memorist
-from memorist.surfaces.rest.settings import Settings
+from memorist.surfaces.rest.server import Settings
 from tests.surfaces.conftest import Cli
 from tests.surfaces.rest.conftest import running
 

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from memorist import errors
-from memorist.surfaces.rest.logs import JsonLines
-from memorist.surfaces.rest.metrics import Metrics
 from memorist.surfaces.rest.problems import STATUS, documented, status_of
 from memorist.surfaces.rest.schemas.memories import MemoryData
 from memorist.surfaces.rest.schemas.recalls import CommitData, RecallData
 from memorist.surfaces.rest.schemas.upkeep import AuditData, StatsData
+from memorist.surfaces.rest.watch import JsonLines, Metrics
 from tests.surfaces.rest.conftest import Running
 
 PROBLEM = {"type", "title", "status", "detail", "remedy", "request_id"}
@@ -88,7 +87,7 @@ def test_no_name_of_a_space_leads_elsewhere(server: Running) -> None:
 def test_no_log_holds_a_key_a_memory_or_a_question(
     server: Running, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memorist.engine import Engine
+    from memorist.engine.engine import Engine
 
     secret = server.key("agent", "admin")
     told, asked, named = "Zanzibar lies in the drawer.", "Where does Quokkaville lie?", "Wolpertinger"

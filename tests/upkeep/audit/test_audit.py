@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from memorist.embedding import StoreEmbedder
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Fact, Filter, Kind, Link, Memory, Tier, fingerprint
+from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch
-from memorist.remember.changes import entry_called, reversal
-from memorist.remember.keeping import Keeper
+from memorist.remember.fact_updates import entry_called, reversal
 from memorist.remember.record import record
+from memorist.remember.writer import Writer
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeEmbedder
@@ -156,7 +156,7 @@ def test_what_was_derived_from_something_erased_is_an_orphan() -> None:
 
 def test_facts_with_a_source_that_is_there_are_no_orphans() -> None:
     store = MemoryStore()
-    Keeper(store, None).keep([said("I live in Oslo and work at the harbour.", speaker="Ann")])
+    Writer(store, None).keep([said("I live in Oslo and work at the harbour.", speaker="Ann")])
     assert any(memory.fact for memory in rows(store))
     assert audit(store, NOW).findings == ()
 

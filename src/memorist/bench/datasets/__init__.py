@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memorist.bench.datasets import beir, known, locomo, longmemeval
+from memorist.bench.datasets import beir, conversations, known
 from memorist.bench.datasets.known import KNOWN, KnownSet, fetch
-from memorist.bench.datasets.reading import broken, checksum, dataset, json_document, objects, read
-from memorist.bench.datasets.space import from_space, load_space
+from memorist.bench.datasets.reading import (
+    broken,
+    checksum,
+    dataset,
+    from_space,
+    json_document,
+    load_space,
+    objects,
+    read,
+)
 from memorist.bench.model import Dataset
 from memorist.errors import InvalidInput
 
@@ -49,9 +57,9 @@ def _load_file(path: Path) -> Dataset:
     records = objects(json_document(path, content), str(path))
     keys = set(records[0].values) if records else set[str]()
     if "haystack_sessions" in keys:
-        groups = longmemeval.groups(records)
+        groups = conversations.longmemeval_groups(records)
     elif {"conversation", "qa"} <= keys:
-        groups = locomo.groups(records)
+        groups = conversations.locomo_groups(records)
     else:
         raise broken(path, "this is neither LoCoMo's nor LongMemEval's list of records")
     return dataset(path.stem, groups, checksum([content]), path)

@@ -11,8 +11,8 @@ from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 
-from memorist.bench.datasets.locomo import UNANSWERABLE
-from memorist.bench.datasets.reading import Fields, broken, checksum, dataset, json_lines, lines, read
+from memorist.bench.datasets.conversations import UNANSWERABLE
+from memorist.bench.datasets.reading import RowFields, broken, checksum, dataset, json_lines, lines, read
 from memorist.bench.model import Dataset, Document, Group, Question
 from memorist.errors import InvalidInput
 from memorist.model import instant
@@ -70,7 +70,7 @@ def _documents(file: Path, data: bytes) -> Documents:
     return documents
 
 
-def _titled_text(row: Fields) -> str:
+def _titled_text(row: RowFields) -> str:
     title = row.optional_text("title")
     if title is None:
         return row.text("text")
@@ -98,7 +98,7 @@ def _questions(file: Path, data: bytes) -> Questions:
     return questions
 
 
-def _new_id(row: Fields, known: Mapping[str, object]) -> str:
+def _new_id(row: RowFields, known: Mapping[str, object]) -> str:
     id = row.text("_id")
     if id in known:
         raise broken(row.place, f"the _id {id!r} has been used before")

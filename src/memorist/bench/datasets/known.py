@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 import urllib.request
 import zipfile
@@ -21,11 +20,12 @@ from typing import cast
 from urllib.error import HTTPError, URLError
 
 from memorist.errors import Error, InvalidInput
+from memorist.text.patterns import lazy
 
 BEIR = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets"
 LONGMEMEVAL = "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/main"
 TIMEOUT = 60  # seconds without a byte
-WANTED = re.compile(r"(?:.*/)?(corpus\.jsonl|queries\.jsonl|qrels/[\w-]+\.tsv)")
+WANTED = lazy(r"(?:.*/)?(corpus\.jsonl|queries\.jsonl|qrels/[\w-]+\.tsv)")
 
 
 @dataclass(frozen=True, slots=True)

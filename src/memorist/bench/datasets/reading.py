@@ -1,4 +1,4 @@
-"""Reading judged data from files, so that whatever is wrong with it is named by file and line."""
+"""Reading dataset files safely, and the memories of a dataset as a space."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-from memorist.bench.model import Dataset, Group
+from memorist.bench.model import Dataset, Document, Group, Question
+from memorist.engine.open import open_store
 from memorist.errors import InvalidInput
+from memorist.model import Filter, Kind, Memory, isoformat
+from memorist.upkeep.feedback import JudgedRecall, judged
 
 REPAIR = "Correct the file, or fetch the set again; docs/how-to/datasets.md describes the layouts."
 
@@ -22,7 +25,7 @@ def broken(place: str | Path, problem: str) -> InvalidInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class RowFields:
     """A JSON object and the place it stands at."""
 
     values: Mapping[str, object]
@@ -51,7 +54,7 @@ class Fields:
         except ValueError:  # InvalidInput is one
             raise broken(self.place, f"{written!r} is not a time") from None
 
-    def object(self, name: str) -> Fields:
+    def object(self, name: str) -> RowFields:
         """An object that may be absent or null: then it is empty."""
         return fields(self.values.get(name) or {}, f"{self.place}, {name}")
 
@@ -59,16 +62,16 @@ class Fields:
         """A list that must be there."""
         return items(self.values.get(name), f"{self.place}, {name}")
 
-    def objects(self, name: str) -> list[Fields]:
+    def objects(self, name: str) -> list[RowFields]:
         """A list of objects that must be there."""
         return objects(self.values.get(name), f"{self.place}, {name}")
 
 
-def fields(value: object, place: str) -> Fields:
+def fields(value: object, place: str) -> RowFields:
     """A value that must be a JSON object."""
     if not isinstance(value, dict):
         raise broken(place, "this is not a JSON object")
-    return Fields(cast("dict[str, object]", value), place)
+    return RowFields(cast("dict[str, object]", value), place)
 
 
 def items(value: object, place: str) -> list[object]:
@@ -78,7 +81,7 @@ def items(value: object, place: str) -> list[object]:
     return cast("list[object]", value)
 
 
-def objects(value: object, place: str) -> list[Fields]:
+def objects(value: object, place: str) -> list[RowFields]:
     """A value that must be a JSON list of objects."""
     return [fields(one, f"{place}[{number}]") for number, one in enumerate(items(value, place))]
 
@@ -102,7 +105,7 @@ def lines(file: Path, data: bytes) -> Iterator[tuple[str, str]]:
                 raise broken(place, "this is not UTF-8") from None
 
 
-def json_lines(file: Path, data: bytes) -> Iterator[Fields]:
+def json_lines(file: Path, data: bytes) -> Iterator[RowFields]:
     """The objects of a file with one on each line."""
     for place, line in lines(file, data):
         try:
@@ -136,3 +139,55 @@ def dataset(name: str, groups: Iterable[Group], digest: str, path: Path | None) 
     if not any(group.questions for group in kept):
         raise broken(path or name, "no question has a judged document")
     return Dataset(name, kept, digest, path)
+
+
+EVERYTHING = 10_000_000
+
+
+TOLD = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL)
+"""Kinds that somebody told; what is derived from them is derived again."""
+
+
+def load_space(path: Path) -> Dataset:
+    """The memories of a file, judged by the feedback that was given on recalls."""
+    store = open_store(str(path), None)
+    try:
+        page = store.scan(Filter(kinds=TOLD), EVERYTHING)
+        memories = [one for one in page.items if one.fact is None and one.version_of is None]
+        recalls = [one for one in judged(store) if one.useful]
+    finally:
+        store.close()
+    if not recalls:
+        raise InvalidInput(
+            f"{path} has no feedback on a recall to judge by", remedy="Give some: feedback(id, 'useful', recall)."
+        )
+    return from_space(path.stem, memories, recalls)
+
+
+def from_space(name: str, memories: Iterable[Memory], recalls: Iterable[JudgedRecall]) -> Dataset:
+    """One group of all memories in the order they were told; a recall whose useful ones are gone is left out."""
+    told = sorted(memories, key=lambda memory: (memory.times.ingested_at, memory.origin.position or 0, memory.id))
+    ids = {memory.id for memory in told}
+    questions = tuple(
+        Question(f"recall-{number}", recall.query, {id: 1.0 for id in sorted(recall.useful & ids)}, at=recall.at)
+        for number, recall in enumerate(recalls, 1)
+        if recall.useful & ids
+    )
+    group = Group(name, tuple(_document(memory) for memory in told), questions)
+    return dataset(name, [group], checksum(_content(group)), None)
+
+
+def _document(memory: Memory) -> Document:
+    return Document(memory.id, memory.text, memory.times.ingested_at, memory.origin.speaker, memory.origin.session)
+
+
+def _content(group: Group) -> Iterable[bytes]:
+    for one in group.documents:
+        yield _line(one.id, one.text, one.at, one.speaker, one.session)
+    for one in group.questions:
+        yield _line(one.id, one.text, one.at, *one.gold)
+
+
+def _line(*parts: str | datetime | None) -> bytes:
+    written = [isoformat(part) if isinstance(part, datetime) else part for part in parts]
+    return json.dumps(written, ensure_ascii=False).encode() + b"\n"

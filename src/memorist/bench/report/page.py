@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
 
-from memorist.bench.report.details import failures_section, method_section, stages_section
-from memorist.bench.report.markup import Markup, joined, tag
-from memorist.bench.report.plots import Estimate, Series, curves, intervals
-from memorist.bench.report.table import ABSTENTION, Table, by_type, chance, overall, percent, points
-from memorist.bench.report.worst import Failure
+from memorist.bench.report.details import Failure, failures_section, method_section, stages_section
+from memorist.bench.report.plots import Estimate, Markup, Series, curves, intervals, joined, tag
+from memorist.bench.report.table import ABSTENTION, ReportTable, by_type, chance, overall, percent, points
 from memorist.bench.results import Difference, Result, Results
 
 MEASURE = "recall@10"
@@ -36,7 +34,7 @@ def page(results: Results, failures: Sequence[Failure] = ()) -> str:
     return skeleton.substitute(title=title, style=style, body=body)
 
 
-def table(one: Table, *, least: Sequence[str] = LEAST_IS_BEST) -> Markup:
+def table(one: ReportTable, *, least: Sequence[str] = LEAST_IS_BEST) -> Markup:
     """A table whose best figures stand out, where more than one row competes."""
     head = tag("thead", tag("tr", *(tag("th", name) for name in one.columns)))
     best = [_best(name, cells, least) for name, cells in zip(one.columns, zip(*one.rows, strict=True), strict=True)]
@@ -139,7 +137,7 @@ def _types_section(results: Results) -> Markup:
     )
 
 
-def _type_note(one: Table) -> str:
+def _type_note(one: ReportTable) -> str:
     note = "recall@10 in per cent; the number of questions in brackets."
     if ABSTENTION not in one.columns:
         return note

@@ -1,14 +1,36 @@
-"""Small plots in SVG: intervals side by side, curves, and stacked bars.
-
-Drawn 480 wide, so that letters stay readable on a phone; colours are classes that the page's style sheet defines.
-"""
+"""Plots of a report, as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 
-from memorist.bench.report.markup import Markup, joined, tag
+
+class Markup(str):
+    """Text that is HTML and not to be escaped again."""
+
+    __slots__ = ()
+
+
+def tag(name: str, *content: str, **attributes: object) -> Markup:
+    """An element; `class_` is `class`, `stroke_width` is `stroke-width`, and None leaves an attribute out."""
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_shown(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup(f"<{name}{given}>{joined(*content)}</{name}>")
+
+
+def joined(*content: str) -> Markup:
+    """Several pieces one after another, plain ones escaped."""
+    return Markup("".join(one if isinstance(one, Markup) else escape(one) for one in content))
+
+
+def _shown(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
 
 WIDTH = 480
 LEFT, RIGHT, TOP, BOTTOM = 34, 150, 12, 40

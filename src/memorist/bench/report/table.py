@@ -15,7 +15,7 @@ ABSTENTION = "abstention"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A heading, the names of the columns, and cells."""
 
     heading: str
@@ -32,23 +32,23 @@ class Table:
         widths = self._widths()
         return [_line(row, widths) for row in (self.columns, *self.rows)]
 
-    def without(self, column: str) -> Table:
+    def without(self, column: str) -> ReportTable:
         """This table less a column."""
         place = self.columns.index(column)
         columns, *rows = [row[:place] + row[place + 1 :] for row in (self.columns, *self.rows)]
-        return Table(self.heading, columns, tuple(rows))
+        return ReportTable(self.heading, columns, tuple(rows))
 
     def _widths(self) -> list[int]:
         return [max(map(len, cells)) for cells in zip(self.columns, *self.rows, strict=True)]
 
 
-def tables(results: Results, width: int | None = None) -> list[Table]:
+def tables(results: Results, width: int | None = None) -> list[ReportTable]:
     """All tables; those wider than `width` lose the columns that matter least."""
     made = [overall(results), *by_type(results), *differences(results.comparisons)]
     return [_fitting(one, width) for one in made]
 
 
-def overall(results: Results) -> Table:
+def overall(results: Results) -> ReportTable:
     """Every recipe's headline figures, in per cent; latency in milliseconds."""
     sessions = any(one.summary.overall.sessions for one in results.recipes)
     columns: dict[str, Callable[[Result], str]] = {
@@ -66,10 +66,10 @@ def overall(results: Results) -> Table:
         "tokens": lambda one: f"{one.summary.tokens:,.0f}",
     }
     rows = tuple(tuple(cell(one) for cell in columns.values()) for one in results.recipes)
-    return Table(_headline(results), tuple(columns), rows)
+    return ReportTable(_headline(results), tuple(columns), rows)
 
 
-def by_type(results: Results) -> list[Table]:
+def by_type(results: Results) -> list[ReportTable]:
     """recall@10 by type of question, where the dataset has types; with those without an answer left out, if any."""
     first = results.recipes[0].summary
     if not first.types:
@@ -78,7 +78,7 @@ def by_type(results: Results) -> list[Table]:
     if first.answerable is not None:
         columns += [f"answerable ({first.answerable.queries:,})", ABSTENTION]
     rows = tuple(_type_row(one) for one in results.recipes)
-    return [Table("recall@10 by type of question", tuple(columns), rows)]
+    return [ReportTable("recall@10 by type of question", tuple(columns), rows)]
 
 
 def _type_row(one: Result) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def _type_row(one: Result) -> tuple[str, ...]:
     return tuple(cells)
 
 
-def differences(comparisons: Sequence[Difference]) -> list[Table]:
+def differences(comparisons: Sequence[Difference]) -> list[ReportTable]:
     """Paired differences, in points of a per cent."""
     if not comparisons:
         return []
@@ -109,7 +109,7 @@ def differences(comparisons: Sequence[Difference]) -> list[Table]:
         if single or one.measure == SHOWN
     )
     columns = ("recipe", "less", "measure", "points", "95 %", "p", "questions")
-    return [Table("Paired differences, question by question", columns, rows)]
+    return [ReportTable("Paired differences, question by question", columns, rows)]
 
 
 def percent(share: float) -> str:
@@ -148,7 +148,7 @@ def _groups(number: int) -> str:
     return "1 group" if number == 1 else f"{number:,} groups"
 
 
-def _fitting(table: Table, width: int | None) -> Table:
+def _fitting(table: ReportTable, width: int | None) -> ReportTable:
     for column in OPTIONAL:
         if width is None or table.width <= width or column not in table.columns:
             break

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memorist.errors import InvalidInput
-from memorist.models.packaged import packaged, packages
+from memorist.models.folder import packaged, packages
 from memorist.models.settings import Options, checked, split
 from memorist.ports import Embedder
 
@@ -41,7 +41,7 @@ def installed(generation: str) -> Embedder | None:
 
 
 def _built(setting: str, name: str, model: str, options: Options | None) -> Embedder:
-    from memorist.models.embedders.openai import PRESETS
+    from memorist.models.embedders.vendors import PRESETS
 
     if name in PRESETS:
         return _openai(name, model, options)
@@ -55,7 +55,7 @@ def _built(setting: str, name: str, model: str, options: Options | None) -> Embe
 
 
 def _openai(name: str, model: str, options: Options | None) -> Embedder:
-    from memorist.models.embedders.openai import PRESETS, OpenAIEmbedder
+    from memorist.models.embedders.vendors import PRESETS, OpenAIEmbedder
 
     preset = PRESETS[name]
     given = checked(options, _REMOTE_OPTIONS, f"The embedder {name}")
@@ -66,7 +66,7 @@ def _openai(name: str, model: str, options: Options | None) -> Embedder:
 
 
 def _ollama(model: str, options: Options | None) -> Embedder:
-    from memorist.models.embedders.ollama import OllamaEmbedder
+    from memorist.models.embedders.vendors import OllamaEmbedder
 
     given: dict[str, Any] = checked(options, _REMOTE_OPTIONS, "The embedder ollama")
     return OllamaEmbedder(model, **given) if model else OllamaEmbedder(**given)

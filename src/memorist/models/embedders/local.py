@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import ModelUnavailable
-from memorist.models.embedders.prefixes import prefixes_for
-from memorist.models.folder import ModelFolder
-from memorist.models.graph import Graph
+from memorist.models.embedders.remote import prefixes_for
+from memorist.models.folder import ModelFolder, OnnxGraph
 from memorist.ports import Progress, Purpose
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
     from memorist.ports import Vector
+
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 SENTENCE_OUTPUTS = ("embedding", "sentence_embedding")
@@ -150,7 +150,7 @@ def equal_length_batches(lengths: Sequence[int], tokens: int) -> list[list[int]]
 class _Loaded:
     """A graph with its tokenizer, and which of its outputs we read."""
 
-    graph: Graph
+    graph: OnnxGraph
     tokenizer: Tokenizer
     sentence_output: str | None
     token_output: str | None
@@ -190,7 +190,7 @@ def _load(folder: ModelFolder) -> _Loaded:
     return loaded
 
 
-def _outputs(folder: ModelFolder, graph: Graph) -> tuple[str | None, str | None]:
+def _outputs(folder: ModelFolder, graph: OnnxGraph) -> tuple[str | None, str | None]:
     """The outputs that the manifest declares, else those with usual names: sentence, tokens."""
     declared = folder.manifest.outputs
     if missing := sorted(set(declared.values()) - set(graph.outputs)):

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable
 
 from memorist.models.http import listed, member
-from memorist.models.llms.remote import Dialect, RemoteLLM, Service
-from memorist.models.llms.schemas import Messages, Schema, told
+from memorist.models.llms.remote import LlmDialect, Messages, RemoteLLM, Schema, Service, with_schema
 from memorist.ports import Completion
 
 _TOOL = "answer"
@@ -24,7 +23,7 @@ SERVICE = Service(
     "/messages",
     "claude-haiku-4-5",
     # A model that thinks unasked cannot be made to call a tool; it is told the schema in words.
-    Dialect(forms=("schema", "words")),
+    LlmDialect(forms=("schema", "words")),
     extra="anthropic",
     key_env="ANTHROPIC_API_KEY",
     headers=_headers,
@@ -37,9 +36,9 @@ class AnthropicLLM(RemoteLLM):
     A schema is the input of a tool that the model must call ("Tool use", section "Forcing tool use").
     """
 
-    def _body(self, dialect: Dialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
+    def _body(self, dialect: LlmDialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
         as_tool = schema is not None and dialect.forms[0] == "schema"
-        spoken = messages if schema is None or as_tool else told(messages, schema)
+        spoken = messages if schema is None or as_tool else with_schema(messages, schema)
         system = "\n\n".join(message["content"] for message in spoken if message["role"] == "system")
         body: dict[str, object] = {
             "model": self._model,

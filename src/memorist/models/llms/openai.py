@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from memorist.models.http import listed, member
-from memorist.models.llms.remote import Dialect, RemoteLLM, Service
-from memorist.models.llms.schemas import Messages, Schema, is_closed, told
+from memorist.models.llms.remote import LlmDialect, Messages, RemoteLLM, Schema, Service, is_closed, with_schema
 from memorist.ports import Completion
 
 _PATH = "/chat/completions"
-_DIALECT = Dialect(forms=("schema", "object", "words"))
+_DIALECT = LlmDialect(forms=("schema", "object", "words"))
 
 SERVICES = {
     service.vendor: service
@@ -19,7 +18,7 @@ SERVICES = {
             _PATH,
             "gpt-4o-mini",
             # Its reasoning models refuse the older name of the limit.
-            Dialect(forms=_DIALECT.forms, limit="max_completion_tokens"),
+            LlmDialect(forms=_DIALECT.forms, limit="max_completion_tokens"),
             key_env="OPENAI_API_KEY",
         ),
         Service(
@@ -52,9 +51,9 @@ SERVICES = {
 class OpenAILLM(RemoteLLM):
     """`POST /chat/completions` as in OpenAI's API reference, page "Create chat completion"."""
 
-    def _body(self, dialect: Dialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
+    def _body(self, dialect: LlmDialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
         form = dialect.forms[0]
-        spoken = messages if schema is None or form == "schema" else told(messages, schema)
+        spoken = messages if schema is None or form == "schema" else with_schema(messages, schema)
         body: dict[str, object] = {
             "model": self._model,
             "messages": [{"role": message["role"], "content": message["content"]} for message in spoken],

@@ -1,38 +1,117 @@
-"""What the language models behind an address have in common."""
+"""Language models behind HTTP: what the vendors share, and JSON schemas as vendors accept them."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import BoundedSemaphore
-from typing import Literal
+from typing import Any, Literal, cast
 
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.embedders.remote import too_much
-from memorist.models.http import Endpoint, Refused, bearer, find_key, member
-from memorist.models.llms.schemas import Messages, Schema, bare_json, check, unbounded
+from memorist.models.http import Endpoint, RequestRefused, bearer, find_key, member
 from memorist.ports import Completion
+from memorist.text.patterns import lazy
+
+Messages = Sequence[Mapping[str, str]]
+Schema = Mapping[str, Any]
+
+_BOUNDS = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum")
+_ROLES = ("system", "user", "assistant")
+_THOUGHT = lazy(r"\A\s*<think>.*?</think>", re.DOTALL)
+
+
+def check(messages: Messages, schema: Schema | None) -> None:
+    """Refuse what no vendor takes: an unknown role, nothing to answer, a schema of anything but an object."""
+    if any(message.get("role") not in _ROLES or "content" not in message for message in messages):
+        raise InvalidInput(
+            "A message to a language model needs a role and a content", remedy=f"Use the roles {', '.join(_ROLES)}."
+        )
+    if all(message["role"] == "system" for message in messages):
+        raise InvalidInput("There is no message for the language model to answer", remedy="Add one of the role user.")
+    if schema is not None and schema.get("type") != "object":
+        raise InvalidInput("A schema must describe an object", remedy='Wrap it: {"type": "object", "properties": …}.')
+
+
+def is_closed(schema: object) -> bool:
+    """Whether every object in it names all its members as required and admits no others.
+
+    OpenAI's strict mode refuses other schemas ("Structured model outputs", section "Supported schemas").
+    """
+    if isinstance(schema, Mapping):
+        parts = cast("Mapping[str, object]", schema)
+        if parts.get("type") == "object" and not _all_required(parts):
+            return False
+        return all(is_closed(part) for part in parts.values())
+    return not isinstance(schema, list) or all(is_closed(part) for part in cast("list[object]", schema))
+
+
+def unbounded(schema: Any) -> Any:
+    """The schema without lengths, counts and ranges; whoever asked checks those.
+
+    A server that makes a grammar of it, such as llama.cpp, unrolls `maxLength: 600` and takes minutes a token; others
+    refuse such words.
+    """
+    if isinstance(schema, list):
+        return [unbounded(part) for part in cast("list[Any]", schema)]
+    if not isinstance(schema, Mapping):
+        return schema
+    parts = cast("Mapping[str, Any]", schema)
+    return {name: unbounded(part) for name, part in parts.items() if name not in _BOUNDS or isinstance(part, Mapping)}
+
+
+def with_schema(messages: Messages, schema: Schema) -> list[Mapping[str, str]]:
+    """The messages with the schema in words: at the end of the first system message, or before the others."""
+    words = (
+        "Answer with one JSON object and nothing else: no explanation, no code fence. "
+        f"It must be valid under this JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    )
+    place = next((i for i, message in enumerate(messages) if message["role"] == "system"), None)
+    if place is None:
+        return [{"role": "system", "content": words}, *messages]
+    joined = {"role": "system", "content": f"{messages[place]['content']}\n\n{words}"}
+    return [*messages[:place], joined, *messages[place + 1 :]]
+
+
+def bare_json(text: str) -> str:
+    """From the first opening brace to the last closing one, past a thought; the text itself without any.
+
+    Servers that do not hold a model to a schema let through its code fences, thoughts and courtesies.
+    """
+    after = _THOUGHT.sub("", text).strip()
+    start, end = after.find("{"), after.rfind("}")
+    return after[start : end + 1] if 0 <= start < end else after
+
+
+def _all_required(schema: Mapping[str, object]) -> bool:
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if not isinstance(properties, Mapping) or not isinstance(required, list):
+        return False
+    names = set(cast("Mapping[str, object]", properties))
+    return schema.get("additionalProperties") is False and set(cast("list[str]", required)) == names
+
 
 Form = Literal["schema", "object", "words"]
 """How a schema is asked for: as a schema, as any JSON object with the schema in words, in words alone."""
 
 ANSWER_LIMIT = 4 * 2**20
 _NOT_TAKEN = (400, 422)
-_FORM = re.compile(r"response_format|json[_ ](schema|object)|structured output|tool_choice|grammar", re.IGNORECASE)
+_FORM = lazy(r"response_format|json[_ ](schema|object)|structured output|tool_choice|grammar", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class LlmDialect:
     """What a server is believed to take; a refusal that names a parameter leads to a plainer one."""
 
     forms: tuple[Form, ...]
     limit: str = "max_tokens"
     temperature: bool = True
 
-    def plainer(self, refused: Refused, *, with_schema: bool) -> Dialect | None:
+    def plainer(self, refused: RequestRefused, *, with_schema: bool) -> LlmDialect | None:
         """The dialect to try next; None when the refusal is about something else."""
         words = refused.detail
         if refused.status not in _NOT_TAKEN or too_much(words):
@@ -54,7 +133,7 @@ class Service:
     url: str | None
     path: str
     example: str
-    dialect: Dialect
+    dialect: LlmDialect
     extra: str = "openai"
     key_env: str | None = None
     headers: Callable[[str | None], dict[str, str]] = bearer
@@ -134,7 +213,7 @@ class RemoteLLM(ABC):
         return completion if schema is None else replace(completion, text=bare_json(completion.text))
 
     @abstractmethod
-    def _body(self, dialect: Dialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
+    def _body(self, dialect: LlmDialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
         """The request."""
 
     @abstractmethod
@@ -146,7 +225,7 @@ class RemoteLLM(ABC):
         while True:
             try:
                 answer = self._endpoint.post(self._service.path, self._body(dialect, messages, schema))
-            except Refused as refused:
+            except RequestRefused as refused:
                 plainer = dialect.plainer(refused, with_schema=schema is not None)
                 if plainer is None:
                     raise self._explained(refused) from None
@@ -156,7 +235,7 @@ class RemoteLLM(ABC):
                     self._dialect = dialect
                 return answer
 
-    def _explained(self, refused: Refused) -> ModelUnavailable:
+    def _explained(self, refused: RequestRefused) -> ModelUnavailable:
         if refused.status in (*_NOT_TAKEN, 413) and too_much(refused.detail):
             return ModelUnavailable(
                 f"{self.name} does not take a request of this length",

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 from memorist.errors import InvalidInput
-from memorist.models.packaged import packaged
+from memorist.models.folder import packaged
 from memorist.models.rerankers.http import PROVIDERS, HttpReranker
 from memorist.models.settings import Options, checked, split
 from memorist.ports import Reranker
@@ -29,10 +29,10 @@ def _local(model: str, options: Options | None) -> Reranker:
     checked(options, (), "The reranker local")
     from memorist.models.embedders.local import OnnxEmbedder
     from memorist.models.rerankers.local import MaxSimReranker
-    from memorist.text.languages import NOT_LATIN
+    from memorist.text.words import NOT_LATIN
 
     if model:
-        from memorist.models.rerankers.cross import CrossReranker
+        from memorist.models.rerankers.local import CrossReranker
 
         return CrossReranker.from_folder(packaged(model, "reranker"), unread=NOT_LATIN)
     return MaxSimReranker(OnnxEmbedder.from_folder(packaged(PLAIN, "embedder")), unread=NOT_LATIN)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memorist.model import Fact
-from memorist.remember.extract.clauses import Sentence, is_doubted
-from memorist.remember.extract.model import Statement
+from memorist.remember.extract.clause_subjects import Sentence, is_doubted
+from memorist.remember.extract.spans import Statement
 from memorist.text.dates import find_dates
+from memorist.text.patterns import lazy
 
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_CLAUSE = re.compile(r"[^，,；;。！!\n\x1f]+")
+_HAN = lazy(r"[\u4e00-\u9fff]")
+_CLAUSE = lazy(r"[^，,；;。！!\n\x1f]+")
 # One for one, so that places in a clause stay the same.
 _SIMPLIFIED = str.maketrans(
     "歡歲結過對愛討厭語說話學來從離開個媽兒現換會這還經號間職業護師員醫畫記編輯譯導遊廚機貓",
@@ -22,23 +23,21 @@ _SIMPLIFIED = str.maketrans(
 _NUMBER = r"[\d一二三四五六七八九十〇零两]"
 _DATE = rf"(?:(?:从|自从?|在|于)?(?:{_NUMBER}+(?:年|个?月|周|日|号)|[去前今]年|上个?[月周])(?:底|初|中)?的?(?:开始)?)*"
 _FILL = r"(?:现在|目前|如今|今年|其实|已经|一直|还|也|就|刚刚?|最近|才|真的|很|非常|特别|超级?|比较|都|又|终于)*"
-_OPENING = re.compile(
+_OPENING = lazy(
     r"\s*(?:其实|现在|目前|最近|因为|所以|但是?|不过|而且|另外|然后|嗯|对了|你好|大家好|嗨|更正[:：]?|更新[:：]?)*"
     + _DATE
 )
-_ENDING = re.compile(r"[\s~…的了啦啊哦呀吧]+$")
-_ME = re.compile(r"我们?的?|俺|本人")
-_LATIN = re.compile(r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)?\s*")
-_NOT_IN_NAME = re.compile(
+_ENDING = lazy(r"[\s~…的了啦啊哦呀吧]+$")
+_ME = lazy(r"我们?的?|俺|本人")
+_LATIN = lazy(r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)?\s*")
+_NOT_IN_NAME = lazy(
     r"[你您他她它谁哪这那没不在是的了很都也就想把被让给们什么怎从对叫住搬每]|[今昨明后前]天|[今去明]年|以前|之前|后来|当时|有时|平时|周末"
     r"|大家|有人|别人|朋友|家人|老师|同学|同事|孩子|父母|妈妈|爸爸|公司|学校|暂时|曾经|小时|自己|一起|真的|可是|因此|上周|下周|只有"
 )
-_UPDATE = re.compile(r"不再|改成|换成|换到|现在|其实|如今|目前|搬|离开|辞|刚|更正|最近|已经不|不[^，。]{1,12}了")
-_WISH = re.compile(
-    r"想[搬去住换在到做]|希望|打算|计划|准备|想要|将要|将会|会[搬去住在]|要[搬去]|梦想|愿意|能[住在]|应当"
-)
-_POINTING = re.compile(r"[你您他她它我谁]|这|那|什么|哪|里$|自己|东西|家里|^(?:一个人|地方)$")
-_JOB = re.compile(r"(?:师|员|学生|家|者|手|长|工|警察|教授|经理|护士|司机|老板|编辑|翻译|导游|医生|秘书|主管|会计)$")
+_UPDATE = lazy(r"不再|改成|换成|换到|现在|其实|如今|目前|搬|离开|辞|刚|更正|最近|已经不|不[^，。]{1,12}了")
+_WISH = lazy(r"想[搬去住换在到做]|希望|打算|计划|准备|想要|将要|将会|会[搬去住在]|要[搬去]|梦想|愿意|能[住在]|应当")
+_POINTING = lazy(r"[你您他她它我谁]|这|那|什么|哪|里$|自己|东西|家里|^(?:一个人|地方)$")
+_JOB = lazy(r"(?:师|员|学生|家|者|手|长|工|警察|教授|经理|护士|司机|老板|编辑|翻译|导游|医生|秘书|主管|会计)$")
 _PERSON = r"[\u4e00-\u9fff·]{2,4}|[A-Z][A-Za-z]+"
 _PLACE = r"[\w·]{2,15}?"
 _KIN = {
@@ -47,7 +46,7 @@ _KIN = {
     "男朋友": "partner", "女朋友": "partner", "妻子": "married_to", "老婆": "married_to", "太太": "married_to",
     "丈夫": "married_to", "老公": "married_to", "室友": "roommate", "同事": "colleague",
 }  # fmt: skip
-_KIN_NAMED = re.compile(
+_KIN_NAMED = lazy(
     rf"我的?(?P<kin>{'|'.join(sorted(_KIN, key=len, reverse=True))})(?:的名字)?(?:叫做?|是)(?P<o>{_PERSON})$"
 )
 
@@ -61,7 +60,7 @@ class _Rule:
 
 
 def _rule(relation: str, pattern: str, *, negated: bool = False, event: bool = False) -> _Rule:
-    return _Rule(relation, re.compile(f"{_DATE}{_FILL}{_DATE}{_FILL}(?:{pattern})$"), negated, event)
+    return _Rule(relation, lazy(f"{_DATE}{_FILL}{_DATE}{_FILL}(?:{pattern})$"), negated, event)
 
 
 _RULES = (

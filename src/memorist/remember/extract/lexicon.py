@@ -1,8 +1,11 @@
-"""Words that the rules know: kin, work, places, languages, first names. All in lower case."""
+"""The words that extraction knows: lists, names, places, kinds."""
 
 from __future__ import annotations
 
-from memorist.text.stop_words import STOP_WORDS
+import re
+
+from memorist.text.patterns import lazy
+from memorist.text.words import STOP_WORDS
 
 
 def word_set(listing: str) -> frozenset[str]:
@@ -193,3 +196,129 @@ PLAYED = word_set(
     chess poker bridge pool billiards darts frisbee pickleball go mahjong scrabble games chess videogames"""
 )
 """Instruments, sports and games."""
+
+
+FIRST_NAMES = word_set(
+    """
+    james john robert michael william david richard joseph thomas charles christopher daniel matthew anthony
+    donald steven paul andrew joshua kenneth kevin brian george timothy ronald edward jason jeffrey ryan jacob
+    gary nicholas eric jonathan stephen larry justin scott brandon benjamin samuel gregory alexander patrick
+    frank raymond jack dennis jerry tyler aaron jose adam nathan henry zachary douglas peter kyle noah ethan
+    jeremy walter christian keith roger terry austin sean gerald carl harold dylan arthur lawrence jordan jesse
+    bryan billy bruce gabriel joe logan alan juan albert willie elijah wayne randy vincent mason roy ralph bobby
+    russell bradley philip eugene carlos luis miguel antonio diego pedro jorge pablo sergio mario marco luca
+    matteo giovanni hans klaus lars erik nils olaf sven ivan dmitri sergei boris vladimir mohammed muhammad
+    ahmed ali omar hassan ibrahim yusuf mustafa raj amit ravi sanjay arjun rahul wei ming jun hiroshi kenji
+    takashi oliver liam lucas leo max oscar hugo felix theo finn owen evan ian colin nigel graham stuart simon
+    tom tim jim jimmy johnny mike matt dan danny dave steve chris nick alex sam ben josh andy tony joey ross
+    chandler fred ted ned greg jeff rick rob bob cem jon jonas elias isaac caleb connor adrian julian sebastian
+    xavier mary patricia jennifer linda elizabeth barbara susan jessica sarah karen lisa nancy betty sandra
+    margaret ashley kimberly emily donna michelle carol amanda melissa deborah stephanie rebecca sharon laura
+    cynthia dorothy amy kathleen angela shirley emma brenda pamela nicole anna samantha katherine christine
+    debra rachel carolyn janet maria olivia heather helen catherine diane julie victoria joyce lauren kelly
+    christina ruth joan virginia judith evelyn hannah andrea megan cheryl jacqueline madison teresa abigail
+    sophia martha sara gloria janice kathryn ann isabella judy charlotte julia amber alice jean denise frances
+    danielle marilyn natalie beverly diana brittany theresa kayla alexis doris lori tiffany anne marie elena
+    carmen lucia sofia camila valentina ingrid astrid freya greta heidi ursula olga natasha irina svetlana
+    tatiana fatima aisha leila yasmin zainab priya anjali neha pooja divya mei ling yuki sakura aiko hana chloe
+    zoe mia ava ella lily lucy molly ellie nora clara claire stella sophie isabelle camille juliette caroline
+    melanie joanna monica phoebe janine mona dora beth kate katie kathy liz lizzie jen jenny jess becky vicky
+    vanessa veronica tina tara tracy wendy gina audrey bianca carla daniela erin fiona gwen holly iris ivy jane
+    jasmine jill kim kristen leah lena lola mandy maya naomi nadia nina paula penny rita rosa roxanne sabrina
+    selena shannon sierra simone sylvia vera yvonne"""
+)
+
+PLACES = phrase_set(
+    """
+    afghanistan|albania|algeria|argentina|armenia|australia|austria|azerbaijan|bangladesh|belarus|belgium|bolivia|
+    bosnia|botswana|brazil|bulgaria|cambodia|cameroon|canada|chile|china|colombia|costa rica|croatia|cuba|cyprus|
+    czech republic|denmark|dominican republic|ecuador|egypt|england|estonia|ethiopia|finland|france|germany|ghana|
+    greece|guatemala|haiti|honduras|hong kong|hungary|iceland|india|indonesia|iran|iraq|ireland|israel|italy|
+    jamaica|japan|kazakhstan|kenya|kuwait|laos|latvia|lebanon|libya|lithuania|luxembourg|macau|malaysia|malta|
+    mexico|moldova|monaco|mongolia|morocco|myanmar|namibia|nepal|netherlands|new zealand|nicaragua|nigeria|
+    north korea|norway|oman|pakistan|panama|paraguay|peru|philippines|poland|portugal|puerto rico|qatar|romania|
+    russia|rwanda|saudi arabia|scotland|senegal|serbia|singapore|slovakia|slovenia|somalia|south africa|
+    south korea|korea|spain|sri lanka|sudan|sweden|switzerland|syria|taiwan|tanzania|thailand|tibet|tunisia|
+    turkey|uganda|ukraine|united kingdom|united states|uruguay|uzbekistan|venezuela|vietnam|wales|yemen|zambia|
+    zimbabwe|usa|uk|uae|europe|asia|africa|south america|north america|latin america|scandinavia|alabama|alaska|
+    arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho|illinois|indiana|iowa|kansas|
+    kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|
+    nevada|new hampshire|new jersey|new mexico|new york|north carolina|north dakota|ohio|oklahoma|oregon|
+    pennsylvania|rhode island|south carolina|south dakota|tennessee|texas|utah|vermont|wisconsin|wyoming|ontario|
+    quebec|british columbia|alberta|new york city|nyc|los angeles|chicago|houston|phoenix|philadelphia|
+    san antonio|san diego|dallas|san jose|fort worth|jacksonville|columbus|indianapolis|san francisco|seattle|
+    denver|boston|nashville|detroit|portland|las vegas|memphis|louisville|baltimore|milwaukee|albuquerque|tucson|
+    sacramento|atlanta|miami|oakland|minneapolis|tampa|new orleans|cleveland|honolulu|pittsburgh|cincinnati|
+    st. louis|salt lake city|toronto|montreal|vancouver|calgary|ottawa|mexico city|havana|bogota|lima|quito|
+    caracas|santiago|buenos aires|montevideo|rio de janeiro|sao paulo|brasilia|london|manchester|birmingham|
+    liverpool|leeds|bristol|edinburgh|glasgow|cardiff|belfast|dublin|paris|lyon|marseille|nice|bordeaux|toulouse|
+    brussels|antwerp|amsterdam|rotterdam|the hague|utrecht|berlin|munich|hamburg|cologne|frankfurt|stuttgart|
+    leipzig|dresden|vienna|salzburg|zurich|geneva|basel|bern|rome|milan|naples|turin|florence|venice|bologna|
+    madrid|barcelona|valencia|seville|bilbao|lisbon|porto|athens|thessaloniki|istanbul|ankara|izmir|stockholm|
+    gothenburg|malmo|malmö|oslo|bergen|copenhagen|aarhus|helsinki|reykjavik|tallinn|riga|vilnius|warsaw|krakow|
+    prague|brno|bratislava|budapest|bucharest|sofia|belgrade|zagreb|ljubljana|sarajevo|kyiv|kiev|lviv|minsk|
+    moscow|saint petersburg|tbilisi|yerevan|baku|jerusalem|tel aviv|beirut|amman|damascus|baghdad|tehran|dubai|
+    abu dhabi|doha|riyadh|cairo|alexandria|casablanca|marrakesh|tunis|lagos|accra|nairobi|addis ababa|kampala|
+    johannesburg|cape town|durban|karachi|lahore|islamabad|delhi|new delhi|mumbai|bangalore|bengaluru|chennai|
+    hyderabad|kolkata|pune|goa|kathmandu|dhaka|colombo|bangkok|phuket|chiang mai|hanoi|ho chi minh city|saigon|
+    phnom penh|kuala lumpur|jakarta|bali|manila|cebu|tokyo|kyoto|osaka|yokohama|sapporo|fukuoka|seoul|busan|
+    beijing|shanghai|guangzhou|shenzhen|hangzhou|chengdu|wuhan|nanjing|xi'an|taipei|sydney|melbourne|brisbane|
+    perth|adelaide|canberra|auckland|wellington|brooklyn|manhattan|queens|bronx|hollywood|silicon valley|bay area|
+    tuscany|bavaria|catalonia|andalusia|provence|normandy|patagonia|siberia|alps|caribbean"""
+)
+
+
+_PLACE_WORDS = word_set(
+    """
+    street avenue road lane boulevard square park lake river creek beach mountain mountains island islands city
+    county valley bay hill hills bridge airport station canyon falls forest desert coast village district
+    harbour harbor peninsula"""
+)
+_PLACE_LEADS = word_set("lake mount mt fort port san santa saint st cape isle")
+_ORGANISATION_WORDS = word_set(
+    """
+    inc corp corporation ltd llc gmbh ag plc co university college school institute academy bank hospital
+    company foundation association club church museum council department agency group labs studio studios
+    airlines airways society committee ministry union partners restaurant bakery cafe league team orchestra"""
+)
+_ORGANISATIONS = word_set(
+    """
+    google apple microsoft amazon facebook meta netflix spotify tesla nasa fbi cia openai anthropic ibm intel
+    nvidia samsung sony nintendo toyota honda ford bmw nike adidas ikea starbucks walmart target costco uber
+    lyft airbnb twitter linkedin github youtube instagram tiktok reddit mit harvard stanford yale oxford
+    cambridge unicef nato eu un bbc cnn disney pixar mcdonald's boeing airbus siemens oracle adobe salesforce
+    paypal stripe ebay huawei tencent alibaba baidu xiaomi"""
+)
+_PRODUCT = lazy(
+    r"[A-Z]?[a-z]+[A-Z]|.*\b(?:iPhone|iPad|MacBook|Xbox|PlayStation|Kindle|GoPro|Switch|Galaxy|Pixel|Prius|Civic|Model)\b"
+    r"|[A-Z][\w-]*(?:-\d+\w*|\s\d{1,4}\b|\d+\w*)$"
+)
+_TITLED = lazy(r"\b(?:mr|mrs|ms|miss|dr|prof|professor|aunt|uncle|sir|president|captain|coach)\.?\s+$", re.IGNORECASE)
+_KIN_BEFORE = lazy(rf"\b(?:{'|'.join(KIN)}),?\s+(?:named\s+|called\s+)?$", re.IGNORECASE)
+_WHERE_BEFORE = lazy(
+    r"\b(?:live|lives|living|lived|moved|moving|trip|travel\w*|flew|fly|flight|drive|drove|vacation|born|based|back|visit\w*)"
+    r"\s+(?:back\s+)?(?:in\s+|to\s+|from\s+|around\s+)?(?:the\s+)?$|\bin\s+(?:downtown\s+)?$|\bnear\s+$",
+    re.IGNORECASE,
+)
+_WORK_BEFORE = lazy(
+    r"\b(?:work|works|worked|working|job|employed|intern\w*)\s+(?:at|for|with)\s+(?:the\s+)?$|\bjoined\s+$",
+    re.IGNORECASE,
+)
+
+
+def kind_of(name: str, before: str) -> str:
+    """The kind of a name, from its words and from what stands before it: `in`, `my sister`, `works at`."""
+    words = name.lower().replace(".", "").split()
+    if name.lower() in PLACES or words[-1] in _PLACE_WORDS or (len(words) > 1 and words[0] in _PLACE_LEADS):
+        return "place"
+    if name.lower() in _ORGANISATIONS or (len(words) > 1 and _ORGANISATION_WORDS & set(words)):
+        return "organisation"
+    if _TITLED.search(before) or _KIN_BEFORE.search(before) or words[0] in FIRST_NAMES:
+        return "person"
+    if _PRODUCT.match(name):
+        return "product"
+    if words[0] in LANGUAGES:
+        return "language"
+    if _WORK_BEFORE.search(before):
+        return "organisation"
+    return "place" if _WHERE_BEFORE.search(before) else "name"

@@ -1,4 +1,4 @@
-"""One clause read by the rules: its subject, its predicate, and what they state."""
+"""Reading statements out of a text, clause by clause."""
 
 from __future__ import annotations
 
@@ -7,43 +7,49 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memorist.model import Fact
-from memorist.remember.extract.clauses import MASK
-from memorist.remember.extract.english import BE, HAVE, OWN, VERBS, WHOLE
-from memorist.remember.extract.english.family import RELATIONS
-from memorist.remember.extract.gazetteer import FIRST_NAMES, PLACES
-from memorist.remember.extract.heads import (
+from memorist.model import Fact, instant
+from memorist.remember.extract.chinese import chinese_statements, has_chinese
+from memorist.remember.extract.clause_subjects import (
     KIN_NAMED,
+    MASK,
+    Sentence,
     Subject,
     Verb,
     after_opener,
+    asserts,
+    clauses,
+    is_doubted,
+    masked,
     own_at,
     possessor_at,
     pronoun_at,
+    sentences,
     verb_at,
 )
-from memorist.remember.extract.lexicon import KIN, NOT_NAMES, word_set
-from memorist.remember.extract.model import Statement
-from memorist.remember.extract.people import People
-from memorist.remember.extract.rules import Rule, Say
-from memorist.remember.extract.spans import name_at
-from memorist.remember.extract.tense import held
-from memorist.remember.extract.when import DURATION
+from memorist.remember.extract.english import BE, HAVE, OWN, VERBS, WHOLE
+from memorist.remember.extract.english.family import RELATIONS
+from memorist.remember.extract.english.taste import NAMED_FAVOURITE
+from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, NOT_NAMES, PLACES, word_set
+from memorist.remember.extract.names import People
+from memorist.remember.extract.object_matchers import value
+from memorist.remember.extract.rules import DURATION, Rule, Say, held
+from memorist.remember.extract.spans import Statement, name_at
+from memorist.text.patterns import lazy
 
-_FIRST_WORD = re.compile(r"\s*([\w’'-]+)")
-_SLUG = re.compile(r"[\W_]+")
+_FIRST_WORD = lazy(r"\s*([\w’'-]+)")
+_SLUG = lazy(r"[\W_]+")
 _BARE = word_set(
     """
     live reside come work study major attend go run plan intend speak play own love like enjoy adore hate
     dislike detest despise prefer"""
 )
 """Verbs as they stand after `I`, not after a name."""
-_UNSAID = re.compile(
+_UNSAID = lazy(
     r"(?:(?:just|recently|finally)\s+)*(?:lost|moved|joined|started|quit|bought|adopted|visited|went|got|graduated)\s",
     re.IGNORECASE,
 )
 """`Just moved to Oslo!`: in a chat the speaker leaves `I` out."""
-_ELIDED = re.compile(r"(?:and|but)\s+(?:also\s+)?", re.IGNORECASE)
+_ELIDED = lazy(r"(?:and|but)\s+(?:also\s+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +233,49 @@ def _tenure(statement: Statement, clause: str) -> Iterator[Statement]:
     if statement.fact.relation == "works_at" and not statement.negated and found and found["unit"].lower() == "year":
         relation = f"years_at_{slug(statement.fact.object)}"
         yield replace(statement, fact=Fact(statement.fact.subject, relation, found["number"]))
+
+
+def statements(text: str, *, speaker: str | None, at: datetime, addressee: str | None = None) -> list[Statement]:
+    """What a text states as facts, in order; `I` is the speaker, whom `Name: ` at its beginning may tell."""
+    own_words = masked(text)
+    moment = instant(at)
+    found: dict[tuple[Fact, bool], Statement] = {}
+    for sentence in sentences(own_words, speaker, addressee):
+        people = People(own_words, sentence.speaker, addressee)
+        said = list(_said(sentence, people, moment))
+        if said and asserts(own_words[sentence.begin : sentence.stop]):
+            for one in said:
+                if MASK not in one.quote:
+                    found.setdefault((one.fact, one.negated), one)
+    return list(found.values())
+
+
+def _said(sentence: Sentence, people: People, at: datetime) -> Iterator[Statement]:
+    text = people.text
+    if has_chinese(text[sentence.begin : sentence.stop]):
+        yield from chinese_statements(text, sentence, people.speaker, at)
+        return
+    yield from _in_passing(sentence, people)
+    before: Subject | None = None
+    for begin, stop in clauses(text, sentence):
+        clause = Clause(people, at, begin, stop)
+        made = list(clause.statements(before))
+        if made and is_doubted(text[begin:stop]):
+            made = []
+        before = clause.inherited(before) if made and not any(one.negated for one in made) else None
+        yield from made
+
+
+def _in_passing(sentence: Sentence, people: People) -> Iterator[Statement]:
+    """What is told by the way, anywhere in a sentence: `my sister Anna`, `my favourite game called Go`."""
+    for found in KIN_NAMED.finditer(people.text, sentence.begin, sentence.stop):
+        owner, name = people.owner(found), people.kin_name(found)
+        if owner and name and owner != name:
+            fact = Fact(owner, KIN[found["kin"].lower()], name)
+            yield Statement(fact, people.text[found.start() : found.end("name")])
+    found = NAMED_FAVOURITE.search(people.text, sentence.begin, sentence.stop)
+    if found and people.speaker:
+        for begin, stop in value(people.text, *found.span("o")):
+            relation = f"favourite_{slug(found['topic'])}"
+            quote = people.text[found.start() : stop]
+            yield Statement(Fact(people.speaker, relation, people.text[begin:stop]), quote)

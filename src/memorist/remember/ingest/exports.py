@@ -1,18 +1,32 @@
-"""What the readers of exports share: ids that survive the next export, and titles."""
+"""The exports of ChatGPT, Claude and mem0."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
-from memorist.remember.ingest.draft import Draft, Found
+from memorist.model import Kind
+from memorist.remember.ingest.messages import LEFT, REASONING, SYSTEM, WORDLESS_CALL, Calls, branch_to, last_leaf, turns
+from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
+from memorist.remember.ingest.values import (
+    Object,
+    as_list,
+    as_name,
+    as_object,
+    as_text,
+    fields_of,
+    first_name,
+    moment,
+    numbered,
+)
 
 
 def keyed(found: Iterable[Found], key: str | None) -> Iterator[Found]:
     """Drafts of one message under its id, so that a later export of the same talk adds only what is new."""
     number = 0
     for draft in found:
-        if not isinstance(draft, Draft) or key is None:
+        if not isinstance(draft, DraftMemory) or key is None:
             yield draft
             continue
         number += 1
@@ -24,9 +38,153 @@ def keyed(found: Iterable[Found], key: str | None) -> Iterator[Found]:
 def titled(found: Iterable[Found], title: str | None) -> Iterator[Found]:
     """Drafts with the title of their conversation as topic."""
     for draft in found:
-        if isinstance(draft, Draft) and title:
+        if isinstance(draft, DraftMemory) and title:
             fields = draft.fields.copy()
             fields.setdefault("topic", title)
             yield replace(draft, fields=fields)
         else:
             yield draft
+
+
+_INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
+_REASONING = frozenset({"thoughts", "reasoning_recap"})
+
+
+def is_chatgpt(given: Object) -> bool:
+    """Whether an object is a conversation as ChatGPT exports it."""
+    return isinstance(given.get("mapping"), dict)
+
+
+def chatgpt_turns(given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
+    """The turns of a conversation's current branch."""
+    name = first_name(given, "conversation_id", "id")
+    nodes = {id: as_object(node) for id, node in as_object(given.get("mapping")).items()}
+    parents = {id: as_name(node.get("parent")) for id, node in nodes.items()}
+    current = as_name(given.get("current_node"))
+    path = branch_to(current if current in parents else last_leaf(parents), parents)
+    calls = Calls()
+    for id in path:
+        message = as_object(nodes[id].get("message"))
+        place = f"{where}, message {id}"
+        if reason := _unwanted(message):
+            yield Skipped(place, reason)
+        elif message:
+            found = turns(_plain(message), place, calls, name or unnamed)
+            yield from titled(keyed(found, f"chatgpt:{name}:{id}" if name else None), as_name(given.get("title")))
+    followed = set(path)
+    for id, node in nodes.items():
+        if id not in followed and as_object(node.get("message")):
+            yield Skipped(f"{where}, message {id}", LEFT)
+
+
+def _unwanted(message: Object) -> str | None:
+    """Why a message is no turn of the talk."""
+    content = as_object(message.get("content"))
+    kind = as_text(content.get("content_type"))
+    role = as_object(message.get("author")).get("role")
+    hidden = as_object(message.get("metadata")).get("is_visually_hidden_from_conversation") is True
+    if message and (role == "system" or kind in _INSTRUCTIONS or hidden):
+        return SYSTEM
+    if kind in _REASONING:
+        return REASONING
+    if role == "assistant" and as_text(message.get("recipient")) not in ("", "all"):
+        return WORDLESS_CALL
+    return None
+
+
+def _plain(message: Object) -> Object:
+    """A message in the words of OpenAI's own interface."""
+    author = as_object(message.get("author"))
+    content = as_object(message.get("content"))
+    blocks: list[Any] = as_list(content.get("parts")) or [as_text(content.get("text") or content.get("result"))]
+    model = as_name(as_object(message.get("metadata")).get("model_slug"))
+    plain: dict[str, Any] = {"role": author.get("role"), "content": blocks, "at": message.get("create_time")}
+    if name := as_name(author.get("name")):
+        plain["name"] = name
+    return {**plain, "model": model} if model else plain
+
+
+NO_TEXT = "an attachment without text"
+
+
+def is_claude(given: Object) -> bool:
+    """Whether an object is a conversation as Claude exports it."""
+    return isinstance(given.get("chat_messages"), list)
+
+
+def claude_turns(given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
+    """The turns of a conversation, attachments after the message that brought them."""
+    name = first_name(given, "uuid", "id")
+    messages = [
+        (place, as_object(one)) for place, one in numbered(as_list(given.get("chat_messages")), where, "message")
+    ]
+    current = _current(given, [message for _, message in messages])
+    calls, seen = Calls(), set[str]()
+    for place, message in messages:
+        id = first_name(message, "uuid", "id")
+        if current and id not in current:
+            yield Skipped(place, LEFT)
+            continue
+        found = _message(message, place, calls, name or unnamed)
+        key = f"claude:{name}:{id}" if name and id and id not in seen else None
+        seen.add(id or "")
+        yield from titled(keyed(found, key), as_name(given.get("name")))
+
+
+def _current(given: Object, messages: list[Object]) -> set[str]:
+    """The ids of the branch that was current, where the export says so."""
+    parents = {id: as_name(one.get("parent_message_uuid")) for one in messages if (id := as_name(one.get("uuid")))}
+    return set(branch_to(as_name(given.get("current_leaf_message_uuid")), parents))
+
+
+def _message(message: Object, where: str, calls: Calls, name: str | None) -> Iterator[Found]:
+    role = as_name(message.get("sender")) or "human"
+    at = message.get("created_at")
+    content = as_list(message.get("content")) or as_text(message.get("text"))
+    yield from turns({"role": role, "content": content, "at": at}, where, calls, name)
+    for one in (*as_list(message.get("attachments")), *as_list(message.get("files"))):
+        attached = as_object(one)
+        text = as_text(attached.get("extracted_content"))
+        if not text.strip():
+            yield Skipped(where, NO_TEXT)
+            continue
+        file = as_name(attached.get("file_name"))
+        draft = DraftMemory(text, where, {"at": moment(at), "speaker": "user"}, name)
+        if file:
+            draft.fields["metadata"] = {"file": file}
+        yield draft
+
+
+_OWNERS = ("user", "agent", "app")
+_USED = ("memory", "id", "updated_at", "expiration_date", "categories", "run_id", "score", "event", "role", "kind")
+
+
+def is_mem0(given: Object) -> bool:
+    """Whether an object is a memory of mem0's."""
+    return isinstance(given.get("memory"), str)
+
+
+def mem0_memories(given: Object, where: str) -> Iterator[Found]:
+    """The memory, in the scope of whom it is about, under mem0's own id; an update counts from when it was made."""
+    fields, notes = fields_of(given, *_USED, *(f"{owner}_id" for owner in _OWNERS))
+    yield from (Cleaned(where, note) for note in notes)
+    metadata = dict(fields.get("metadata") or {})
+    owners = {owner: name for owner in _OWNERS if (name := as_name(given.get(f"{owner}_id")))}
+    for number, (owner, name) in enumerate(owners.items()):
+        if number == 0:
+            fields["scope"] = f"{owner}:{name}"
+        else:
+            metadata[f"{owner}_id"] = name
+    if (created := fields.get("at")) and (updated := moment(given.get("updated_at"))) and updated != created:
+        metadata["created_at"] = str(given.get("created_at"))
+        fields["at"] = updated
+    if expires := moment(given.get("expiration_date")):
+        fields["expires_at"] = expires
+    if categories := [name for one in as_list(given.get("categories")) if (name := as_name(one))]:
+        fields["keywords"] = categories
+    if id := as_name(given.get("id")):
+        fields["key"] = f"mem0:{id}"
+    fields["kind"] = Kind.SEMANTIC
+    if metadata:
+        fields["metadata"] = metadata
+    yield DraftMemory(as_text(given["memory"]), where, fields, as_name(given.get("run_id")), turn=False)

@@ -1,25 +1,85 @@
-"""The files below a path: which are read, and how."""
+"""Files, folders and archives, and the readers of their formats."""
 
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
+from typing import Any, cast
 
 from memorist.errors import InvalidInput
-from memorist.remember.ingest.archive import MOST_MEMBER, zip_drafts
-from memorist.remember.ingest.decode import HEAD, text_of
-from memorist.remember.ingest.detect import kind_of, suffix_of
-from memorist.remember.ingest.documents import document_drafts
-from memorist.remember.ingest.draft import Found, Place, settled
-from memorist.remember.ingest.jsonl import jsonl_drafts
-from memorist.remember.ingest.markdown import markdown_drafts
-from memorist.remember.ingest.model import Item, Skipped
-from memorist.remember.ingest.objects import format_of
-from memorist.remember.ingest.plain import text_drafts
+from memorist.remember.ingest.documents import as_objects, document_drafts, markdown_drafts, object_drafts, text_drafts
+from memorist.remember.ingest.formats import HEAD, check_format, kind_of, refuse_binary, suffix_of, text_of
+from memorist.remember.ingest.model import Found, Item, Place, Skipped, settled
+from memorist.remember.ingest.objects import format_of, jsonl_drafts
 from memorist.remember.ingest.values import parsed
+from memorist.text.patterns import lazy
+
+MOST_MEMBER = 256 * 1024 * 1024
+"""Bytes of one file inside, unpacked: as much as a JSON file may have outside."""
+MOST_TOTAL = 4 * MOST_MEMBER
+MOST_MEMBERS = 100_000
+_CONVERSATIONS = lazy(r"(?:.*/)?conversations(?:[-_]\d+)?\.json")
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError),
+    *(OSError, ValueError, KeyError),
+)
+
+
+def zip_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Found]:
+    """The turns of every conversations.json inside; other files are skipped, each with the reason."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except _BROKEN as error:
+        raise InvalidInput(f"{name} is no readable zip file: {error}", remedy="Download the export again.") from None
+    with archive:
+        members = archive.infolist()
+        wanted = [member for member in members if _CONVERSATIONS.fullmatch(member.filename)]
+        _refuse_bombs(members, wanted, name)
+        for member in sorted(wanted, key=lambda member: member.filename):
+            yield from _member(archive, member, f"{name}/{member.filename.rsplit('/', 1)[-1]}", format)
+        for member in members:
+            if member not in wanted and not member.is_dir():
+                yield Skipped(f"{name}/{member.filename}", "a file of the export without conversations")
+
+
+def _refuse_bombs(members: list[zipfile.ZipInfo], wanted: list[zipfile.ZipInfo], name: str) -> None:
+    if not wanted:
+        raise InvalidInput(
+            f"{name} holds no conversations.json", remedy="Unpack it and ingest the folder, if it holds texts."
+        )
+    if len(members) > MOST_MEMBERS or sum(member.file_size for member in wanted) > MOST_TOTAL:
+        raise InvalidInput(
+            f"{name} unpacks to more than {MOST_MEMBERS:,} files or {MOST_TOTAL // 2**20:,} MiB of conversations",
+            remedy="Unpack it and ingest its files one by one.",
+        )
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str, format: str | None) -> Iterator[Found]:
+    try:
+        if member.compress_type not in _METHODS:
+            raise NotImplementedError
+        with archive.open(member) as stream:
+            data = stream.read(MOST_MEMBER + 1)
+        if len(data) > MOST_MEMBER:
+            yield Skipped(where, f"unpacks to more than {MOST_MEMBER // 2**20} MiB")
+            return
+        refuse_binary(data[:HEAD], where)
+        text, notes = text_of(data, where)
+        document = parsed(text)
+    except _BROKEN as error:
+        reason = error.problem if isinstance(error, InvalidInput) else "a damaged, encrypted or unknown kind of member"
+        yield Skipped(where, reason)
+        return
+    yield from notes
+    yield from document_drafts(document, where, format)
+
 
 MOST_WHOLE = MOST_MEMBER
 """Bytes of a file that is read whole, as JSON, Markdown and text are; JSONL has no limit."""
@@ -169,3 +229,56 @@ def _left_out(path: Path) -> str | None:
     if path.is_symlink():
         return "a link"
     return None if path.is_file() or is_folder(path) else "no regular file"
+
+
+Given = str | Path | Iterable[Any] | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Objects given in Python: messages, memories or conversations."""
+
+    given: Iterable[Any] | Mapping[str, Any]
+    session: str | None = None
+    format: str | None = None
+
+    def items(self) -> Iterator[Item]:
+        """Their texts in order, and what was skipped or cleaned."""
+        return settled(object_drafts(as_objects(self.given), None, self.format), Place(None, self.session))
+
+
+def sources(
+    what: Given, *, session: str | None = None, format: str | None = None
+) -> Iterator[File | Objects | Skipped]:
+    """The files or objects to read one after another; what was named and cannot be read is refused at once."""
+    check_format(format)
+    if session is not None and not session.strip():
+        raise InvalidInput("session is empty", remedy="Give it a visible character, or leave it out.")
+    if not isinstance(what, str | Path):
+        return iter([_objects(what, session, format)])
+    path = Path(what)
+    if is_folder(path):
+        return below(path, session, format)
+    file = File(path, shown(path.name) or "the path", session, format)
+    file.check()
+    return iter([file])
+
+
+def read(what: Given, *, session: str | None = None, format: str | None = None) -> Iterator[Item]:
+    """Every text of a file, a folder or objects, in order, with what was skipped or cleaned and why.
+
+    The same input gives the same pieces each time. Inside a folder a file that cannot be read is skipped.
+    """
+    found = sources(what, session=session, format=format)
+    return (item for source in found for item in ([source] if isinstance(source, Skipped) else source.items()))
+
+
+def detect(path: str | Path) -> str:
+    """The format of a file by what it holds: one of FORMATS, or zip."""
+    return File(Path(path), Path(path).name).detected()
+
+
+def _objects(what: object, session: str | None, format: str | None) -> Objects:
+    if isinstance(what, bytes | bytearray) or not isinstance(what, Iterable):
+        raise InvalidInput(f"a {type(what).__name__} cannot be ingested", remedy="Give a path, or a list of messages.")
+    return Objects(cast("Iterable[Any]", what), session, format)

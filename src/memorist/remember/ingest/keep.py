@@ -9,9 +9,8 @@ from typing import Any
 
 from memorist.model import STATES, Memory
 from memorist.ports import Progress, Store
-from memorist.remember.ingest.files import File
+from memorist.remember.ingest.files import File, sources
 from memorist.remember.ingest.model import IngestReport, Piece, Skipped, Tally
-from memorist.remember.ingest.reading import sources
 from memorist.remember.record import record
 
 BATCH = 256

@@ -1,18 +1,146 @@
-"""Chat messages in the shapes of OpenAI and Anthropic, as turns."""
+"""Chat messages: roles, parts, branches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
-from memorist.remember.ingest.draft import Draft, Found
-from memorist.remember.ingest.fields import SESSION, fields_of
-from memorist.remember.ingest.model import Cleaned, Skipped
-from memorist.remember.ingest.parts import Call, Calls, NotText, Part, Result, Words, call_of, parts, plain_text
-from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name
+from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
+from memorist.remember.ingest.values import SESSION, Object, as_list, as_name, as_object, as_text, fields_of, first_name
 
 if TYPE_CHECKING:
     from memorist.remember.record import Fields
+
+
+REASONING = "a model's reasoning is not kept"
+_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "tool_call"})
+_RESULTS = frozenset({"tool_result", "function_call_output", "mcp_tool_result", "web_search_tool_result"})
+_REASONING = frozenset({"thinking", "redacted_thinking", "reasoning", "thoughts", "reasoning_recap"})
+_IMAGES = frozenset({"image", "image_url", "input_image", "image_asset_pointer"})
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What somebody said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that was called, and with what."""
+
+    id: str | None
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool answered; `call` is the id of its call."""
+
+    call: str | None
+    text: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotText:
+    """A part that cannot be kept, and why."""
+
+    reason: str
+
+
+Part = Words | ToolCall | ToolResult | NotText
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of a conversation, so that a result can say what it answers."""
+
+    known: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
+
+    def add(self, call: ToolCall) -> None:
+        """Remember a call by its id."""
+        if call.id:
+            self.known[call.id] = call
+
+
+def parts(content: object) -> Iterator[Part]:
+    """The parts of a message's content: a string, one block or a list of them."""
+    if isinstance(content, str):
+        yield Words(content)
+        return
+    blocks: list[Any] = as_list(content) or ([content] if as_object(content) else [])
+    for block in blocks:
+        yield Words(block) if isinstance(block, str) else _part(as_object(block))
+
+
+def _part(block: Object) -> Part:
+    kind = as_text(block.get("type")) or as_text(block.get("content_type"))
+    if kind in _CALLS:
+        return call_of(block)
+    if kind in _RESULTS:
+        return ToolResult(as_name(block.get("tool_use_id") or block.get("call_id")), plain_text(_answer(block)))
+    if kind in _REASONING:
+        return NotText(REASONING)
+    if text := _text_of(block):
+        return Words(text)
+    if kind in _IMAGES:
+        return NotText("an image is not text")
+    return NotText(f"{kind[:40].replace('_', ' ') or 'a block without a type'} is not text")
+
+
+def _answer(block: Object) -> object:
+    return block.get("content") if block.get("content") is not None else block.get("output")
+
+
+def _text_of(block: Object) -> str:
+    """The words of a block: its text, the transcript of its audio, a refusal, or a document given as text."""
+    audio = as_object(block.get("audio")) or as_object(block.get("input_audio"))
+    document = as_object(block.get("source"))
+    candidates = (block.get("text"), block.get("refusal"), block.get("transcript"), audio.get("transcript"))
+    words = next((text for one in candidates if (text := as_text(one))), "")
+    return words or (as_text(document.get("data")) if document.get("type") == "text" else "")
+
+
+def call_of(block: Object) -> ToolCall:
+    """A call in the words of OpenAI (function, arguments) or Anthropic (name, input)."""
+    function = as_object(block.get("function")) or block
+    arguments = function.get("arguments", function.get("input"))
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
+    return ToolCall(as_name(block.get("call_id") or block.get("id")), as_name(function.get("name")) or "a tool", text)
+
+
+def plain_text(content: object) -> str:
+    """All words of a content; a value that is neither text nor blocks is written as JSON."""
+    found = list(parts(content))
+    words = "\n\n".join(part.text for part in found if isinstance(part, Words) and part.text.strip())
+    if words or content is None or any(isinstance(part, NotText) and "image" in part.reason for part in found):
+        return words
+    return "" if content in ([], {}, "") else json.dumps(content, ensure_ascii=False, default=str)
+
+
+LEFT = "on a branch of the conversation that was left"
+
+
+def branch_to(leaf: str | None, parents: Mapping[str, str | None]) -> list[str]:
+    """The nodes from the root down to a leaf; a chain that runs in a circle or out of the tree ends there."""
+    path: dict[str, None] = {}
+    while leaf is not None and leaf in parents and leaf not in path:
+        path[leaf] = None
+        leaf = parents[leaf]
+    return list(reversed(path))
+
+
+def last_leaf(parents: Mapping[str, str | None]) -> str | None:
+    """The node written last that no other follows."""
+    followed = {parent for parent in parents.values() if parent}
+    leaves = [node for node in parents if node not in followed]
+    return leaves[-1] if leaves else None
+
 
 TOOL_CHARACTERS = 2_000
 """What is kept of a tool's answer; agents read far more than is worth remembering."""
@@ -69,11 +197,11 @@ def turns(given: Object, where: str, calls: Calls, conversation: str | None = No
     speaker = fields.get("speaker") or as_name(message.get("name")) or role
     number = 0
     for found in _from_parts(list(_parts(message, role)), where, calls):
-        if not isinstance(found, Draft):
+        if not isinstance(found, DraftMemory):
             yield found
             continue
         number += 1
-        yield Draft(found.text, where, _merged(fields, found.fields, speaker, number), conversation)
+        yield DraftMemory(found.text, where, _merged(fields, found.fields, speaker, number), conversation)
 
 
 def _unwrapped(given: Object) -> Object:
@@ -89,7 +217,9 @@ def _parts(message: Object, role: str) -> Iterator[Part]:
     content = next((message[key] for key in ("content", "parts", "text") if message.get(key) is not None), None)
     if role == "tool" or message.get("type") == "function_call_output":
         answer = content if content is not None else message.get("output")
-        yield Result(first_name(message, "tool_call_id", "call_id"), plain_text(answer), as_name(message.get("name")))
+        yield ToolResult(
+            first_name(message, "tool_call_id", "call_id"), plain_text(answer), as_name(message.get("name"))
+        )
         return
     yield from parts(content)
     spoken = as_text(message.get("refusal")) or as_text(as_object(message.get("audio")).get("transcript"))
@@ -102,21 +232,21 @@ def _parts(message: Object, role: str) -> Iterator[Part]:
 def _from_parts(found: list[Part], where: str, calls: Calls) -> Iterator[Found]:
     """Words as drafts without fields, results as drafts with the fields of a tool's turn."""
     words = "\n\n".join(part.text for part in found if isinstance(part, Words) and part.text.strip())
-    results = [part for part in found if isinstance(part, Result)]
+    results = [part for part in found if isinstance(part, ToolResult)]
     for part in found:
         if isinstance(part, NotText):
             yield Skipped(where, part.reason)
-        elif isinstance(part, Call):
+        elif isinstance(part, ToolCall):
             calls.add(part)
             if not words:
                 yield Skipped(where, WORDLESS_CALL)
     for result in results:
         yield from _result(result, where, calls)
     if words or not found or all(isinstance(part, Words) for part in found):
-        yield Draft(words, where)
+        yield DraftMemory(words, where)
 
 
-def _result(result: Result, where: str, calls: Calls) -> Iterator[Found]:
+def _result(result: ToolResult, where: str, calls: Calls) -> Iterator[Found]:
     call = calls.known.get(result.call or "")
     name = result.name or (call.name if call else None)
     metadata: dict[str, object] = {"tool": name} if name else {}
@@ -127,7 +257,7 @@ def _result(result: Result, where: str, calls: Calls) -> Iterator[Found]:
         yield Cleaned(where, f"a tool's answer cut to {TOOL_CHARACTERS:,} characters")
         metadata["cut_from"] = len(text)
         text = text[:TOOL_CHARACTERS]
-    yield Draft(text, where, cast("Fields", {"speaker": "tool", "metadata": metadata}))
+    yield DraftMemory(text, where, cast("Fields", {"speaker": "tool", "metadata": metadata}))
 
 
 def _merged(fields: Fields, own: Fields, speaker: str, number: int) -> Fields:

@@ -1,20 +1,58 @@
-"""JSON objects of any kind we know, each read as what it is."""
+"""JSON and JSON Lines: objects with a text, and our own memories."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import IO, Any, cast
 
-from memorist.remember.ingest.chatgpt import chatgpt_turns, is_chatgpt
-from memorist.remember.ingest.claude import claude_turns, is_claude
-from memorist.remember.ingest.draft import Draft, Found
-from memorist.remember.ingest.fields import SESSION
-from memorist.remember.ingest.mem0 import is_mem0, mem0_memories
-from memorist.remember.ingest.memories import is_memory, memories
-from memorist.remember.ingest.messages import is_message, turns
-from memorist.remember.ingest.model import Skipped
-from memorist.remember.ingest.parts import Calls
-from memorist.remember.ingest.values import Object, as_list, as_object, first_name, numbered
+from memorist.errors import InvalidInput
+from memorist.remember.ingest.exports import chatgpt_turns, claude_turns, is_chatgpt, is_claude, is_mem0, mem0_memories
+from memorist.remember.ingest.formats import lines
+from memorist.remember.ingest.messages import Calls, is_message, turns
+from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
+from memorist.remember.ingest.values import (
+    AT,
+    SESSION,
+    SPEAKER,
+    Object,
+    as_list,
+    as_object,
+    as_text,
+    fields_of,
+    first_name,
+    numbered,
+    parsed,
+)
+
+TEXT = ("text", "content")
+
+
+def is_memory(given: Object) -> bool:
+    """Whether an object has a text and is no chat message."""
+    return any(isinstance(given.get(key), str) for key in TEXT)
+
+
+def memories(given: Object, where: str, conversation: str | None = None) -> Iterator[Found]:
+    """The memory an object states; with a speaker it is a turn among others, without one it stands alone."""
+    text = next(key for key in TEXT if isinstance(given.get(key), str))
+    given = {**_said_in_metadata(given), **given}
+    # Beside `content` a name is who said it; beside `text` it may be the name of anything.
+    who = SPEAKER if text == "content" else SPEAKER[:1]
+    fields, notes = fields_of(given, text, *who, *SESSION)
+    yield from (Cleaned(where, note) for note in notes)
+    speaker = first_name(given, *who)
+    if speaker:
+        fields["speaker"] = speaker
+    session = first_name(given, *SESSION) or conversation
+    turn = speaker is not None or session is not None
+    yield DraftMemory(as_text(given[text]), where, fields, session, turn=turn)
+
+
+def _said_in_metadata(given: Object) -> Object:
+    """Who said it, when and in which talk, as corpora and document stores keep it: among the metadata."""
+    metadata = as_object(given.get("metadata"))
+    return {key: metadata[key] for key in (*AT, *SESSION, "speaker") if key in metadata}
+
 
 UNKNOWN = "neither a message nor a memory"
 _WRAPPERS = ("results", "memories", "conversations", "items")
@@ -51,7 +89,7 @@ def unwrapped(document: object) -> list[Any]:
     return [document]
 
 
-class Reader:
+class ObjectReader:
     """Reads the values of one file in order, knowing the calls its messages made."""
 
     def __init__(self, format: str | None = None) -> None:
@@ -77,7 +115,7 @@ class Reader:
         elif kind == "memory":
             yield from memories(given, where)
         else:
-            yield Draft(str(value), where, turn=False)
+            yield DraftMemory(str(value), where, turn=False)
 
     def _conversation(self, given: Object, where: str, unnamed: str | None) -> Iterator[Found]:
         name = first_name(given, *SESSION, "id", "uuid") or unnamed
@@ -94,3 +132,23 @@ class Reader:
 
 def _is_conversation(given: Object) -> bool:
     return isinstance(given.get("messages"), list)
+
+
+BAD_LINE = "not JSON"
+
+
+def jsonl_drafts(stream: IO[bytes], name: str, format: str | None = None) -> Iterator[Found]:
+    """The drafts of every line; a line that cannot be read is skipped, and the next one read."""
+    reader = ObjectReader(format)
+    for line in lines(stream, name):
+        if not isinstance(line, tuple):
+            yield line
+            continue
+        where, text = line
+        try:
+            document = parsed(text)
+        except InvalidInput:
+            yield Skipped(where, BAD_LINE)
+            continue
+        for value in unwrapped(document):
+            yield from reader.drafts(value, where, unnamed=where)

@@ -1,21 +1,59 @@
-"""Transcripts: `Name: words` or `[date] Name: words`, as people write them down and messengers export them."""
+"""Transcripts: lines with a speaker, often with a time."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memorist.remember.ingest.draft import Draft, Found
 from memorist.remember.ingest.messages import ROLES, SYSTEM
-from memorist.remember.ingest.model import Skipped
-from memorist.remember.ingest.stamps import Stamps
+from memorist.remember.ingest.model import DraftMemory, Found, Skipped
+from memorist.remember.ingest.values import moment
+from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
     from memorist.remember.record import Fields
+
+
+_NUMERIC = lazy(
+    r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})"
+    r"(?:,?[T ]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:[ \u202f\u00a0]?([AaPp])\.?[Mm]\.?)?)?"
+)
+
+
+class Stamps:
+    """Turns a transcript's stamps into moments; an order of day and month that no stamp settles is not guessed."""
+
+    def __init__(self, stamps: Sequence[str]) -> None:
+        dates = [(int(found[1]), int(found[2])) for stamp in stamps if (found := _NUMERIC.fullmatch(stamp.strip()))]
+        day_first = any(first > 12 for first, _ in dates)
+        month_first = any(second > 12 for _, second in dates)
+        self._day_first = day_first if day_first != month_first else None
+
+    def moment(self, stamp: str | None) -> datetime | None:
+        """The moment of one stamp, where it is certain."""
+        if not stamp:
+            return None
+        found = _NUMERIC.fullmatch(stamp.strip())
+        return self._numeric(found) if found else moment(stamp)
+
+    def _numeric(self, found: re.Match[str]) -> datetime | None:
+        first, second, year = int(found[1]), int(found[2]), int(found[3])
+        if self._day_first is None and first != second:
+            return None
+        day, month = (first, second) if self._day_first else (second, first)
+        hour = int(found[4] or 0)
+        if half := found[7]:
+            hour = hour % 12 + (12 if half in "Pp" else 0)
+        with contextlib.suppress(ValueError):
+            full_year = year + 2000 if year < 100 else year
+            return datetime(full_year, month, day, hour, int(found[5] or 0), int(found[6] or 0), tzinfo=UTC)
+        return None
+
 
 MEDIA = "a picture, sound or file is not text"
 NOBODY = "a line that nobody says"
@@ -30,14 +68,12 @@ _DATE = (
 )
 _MARKS = "\u200e\u200f"  # messengers write marks of direction around stamps
 _BRACKET = r"[\[(](?P<bracket>[^\[\]()\n]{3,40})[\])]"
-_TURN = re.compile(
+_TURN = lazy(
     rf"[{_MARKS}]*(?:{_BRACKET}[ \t]*(?:-[ \t]+)?|(?P<bare>{_DATE})(?:[ \t]+-)?[ \t]+)?[{_MARKS}]*{_NAME}[ \t]*"
     r"(?::(?!//)(?:[ \t]+|$)|：)(?P<words>.*)"
 )
-_STAMPED = re.compile(rf"[{_MARKS}]*(?:{_BRACKET}|(?P<bare>{_DATE})[ \t]+-)[ \t]+(?P<words>.*)")
-_MEDIA = re.compile(
-    r"<[^<>]*(?:omitted|attached)[^<>]*>|(?:image|video|audio|sticker|document|GIF|Contact card) omitted"
-)
+_STAMPED = lazy(rf"[{_MARKS}]*(?:{_BRACKET}|(?P<bare>{_DATE})[ \t]+-)[ \t]+(?P<words>.*)")
+_MEDIA = lazy(r"<[^<>]*(?:omitted|attached)[^<>]*>|(?:image|video|audio|sticker|document|GIF|Contact card) omitted")
 _WORDS_IN_NAME = 4
 _MEDIA_LENGTH = 200
 _SAMPLE = 100_000
@@ -81,7 +117,7 @@ def transcript_drafts(text: str, name: str) -> Iterator[Found]:
         elif len(words) < _MEDIA_LENGTH and _MEDIA.fullmatch(words.strip(_MARKS + " ")):
             yield Skipped(where, MEDIA)
         else:
-            yield Draft(words, where, _fields(turn, stamps.moment(turn.stamp)))
+            yield DraftMemory(words, where, _fields(turn, stamps.moment(turn.stamp)))
 
 
 def _fields(turn: _Turn, at: datetime | None) -> Fields:

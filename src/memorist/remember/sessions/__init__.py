@@ -1,9 +1,7 @@
 """Sessions that learn: every step kept as it came, and on commit what the steps teach, with its links and rewards."""
 
 from memorist.remember.sessions.commit import Commit
-from memorist.remember.sessions.log import IDLE
 from memorist.remember.sessions.run import TASK
-from memorist.remember.sessions.session import Session
-from memorist.remember.sessions.sessions import Sessions
+from memorist.remember.sessions.session import IDLE, Session, Sessions
 
 __all__ = ["IDLE", "TASK", "Commit", "Session", "Sessions"]

@@ -8,14 +8,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
-from memorist.asking.trajectory import Instruction, Proposition
+from memorist.asking.sessions import Instruction, Proposition
 from memorist.model import Kind, Link, Memory, fingerprint
 from memorist.remember.record import Fields, record
-from memorist.remember.sessions.extractor import Extractor, clean
-from memorist.remember.sessions.links import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING
-from memorist.remember.sessions.run import Run, session_key, subgoal_key
-from memorist.remember.sessions.trajectory import Trajectory
-from memorist.text.fold import fold
+from memorist.remember.sessions.run import (
+    HIERARCHY,
+    MEMBERSHIP,
+    PROVENANCE,
+    SIBLING,
+    Extractor,
+    SessionRun,
+    Trajectory,
+    clean,
+    session_key,
+    subgoal_key,
+)
+from memorist.text.words import fold
 
 SELF = 2
 """The trust of what an agent concluded by itself."""
@@ -43,7 +51,7 @@ def lesson(extractor: Extractor, goal: str, trajectory: Trajectory) -> Lesson:
 class Findings:
     """The nodes, links and rewards of some lessons of one session; intents are still to be compared with known ones."""
 
-    def __init__(self, run: Run, now: datetime, by: str) -> None:
+    def __init__(self, run: SessionRun, now: datetime, by: str) -> None:
         self._run = run
         self._now = now
         self.by = by

@@ -1,18 +1,231 @@
-"""A session as the store keeps it: one memory of kind source for the run, one episodic memory per step."""
+"""A run as it is learnt from: its steps, cut into trajectories."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from math import fsum, sqrt
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from memorist.asking.session import Turn
+from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.errors import InvalidInput
 from memorist.model import Kind, Link, Memory, isoformat, memory_id, within
 from memorist.ports import Reader
 from memorist.remember.record import record
-from memorist.remember.sessions.links import PROVENANCE
+from memorist.text.patterns import lazy
+from memorist.text.phrases import phrases, stems
+from memorist.text.tokens import sentences
+from memorist.text.words import STOP_WORDS
+
+if TYPE_CHECKING:
+    from memorist.ports import Vector
+
+
+_COMMON = frozenset(word for phrase in STOP_WORDS["en"] for word in stems(phrase))
+
+
+def telling(text: str) -> frozenset[str]:
+    """The stems of a text's words, without those of grammar unless nothing else is left."""
+    found = stems(text)
+    return found - _COMMON or found
+
+
+def shared(one: frozenset[str], other: frozenset[str]) -> float:
+    """|A ∩ B| / √(|A|·|B|): the cosine of two sets of words."""
+    return len(one & other) / sqrt(len(one) * len(other)) if one and other else float(one == other)
+
+
+def neighbouring(texts: Sequence[str], rows: Vector | None) -> list[float]:
+    """How alike each text is to the one before it; `rows` are their vectors, if there are any."""
+    if rows is not None:
+        return [float(rows[place - 1] @ rows[place]) for place in range(1, len(texts))]
+    words = [telling(text) for text in texts]
+    return [shared(words[place - 1], words[place]) for place in range(1, len(texts))]
+
+
+MEMBERSHIP = "membership"
+"""semantic → tag."""
+HIERARCHY = "hierarchy"
+"""procedural → intent, episodic → subgoal."""
+PROVENANCE = "provenance"
+"""semantic or procedural → episodic, episodic → source."""
+SIBLING = "sibling"
+"""subgoal → the next subgoal of its session."""
+
+
+UNKNOWN_REWARD = 0.5
+"""The reward of a step that nothing shows to have helped or harmed."""
+
+
+class Extractor(Protocol):
+    """Reads an agent's steps. Raises ModelUnavailable when it cannot for now."""
+
+    @property
+    def name(self) -> str:
+        """Who it is: `rules`, or the model's name."""
+        ...
+
+    def annotate(self, goal: str, turns: Sequence[Turn]) -> Sequence[Annotation]:
+        """State, subgoal and reward of each step; a step's reward shows in the observation after it."""
+        ...
+
+    def propositions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Proposition]:
+        """What a trajectory shows to be so."""
+        ...
+
+    def instructions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Instruction]:
+        """What a trajectory shows about how to do things."""
+        ...
+
+
+def clean(text: str) -> str:
+    """A text that can be stored, whoever wrote it."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode().strip()
+
+
+SAME_SUBGOAL = 0.75
+"""Subgoals less alike than this open a new trajectory."""
+LOOK_BACK = 3
+"""A step goes on with what these many steps before it spoke of."""
+_MOST_WORDS = 12
+_LONGEST = 4000
+
+_NAMED = lazy(
+    r"^\W*(?:sub-?goal|goal|objective|to-?do|task|目标|任务|子目标)\s*[:：]\s*(?P<what>\S.*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TURNED = lazy(
+    r"^\W*(?:(?:now|next(?: up| step)?|then|after that|moving on)[\s,:]+|(?:接下来|现在|下一步)[，：,:\s]*)"
+    r"(?P<what>\S.*)",
+    re.IGNORECASE,
+)
+_OPENING = lazy(
+    r"^(?:(?:to|on to|let's|let us|let me|please|我(?:们)?(?:要|需要)?|去"
+    r"|i(?:'ll| will| need to| have to| want to| am going to|'m going to)|we(?:'ll| will| need to| should))\s+)+",
+    re.IGNORECASE,
+)
+
+
+def subgoals(goal: str, turns: Sequence[Turn]) -> list[str]:
+    """A phrase per step; steps that go on with the same thing have the same phrase.
+
+    A subgoal that was announced stands until another is; others end where two steps speak of nothing said before.
+    """
+    topics = [telling(f"{turn.observation[:_LONGEST]}\n{turn.action[:_LONGEST]}") for turn in turns]
+    found: list[str] = []
+    stands = False
+    for place, turn in enumerate(turns):
+        said = announced(turn)
+        stands = stands or said is not None
+        if said is None:
+            goes_on = found and (stands or not _turns_away(topics, place))
+            said = found[-1] if goes_on else _made_of(turn, "" if found else goal)
+        alike = found and shared(telling(found[-1]), telling(said)) >= SAME_SUBGOAL
+        found.append(found[-1] if alike else said)
+    return found
+
+
+def announced(turn: Turn) -> str | None:
+    """The subgoal that a step names: `Subgoal: …` anywhere in it, or an action that begins with Now or Next."""
+    named = _NAMED.search(turn.action) or _NAMED.search(turn.observation[:_LONGEST])
+    turned = named or _TURNED.search(turn.action)
+    return as_phrase(turned["what"]) if turned else None
+
+
+def as_phrase(text: str) -> str:
+    """The first sentence as a phrase: no opening such as `I will`, no full stop, at most twelve words."""
+    first = (sentences(text[:_LONGEST]) or [text.strip()])[0]
+    words = _OPENING.sub("", first).rstrip(" .!;:,。！").split()
+    return " ".join(words[:_MOST_WORDS])
+
+
+def _turns_away(topics: Sequence[frozenset[str]], place: int) -> bool:
+    """Whether neither this step nor the one after it shares a word with the steps just before."""
+    before = frozenset[str]().union(*topics[max(0, place - LOOK_BACK) : place])
+    following = topics[place : place + 2]
+    return len(following) == 2 and not any(before & topic for topic in following)
+
+
+def _made_of(turn: Turn, goal: str) -> str:
+    """A subgoal where none is named: the goal, the action, or the phrases of what was observed."""
+    if goal or turn.action.strip():
+        return as_phrase(goal or turn.action)
+    named = list(dict.fromkeys(phrase.text for phrase in phrases(turn.observation[:_LONGEST])))
+    return " ".join(named[:3]) or as_phrase(turn.observation)
+
+
+UNNAMED = "go on"
+"""The subgoal of steps that say nothing about what they are for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStep:
+    """A step that was read: its memory, what is shown of it, and what it was for."""
+
+    memory: Memory
+    turn: Turn
+    subgoal: str
+
+    @property
+    def reward(self) -> float:
+        """How well it went: as the agent was told, else as it was judged, else 0.5."""
+        return UNKNOWN_REWARD if self.turn.reward is None else self.turn.reward
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Consecutive steps that serve one subgoal."""
+
+    steps: tuple[RunStep, ...]
+
+    @property
+    def subgoal(self) -> str:
+        """The wording that most of its steps have, the first among equals."""
+        return Counter(step.subgoal for step in self.steps).most_common(1)[0][0]
+
+    @property
+    def reward(self) -> float:
+        """The mean reward of its steps."""
+        return fsum(step.reward for step in self.steps) / len(self.steps)
+
+    @property
+    def turns(self) -> list[Turn]:
+        """What is shown of its steps."""
+        return [step.turn for step in self.steps]
+
+
+def annotated(
+    memories: Sequence[Memory], turns: Sequence[Turn], found: Sequence[Annotation], goal: str
+) -> list[RunStep]:
+    """Steps with what was found about them; a given reward stands, a missing subgoal is that of the step before."""
+    steps: list[RunStep] = []
+    for memory, turn, one in zip(memories, turns, found, strict=True):
+        subgoal = clean(one.subgoal) or (steps[-1].subgoal if steps else goal or UNNAMED)
+        reward = one.reward if turn.reward is None else turn.reward
+        steps.append(RunStep(memory, replace(turn, state=clean(one.state) or None, reward=reward), subgoal))
+    return steps
+
+
+def cut(steps: Sequence[RunStep], embed: Callable[[Sequence[str]], Vector | None]) -> list[Trajectory]:
+    """A new trajectory opens where a subgoal's cosine with the one before it is below 0.75; words without vectors."""
+    texts = [step.subgoal for step in steps]
+    runs: list[list[RunStep]] = []
+    for step, alike in zip(steps, [None, *neighbouring(texts, _rows(texts, embed))], strict=False):
+        if alike is None or alike < SAME_SUBGOAL:
+            runs.append([])
+        runs[-1].append(step)
+    return [Trajectory(tuple(run)) for run in runs]
+
+
+def _rows(texts: Sequence[str], embed: Callable[[Sequence[str]], Vector | None]) -> Vector | None:
+    """Each wording is embedded once; most steps share theirs."""
+    distinct = list(dict.fromkeys(texts))
+    rows = embed(distinct)
+    return None if rows is None else rows[[distinct.index(text) for text in texts]]
+
 
 TASK = "session"
 """The task of a session's job, which commits it when it has been idle."""
@@ -20,7 +233,7 @@ State = Literal["open", "closed", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SessionRun:
     """A session's memory, read: how many steps it has, and how many of them were learnt from."""
 
     id: str
@@ -72,10 +285,10 @@ def subgoal_key(id: str, first: int | None) -> str:
     return f"subgoal/{first}/session/{id}"
 
 
-def run_of(reader: Reader, id: str) -> Run | None:
+def run_of(reader: Reader, id: str) -> SessionRun | None:
     """A session, or None where there is none of that id."""
     found = [one for one in reader.keyed([session_key(id)]) if one.version_of is None and one.kind is Kind.SOURCE]
-    return Run(id, found[-1]) if found else None
+    return SessionRun(id, found[-1]) if found else None
 
 
 def run_memory(id: str, goal: str | None, scope: str, now: datetime) -> Memory:
@@ -98,7 +311,7 @@ def step_text(observation: str, action: str | None) -> str:
     return "\n".join(part for part in (observation, did) if part)
 
 
-def checked_step(run: Run, observation: str, action: str | None, reward: float | None, now: datetime) -> Memory:
+def checked_step(run: SessionRun, observation: str, action: str | None, reward: float | None, now: datetime) -> Memory:
     """The memory of a session's next step."""
     for name, side in (("observation", observation), ("action", action or "")):
         if not isinstance(side, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -119,7 +332,7 @@ def checked_step(run: Run, observation: str, action: str | None, reward: float |
     )
 
 
-def step_link(run: Run, step: Memory) -> Link:
+def step_link(run: SessionRun, step: Memory) -> Link:
     """A step comes from its session."""
     return Link(step.id, PROVENANCE, run.memory.id)
 

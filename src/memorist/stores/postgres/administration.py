@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memorist.errors import StoreError
-from memorist.stores.postgres.database import Connection
-from memorist.stores.postgres.migrations import migrate, pending, recorded
-from memorist.stores.postgres.opening import connected
+from memorist.stores.postgres.database import Connection, connected, migrate, pending, recorded
 from memorist.stores.postgres.pool import checked
 from memorist.stores.postgres.schema import DISTRIBUTED
 
@@ -17,7 +15,7 @@ SPREAD = "SELECT table_name::text FROM citus_tables WHERE citus_table_type = 'di
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class DatabaseStatus:
     """A database as it stands; a version of None is not installed."""
 
     server: str
@@ -36,7 +34,7 @@ class Administration:
     def __init__(self, url: str) -> None:
         self._conninfo = checked(url)
 
-    def status(self) -> Status:
+    def status(self) -> DatabaseStatus:
         """What is installed, and how far the tables are; changes nothing."""
         with connected(self._conninfo) as connection:
             return _status(connection)
@@ -54,13 +52,13 @@ class Administration:
             return spread(connection)
 
 
-def _status(connection: Connection) -> Status:
+def _status(connection: Connection) -> DatabaseStatus:
     row = connection.execute(SERVER).fetchone()
     assert row is not None
     server, database = row
     versions: dict[str, str] = dict(connection.execute(EXTENSIONS).fetchall())
     done = recorded(connection)
-    return Status(
+    return DatabaseStatus(
         server=server,
         database=database,
         pgvector=versions.get("vector"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pgvector import HalfVector
+
 from memorist.errors import EmbeddingMismatch, NotFound
 from memorist.model import Memory
 from memorist.ports import Vectors
 from memorist.stores.common import check_adoption
 from memorist.stores.index import halved
-from memorist.stores.postgres.adapting import HalfVector
 from memorist.stores.postgres.database import Database
 from memorist.stores.postgres.reads import Generation
 from memorist.stores.postgres.rows import SELECT

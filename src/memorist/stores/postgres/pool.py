@@ -17,9 +17,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
 from memorist.errors import Closed, InvalidInput, StoreError
-from memorist.stores.postgres.adapting import adapt
 from memorist.stores.postgres.database import Connection
 from memorist.stores.postgres.failures import translated
+from memorist.stores.postgres.rows import adapt
 
 T = TypeVar("T")
 Pool = ConnectionPool[Any]

@@ -13,12 +13,12 @@ import numpy as np
 from memorist.model import Entity, Filter, Link, Memory
 from memorist.ports import Embedded, Entry, Job, Page, StoreStats, Vectors
 from memorist.stores.common import cursor_after, position_of
-from memorist.stores.following import Counters
 from memorist.stores.index import micros, moment
+from memorist.stores.index_sync import Counters
 from memorist.stores.postgres.database import Database
 from memorist.stores.postgres.rows import POSTGRES, SELECT
 from memorist.stores.rows import Row, Stored, read
-from memorist.text.fold import beginning, fold
+from memorist.text.words import beginning, fold
 
 VIEWS = """
     SELECT m.id, v.view, v.data FROM memorist.memories AS m

@@ -8,21 +8,20 @@ from itertools import repeat
 from pathlib import Path
 from typing import TypeVar
 
+from pgvector import HalfVector
+
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Filter, Link, Memory
 from memorist.ports import Batch, Entry, Job, Page, Plan, Record, StoreStats, Vectors
-from memorist.stores.common import check_adoption, check_limit
-from memorist.stores.following import Cache
+from memorist.stores.common import check_adoption, check_limit, prepared
 from memorist.stores.index import IndexView
-from memorist.stores.postgres import beside, dump, generations
-from memorist.stores.postgres.adapting import HalfVector
-from memorist.stores.postgres.database import Connection, Database
-from memorist.stores.postgres.opening import prepare
+from memorist.stores.index_sync import Cache
+from memorist.stores.postgres import bookkeeping, generations, sync
+from memorist.stores.postgres.database import Connection, Database, prepare
 from memorist.stores.postgres.pool import Connections, checked
 from memorist.stores.postgres.reads import Reads
 from memorist.stores.postgres.sync import SpaceSource
 from memorist.stores.postgres.writes import Write
-from memorist.stores.prepared import prepared
 
 T = TypeVar("T")
 TOUCH_PATIENCE = 0.25
@@ -145,11 +144,11 @@ class PostgresStore:
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
         """Count a recall of each memory; invalidates no cache, and does not wait long for its turn."""
-        self._write(lambda db, _: beside.touch(db, ids, at), wait=TOUCH_PATIENCE)
+        self._write(lambda db, _: bookkeeping.touch(db, ids, at), wait=TOUCH_PATIENCE)
 
     def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
         """Remember that a session was shown these memories; does not wait long for its turn."""
-        self._write(lambda db, _: beside.show(db, session, ids, at), wait=TOUCH_PATIENCE)
+        self._write(lambda db, _: bookkeeping.show(db, session, ids, at), wait=TOUCH_PATIENCE)
 
     def shown(self, session: str, since: datetime) -> set[str]:
         """What a session was shown since a moment."""
@@ -157,7 +156,9 @@ class PostgresStore:
 
     def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
         """Add texts that say nothing to the noise bank, which keeps the newest `keep`."""
-        self._write(lambda db, write: beside.learn_noise(db, texts, keep, map(lambda _: write.draw(), repeat(None))))
+        self._write(
+            lambda db, write: bookkeeping.learn_noise(db, texts, keep, map(lambda _: write.draw(), repeat(None)))
+        )
 
     def noise(self) -> list[str]:
         """The texts of the noise bank, oldest first."""
@@ -182,7 +183,7 @@ class PostgresStore:
     def records(self) -> Generator[StoreStats | Record]:
         """How much there is, then all of it as of one moment."""
         with self._connections.snapshot() as connection:
-            yield from dump.records(Database(connection, self._space))
+            yield from sync.records(Database(connection, self._space))
 
     def backup(self, path: Path) -> None:
         """Refused: a server has its own ways."""

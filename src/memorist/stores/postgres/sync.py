@@ -1,16 +1,19 @@
-"""A space as something the index can follow."""
+"""Changes since a generation, and the whole store as records."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
+from memorist.model import Link, Memory, Noise, Showing
+from memorist.ports import Job, Kept, Record, StoreStats
 from memorist.stores.common import RELATING
-from memorist.stores.following import ENTRY_COLUMNS, Counters, entries
-from memorist.stores.index import Entry
+from memorist.stores.index import IndexEntry, moment
+from memorist.stores.index_sync import ENTRY_COLUMNS, Counters, entries
 from memorist.stores.postgres.database import Database
 from memorist.stores.postgres.pool import Connections
-from memorist.stores.postgres.reads import Reads
+from memorist.stores.postgres.reads import Reads, job
 
 CHANGED = f"""
     SELECT m.row, {ENTRY_COLUMNS}, mentions, view, data
@@ -61,7 +64,7 @@ class SpaceSnapshot:
         """The embedding generation that is searched."""
         return self._generation and self._generation.name
 
-    def changed(self, seen: int) -> Iterator[Entry]:
+    def changed(self, seen: int) -> Iterator[IndexEntry]:
         """What was written after a `seq`."""
         links = self._db.execute(LINKED, seen=seen, relations=list(RELATING))
         rows = self._db.execute(CHANGED, seen=seen, generation=self._generation and self._generation.id)
@@ -73,3 +76,43 @@ class SpaceSnapshot:
             "SELECT id FROM memorist.deletions WHERE space = %(space)s AND seq > %(seen)s", seen=seen
         )
         return (id for (id,) in rows)
+
+
+PAGE = 500
+JOBS = "SELECT task, subject, due, attempts, error FROM memorist.jobs WHERE space = %(space)s"
+OF_A_PAGE = f"{JOBS} AND subject = ANY(%(ids)s) ORDER BY task, subject"
+OF_NO_MEMORY = (
+    f"{JOBS} AND NOT EXISTS (SELECT 1 FROM memorist.memories AS m WHERE m.space = %(space)s AND m.id = jobs.subject) "  # noqa: S608 - names of our own
+    "ORDER BY task, subject"
+)
+
+
+def records(db: Database) -> Iterator[StoreStats | Record]:
+    """How much there is, then all of it; the caller holds a snapshot."""
+    reads = Reads(db)
+    yield reads.stats()
+    for page in reads.pages(PAGE):
+        yield from _kept(db, reads, page)
+    yield from reads.entities_of(None).values()
+    for link in db.execute(
+        "SELECT source, relation, target, weight FROM memorist.links "
+        "WHERE space = %(space)s ORDER BY source, relation, target"
+    ):
+        yield Link(*link)
+    yield from map(job, db.execute(OF_NO_MEMORY))
+    yield from reversed(reads.journal(limit=None))
+    for session, id, at in db.execute(
+        "SELECT session, id, at FROM memorist.shown WHERE space = %(space)s ORDER BY at, session, id"
+    ):
+        yield Showing(session, id, moment(at))
+    yield from map(Noise, reads.noise())
+
+
+def _kept(db: Database, reads: Reads, memories: list[Memory]) -> Iterator[Kept]:
+    ids = [memory.id for memory in memories]
+    having = reads.vectors(ids)
+    jobs: defaultdict[str, list[Job]] = defaultdict(list)
+    for one in map(job, db.execute(OF_A_PAGE, ids=ids)):
+        jobs[one.subject].append(one)
+    for memory in memories:
+        yield Kept(memory, having.get(memory.id, {}), tuple(jobs[memory.id]))

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from pgvector import HalfVector
+
 from memorist.model import Entity, Link, Memory, Usage
-from memorist.stores.common import OF_THE_TEXT, check_vectors, merged_entity
+from memorist.stores.common import OF_THE_TEXT, Archived, New, Prepared, Ready, check_vectors, merged_entity, putting
 from memorist.stores.index import micros
-from memorist.stores.postgres import beside
-from memorist.stores.postgres.adapting import HalfVector
+from memorist.stores.postgres import bookkeeping
 from memorist.stores.postgres.database import Database, Value
 from memorist.stores.postgres.reads import Generation, Reads, askable
 from memorist.stores.postgres.rows import INSERT, UPDATE, named
-from memorist.stores.prepared import Prepared, Ready
 from memorist.stores.rows import Row, Stored
-from memorist.stores.versions import Archived, New, putting
-from memorist.text.fold import fold
+from memorist.text.words import fold
 
 LOCK = "SELECT seq, epoch, last FROM memorist.spaces WHERE space = %(space)s FOR UPDATE"
 RAISE = "UPDATE memorist.spaces SET seq = %(seq)s, epoch = %(epoch)s, last = %(last)s WHERE space = %(space)s"
@@ -89,10 +88,10 @@ class Write:
         self.unlink(batch.unlinked)
         self.links(batch.links)
         self.entities(batch.entities)
-        beside.count(self._db, batch)
-        beside.put_jobs(self._db, batch.jobs, batch.done)
+        bookkeeping.count(self._db, batch)
+        bookkeeping.put_jobs(self._db, batch.jobs, batch.done)
         for entry in batch.journal:
-            beside.note(self._db, entry, self.draw())
+            bookkeeping.note(self._db, entry, self.draw())
         return stored
 
     def revise(self, items: Sequence[Item], generation: Generation | None) -> None:
@@ -104,7 +103,9 @@ class Write:
         for id, item in given.items():
             sql = INSERT if id in added else UPDATE
             self._db.execute(sql, **named(item.columns), row=rows[id], seq=self.seq)
-        beside.put_usage(self._db, {id: given[id].memory.usage for id in added if given[id].memory.usage != Usage()})
+        bookkeeping.put_usage(
+            self._db, {id: given[id].memory.usage for id in added if given[id].memory.usage != Usage()}
+        )
         self._drop_vectors([known[id].row for id, item in given.items() if id in known and _loses(known[id], item)])
         if generation is not None:
             self.add_vectors({rows[id]: item.vectors for id, item in given.items() if item.vectors}, generation)
@@ -119,7 +120,7 @@ class Write:
         self._insert(put.new, archived)
         usages = {one.past.id: one.past.usage for one in put.archived if one.past.usage != Usage()}
         usages |= {one.memory.id: one.memory.usage for one in put.new if one.first and one.memory.usage != Usage()}
-        beside.put_usage(self._db, usages)
+        bookkeeping.put_usage(self._db, usages)
         if generation is not None:
             self._add_missing(
                 {put.rows[one.memory.id]: one.vectors for one in items if one.vectors}, generation, former
@@ -220,7 +221,7 @@ class Write:
         gone = [id for _, id in found]
         if gone:
             self._drop_vectors([row for row, _ in found])
-            beside.forget_entries(self._db, gone)
+            bookkeeping.forget_entries(self._db, gone)
             for condition in ERASED:
                 self._db.execute(f"DELETE FROM memorist.{condition} = ANY(%(ids)s)", ids=gone)  # noqa: S608
             self._db.execute_many(

@@ -1,4 +1,4 @@
-"""Connections to one SQLite file: one per thread, none across a fork, every write immediate."""
+"""Connections to a file, and failures translated."""
 
 from __future__ import annotations
 
@@ -6,16 +6,143 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import apsw
 
-from memorist.errors import Closed, Error, StoreBusy
-from memorist.stores.sqlite.database import Database
-from memorist.stores.sqlite.failures import translated
+from memorist.errors import Closed, Error, StoreBusy, StoreError
+from memorist.stores.rows import Row
+
+
+class _Failure(NamedTuple):
+    cause: type[apsw.Error]
+    raises: type[StoreError]
+    problem: str
+    remedy: str
+
+
+_FAILURES = (
+    _Failure(
+        apsw.BusyError,
+        StoreBusy,
+        "is being written by another process",
+        "Try again in a moment; a process that writes for long should write smaller batches.",
+    ),
+    _Failure(apsw.LockedError, StoreBusy, "is locked by another use of this process", "Try again in a moment."),
+    _Failure(
+        apsw.FullError,
+        StoreError,
+        "cannot grow: the disk is full. Nothing of this write was kept",
+        "Free some space and write it again.",
+    ),
+    _Failure(
+        apsw.ReadOnlyError,
+        StoreError,
+        "is read-only. Nothing was written",
+        "Give this user permission to write the file and its folder.",
+    ),
+    _Failure(
+        apsw.NotADBError,
+        StoreError,
+        "is not a Memorist store",
+        "Give the path of a store, or of a file that does not exist yet.",
+    ),
+    _Failure(
+        apsw.CorruptError,
+        StoreError,
+        "is damaged",
+        "Run `memorist doctor`, and restore the file from a backup.",
+    ),
+    _Failure(
+        apsw.CantOpenError,
+        StoreError,
+        "cannot be opened",
+        "Check that the path is a file, that its folder exists and that this user may write there.",
+    ),
+    _Failure(
+        apsw.PermissionsError,
+        StoreError,
+        "may not be used by this user",
+        "Give this user permission to read and write the file and its folder.",
+    ),
+    _Failure(
+        apsw.IOError,
+        StoreError,
+        "could not be read or written by the system",
+        "Check the disk, then run `memorist doctor`; keep stores off network file systems.",
+    ),
+)
+
+
+@contextmanager
+def translated(path: Path) -> Generator[None]:
+    """Raise our errors for those of SQLite that a user can act on; mistakes of ours pass unchanged."""
+    try:
+        yield
+    except apsw.Error as error:
+        failure = next((failure for failure in _FAILURES if isinstance(error, failure.cause)), None)
+        if failure is None:
+            raise
+        raise failure.raises(f"{path} {failure.problem} ({error})", remedy=failure.remedy) from error
+
+
+Value = str | int | float | bytes | None
+Values = Sequence[Value] | Mapping[str, Value]
+
+
+class Database:
+    """A connection; statements are compiled once and kept by their text."""
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+        self._connection = apsw.Connection(str(path), flags=flags)
+
+    def execute(self, sql: str, values: Values = ()) -> Iterator[Row]:
+        """Run a statement, and give its rows as they are asked for."""
+        return self._connection.execute(sql, values)  # pyright: ignore[reportUnknownMemberType]
+
+    def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
+        """Run a statement once for each row of values."""
+        self._connection.executemany(sql, rows)  # pyright: ignore[reportUnknownMemberType]
+
+    def first(self, sql: str, values: Values = ()) -> Row | None:
+        """The first row, if there is one."""
+        return next(iter(self.execute(sql, values)), None)
+
+    def value(self, sql: str, values: Values = ()) -> Any:
+        """The only value of the only row."""
+        ((value,),) = self.execute(sql, values)
+        return value
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self._connection.in_transaction
+
+    def wait_for(self, seconds: float) -> None:
+        """How long to wait for a lock that another connection holds."""
+        self._connection.set_busy_timeout(int(seconds * 1000))
+
+    def checkpoint(self) -> None:
+        """Move the write-ahead log into the file and empty it."""
+        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole database as of one moment; in one step, so that no writer makes it begin again."""
+        target = apsw.Connection(str(path))
+        try:
+            with target.backup("main", self._connection, "main") as backup:
+                backup.step(-1)
+        finally:
+            target.close()
+
+    def close(self) -> None:
+        """Close the connection; twice is harmless."""
+        self._connection.close()
+
 
 Synchronous = Literal["normal", "full"]
 

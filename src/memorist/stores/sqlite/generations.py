@@ -10,7 +10,7 @@ from memorist.ports import Vectors
 from memorist.stores.common import check_adoption
 from memorist.stores.index import halved
 from memorist.stores.rows import read
-from memorist.stores.sqlite.database import Database
+from memorist.stores.sqlite.connection import Database
 from memorist.stores.sqlite.reads import Generation, active_generation, fetch
 from memorist.stores.sqlite.rows import SELECT, packed
 

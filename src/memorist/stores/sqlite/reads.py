@@ -14,13 +14,12 @@ import numpy as np
 from memorist.model import Entity, Filter, Link, Memory
 from memorist.ports import Embedded, Entry, Job, Page, StoreStats, Vectors
 from memorist.stores.common import cursor_after, position_of
-from memorist.stores.following import Counters
 from memorist.stores.index import moment
+from memorist.stores.index_sync import Counters
 from memorist.stores.rows import Stored, read
-from memorist.stores.sqlite.database import Database
-from memorist.stores.sqlite.filters import clause
-from memorist.stores.sqlite.rows import SELECT
-from memorist.text.fold import beginning, fold
+from memorist.stores.sqlite.connection import Database
+from memorist.stores.sqlite.rows import SELECT, clause
+from memorist.text.words import beginning, fold
 
 AMONG = "m.id IN (SELECT value FROM json_each(?))"
 KEYED = "m.key IN (SELECT value FROM json_each(?))"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from memorist.stores.sqlite.database import Database, Value
+from memorist.stores.sqlite.connection import Database, Value
 
 INTERIOR, LEAVES = (2, 5), (10, 13)
 """The first byte of a page that holds rows or keys; those of any other page are zero while a file is below 64 GB."""

@@ -12,11 +12,9 @@ from pathlib import Path
 import apsw
 
 from memorist.errors import NotFound, SpaceMismatch, StoreBusy, StoreError
-from memorist.stores.sqlite.connection import PATIENCE
-from memorist.stores.sqlite.copying import damaged
-from memorist.stores.sqlite.database import Database
-from memorist.stores.sqlite.failures import translated
+from memorist.stores.sqlite.connection import PATIENCE, Database, translated
 from memorist.stores.sqlite.store import SqliteStore
+from memorist.stores.sqlite.sync import damaged
 
 BESIDE = ("-wal", "-shm", "-journal")
 """Endings of files that SQLite keeps beside a database that is open, or was left without being closed."""

@@ -14,17 +14,14 @@ import apsw
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Filter, Link, Memory
 from memorist.ports import Batch, Entry, Job, Page, Plan, Record, StoreStats, Vectors
-from memorist.stores.common import check_adoption, check_limit, check_vectors
-from memorist.stores.following import Cache
+from memorist.stores.common import Ready, check_adoption, check_limit, check_vectors, prepared
 from memorist.stores.index import IndexView, micros
-from memorist.stores.prepared import Ready, prepared
-from memorist.stores.sqlite import checks, dump, generations, reads, remnants, writes
-from memorist.stores.sqlite.connection import Connections, Synchronous
-from memorist.stores.sqlite.copying import copy
-from memorist.stores.sqlite.database import Database
+from memorist.stores.index_sync import Cache
+from memorist.stores.sqlite import generations, opening, reads, remnants, sync, writes
+from memorist.stores.sqlite.connection import Connections, Database, Synchronous
 from memorist.stores.sqlite.opening import located, prepare
 from memorist.stores.sqlite.rows import packed
-from memorist.stores.sqlite.sync import FileSource
+from memorist.stores.sqlite.sync import FileSource, copy
 
 TOUCH_PATIENCE = 0.25
 """Seconds that counting a recall may wait: an answer is worth more than its count."""
@@ -267,7 +264,7 @@ class SqliteStore:
     def records(self) -> Generator[StoreStats | Record]:
         """How much there is, then all of it as of one moment."""
         with self._connections.snapshot() as db:
-            yield from dump.records(db, self.path)
+            yield from sync.records(db, self.path)
 
     def backup(self, path: Path) -> None:
         """Copy the store as of one moment to a new file, and check the copy; others may go on writing."""
@@ -277,7 +274,7 @@ class SqliteStore:
     def integrity(self) -> list[str]:
         """What is wrong with the file, one sentence each; empty when it is sound."""
         with self._connections.snapshot() as db:
-            return checks.problems(db)
+            return opening.problems(db)
 
     def close(self) -> None:
         """Release the file and every thread's connection; twice is harmless."""

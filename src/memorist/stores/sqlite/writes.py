@@ -9,16 +9,14 @@ from typing import Any
 
 from memorist.model import Entity, Link, Memory, Usage
 from memorist.ports import Batch, Entry, Job
-from memorist.stores.common import OF_THE_TEXT, merged_entity
+from memorist.stores.common import OF_THE_TEXT, Archived, Prepared, Ready, merged_entity, putting
 from memorist.stores.index import micros
-from memorist.stores.prepared import Prepared, Ready
 from memorist.stores.rows import Row, Stored, read_usage, usage_row
 from memorist.stores.sqlite import remnants
-from memorist.stores.sqlite.database import Database
+from memorist.stores.sqlite.connection import Database
 from memorist.stores.sqlite.reads import Generation, entities, fetch
 from memorist.stores.sqlite.rows import INSERT, UPDATE
-from memorist.stores.versions import Archived, putting
-from memorist.text.fold import fold
+from memorist.text.words import fold
 
 PUT_USAGE = "INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?, ?, ?)"
 PUT_LINK = (

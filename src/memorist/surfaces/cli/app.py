@@ -6,27 +6,9 @@ from typing import Annotated
 
 import typer
 
-from memorist.surfaces.cli import (
-    bench,
-    db,
-    demo,
-    doctor,
-    find,
-    health,
-    ingest,
-    keep,
-    keys,
-    look,
-    mcp,
-    move,
-    recipes,
-    serve,
-    transfer,
-    write,
-)
-from memorist.surfaces.cli.options import setting
+from memorist.surfaces.cli import bench, demo, doctor, find, mcp, move, serve, upkeep, write
+from memorist.surfaces.cli.options import Target, setting
 from memorist.surfaces.cli.output import print_raw
-from memorist.surfaces.cli.target import Target
 
 GLOBAL_OPTIONS = ("--db", "--space", "--embedder", "--config")
 WRITE, CHANGE, LOOK, UPKEEP, MOVE, START = "Write", "Change", "Look", "Upkeep", "Move", "Start here"
@@ -42,22 +24,22 @@ app = typer.Typer(
 
 for panel, commands in {
     START: {"demo": demo.demo},
-    WRITE: {"remember": write.remember, "ingest": ingest.ingest, "relate": write.relate, "forget": write.forget},
-    CHANGE: {"feedback": keep.feedback, "invalidate": keep.invalidate, "undo": health.undo},
+    WRITE: {"remember": write.remember, "ingest": write.ingest, "relate": write.relate, "forget": write.forget},
+    CHANGE: {"feedback": upkeep.feedback, "invalidate": upkeep.invalidate, "undo": upkeep.undo},
     LOOK: {
         "recall": find.recall,
         "why-not": find.why_not,
-        "show": look.show,
-        "list": look.list_,
-        "history": look.history,
-        "stats": look.stats,
+        "show": find.show,
+        "list": find.list_,
+        "history": find.history,
+        "stats": find.stats,
     },
     UPKEEP: {
-        "recipes": recipes.recipes,
+        "recipes": find.recipes,
         "bench": bench.bench,
-        "audit": health.audit,
-        "tidy": keep.tidy,
-        "consolidate": keep.consolidate,
+        "audit": upkeep.audit,
+        "tidy": upkeep.tidy,
+        "consolidate": upkeep.consolidate,
         "reembed": move.reembed,
         "doctor": doctor.doctor,
     },
@@ -66,16 +48,16 @@ for panel, commands in {
         "restore": move.restore,
         "export": move.export,
         "import": move.import_,
-        "move": transfer.move,
+        "move": move.move,
     },
 }.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(command)
 
 app.command("serve", rich_help_panel=SERVE)(serve.serve)
-app.add_typer(db.app, name="db", rich_help_panel=SERVE)
+app.add_typer(move.app, name="db", rich_help_panel=SERVE)
 app.add_typer(mcp.app, name="mcp", rich_help_panel=SERVE)
-app.add_typer(keys.app, name="keys", rich_help_panel=SERVE)
+app.add_typer(serve.app, name="keys", rich_help_panel=SERVE)
 
 
 def _version(wanted: bool) -> None:

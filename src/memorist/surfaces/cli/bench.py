@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 import typer
 
 from memorist.errors import InvalidInput
-from memorist.surfaces.cli.keywords import taking
-from memorist.surfaces.cli.options import Json, recipe_names
+from memorist.surfaces.cli.options import Json, recipe_names, taking, target
 from memorist.surfaces.cli.output import console, print_json, progress, say
-from memorist.surfaces.cli.target import target
 
 if TYPE_CHECKING:
     from memorist.bench.model import Dataset
     from memorist.bench.results import Results
-    from memorist.bench.session import Session
+    from memorist.bench.session import Experiment
 
 
 class Options(TypedDict, total=False):
@@ -115,7 +113,7 @@ def bench(
         _print(results, written)
 
 
-def _session(context: typer.Context, options: Options) -> Session:
+def _session(context: typer.Context, options: Options) -> Experiment:
     from memorist.bench.cache import default_folder
     from memorist.bench.runner import LIMIT
     from memorist.bench.session import prepare
@@ -150,7 +148,7 @@ def _check_places(*files: Path | None) -> None:
             raise InvalidInput(f"{file} cannot be written", remedy="Name a file in a folder that exists.")
 
 
-def _write_files(results: Results, session: Session, options: Options, *, page: bool) -> list[Path]:
+def _write_files(results: Results, session: Experiment, options: Options, *, page: bool) -> list[Path]:
     from memorist.bench.results import to_data
 
     written: list[Path] = []
@@ -164,9 +162,9 @@ def _write_files(results: Results, session: Session, options: Options, *, page: 
     return written
 
 
-def _page(results: Results, session: Session) -> str:
+def _page(results: Results, session: Experiment) -> str:
+    from memorist.bench.report.details import worst
     from memorist.bench.report.page import page
-    from memorist.bench.report.worst import worst
 
     first = results.recipes[0].summary
     return page(results, worst(results.dataset, first, session.pipelines[0], session.setup))

@@ -1,19 +1,142 @@
-"""The command that shows what this is: a small story, remembered, recalled and explained."""
+"""The demo: a small real story."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 import memorist
 from memorist.config import Config
-from memorist.surfaces.cli.lines import count, size
-from memorist.surfaces.cli.options import Json
-from memorist.surfaces.cli.output import one_line, print_json, progress, say, say_cut
-from memorist.surfaces.cli.target import target
+from memorist.errors import MissingService
+from memorist.model import Recall
+from memorist.ports import Progress
+from memorist.serialize import explanation_to_data, item_to_data, stats_to_data
+from memorist.surfaces.cli.options import Json, target
+from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, say_cut, size
+
+if TYPE_CHECKING:
+    from memorist.engine.engine import Engine
+
+
+HOME = "alice.home"
+WORK = "alice.work"
+
+
+def _said(at: str, text: str, speaker: str = "Alice", **fields: Any) -> dict[str, Any]:
+    return {"text": text, "at": at, "ingested_at": at, "speaker": speaker, **fields}
+
+
+def _noted(at: str, text: str, **fields: Any) -> dict[str, Any]:
+    return {"text": text, "at": at, "ingested_at": at, "kind": "semantic", **fields}
+
+
+TURNS: tuple[dict[str, Any], ...] = (
+    _noted("2024-01-10", "Alice lives in Oslo.", key=HOME, importance=0.8),
+    _noted("2024-01-10", "Alice takes photographs for the newspaper Nordlys.", key=WORK, importance=0.7),
+    _said("2024-01-14", "My son Emil is allergic to hazelnuts, so never suggest pralines.", importance=0.9),
+    _said("2024-01-22", "My sister Ingrid teaches the violin in Bergen."),
+    _said("2024-02-02", "The plumber sent invoice INV-2024-0117 over 4,300 kroner."),
+    _said("2024-02-09", "I have paid the plumber."),
+    _said("2024-02-20", "Our cat Pixel came back through the cellar window after a night away!", emotion=4),
+    _said("2024-03-03", "My passport runs out in September; remind me to renew it."),
+    _said("2024-03-15", "Jonas and I run ten kilometres along the river every Sunday."),
+    _said("2024-03-28", "A museum in Stockholm has asked me to photograph its collection."),
+    _said("2024-04-11", "I signed with the museum; the newspaper gets my last picture in May."),
+    _said("2024-04-19", "我最喜欢喝龙井茶，从来不喝咖啡。", speaker="林晓"),
+    _said("2024-05-02", "The removal firm comes on the third of June at eight; Jonas has the keys."),
+    _said("2024-05-17", "I left my tripod at Ingrid's."),
+    _noted("2024-06-03", "Alice lives in Stockholm.", key=HOME, importance=0.8),
+    _noted("2024-06-03", "Alice takes photographs for the Modern Museum.", key=WORK, importance=0.7),
+    _said("2024-06-10", "The new flat is on the fourth floor, and the lift does not work."),
+    _said("2024-06-21", "Emil starts school at Maria Square in August."),
+    _said("2024-07-19", "I have taken up rowing on the lake."),
+    _noted("2024-08-12", "To get the router going: unplug it, count to thirty, plug it in.", kind="procedural"),
+    _said("2024-08-30", "The piano tuner, Mr Halvorsen, comes again in the autumn."),
+)
+
+QUESTIONS: tuple[tuple[str, str], ...] = (
+    ("Is there anything my boy cannot eat?", "by meaning: no word in common"),
+    ("How do I repair the internet connection?", "by meaning: no word in common"),
+    ("INV-2024-0117", "by an exact number"),
+    ("Where is my trippod?", "in spite of a typing error"),
+    ("林晓喜欢喝什么茶？", "in Chinese"),
+)
+
+THE_QUESTION = "Where does Alice live?"
+BEFORE_THE_MOVE = "2024-03-01"
+
+
+class Play:
+    """The scenes, over one engine; remembers how long every recall took."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._ms: list[float] = []
+
+    def remember(self, progress: Progress) -> dict[str, Any]:
+        """Keep the whole story."""
+        started = perf_counter()
+        kept = self._engine.remember_many(TURNS, progress=progress)
+        return {
+            "moments": [{"at": turn["at"], "text": turn["text"]} for turn in TURNS],
+            "memories": len({memory.id for memory in kept}),
+            "seconds": round(perf_counter() - started, 3),
+        }
+
+    def recall(self) -> list[dict[str, Any]]:
+        """Ask a few questions, each hard in its own way."""
+        return [{"how": how, **self._ask(question)} for question, how in QUESTIONS]
+
+    def context(self) -> dict[str, Any]:
+        """Ask for what goes into a prompt."""
+        found = self._engine.recall(THE_QUESTION, limit=3)
+        self._ms.append(found.trace.total_ms)
+        return {"query": found.query, "context": found.context, "tokens": found.tokens}
+
+    def recipes(self) -> list[dict[str, Any]]:
+        """Ask one question by every recipe."""
+        return [self._ask_by(name) for name in self._engine.recipes]
+
+    def time_travel(self) -> list[dict[str, Any]]:
+        """Ask the same question before and after the answer changed."""
+        return [{"as_of": moment, **self._ask(THE_QUESTION, as_of=moment)} for moment in (BEFORE_THE_MOVE, None)]
+
+    def explain(self) -> dict[str, Any]:
+        """Take the first answer apart."""
+        found = self._engine.recall(THE_QUESTION, track=False)
+        return explanation_to_data(self._engine.explain(found, found.items[0].memory.id))
+
+    def stats(self) -> dict[str, Any]:
+        """Count what there is now."""
+        return stats_to_data(self._engine.stats()) | {"ms_per_recall": round(median(self._ms), 3)}
+
+    def _ask_by(self, recipe: str) -> dict[str, Any]:
+        try:
+            return {**self._ask(THE_QUESTION, recipe=recipe), "skipped": None}
+        except MissingService as error:
+            return {"query": THE_QUESTION, "recipe": recipe, "skipped": error.problem}
+
+    def _ask(self, question: str, **options: Any) -> dict[str, Any]:
+        found = self._engine.recall(question, **options)
+        self._ms.append(found.trace.total_ms)
+        return _summary(found)
+
+
+def _summary(found: Recall) -> dict[str, Any]:
+    return {
+        "query": found.query,
+        "recipe": found.recipe,
+        "ms": round(found.trace.total_ms, 3),
+        "tokens": found.tokens,
+        "found": len(found.items),
+        "first": item_to_data(found.items[0]) if found.items else None,
+    }
+
 
 MARGIN = 3
 
@@ -34,8 +157,8 @@ def demo(context: typer.Context, as_json: Json = False) -> None:
 
 def play_all(engine: memorist.Engine, *, quiet: bool) -> dict[str, Any]:
     """Run every scene, printing each as it ends unless quiet."""
-    from memorist.surfaces.cli.play import Play
-    from memorist.surfaces.cli.story import TURNS
+    pass
+    pass
 
     if not quiet:
         say("All of this happens now, on this machine: real memories in a temporary file.")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memorist.errors import InvalidInput
-from memorist.surfaces.cli.options import Json
+from memorist.surfaces.cli.options import Json, Target, target
 from memorist.surfaces.cli.output import one_line, print_json, print_raw, say
-from memorist.surfaces.cli.target import Target, target
 
 if TYPE_CHECKING:
-    from memorist.engine import Engine
-    from memorist.surfaces.mcp.install import Change
+    from memorist.engine.engine import Engine
+    from memorist.surfaces.mcp.install import ConfigChange
+
 
 NAMES = ("claude-code", "claude-desktop", "cursor", "vscode")
 app = typer.Typer(help="Serve the memory to agents over MCP.", invoke_without_command=True)
@@ -80,8 +80,7 @@ def install(
     as_json: Json = False,
 ) -> None:
     """Enter the server into a client's settings, beside a copy of what was there."""
-    from memorist.surfaces.mcp.clients import CLIENTS
-    from memorist.surfaces.mcp.install import apply, entry, plan
+    from memorist.surfaces.mcp.install import CLIENTS, apply, entry, plan
 
     if client not in CLIENTS:
         raise InvalidInput(f"There is no client {client!r}", remedy=f"Choose one of {', '.join(CLIENTS)}.")
@@ -121,7 +120,7 @@ def _end(_signal: int, _frame: object) -> None:
 
 def _cost(max_classification: int) -> dict[str, Any]:
     import memorist
-    from memorist.surfaces.mcp.cost import cost
+    from memorist.surfaces.mcp.server import cost
 
     with memorist.open(":memory:", embedder="none", config={}) as engine:
         return cost(_server(engine, max_classification))
@@ -169,7 +168,7 @@ def _print_entry(file: Path, settings: dict[str, Any], as_json: bool) -> None:
         print_raw(json.dumps(settings, indent=2, ensure_ascii=False))
 
 
-def _print_change(change: Change, copy: Path | None, as_json: bool) -> None:
+def _print_change(change: ConfigChange, copy: Path | None, as_json: bool) -> None:
     if as_json:
         shown = {"file": str(change.file), "entry": change.entry, "written": change.needed}
         print_json(shown | {"backup": copy and str(copy)})

@@ -1,20 +1,26 @@
-"""Commands that renew and move a memory: reembed, backup, restore, export, import."""
+"""Commands that move memories: backup, restore, export, import, move, reembed, db."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import memorist
-from memorist.errors import Error
-from memorist.surfaces.cli.lines import count, size
-from memorist.surfaces.cli.options import Json
-from memorist.surfaces.cli.output import one_line, print_json, progress, say
-from memorist.surfaces.cli.target import opened, target
+from memorist.engine.open import locate, on_server, open_database, open_store
+from memorist.errors import Error, InvalidInput, NotFound
+from memorist.surfaces.cli.options import Json, opened, target
+from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, size
+from memorist.upkeep.transfer import move as move_all
+
+if TYPE_CHECKING:
+    from memorist.ports import Store
+    from memorist.stores.postgres.administration import Administration
+
 
 PIPE = "-"
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")]
@@ -123,3 +129,83 @@ def import_(
 
 def _memories(number: int) -> str:
     return count(number, "memory", "memories")
+
+
+def move(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The memory to move: a path or a URL.")],
+    destination: Annotated[str, typer.Argument(metavar="DST", help="Where to: a path or a URL.")],
+    as_space: Annotated[
+        str | None, typer.Option("--as", metavar="SPACE", help="The space there; that of the source if left out.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Copy all of a memory to another store, and check that both hold the same; the source stays as it is."""
+    with (
+        closing(_existing(source, target(context).space)) as here,
+        closing(open_store(destination, as_space or _kept_name(destination, here))) as there,
+    ):
+        stats, space = here.stats(), there.space
+        with progress("Moving", stats.memories + stats.versions, quiet=as_json) as advance:
+            moved = move_all(here, there, progress=advance)
+    if as_json:
+        print_json(asdict(moved) | {"space": space})
+        return
+    say(("✓ ", "green"), f"Moved {count(moved.memories, 'memory', 'memories')} to the space {space!r}.")
+    say((f"Checked: both hold the same, {moved.checksum[:16]}…; {moved.known:,} were there before.", "dim"))
+
+
+def _existing(url: str, space: str | None) -> Store:
+    if not on_server(url) and not locate(url, space)[0].exists():
+        raise NotFound(f"There is no memory at {url}", remedy="Check the path and the space.")
+    return open_store(url, space)
+
+
+def _kept_name(destination: str, source: Store) -> str | None:
+    """A folder or a server has spaces by name; a file is named after itself."""
+    return source.space if on_server(destination) or locate(destination, source.space)[1] else None
+
+
+app = typer.Typer(help="Look after a PostgreSQL database that holds memories.")
+
+
+@app.command()
+def status(context: typer.Context, as_json: Json = False) -> None:
+    """Print what the server has, and whether the tables are up to date; changes nothing."""
+    found = _database(context).status()
+    if as_json:
+        print_json(asdict(found))
+        return
+    say(f"PostgreSQL {one_line(found.server)}, database {one_line(found.database)}")
+    say(f"pgvector   {found.pgvector or 'not installed yet'}")
+    say(f"Citus      {found.citus or 'not installed'}" + (", tables distributed" if found.distributed else ""))
+    say(f"tables     {'lack ' + ', '.join(found.pending) if found.pending else 'up to date'}")
+    if found.spaces is not None:
+        say(f"spaces     {found.spaces:,}")
+
+
+@app.command()
+def migrate(context: typer.Context, as_json: Json = False) -> None:
+    """Bring the tables up to date, as opening a memory does; for those who may, where programs may not."""
+    taken = _database(context).migrate()
+    if as_json:
+        print_json({"migrated": taken})
+    else:
+        say(("✓ ", "green"), f"Took {count(len(taken), 'step', 'steps')}." if taken else "Up to date already.")
+
+
+@app.command()
+def distribute(context: typer.Context, as_json: Json = False) -> None:
+    """Spread the tables over the nodes of a Citus cluster, a space whole on one of them."""
+    done = _database(context).distribute()
+    if as_json:
+        print_json({"distributed": done})
+    else:
+        say(("✓ ", "green"), f"Distributed {count(len(done), 'table', 'tables')} by space.")
+
+
+def _database(context: typer.Context) -> Administration:
+    url = target(context).settings().db
+    if url is None:
+        raise InvalidInput("No database is named", remedy="Give it before the command: --db postgresql://….")
+    return open_database(url)

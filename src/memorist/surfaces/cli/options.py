@@ -1,17 +1,68 @@
-"""Every option of the commands, defined once: names come from the verbs' keywords, sentences from here."""
+"""Options shared by commands, and the memory they open."""
 
 from __future__ import annotations
 
-from functools import partial
-from importlib.util import find_spec
-from pkgutil import iter_modules
-from typing import Annotated, Any
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial, wraps
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+import memorist
+from memorist import config
 from memorist.config import SETTINGS
-from memorist.model import Kind, RecallRequest, Tier, Verbosity, Worth
-from memorist.surfaces.cli.keywords import json_object
+from memorist.errors import InvalidInput, NotFound
+from memorist.model import Kind, Memory, RecallRequest, Tier, Verbosity, Worth
+from memorist.recall.request import Filters
+
+if TYPE_CHECKING:
+    from memorist.engine.engine import Engine
+
+
+Command = Callable[..., None]
+
+
+def taking(options: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Give a command with `**keywords` the options of a verb; it receives those that were given."""
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+        for name, option in options.items()
+    ]
+
+    def extend(command: Command) -> Command:
+        own = [
+            parameter
+            for parameter in inspect.signature(command, eval_str=True).parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            absent = {one.name for one in added if given[one.name] is None or given[one.name] == []}
+            command(**{name: value for name, value in given.items() if name not in absent})
+
+        parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *added)]
+        run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]  # read by Typer
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return extend
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """An option's value that is a JSON object."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"it is not JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise typer.BadParameter('it is not a JSON object, such as {"name": "value"}.')
+    return cast("dict[str, Any]", value)
+
 
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel="Output")
@@ -23,10 +74,8 @@ MemoryId = Annotated[
 
 
 def recipe_names() -> list[str]:
-    """The recipes that ship, by their files: completion must be fast, and importing them loads numpy."""
-    package = find_spec("memorist.recall.recipes")
-    folders = package.submodule_search_locations if package is not None else None
-    return [module.name.replace("_", "-") for module in iter_modules(folders)] if folders else []
+    """The recipes that ship, written out: completion must be fast, and importing them loads numpy."""
+    return ["memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid"]
 
 
 def setting(name: str) -> Any:
@@ -134,3 +183,64 @@ RECALL = FILTERS | {
         default=_asked["verbosity"].default,
     ),
 }
+
+
+EVERYTHING: Filters = {
+    "as_of": "9999-12-31",
+    "known_at": "9999-12-31",
+    "include_expired": True,
+    "max_classification": 3,
+}
+"""What `list` has to be told to leave nothing out."""
+SHORTEST_ID = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The memory to open; what is None comes from the environment or a file."""
+
+    db: str | None = None
+    space: str | None = None
+    embedder: str | None = None
+    config: str | None = None
+
+    def open(self) -> Engine:
+        """Open it."""
+        return memorist.open(self.db, space=self.space, embedder=self.embedder, config=self.config)
+
+    def settings(self) -> config.Config:
+        """The settings it is opened with."""
+        return config.load(self.config, db=self.db, space=self.space, embedder=self.embedder)
+
+
+def target(context: typer.Context) -> Target:
+    """The target of the running command."""
+    return cast("Target", context.obj)
+
+
+def opened(context: typer.Context) -> Engine:
+    """The memory the running command works on."""
+    return target(context).open()
+
+
+def chosen(engine: Engine, filters: Filters) -> Iterator[Memory]:
+    """All memories that `forget` would choose by these filters."""
+    cursor = None
+    while True:
+        page = engine.list(1000, cursor, **{**EVERYTHING, **filters})
+        yield from page.items
+        if (cursor := page.cursor) is None:
+            return
+
+
+def memory_called(engine: Engine, id: str) -> Memory:
+    """The memory with an id, or the only one whose id begins like that."""
+    if memory := engine.get(id):
+        return memory
+    alike = (memory for memory in chosen(engine, {}) if memory.id.startswith(id))
+    found = list(islice(alike, 2)) if len(id) >= SHORTEST_ID else []
+    if not found:
+        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `memorist list`.")
+    if len(found) > 1:
+        raise InvalidInput(f"Several ids begin with {id!r}", remedy="Give more of it.")
+    return found[0]

@@ -1,4 +1,4 @@
-"""What reaches the terminal: JSON or readable lines, on any encoding and with any text."""
+"""What the commands print: lines, JSON, progress."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import io
 import json
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from memorist.model import Item, Memory, Recall
 from memorist.ports import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 PLAIN_SIGNS = {"✓": "+", "✗": "x", "·": "-", "→": "->", "…": "...", "×": "x", "−": "-", "“": '"', "”": '"'}
@@ -110,3 +112,64 @@ def progress(label: str, total: int | None, *, quiet: bool) -> Generator[Progres
     with Bar(console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
         task = bar.add_task(label, total=total)
         yield lambda more: bar.advance(task, more)
+
+
+ID_SHOWN = 8
+
+
+def memory_line(memory: Memory) -> list[Part]:
+    """A memory on one line: the beginning of its id, its day and its text."""
+    return [(memory.id[:ID_SHOWN], "cyan"), "  ", (day(memory), "dim"), "  ", one_line(memory.text)]
+
+
+def item_line(item: Item) -> list[Part]:
+    """The first line of a recall's item: its place, score, day and id, and who found it."""
+    found_by = " · ".join(f"{name} #{one.rank}" for name, one in item.signals.items())
+    return [
+        (f"{item.rank:>2}", "bold"),
+        (f"  {item.score:.4f}", "green"),
+        (f"  {day(item.memory)}", "dim"),
+        (f"  {item.memory.id[:ID_SHOWN]}", "cyan"),
+        (f"  {found_by}", "dim"),
+    ]
+
+
+def recall_line(recall: Recall) -> list[Part]:
+    """The last line of a recall: how much there is, by which recipe, and how large its context is."""
+    parts = (
+        count(len(recall.items), "memory", "memories"),
+        f"recipe {recall.recipe}",
+        f"context of {count(recall.tokens, 'token', 'tokens')}",
+        f"{recall.trace.total_ms:.1f} ms",
+    )
+    return [(" · ".join(parts), "dim")]
+
+
+def day(memory: Memory) -> str:
+    """The day a memory is true from."""
+    return memory.times.valid_from.date().isoformat()
+
+
+def count(number: int, one: str, many: str) -> str:
+    """A number and what it counts."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def size(bytes: int) -> str:
+    """A number of bytes, rounded."""
+    amount, unit = float(bytes), "B"
+    for larger in ("kB", "MB", "GB"):
+        if amount < 1000:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{bytes} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def readable(value: object) -> str:
+    """JSON data without its punctuation; what is empty is left out."""
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[str, object]", value).items()
+        return " · ".join(f"{name} {readable(one)}" for name, one in pairs if one not in (None, [], {}))
+    if isinstance(value, list):
+        return ", ".join(map(readable, cast("list[object]", value)))
+    return str(value)

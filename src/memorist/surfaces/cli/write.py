@@ -1,8 +1,9 @@
-"""Commands that write: remember, relate and forget."""
+"""Commands that write: remember, ingest, relate, forget."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any, Unpack
 
 import typer
@@ -10,13 +11,11 @@ import typer
 from memorist.errors import Error, InvalidInput
 from memorist.model import Memory
 from memorist.recall.request import Filters
+from memorist.remember.ingest import FORMATS, IngestReport
 from memorist.remember.record import Fields
-from memorist.surfaces.cli.keywords import taking
-from memorist.surfaces.cli.lines import count, memory_line
-from memorist.surfaces.cli.options import FILTERS, RELATE, REMEMBER, Json, Yes
-from memorist.surfaces.cli.output import print_json, say, say_cut
-from memorist.surfaces.cli.target import chosen, memory_called, opened
-from memorist.wire import memory_to_data, receipt_to_data
+from memorist.serialize import memory_to_data, receipt_to_data, report_to_data
+from memorist.surfaces.cli.options import FILTERS, RELATE, REMEMBER, Json, Yes, chosen, memory_called, opened, taking
+from memorist.surfaces.cli.output import count, memory_line, print_json, progress, say, say_cut
 
 SHOWN = 3
 
@@ -97,3 +96,36 @@ def _confirm(memories: list[Memory]) -> None:
         say(("  …", "dim"))
     if not typer.confirm(f"Forget {count(len(memories), 'memory', 'memories')} for good?", err=True):
         raise Error("Nothing was forgotten", remedy="Answer y to erase.")
+
+
+NAMED = 5
+"""Reasons and places shown; `--json` has more."""
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, folders or exports to read.")],
+    session: Annotated[str | None, typer.Option(metavar="NAME", help="The session the texts belong to.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(metavar="FORMAT", help=f"How to read them, where it is not seen: {', '.join(FORMATS)}."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Keep chats, notes, logs and exports; run twice, the second time adds nothing."""
+    with opened(context) as engine, progress("Reading", None, quiet=as_json) as more:
+        reports = {str(path): engine.ingest(path, session=session, format=format, progress=more) for path in paths}
+    if as_json:
+        print_json({path: report_to_data(report) for path, report in reports.items()})
+        return
+    for path, report in reports.items():
+        _tell(path, report)
+
+
+def _tell(path: str, report: IngestReport) -> None:
+    kept = count(report.kept, "memory", "memories")
+    facts = count(report.facts, "fact", "facts")
+    say(f"{path}: kept {kept} with {facts}, {report.known} known already, from {count(report.files, 'file', 'files')}.")
+    for what, reasons in (("skipped", report.skipped_by_reason), ("cleaned", report.cleaned_by_reason)):
+        for reason, times in sorted(reasons.items(), key=lambda pair: -pair[1])[:NAMED]:
+            say((f"  {what} {times}: {reason}", "dim"))

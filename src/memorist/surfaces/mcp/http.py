@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorist.errors import InvalidInput
 from memorist.surfaces.keys import Key, KeyRing
-from memorist.surfaces.mcp.access import KEY
 from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.settings import is_loopback
+from memorist.surfaces.mcp.tools import KEY
+from memorist.surfaces.rest.server import is_loopback
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -26,7 +26,7 @@ GRACE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class HttpRefusal:
     """Why a request does not come in."""
 
     status: int
@@ -34,8 +34,8 @@ class Refusal:
     remedy: str
 
 
-_NO_KEY = Refusal(401, "No valid key", "Send one as `Authorization: Bearer rk_…`; `memorist keys create` makes it.")
-_OTHER_SPACE = Refusal(403, "This key does not open this space", "Use a key that was made for it.")
+_NO_KEY = HttpRefusal(401, "No valid key", "Send one as `Authorization: Bearer rk_…`; `memorist keys create` makes it.")
+_OTHER_SPACE = HttpRefusal(403, "This key does not open this space", "Use a key that was made for it.")
 
 
 class KeyGate:
@@ -51,7 +51,7 @@ class KeyGate:
         """Serve one request, or refuse it."""
         if scope["type"] == "http":
             found = await anyio.to_thread.run_sync(self._judge, Headers(scope=scope).get("authorization"))
-            if isinstance(found, Refusal):
+            if isinstance(found, HttpRefusal):
                 await _refuse(found)(scope, receive, send)
                 return
             if found is not None:
@@ -60,7 +60,7 @@ class KeyGate:
                 scope = {**scope, KEY: found, "user": AuthenticatedUser(token)}
         await self._app(scope, receive, send)
 
-    def _judge(self, authorization: str | None) -> Key | Refusal | None:
+    def _judge(self, authorization: str | None) -> Key | HttpRefusal | None:
         scheme, _, secret = (authorization or "").partition(" ")
         key = self._ring.find(secret.strip()) if scheme.lower() == "bearer" else None
         if key is not None:
@@ -97,6 +97,6 @@ def _security(names: list[str]) -> TransportSecuritySettings:
     return TransportSecuritySettings(allowed_hosts=ports, allowed_origins=origins)
 
 
-def _refuse(refusal: Refusal) -> JSONResponse:
+def _refuse(refusal: HttpRefusal) -> JSONResponse:
     headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
     return JSONResponse({"error": refusal.error, "remedy": refusal.remedy}, status_code=refusal.status, headers=headers)

@@ -1,4 +1,4 @@
-"""Enter the server into a client's settings: merged into what is there, with a copy of it beside."""
+"""Installing the server into MCP clients."""
 
 from __future__ import annotations
 
@@ -7,21 +7,64 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from memorist.errors import InvalidInput, StoreError
-from memorist.surfaces.mcp.clients import Client
+
+
+@dataclass(frozen=True, slots=True)
+class McpClient:
+    """A program, the file of its servers, and the word under which that file lists them."""
+
+    name: str
+    title: str
+    file: Callable[[], Path]
+    servers: str = "mcpServers"
+    typed: bool = False
+    """Whether an entry says that it is reached over stdio."""
+
+
+def _home(*parts: str) -> Callable[[], Path]:
+    return lambda: Path.home().joinpath(*parts)
+
+
+def _application(*parts: str) -> Callable[[], Path]:
+    """A file in the folder where the platform's programs keep their settings."""
+
+    def path() -> Path:
+        if sys.platform == "darwin":
+            folder = Path.home() / "Library" / "Application Support"
+        elif sys.platform == "win32":
+            folder = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+        else:
+            folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        return folder.joinpath(*parts)
+
+    return path
+
+
+CLIENTS = {
+    client.name: client
+    for client in (
+        McpClient("claude-code", "Claude Code", _home(".claude.json"), typed=True),
+        McpClient("claude-desktop", "Claude Desktop", _application("Claude", "claude_desktop_config.json")),
+        McpClient("cursor", "Cursor", _home(".cursor", "mcp.json")),
+        McpClient("vscode", "VS Code", _application("Code", "User", "mcp.json"), servers="servers", typed=True),
+    )
+}
+
 
 NAME = "memorist"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """What an entry makes of a client's file."""
 
-    client: Client
+    client: McpClient
     file: Path
     entry: dict[str, Any]
     before: str | None
@@ -30,13 +73,13 @@ class Change:
     """Whether the file does not say so already."""
 
 
-def entry(client: Client, arguments: list[str]) -> dict[str, Any]:
+def entry(client: McpClient, arguments: list[str]) -> dict[str, Any]:
     """How a client is told to start `memorist ARGUMENTS`: by this interpreter, whatever its own path holds."""
     kind = {"type": "stdio"} if client.typed else {}
     return {**kind, "command": sys.executable, "args": ["-m", "memorist", *arguments]}
 
 
-def plan(client: Client, arguments: list[str], *, name: str = NAME) -> Change:
+def plan(client: McpClient, arguments: list[str], *, name: str = NAME) -> ConfigChange:
     """The change that lets a client start `memorist ARGUMENTS`; nothing is written yet."""
     file = client.file()
     before = _text(file)
@@ -47,10 +90,10 @@ def plan(client: Client, arguments: list[str], *, name: str = NAME) -> Change:
         raise _unreadable(file, f"its {client.servers!r} is no object")
     merged = settings | {client.servers: cast("dict[str, Any]", servers) | {name: added}}
     after = json.dumps(merged, indent=2, ensure_ascii=False) + "\n"
-    return Change(client, file, added, before, after, needed=merged != settings)
+    return ConfigChange(client, file, added, before, after, needed=merged != settings)
 
 
-def apply(change: Change) -> Path | None:
+def apply(change: ConfigChange) -> Path | None:
     """Write the file whole or not at all; returns the copy of what was there, if there was anything to change."""
     if not change.needed:
         return None

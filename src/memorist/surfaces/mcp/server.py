@@ -1,13 +1,15 @@
-"""The server: tools with slim schemas, a resource a memory, a prompt, and errors that say what to do."""
+"""The MCP server, and what its tools cost in tokens."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from importlib.resources import files
 from typing import Any
 from uuid import uuid4
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError, UnexpectedToolError
@@ -16,13 +18,13 @@ from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
 import memorist
-from memorist.engine import Engine
+from memorist.engine.engine import Engine
 from memorist.errors import Error, NotFound
 from memorist.model import within
 from memorist.recall.request import at_least
-from memorist.surfaces.mcp.access import Bounds
-from memorist.surfaces.mcp.schema import slim
-from memorist.surfaces.mcp.tools import Tools
+from memorist.surfaces.mcp.shapes import slim
+from memorist.surfaces.mcp.tools import Bounds, Tools
+from memorist.text.tokens import count_tokens
 
 NAME = "memorist"
 RESOURCE = "memorist://memory/{id}"
@@ -122,3 +124,26 @@ def _misuse(name: str, error: ValidationError) -> str:
     """What is wrong with the arguments, without their values."""
     wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_input=False)]
     return f"Wrong arguments for {name}: {'; '.join(wrong)}. Call it again with those corrected."
+
+
+def cost(server: MemoryServer) -> dict[str, Any]:
+    """Tokens of each tool as a model sees it (name, description, arguments) and of the instructions; an estimate.
+
+    `output` is what the schemas of results would add, which most clients keep to themselves.
+    """
+    tools = anyio.run(server.list_tools)
+    seen = {
+        tool.name: _tokens({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema})
+        for tool in tools
+    }
+    instructions = count_tokens(server.instructions or "")
+    return {
+        "tools": seen,
+        "instructions": instructions,
+        "total": sum(seen.values()) + instructions,
+        "output": sum(_tokens(tool.output_schema) for tool in tools),
+    }
+
+
+def _tokens(data: object) -> int:
+    return count_tokens(json.dumps(data, separators=(",", ":"), ensure_ascii=False))

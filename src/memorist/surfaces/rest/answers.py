@@ -30,7 +30,7 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StoredAnswer:
     """What was answered."""
 
     status: int
@@ -52,7 +52,7 @@ class Answers:
         with self._connections.writing() as db:
             db.execute(_TABLE)
 
-    def begin(self, ticket: Ticket, patience: float) -> Answer | None:
+    def begin(self, ticket: Ticket, patience: float) -> StoredAnswer | None:
         """The answer that was given before; None when it is to be found now.
 
         One that has been under way for more than `patience` seconds is begun again: its worker may have been killed.
@@ -69,14 +69,14 @@ class Answers:
                 if request != ticket.request:
                     raise Refusal(REUSED_KEY)
                 if status is not None:
-                    return Answer(status, body)
+                    return StoredAnswer(status, body)
                 if now - at < patience:
                     raise Refusal(UNDER_WAY, headers={"Retry-After": str(RETRY_SOON)})
             values = (ticket.caller, ticket.key, ticket.space, ticket.request, now)
             db.execute("INSERT OR REPLACE INTO answers (caller, key, space, request, at) VALUES (?,?,?,?,?)", values)
         return None
 
-    def keep(self, ticket: Ticket, answer: Answer) -> None:
+    def keep(self, ticket: Ticket, answer: StoredAnswer) -> None:
         """Keep the answer that was given."""
         with self._connections.writing() as db:
             values = (answer.status, answer.body, ticket.caller, ticket.key)

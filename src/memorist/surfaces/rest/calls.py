@@ -16,13 +16,14 @@ from starlette.responses import Response
 
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory
-from memorist.surfaces.rest.answers import Answer, Ticket
-from memorist.surfaces.rest.door import MOST_CLASSIFIED, Caller
+from memorist.surfaces.rest.answers import StoredAnswer, Ticket
+from memorist.surfaces.rest.auth import MOST_CLASSIFIED, Caller
 from memorist.surfaces.rest.problems import FORBIDDEN, TIMED_OUT, Refusal
 from memorist.surfaces.rest.server import Server
 
 if TYPE_CHECKING:
-    from memorist.engine import Engine
+    from memorist.engine.engine import Engine
+
 
 T = TypeVar("T")
 Verb = Callable[["Engine"], T]
@@ -67,8 +68,8 @@ class Call:
         """What a verb gives, as JSON. A write with an Idempotency-Key runs once; a repeat gets the same answer."""
         ticket = None if self.right == "read" else await self._ticket()
 
-        def find(engine: Engine) -> Answer:
-            found = Answer(status, to_json(verb(engine)))
+        def find(engine: Engine) -> StoredAnswer:
+            found = StoredAnswer(status, to_json(verb(engine)))
             if erases:
                 self.server.answers.forget(self.space)
             return found
@@ -80,7 +81,7 @@ class Call:
             given = await self.run(lambda engine: once(lambda: find(engine)), long=long, makes=makes)
         return _json(given.body, given.status)
 
-    def _once(self, ticket: Ticket, patience: float, find: Callable[[], Answer]) -> Answer:
+    def _once(self, ticket: Ticket, patience: float, find: Callable[[], StoredAnswer]) -> StoredAnswer:
         """The answer that was given before, or is found now; kept even if nobody waits for it any longer."""
         answers = self.server.answers
         known = answers.begin(ticket, patience)
@@ -163,9 +164,9 @@ def _call_with(right: str) -> Callable[[Request, str], Awaitable[Call]]:
     return call
 
 
-Reading = Annotated[Call, Depends(_call_with("read"))]
-Writing = Annotated[Call, Depends(_call_with("write"))]
-Ruling = Annotated[Call, Depends(_call_with("admin"))]
+ReadCall = Annotated[Call, Depends(_call_with("read"))]
+WriteCall = Annotated[Call, Depends(_call_with("write"))]
+AdminCall = Annotated[Call, Depends(_call_with("admin"))]
 
 
 def to_json(data: Any) -> bytes:

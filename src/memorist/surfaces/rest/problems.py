@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from memorist import errors
-from memorist.wire import error_name
+from memorist.serialize import error_name
 
 CONTENT_TYPE = "application/problem+json"
 TYPE = "urn:memorist:"

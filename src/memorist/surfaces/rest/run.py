@@ -12,8 +12,8 @@ from uvicorn.supervisors import Multiprocess
 from memorist.errors import InvalidInput
 from memorist.surfaces.keys import KeyRing, keys_file
 from memorist.surfaces.rest.app import create_app
-from memorist.surfaces.rest.logs import set_up
-from memorist.surfaces.rest.settings import Settings
+from memorist.surfaces.rest.server import Settings
+from memorist.surfaces.rest.watch import set_up
 
 VARIABLE = "MEMORIST_SERVER"
 """Where worker processes find their settings."""

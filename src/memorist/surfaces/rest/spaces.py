@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 
 import memorist
 from memorist import config
+from memorist.engine.open import SPACE_NAME
 from memorist.errors import InvalidInput
-from memorist.opening import SPACE_NAME
 
 if TYPE_CHECKING:
-    from memorist.engine import Engine
-    from memorist.surfaces.rest.settings import Settings
+    from memorist.engine.engine import Engine
+    from memorist.surfaces.rest.server import Settings
+
 
 Open = Callable[[str], "Engine"]
 
 
-class Slot:
+class SpaceSlot:
     """A place in the pool: who uses it, and the engine once it is open."""
 
     def __init__(self, name: str, open_: Open) -> None:
@@ -57,7 +58,7 @@ class Spaces:
         self._empty = empty
         self._most = max(1, most)
         self._lock = threading.Lock()
-        self._slots: OrderedDict[str, Slot] = OrderedDict()
+        self._slots: OrderedDict[str, SpaceSlot] = OrderedDict()
 
     @contextmanager
     def use(self, name: str, *, create: bool) -> Generator[Engine]:
@@ -102,14 +103,14 @@ class Spaces:
         for slot in slots:
             slot.close()
 
-    def _enter(self, name: str) -> Slot:
+    def _enter(self, name: str) -> SpaceSlot:
         with self._lock:
-            slot = self._slots.setdefault(name, Slot(name, self._open))
+            slot = self._slots.setdefault(name, SpaceSlot(name, self._open))
             self._slots.move_to_end(name)
             slot.users += 1
             return slot
 
-    def _leave(self, slot: Slot) -> list[Slot]:
+    def _leave(self, slot: SpaceSlot) -> list[SpaceSlot]:
         with self._lock:
             slot.users -= 1
             idle = [one for one in self._slots.values() if not one.users]

@@ -17,8 +17,8 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from memorist.errors import Error
 from memorist.ports import Progress
 from memorist.surfaces.rest.calls import to_json
-from memorist.surfaces.rest.logs import failure
 from memorist.surfaces.rest.problems import INTERNAL, Refusal, of_error, of_sort
+from memorist.surfaces.rest.watch import failure
 
 EVENTS = "text/event-stream"
 SILENCE = 15.0

@@ -7,16 +7,10 @@ class TestMyStore(StoreConformance):
 ```
 """
 
-from memorist.testing.store_suite.erasing import Erasing
-from memorist.testing.store_suite.filtering import Filtering
-from memorist.testing.store_suite.graph import Graph
-from memorist.testing.store_suite.hostile import Hostile
-from memorist.testing.store_suite.listing import Listing
-from memorist.testing.store_suite.renewing import Renewing
-from memorist.testing.store_suite.revising import Revising
-from memorist.testing.store_suite.searching import Searching
-from memorist.testing.store_suite.sharing import Sharing
-from memorist.testing.store_suite.vectors import VectorSearching
+from memorist.testing.store_suite.erasing import Erasing, Hostile, Sharing
+from memorist.testing.store_suite.graph import Graph, VectorSearching
+from memorist.testing.store_suite.revising import Renewing, Revising
+from memorist.testing.store_suite.searching import Filtering, Listing, Searching
 from memorist.testing.store_suite.writing import Writing
 
 __all__ = ["StoreConformance"]

@@ -1,9 +1,13 @@
-"""Searching by words: stems, unspaced scripts, identifiers, typos and parts of words."""
+"""The suite: searching, filtering and listing."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from memorist.errors import InvalidInput
+from memorist.model import Filter, Kind, Memory, Tier, Times, Worth, instant
 from memorist.ports import Store
 from memorist.testing.store_suite.base import (
     ALL,
@@ -117,3 +121,148 @@ class Searching(StoreCase):
         assert (view.size, ids(search.run(view, "Alice", ALL, 5))) == (1, ["old"])
         after = store.view()
         assert (after.size, ids(search.run(after, "Alice", ALL, 5))) == (1, ["new"])
+
+
+BOUND = instant("2024-06-01T12:00:00Z")
+TICK = timedelta(microseconds=1)
+BEFORE, AFTER = BOUND - TICK, BOUND + TICK
+AROUND = (BEFORE, BOUND, AFTER)
+LONG_AGO = instant("2020-01-01")
+
+
+def _times() -> list[Times]:
+    """Each clock's moments just before, at and just after the bound."""
+    return [
+        *(Times(at, LONG_AGO) for at in AROUND),
+        *(Times(LONG_AGO, at) for at in AROUND),
+        *(Times(LONG_AGO, LONG_AGO, valid_to=at) for at in AROUND),
+        *(Times(LONG_AGO, LONG_AGO, valid_to=BEFORE, expired_at=at) for at in AROUND),
+        *(Times(LONG_AGO, LONG_AGO, expires_at=at) for at in AROUND),
+        *(Times(LONG_AGO, LONG_AGO, retracted_at=at) for at in AROUND),
+        Times(LONG_AGO, LONG_AGO, expired_at=BEFORE),
+    ]
+
+
+def _labelled() -> list[Memory]:
+    return [
+        *(memory("a lantern", id=f"scope {scope}", scope=scope) for scope in ("user:a", "user:ab", "user:A")),
+        *(memory("a lantern", id=f"kind {kind}", kind=kind) for kind in Kind),
+        *(memory("a lantern", id=f"tier {tier}", tier=tier) for tier in Tier),
+        *(memory("a lantern", id=f"topic {topic}", topic=topic) for topic in ("home", "work", "")),
+        *(
+            memory("a lantern", id=f"classification {number}", worth=Worth(classification=number))
+            for number in range(4)
+        ),
+    ]
+
+
+def _timed() -> list[Memory]:
+    return [memory("a lantern", id=f"time {number:02}", times=times) for number, times in enumerate(_times())]
+
+
+FILTERS = {
+    "all": Filter(),
+    "one scope": Filter(scopes=("user:a",)),
+    "two scopes": Filter(scopes=("user:ab", "nobody")),
+    "no scope": Filter(scopes=()),
+    "many scopes": Filter(scopes=(*(f"user:{number}" for number in range(40_000)), "user:a")),
+    "one kind": Filter(kinds=(Kind.SEMANTIC,)),
+    "two kinds": Filter(kinds=(Kind.SEMANTIC, Kind.TAG)),
+    "no kind": Filter(kinds=()),
+    "topic": Filter(topic="home"),
+    "empty topic": Filter(topic=""),
+    "tier": Filter(tier=Tier.CORE),
+    "since": Filter(since=BOUND),
+    "until": Filter(until=BOUND),
+    "between": Filter(since=BOUND, until=BOUND),
+    "as of": Filter(as_of=BOUND),
+    "known at": Filter(known_at=BOUND),
+    "both clocks": Filter(as_of=BOUND, known_at=BOUND),
+    "expired too": Filter(as_of=BOUND, include_expired=True),
+    "expired too, both clocks": Filter(as_of=BOUND, known_at=BOUND, include_expired=True),
+    "all at once": Filter(("global",), (Kind.EPISODIC,), None, Tier.WORKING, LONG_AGO, AFTER, 1, AFTER, BOUND),
+    **{f"classification {number}": Filter(max_classification=number) for number in range(4)},
+}
+
+
+class Filtering(StoreCase):
+    """The pushed-down filter against its definition."""
+
+    def test_a_listing_admits_what_the_filter_does(self, store: Store) -> None:
+        """`scan` agrees with `Filter.admits`."""
+        memories = put_embedded(store, *_labelled(), *_timed())
+        for name, where in FILTERS.items():
+            expected = [one for one in memories if where.admits(one)]
+            assert list(store.scan(where, 1000).items) == expected, name
+
+    @every_search
+    def test_a_search_admits_what_the_filter_does(self, store: Store, search: Search) -> None:
+        """Every search agrees with `Filter.admits`."""
+        memories = put_embedded(store, *_labelled(), *_timed())
+        view = store.view()
+        for name, where in FILTERS.items():
+            expected = [one for one in memories if where.admits(one)]
+            assert sorted(ids(search.run(view, "lantern", where, 1000))) == sorted(ids(expected)), name
+
+    @every_search
+    def test_the_limit_counts_what_is_admitted(self, store: Store, search: Search) -> None:
+        """The filter works inside the search: a crowd outside it takes no places."""
+        put_embedded(store, *(memory("a lantern", id=f"crowd {number}", topic="crowd") for number in range(50)))
+        put_embedded(store, *(memory("an old lantern", id=f"own {number}", topic="own") for number in range(3)))
+        found = search.run(store.view(), "lantern", Filter(topic="own"), 2)
+        assert ids(found) == ["own 0", "own 1"]
+
+
+def _pages(store: Store, where: Filter, limit: int) -> list[list[str]]:
+    pages: list[list[str]] = []
+    cursor: str | None = None
+    while True:
+        page = store.scan(where, limit, cursor)
+        pages.append(ids(page.items))
+        if (cursor := page.cursor) is None:
+            return pages
+
+
+class Listing(StoreCase):
+    """Cursors."""
+
+    def test_pages_cover_everything_once_and_in_order(self, store: Store) -> None:
+        """The order of writing, not of ids or times."""
+        names = ["d", "a", "c", "e", "b"]
+        put(store, *(memory(name, id=name) for name in names))
+        assert _pages(store, ALL, 2) == [["d", "a"], ["c", "e"], ["b"]]
+        assert _pages(store, ALL, 5) == [names]
+        assert _pages(store, ALL, 100) == [names]
+
+    def test_a_filter_works_within_the_listing(self, store: Store) -> None:
+        """Pages are full of what is admitted."""
+        put(store, *(memory(str(number), id=str(number), topic="ab"[number % 2]) for number in range(6)))
+        assert _pages(store, Filter(topic="b"), 2) == [["1", "3"], ["5"]]
+
+    def test_writing_and_deleting_between_pages_is_harmless(self, store: Store) -> None:
+        """What is deleted is gone, what is new comes last, nothing comes twice."""
+        put(store, *(memory(name, id=name) for name in "abcd"))
+        first = store.scan(ALL, 2)
+        store.delete(["b", "d"])
+        put(store, memory("e", id="e"))
+        assert ids(first.items) == ["a", "b"]
+        assert ids(store.scan(ALL, 9, first.cursor).items) == ["c", "e"]
+
+    def test_what_is_written_after_a_deletion_comes_last(self, store: Store) -> None:
+        """A place in the order is never used twice."""
+        put(store, *(memory(name, id=name) for name in "abc"))
+        page = store.scan(ALL, 2)
+        store.delete(["b", "c"])
+        put(store, memory("d", id="d"))
+        assert ids(store.scan(ALL, 9, page.cursor).items) == ["d"]
+
+    @pytest.mark.parametrize("cursor", ["", "nonsense", "after:-1", "after:x", "after:" + "9" * 30, "'; DROP"])
+    def test_a_wrong_cursor_is_refused(self, store: Store, cursor: str) -> None:
+        """Clearly, and as the caller's mistake."""
+        with pytest.raises(InvalidInput, match="cursor"):
+            store.scan(ALL, 5, cursor)
+
+    def test_a_negative_limit_is_refused(self, store: Store) -> None:
+        """As the caller's mistake."""
+        with pytest.raises(InvalidInput, match="limit"):
+            store.scan(ALL, -1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memorist.text.dates.span import DateSpan
+from memorist.text.dates.values import DateSpan
 
 if TYPE_CHECKING:
     from memorist.text.dates.values import Edges, Prefer
+
 
 __all__ = ["DateSpan", "find_dates", "normalise_dates"]
 
@@ -31,7 +32,7 @@ def find_dates(text: str, reference: datetime, *, prefer: Prefer = "past", edges
 
 def normalise_dates(text: str, reference: datetime, *, prefer: Prefer = "past") -> str:
     """A text with its dates in ISO 8601: `2016-10-02`, or `2016-10-01/2016-11-01` (end not included)."""
-    from memorist.text.dates.iso import iso
+    from memorist.text.dates.numbers import iso
 
     pieces: list[str] = []
     place = 0

@@ -13,7 +13,7 @@ _HALF_DAY = timedelta(hours=12)
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class ClockTime:
     """A reading of the clock; `half` is None where the words leave morning or afternoon open."""
 
     hour: int
@@ -64,22 +64,22 @@ DAYTIME = stretch(8, 18)
 MIDDAY = stretch(10, 14)
 
 
-def clock(hour: int, minute: int | None = None, second: int | None = None, half: Half | None = None) -> Clock:
+def clock(hour: int, minute: int | None = None, second: int | None = None, half: Half | None = None) -> ClockTime:
     """A checked reading of the clock; ValueError where there is no such time."""
     if hour > 24 or (minute or 0) > 59 or (second or 0) > 59 or (hour == 24 and minute):
         raise ValueError("no such time of the day")
     unit = Unit.HOUR if minute is None else Unit.MINUTE if second is None else Unit.SECOND
-    return Clock(hour, minute or 0, second or 0, unit, half)
+    return ClockTime(hour, minute or 0, second or 0, unit, half)
 
 
-def in_part(time: Clock, part: Stretch) -> Clock:
+def in_part(time: ClockTime, part: Stretch) -> ClockTime:
     """An open clock time settled by the part of the day named with it."""
     if time.half or part.half is None or time.hour > 12:
         return time
     return replace(time, half=part.half)
 
 
-def from_to(first: Clock, last: Clock, part: Stretch | None = None) -> Stretch:
+def from_to(first: ClockTime, last: ClockTime, part: Stretch | None = None) -> Stretch:
     """Between two times; the one left open follows the other ("3 to 5pm"), the end is the later."""
     if part:
         first, last = in_part(first, part), in_part(last, part)
@@ -95,7 +95,7 @@ def from_to(first: Clock, last: Clock, part: Stretch | None = None) -> Stretch:
     return Stretch(begin, end if end > begin else end + _DAY)
 
 
-def at(day: Value, time: Clock) -> Value | None:
+def at(day: Value, time: ClockTime) -> Value | None:
     """A day narrowed to a time: its hour, or its minute or second where these were named."""
 
     def narrow(period: Period) -> Period | None:

@@ -1,18 +1,11 @@
-"""A small grammar engine: phrases compiled to one trie a category, chosen by two tokens of lookahead.
-
-A phrase such as `"[the] <ordinal> of <month>"` has words, alternatives (`in|within`), optional
-parts in brackets and categories in angle brackets, whose values go to the rule's function in order
-(None for an optional one that is absent). No category may use itself and nothing repeats, so every
-expression has a greatest length, and reading a text takes time in proportion to its own.
-"""
+"""The grammar: rules over tokens, parsed bottom up."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeVar
 
-from memorist.text.dates.phrases import WORD, Item, variants
-from memorist.text.dates.tokens import Tokens
+from memorist.text.dates.tokens import WORD, Item, Tokens, variants
 from memorist.text.dates.values import NOTHING, Context, Nothing
 
 _MEMO_LIMIT = 20_000
@@ -288,3 +281,39 @@ def _used(root: _Node) -> set[str]:
         found.update(node.categories)
         waiting.extend((*node.words.values(), *node.categories.values()))
     return found
+
+
+_JOINTS = frozenset("-/.:,")
+_BEFORE_AMOUNTS = frozenset("$€£¥#@+=")
+
+
+def _is_figure(key: str) -> bool:
+    return key.startswith("#") and len(key) > 1
+
+
+def _is_word(key: str) -> bool:
+    return key.isascii() and key.isalpha()
+
+
+def free_before(reading: Reading, begin: int) -> bool:
+    """No longer figure, label or sum of money ends here."""
+    before = reading.key(begin - 1)
+    if not _is_figure(reading.key(begin)):
+        return not (before in ("$", "#", "@") and reading.tokens.glued(begin))
+    tokens = reading.tokens
+    if before == "-" and _is_figure(reading.key(begin - 2)):
+        return False
+    if not tokens.glued(begin):
+        return before not in ("$", "€", "£", "+")
+    goes_on = before in _JOINTS and tokens.glued(begin - 1) and _is_figure(reading.key(begin - 2))
+    return not (goes_on or before in _BEFORE_AMOUNTS or _is_word(before))
+
+
+def free_after(reading: Reading, _begin: int, stop: int) -> bool:
+    """The last figure does not go on."""
+    if not _is_figure(reading.key(stop - 1)) or not reading.tokens.glued(stop):
+        return True
+    after = reading.key(stop)
+    if after == "%" or _is_word(after):
+        return False
+    return not (after in _JOINTS and reading.tokens.glued(stop + 1) and _is_figure(reading.key(stop + 1)))

@@ -3,8 +3,18 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from memorist.text.dates.calendar import Period, Unit, day, holding, month, nth_weekday
-from memorist.text.dates.lunar import chinese_day, clear_and_bright, easter, islamic_day
+from memorist.text.dates.calendar import (
+    Period,
+    Unit,
+    chinese_day,
+    clear_and_bright,
+    day,
+    easter,
+    holding,
+    islamic_day,
+    month,
+    nth_weekday,
+)
 from memorist.text.dates.values import Recurring, yearly
 
 

@@ -1,6 +1,13 @@
-"""Numbers in words and numerals, English and Chinese."""
+"""Numbers in words and figures, dates in figures, fractions, ISO 8601."""
 
+import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime, time, timedelta
+from enum import Enum
+
+from memorist.text.dates.calendar import OPEN_END, OPEN_START, Period, Unit, add, day, month
+from memorist.text.dates.values import NOTHING, Context, Nothing, Value, yearly
+from memorist.text.patterns import lazy
 
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -98,3 +105,217 @@ def full_year(number: int, now: int) -> int:
         return number
     century = now - now % 100
     return century + number if century + number <= now + 20 else century + number - 100
+
+
+_TRIPLE = lazy(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})(?!\d)")
+_PAIR = lazy(r"(\d{1,4})([-/.])(\d{4}|\d{1,2})(?!\d)")
+_ISO_TIME = lazy(r"[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?)?(?!\d)(Z|[+-]\d\d:?\d\d(?!\d))?", re.IGNORECASE)
+_COMPACT = lazy(r"(?:19|20)\d{6}(?!\d)")
+
+Found = tuple[int, Value | Nothing]
+
+
+def full_dates(text: str, begin: int, context: Context) -> Iterator[Found]:
+    """Days with their year that begin at an offset: where each stops, and the day."""
+    compact = _COMPACT.match(text, begin)
+    if compact:
+        digits = compact[0]
+        yield compact.end(), _day_or_nothing(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+    found = _TRIPLE.match(text, begin)
+    if not found:
+        return
+    first, sign, second, third = found.groups()
+    fields = _order(first, sign, second, third, context)
+    if fields:
+        date = _day_or_nothing(*fields)
+        if isinstance(date, Period) and len(first) == 4 and sign == "-":
+            yield from _with_iso_time(text, found.end(), date)
+        yield found.end(), date
+
+
+def _order(first: str, sign: str, second: str, third: str, context: Context) -> tuple[int, int, int] | None:
+    """Year, month and day: year first if it has four digits, else month first, or day first with dots."""
+    one, two, three = int(first), int(second), int(third)
+    if len(first) == 4:
+        return (one, two, three) if len(third) < 3 else None
+    if len(first) == 3 or (sign == "." and len(third) < 4):
+        return None
+    if context.year_first and len(third) == 2 and sign != ".":
+        return full_year(one, context.now.year), two, three
+    months, days = (two, one) if (sign == "." or one > 12) and two <= 12 else (one, two)
+    if months > 12:
+        return None
+    return full_year(three, context.now.year), months, days
+
+
+def _day_or_nothing(years: int, months: int, days: int) -> Period | Nothing:
+    try:
+        return day(years, months, days)
+    except ValueError:
+        return NOTHING
+
+
+def _with_iso_time(text: str, begin: int, date: Period) -> Iterator[Found]:
+    found = _ISO_TIME.match(text, begin)
+    if not found or (found[0].startswith(" ") and not found[2]):
+        return
+    hours, minutes, seconds, zone = found.groups()
+    unit = Unit.SECOND if seconds else Unit.MINUTE if minutes else Unit.HOUR
+    if int(hours) > 23 or int(minutes or 0) > 59 or int(seconds or 0) > 59:
+        return
+    start = date.start.replace(hour=int(hours), minute=int(minutes or 0), second=int(seconds or 0))
+    start -= _offset(zone)
+    yield found.end(), Period(start, add(start, 1, unit), unit)
+
+
+def _offset(zone: str | None) -> timedelta:
+    if not zone or zone in "Zz":
+        return timedelta(0)
+    sign = -1 if zone[0] == "-" else 1
+    return sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+
+
+def month_dates(text: str, begin: int) -> Iterator[Found]:
+    """Months with their year: 2015-12, 12/2015."""
+    found = _PAIR.match(text, begin)
+    if not found or found[2] == ".":
+        return
+    first, _, second = found.groups()
+    years, months = (first, second) if len(first) == 4 else (second, first)
+    if len(years) == 4 and len(months) <= 2 and 1900 <= int(years) < 2100 and 1 <= int(months) <= 12:
+        yield found.end(), month(int(years), int(months))
+
+
+def day_pairs(text: str, begin: int, signs: str) -> Iterator[Found]:
+    """Days without a year, month first unless it cannot be: 4/22, 22/04."""
+    found = _PAIR.match(text, begin)
+    if not found or found[2] not in signs or len(found[1]) > 2 or len(found[3]) > 2 or found[0] == "24/7":
+        return
+    first, second = int(found[1]), int(found[3])
+    months, days = (second, first) if first > 12 else (first, second)
+    if 1 <= months <= 12 and 1 <= days <= 31:
+        yield found.end(), month_day(months, days)
+
+
+def month_day(months: int, days: int) -> Value | Nothing:
+    """A day of some year; nothing where no year has it."""
+    try:
+        datetime(2000, months, days)  # a leap year: every day that may be
+    except ValueError:
+        return NOTHING
+    return yearly(lambda years: day(years, months, days))
+
+
+class Share(Enum):
+    """Which part of a period."""
+
+    EARLY = 0
+    MID = 1
+    LATE = 2
+
+
+_Cuts = tuple[tuple[datetime, datetime], tuple[datetime, datetime], tuple[datetime, datetime]]
+
+
+def share_of(period: Period, share: Share) -> Period:
+    """A part of a period: days and months by halves (their middle around the centre), the rest by thirds."""
+    begin, end = _cuts(period)[share.value]
+    unit = Unit.SECOND if end - begin <= timedelta(seconds=1) else Unit.MONTH
+    return Period(begin, end, unit)
+
+
+def _cuts(period: Period) -> _Cuts:
+    start, end = period.start, period.end
+    if period.unit is Unit.DAY:
+        last_second = end - timedelta(seconds=1)  # "the end of the day" is a deadline
+        return (start, _hour(start, 12)), (_hour(start, 10), _hour(start, 14)), (last_second, end)
+    if period.unit is Unit.MONTH:
+        half = start.replace(day=16)
+        return (start, half), (start.replace(day=10), start.replace(day=20)), (half, end)
+    if period.unit is Unit.WEEK:
+        days = [start + timedelta(days=number) for number in range(8)]
+        return (start, days[3]), (days[1], days[4]), (days[3], end)
+    return _thirds(period)
+
+
+def _hour(day: datetime, hour: int) -> datetime:
+    return datetime.combine(day.date(), time(hour))
+
+
+def _thirds(period: Period) -> _Cuts:
+    start, end = period.start, period.end
+    months = 12 * (end.year - start.year) + end.month - start.month
+    if months >= 3:
+        first, second = (add(start, number * months // 3, Unit.MONTH) for number in (1, 2))
+    else:
+        first, second = start + (end - start) / 3, end - (end - start) / 3
+    return (start, first), (first, second), (second, end)
+
+
+def earlier_in(period: Period, context: Context) -> Period | None:
+    """`earlier this month`: up to today."""
+    end = min(period.end, context.today)
+    return Period(period.start, end, Unit.MONTH) if period.start < end else None
+
+
+def later_in(period: Period, context: Context) -> Period | None:
+    """`later this month`: its second half, no earlier than today."""
+    start = max(_second_half(period), context.today)
+    return Period(start, period.end, Unit.MONTH) if start < period.end else None
+
+
+def _second_half(period: Period) -> datetime:
+    if period.unit is Unit.YEAR:
+        return add(period.start, 6, Unit.MONTH)
+    return _cuts(period)[2][0]
+
+
+def rest_of(period: Period, context: Context) -> Period | None:
+    """What is left of a period, with today."""
+    start = max(period.start, context.today)
+    return Period(start, period.end, Unit.DAY) if start < period.end else None
+
+
+def so_far(period: Period, context: Context) -> Period | None:
+    """What is gone of a period, with today."""
+    end = min(period.end, context.today + timedelta(days=1))
+    return Period(period.start, end, Unit.DAY) if period.start < end else None
+
+
+_INSTANT = r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?"
+_INTERVAL = lazy(rf"(\.\.|{_INSTANT})/(\.\.|{_INSTANT})(?![\d:])")
+_GRANULES = (
+    (timedelta(days=1), "%H:%M:%S", "00:00:00", 10),
+    (timedelta(hours=1), "%M:%S", "00:00", 13),
+    (timedelta(minutes=1), "%S", "00", 16),
+    (timedelta(seconds=1), "", "", 19),
+)
+
+
+def iso(start: datetime, end: datetime) -> str:
+    """A day, hour, minute or second by its own form, anything else as `start/end`, `..` for an open edge."""
+    for length, rest, zero, digits in _GRANULES:
+        if end - start == length and start.strftime(rest) == zero:
+            return start.isoformat()[:digits]
+    first = ".." if start.replace(tzinfo=None) == OPEN_START else _instant(start)
+    last = ".." if end.replace(tzinfo=None) == OPEN_END else _instant(end)
+    return f"{first}/{last}"
+
+
+def _instant(moment: datetime) -> str:
+    written = moment.isoformat()[:19]
+    return written.removesuffix(":00").removesuffix("T00:00")
+
+
+def intervals(text: str, begin: int) -> Iterator[tuple[int, Period]]:
+    """`2016-10-01/2016-11-01` at an offset: where it stops, and the period, its end not included."""
+    found = _INTERVAL.match(text, begin)
+    if not found:
+        return
+    try:
+        start = OPEN_START if found[1] == ".." else datetime.fromisoformat(found[1])
+        end = OPEN_END if found[2] == ".." else datetime.fromisoformat(found[2])
+    except ValueError:  # no such day or time
+        return
+    if start < end:
+        yield found.end(), Period(start, end, Unit.DAY)

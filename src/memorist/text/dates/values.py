@@ -1,4 +1,4 @@
-"""What an expression may mean before it is pinned down: a period, or one that comes round again."""
+"""What an expression means before it is placed in time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,17 +6,22 @@ from datetime import datetime, timedelta
 from itertools import count, islice
 from typing import Literal
 
-from memorist.text.dates.calendar import (
-    OPEN_END,
-    OPEN_START,
-    SUB_DAY,
-    Period,
-    Unit,
-    add,
-    floor,
-    holding,
-    midnight,
-)
+from memorist.text.dates.calendar import OPEN_END, OPEN_START, SUB_DAY, Period, Unit, add, floor, holding, midnight
+
+
+@dataclass(frozen=True, slots=True)
+class DateSpan:
+    """A stretch of text that names a time, from `start` up to, and without, `end`, both in UTC.
+
+    `text` is the words as written, from the character `begin` of the input up to, and without, `stop`.
+    """
+
+    start: datetime
+    end: datetime
+    text: str
+    begin: int
+    stop: int
+
 
 Prefer = Literal["past", "future", "nearest"]
 Edges = Literal["whole", "point"]
@@ -226,3 +231,38 @@ def weekly(weekday: int) -> Recurring:
 def monthly(number: int) -> Recurring:
     """A day of the month."""
     return Recurring(Unit.MONTH, lambda base: holding(base.replace(day=number), Unit.DAY))
+
+
+Amount = tuple[tuple[float, Unit], ...]
+"""Counts of units, added in turn: two years and three months."""
+
+
+def is_fine(amount: Amount) -> bool:
+    """Whether an amount is told in hours or less."""
+    return any(unit in SUB_DAY for _, unit in amount)
+
+
+def move(moment: datetime, amount: Amount, sign: int = 1) -> datetime:
+    """A moment an amount later, or earlier for the sign -1."""
+    for number, unit in amount:
+        moment = add(moment, sign * number, unit)
+    return moment
+
+
+def from_now(amount: Amount, context: Context, sign: int) -> Period:
+    """`three days ago`, `in two hours`: a day, or from the very moment in its own unit."""
+    if not is_fine(amount):
+        return holding(move(context.today, amount, sign), Unit.DAY)
+    moment, unit = move(context.now, amount, sign), amount[-1][1]
+    return Period(moment, add(moment, 1, unit), unit)
+
+
+def from_day(day: Period, amount: Amount, sign: int) -> Period | None:
+    """`two weeks after Easter`: a day; None for hours, which no day begins."""
+    return None if is_fine(amount) else holding(move(day.start, amount, sign), Unit.DAY)
+
+
+def coming(amount: Amount, context: Context) -> Period:
+    """`within two weeks`: from now, or today, on."""
+    start = context.now if is_fine(amount) else context.today
+    return Period(start, move(start, amount), amount[-1][1])

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from memorist.model import Kind, Memory
 from memorist.remember.gates.verdict import has_own_place, spoken
 from memorist.text.gist import Gist, gist, repeats
-from memorist.upkeep.audit.check import CONTENT, is_current
+from memorist.upkeep.audit.checks import CONTENT, is_current
 from memorist.upkeep.audit.fixes import Retire
 from memorist.upkeep.audit.model import Finding
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 BANDS, ROWS = 8, 4
 """MinHash (Broder 1997): texts with a Jaccard similarity of s share a block with probability 1 − (1 − s⁴)⁸, 0.985 at

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Literal
 
 from memorist.model import Kind, Link, Memory, Tier
+from memorist.models.embedding_text import alone
 from memorist.ports import Vectors
-from memorist.remember.gates.secrets import without_secrets
+from memorist.remember.gates.checks import without_secrets
 from memorist.remember.gates.verdict import distrusted, flagged, quietened
-from memorist.upkeep.audit.model import Change, Known
-from memorist.views import alone
+from memorist.upkeep.audit.model import AuditChange, AuditedRows
 
 DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
 """Kinds that were made of what was said, and can be made again."""
@@ -30,16 +30,16 @@ class _Soft(ABC):
         """It can be undone."""
         return None
 
-    def texts(self, known: Known) -> Sequence[str]:
+    def texts(self, known: AuditedRows) -> Sequence[str]:
         """None."""
         return ()
 
-    def change(self, known: Known, now: datetime, fresh: Mapping[str, Vectors]) -> Change:
+    def change(self, known: AuditedRows, now: datetime, fresh: Mapping[str, Vectors]) -> AuditChange:
         """The memory as it shall be, if it is there and is not so already."""
         memory = known.get([self.id]).get(self.id)
         if memory is None or (after := self.mended(memory, now)) == memory:
-            return Change()
-        return Change(revised=[after])
+            return AuditChange()
+        return AuditChange(revised=[after])
 
     @abstractmethod
     def mended(self, memory: Memory, now: datetime) -> Memory:
@@ -128,16 +128,16 @@ class Mask:
         """What it does, in a sentence."""
         return f"Mask the secrets of {self.id}, for good."
 
-    def texts(self, known: Known) -> Sequence[str]:
+    def texts(self, known: AuditedRows) -> Sequence[str]:
         """The masked text."""
         return [alone(without_secrets(memory)) for memory in known.get([self.id]).values()]
 
-    def change(self, known: Known, now: datetime, fresh: Mapping[str, Vectors]) -> Change:
+    def change(self, known: AuditedRows, now: datetime, fresh: Mapping[str, Vectors]) -> AuditChange:
         """The memory without its secrets, under the vectors of what is left."""
         memory = known.get([self.id]).get(self.id)
         if memory is None or (after := without_secrets(memory)) == memory:
-            return Change()
-        return Change(revised=[after], vectors={after.id: fresh[read]} if (read := alone(after)) in fresh else {})
+            return AuditChange()
+        return AuditChange(revised=[after], vectors={after.id: fresh[read]} if (read := alone(after)) in fresh else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +151,13 @@ class Unlink:
         """What it does, in a sentence."""
         return f"Take out {len(self.links)} links that lead nowhere."
 
-    def texts(self, known: Known) -> Sequence[str]:
+    def texts(self, known: AuditedRows) -> Sequence[str]:
         """None."""
         return ()
 
-    def change(self, known: Known, now: datetime, fresh: Mapping[str, Vectors]) -> Change:
+    def change(self, known: AuditedRows, now: datetime, fresh: Mapping[str, Vectors]) -> AuditChange:
         """The links."""
-        return Change(unlinked=self.links)
+        return AuditChange(unlinked=self.links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +173,11 @@ class Rebuild:
         what = "Embed" if self.vectors else "Write the words of"
         return f"{what} {len(self.ids)} memories again."
 
-    def texts(self, known: Known) -> Sequence[str]:
+    def texts(self, known: AuditedRows) -> Sequence[str]:
         """Their texts, if vectors are wanted."""
         return [alone(memory) for memory in known.get(self.ids).values()] if self.vectors else ()
 
-    def change(self, known: Known, now: datetime, fresh: Mapping[str, Vectors]) -> Change:
+    def change(self, known: AuditedRows, now: datetime, fresh: Mapping[str, Vectors]) -> AuditChange:
         """The memories as they are, written again."""
         memories = list(known.get(self.ids).values())
-        return Change(memories, vectors={one.id: fresh[alone(one)] for one in memories if alone(one) in fresh})
+        return AuditChange(memories, vectors={one.id: fresh[alone(one)] for one in memories if alone(one) in fresh})

@@ -28,7 +28,7 @@ KINDS = (
 """What an audit looks for."""
 
 
-class Known(Protocol):
+class AuditedRows(Protocol):
     """What a fix reads of the store as it stands."""
 
     def get(self, ids: Sequence[str]) -> Mapping[str, Memory]:
@@ -37,7 +37,7 @@ class Known(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AuditChange:
     """What a fix writes: memories as they shall be, links to take out, vectors of texts that changed."""
 
     revised: Sequence[Memory] = ()
@@ -57,11 +57,11 @@ class Fix(Protocol):
         """What it does, in a sentence."""
         ...
 
-    def texts(self, known: Known) -> Sequence[str]:
+    def texts(self, known: AuditedRows) -> Sequence[str]:
         """The texts it needs vectors of."""
         ...
 
-    def change(self, known: Known, now: datetime, fresh: Mapping[str, Vectors]) -> Change:
+    def change(self, known: AuditedRows, now: datetime, fresh: Mapping[str, Vectors]) -> AuditChange:
         """What to write, given the store as it stands and vectors by text; nothing where all is mended already."""
         ...
 

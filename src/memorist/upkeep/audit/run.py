@@ -10,15 +10,10 @@ from typing import Protocol
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Filter, Memory, fingerprint
 from memorist.ports import Batch, Entry, Progress, Reader, Store, Vectors
-from memorist.remember.changes import FINAL, changes, unlinked
-from memorist.upkeep.audit.check import Check
-from memorist.upkeep.audit.contradictions import Contradictions
-from memorist.upkeep.audit.drift import Drift
+from memorist.remember.fact_updates import FINAL, changes, unlinked
+from memorist.upkeep.audit.checks import Check, Contradictions, Drift, Loops, Orphans, Stale, Texts
 from memorist.upkeep.audit.duplicates import Duplicates
-from memorist.upkeep.audit.model import KINDS, Change, Finding, Fix, Report
-from memorist.upkeep.audit.orphans import Orphans
-from memorist.upkeep.audit.stale import Stale
-from memorist.upkeep.audit.texts import Loops, Texts
+from memorist.upkeep.audit.model import KINDS, AuditChange, Finding, Fix, Report
 
 VERB = "audit"
 """The verb of the journal's entries about fixes."""
@@ -135,7 +130,7 @@ class _Writing:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._revised: dict[str, Memory] = {}
-        self._changes: list[Change] = []
+        self._changes: list[AuditChange] = []
         self._entries: list[Entry] = []
 
     def get(self, ids: Sequence[str]) -> Mapping[str, Memory]:
@@ -164,7 +159,7 @@ class _Writing:
             journal=self._entries,
         )
 
-    def _entry(self, finding: Finding, fix: Fix, change: Change, now: datetime) -> Entry:
+    def _entry(self, finding: Finding, fix: Fix, change: AuditChange, now: datetime) -> Entry:
         data = {"kind": finding.kind, "reason": finding.reason, "fix": fix.told()}
         if fix.final is not None:
             data[FINAL] = fix.final

@@ -1,32 +1,122 @@
-"""The notebook of a store: brings its notes up to date, and takes out of them what is forgotten."""
+"""The notebook: which notes there are, which are out of date, writing them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
 from memorist.asking import Asker, Askers
-from memorist.model import CITES, Kind, Memory, fingerprint
-from memorist.ports import Store, Vectors
+from memorist.model import CITES, Kind, Link, Memory, fingerprint
+from memorist.ports import Batch, Reader, Store, Vectors
 from memorist.remember.record import record
-from memorist.upkeep.consolidate.compose import compose
-from memorist.upkeep.consolidate.model import (
+from memorist.upkeep.consolidate.notes import (
     RULES,
+    VERB,
     Consolidation,
-    Item,
     Line,
+    NoteItem,
+    NotePeriod,
     PeriodKind,
     Record,
     WrittenNote,
+    chosen_periods,
     cited,
+    drop_note,
+    period_of,
+    record_of,
+    rendered,
+    write_note,
 )
-from memorist.upkeep.consolidate.periods import Period, chosen_periods, period_of
-from memorist.upkeep.consolidate.shelf import Name, Shelf
-from memorist.upkeep.consolidate.survey import items_of, survey
+from memorist.upkeep.consolidate.survey import compose, items_of, survey
+
+EVERY_ENTRY = 1_000_000
+Name = tuple[str, str]
+"""The kind of a period and its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The notes of one store."""
+
+    store: Store
+    folder: Path | None
+
+    def known(self) -> dict[Name, Record]:
+        """What there is, by period."""
+        records = map(record_of, self.store.journal(VERB, limit=EVERY_ENTRY))
+        return {(one.kind, one.name): one for one in records}
+
+    def lines(self, record: Record) -> list[Memory]:
+        """The lines of a note, in order."""
+        there = self.store.get(record.lines)
+        return [there[id] for id in record.lines if id in there]
+
+    def path(self, record: Record) -> Path | None:
+        """Where a note's file lies."""
+        return None if self.folder is None else self.folder / record.kind / f"{record.name}.md"
+
+    def publish(self, record: Record, lines: Sequence[Memory]) -> None:
+        """Write a note's file, or remove that of a note without lines."""
+        path = self.path(record)
+        if path is not None and lines:
+            write_note(path, rendered(record, lines))
+        elif path is not None:
+            drop_note(path)
+
+    def republish(self, record: Record) -> None:
+        """Write a file again that somebody removed."""
+        path = self.path(record)
+        if path is not None and record.lines and not path.exists():
+            self.publish(record, self.lines(record))
+
+    def keep(
+        self,
+        record: Record,
+        lines: Sequence[Memory],
+        vectors: Mapping[str, Vectors],
+        before: Record | None,
+        now: datetime,
+    ) -> Record:
+        """Keep a note in place of the one before; what was forgotten meanwhile leaves it again.
+
+        The file comes first: without the journal's entry, a run that was killed is made up for by the next.
+        """
+        self.publish(record, lines)
+        kept: list[Memory] = []
+
+        def plan(reader: Reader) -> Batch:
+            there = reader.get(list(record.cites)).keys()
+            kept[:] = [line for line in lines if there >= set(line.metadata[CITES])]
+            after = _with(record, kept)
+            return Batch(
+                memories=kept,
+                vectors={line.id: vectors[line.text] for line in kept if line.text in vectors},
+                links=[Link(line.id, CITES, id) for line in kept for id in line.metadata[CITES]],
+                erased=[id for id in (before.lines if before else ()) if id not in after.lines],
+                journal=[after.entry(now)],
+            )
+
+        self.store.update(plan)
+        after = _with(record, kept)
+        if after != record:
+            self.publish(after, kept)
+        return after
+
+    def cut(self, record: Record, lines: Sequence[Memory], now: datetime) -> None:
+        """Leave a note only some of its lines; the next run writes it anew if there is more to tell."""
+        after = replace(_with(record, lines), digest="", version=record.version + 1)
+        self.publish(after, lines)
+        erased = [id for id in record.lines if id not in after.lines]
+        self.store.put(Batch(erased=erased, journal=[after.entry(now)]))
+
+
+def _with(record: Record, lines: Sequence[Memory]) -> Record:
+    return replace(record, lines=tuple(line.id for line in lines), cites=cited(lines))
+
 
 NO_VECTORS: dict[str, Vectors] = {}
 
@@ -104,11 +194,11 @@ class Notebook:
                 self._note(period, digest, lambda daily=daily: list(self._items(daily)), run)
         self._drop(kind, told, run)
 
-    def _items(self, daily: Sequence[Record]) -> Iterator[Item]:
+    def _items(self, daily: Sequence[Record]) -> Iterator[NoteItem]:
         for known in daily:
             for line in self._shelf.lines(known):
                 cites, worth = tuple(line.metadata.get(CITES, ())), line.worth
-                yield Item(
+                yield NoteItem(
                     text=line.text,
                     scope=line.scope,
                     at=line.times.valid_from,
@@ -118,7 +208,7 @@ class Notebook:
                     by=known.by,
                 )
 
-    def _note(self, period: Period, digest: str, items: Callable[[], list[Item]], run: _Run) -> None:
+    def _note(self, period: NotePeriod, digest: str, items: Callable[[], list[NoteItem]], run: _Run) -> None:
         name = period.kind, period.name
         known = run.known.get(name)
         if known is not None and known.digest == digest:
@@ -133,7 +223,7 @@ class Notebook:
         path = self._shelf.path(kept)
         run.written.append(WrittenNote(*name, path and str(path), version, by, len(kept.lines), len(kept.cites)))
 
-    def _composed(self, period: Period, items: Sequence[Item], now: datetime) -> tuple[list[Memory], str]:
+    def _composed(self, period: NotePeriod, items: Sequence[NoteItem], now: datetime) -> tuple[list[Memory], str]:
         """The lines of a note, scope by scope, and who wrote it."""
         asker = self._askers.for_extraction()
         lines: dict[str, Memory] = {}
@@ -154,11 +244,11 @@ class Notebook:
                 run.dropped.append("/".join(name) + ".md")
 
 
-def _composed(period: Period, items: Sequence[Item], asker: Asker | None) -> tuple[list[Line], str]:
+def _composed(period: NotePeriod, items: Sequence[NoteItem], asker: Asker | None) -> tuple[list[Line], str]:
     return compose(period.kind, f"{period.kind} note, {period.name}", items, asker)
 
 
-def _memory(period: Period, scope: str, line: Line, by: str, now: datetime) -> Memory:
+def _memory(period: NotePeriod, scope: str, line: Line, by: str, now: datetime) -> Memory:
     """A line as a memory: as old as the last thing it rests on, trusted like the least, as secret as the most."""
     items = line.items
     cites = list(dict.fromkeys(id for item in items for id in item.cites))

@@ -1,16 +1,22 @@
-"""What there is to write notes about: the memories of each day that is over."""
+"""What a note is made of, and how it is worded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from hashlib import sha256
 
+from memorist.asking import Asker, Source
+from memorist.asking.facts import MOST_TEXTS, note
+from memorist.asking.query import citations
+from memorist.errors import ModelUnavailable
 from memorist.model import Filter, Kind, Memory
 from memorist.ports import Store
-from memorist.remember.ledger import CLAIMS
-from memorist.upkeep.consolidate.model import Item
+from memorist.remember.fact_rows import CLAIMS
+from memorist.text.patterns import lazy
+from memorist.text.phrases import salient
+from memorist.upkeep.consolidate.notes import RULES, Line, NoteItem
 
 KINDS = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL)
 MOST_CLASSIFIED = 2
@@ -50,13 +56,13 @@ def survey(store: Store, now: datetime) -> dict[date, Day]:
     return dict(sorted(days.items()))
 
 
-def items_of(store: Store, day: Day) -> list[Item]:
+def items_of(store: Store, day: Day) -> list[NoteItem]:
     """A day's memories in the order of events."""
     memories = sorted(
         store.get(day.ids).values(), key=lambda one: (one.times.valid_from, one.origin.position or 0, one.id)
     )
     return [
-        Item(
+        NoteItem(
             text=one.text,
             scope=one.scope,
             at=one.times.valid_from,
@@ -90,3 +96,57 @@ def _known(store: Store, now: datetime) -> Iterator[Memory]:
         yield from page.items
         if (cursor := page.cursor) is None:
             return
+
+
+MOST_LINES = {"daily": 12, "weekly": 15, "quarterly": 20}
+_CITATION = lazy(r"\s*\[\d{1,6}(?:\s*,\s*\d{1,6})*\]")
+_BULLET = lazy(r"^\s*(?:[-*+]|\d+[.)])\s+")
+
+
+def compose(kind: str, subject: str, items: Sequence[NoteItem], asker: Asker | None) -> tuple[list[Line], str]:
+    """The lines of a note on items of one scope, and who wrote them; rules stand in for a model that fails."""
+    if asker is not None and asker.model_for("note") is not None:
+        try:
+            lines = _by_model(subject, items, asker)
+        except ModelUnavailable:
+            lines = []
+        if lines:
+            return lines, asker.model_for("note") or RULES
+    return _by_rules(items, MOST_LINES[kind]), RULES
+
+
+def _by_rules(items: Sequence[NoteItem], most: int) -> list[Line]:
+    chosen = salient([item.text for item in items], most, [item.weight for item in items])
+    return [_line(one.text, [items[place] for place in one.sources]) for one in chosen]
+
+
+def _line(text: str, items: Sequence[NoteItem]) -> Line:
+    speakers = dict.fromkeys(item.speaker for item in items if item.speaker)
+    said_by = " and ".join(speakers)
+    named = not said_by or text.startswith(f"{said_by}:")
+    return Line(text if named else f"{said_by}: {text}", tuple(items))
+
+
+def _by_model(subject: str, items: Sequence[NoteItem], asker: Asker) -> list[Line]:
+    shown = list(_few_enough(items))
+    sources = [Source(number, one.text, one.at, one.speaker) for number, one in enumerate(shown, 1)]
+    return list(_cited_lines(note(asker, subject, sources).text, shown))
+
+
+def _few_enough(items: Sequence[NoteItem]) -> Iterator[NoteItem]:
+    """The items, or of too many those that the most telling sentences come from."""
+    if len(items) <= MOST_TEXTS:
+        yield from items
+        return
+    chosen = salient([item.text for item in items], MOST_TEXTS, [item.weight for item in items])
+    places = sorted({place for one in chosen for place in one.sources})
+    yield from (items[place] for place in places[:MOST_TEXTS])
+
+
+def _cited_lines(markdown: str, shown: Sequence[NoteItem]) -> Iterator[Line]:
+    """The lines that say what they rest on; headings and whatever else does not are left out."""
+    for written in markdown.splitlines():
+        items = tuple(shown[number - 1] for number in citations(written))
+        text = _CITATION.sub("", _BULLET.sub("", written)).strip()
+        if items and text:
+            yield Line(text, items)

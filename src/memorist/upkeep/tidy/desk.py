@@ -1,17 +1,80 @@
-"""What tidying looks at: the nodes that sessions taught, the labels that lead to them, and what has expired."""
+"""A tidying under way: its rules, its changes so far."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, Literal
 
-from memorist.model import Filter, Kind, Link, Memory
+from memorist.model import Filter, Kind, Link, Memory, isoformat
 from memorist.ports import Store
-from memorist.remember.ledger import CLAIMS
-from memorist.remember.sessions.links import HIERARCHY, MEMBERSHIP, PROVENANCE
-from memorist.upkeep.tidy.model import Change, Rule, Rules
+from memorist.remember.fact_rows import CLAIMS
+from memorist.remember.fact_updates import difference
+from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE
+
+Rule = Literal["expire", "revive", "merge", "ground", "decay", "tier", "orphan"]
+
+
+@dataclass(frozen=True, slots=True)
+class TidyRules:
+    """The thresholds: mnemosyne-graph's for nodes that were learnt, mnemo's for tiers."""
+
+    merge_above: float = 0.85
+    decay_below: float = 0.1
+    no_source: float = 0.3
+    far_source: float = 0.1
+    far_below: float = 0.3
+    """A node whose best source has a cosine below this loses `far_source` of its reward."""
+    idle_days: float = 60.0
+    """How long a working memory may stay unasked for before it goes to the edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class TidyChange:
+    """One thing that tidying does: to which memory, by which rule and why."""
+
+    rule: Rule
+    id: str
+    reason: str
+    pairs: tuple[tuple[Memory, Memory], ...]
+    """Each memory it changes, before and after."""
+    linked: tuple[Link, ...] = ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The memories it changes, its own first."""
+        return tuple(dict.fromkeys((self.id, *(after.id for _, after in self.pairs))))
+
+    def to_data(self) -> dict[str, Any]:
+        """A change as JSON."""
+        changes = {after.id: difference(before, after) for before, after in self.pairs}
+        return {"rule": self.rule, "id": self.id, "reason": self.reason, "changes": changes}
+
+
+@dataclass(frozen=True, slots=True)
+class Tidying:
+    """What tidying would change, or has changed; `run` is what `undo` takes, None for a dry run."""
+
+    at: datetime
+    changes: tuple[TidyChange, ...]
+    run: str | None = None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many changes there are by rule."""
+        return Counter(change.rule for change in self.changes)
+
+    def to_data(self) -> dict[str, Any]:
+        """A tidying as JSON."""
+        return {
+            "at": isoformat(self.at),
+            "run": self.run,
+            "counts": dict(self.counts),
+            "changes": [change.to_data() for change in self.changes],
+        }
+
 
 LEARNT = {Kind.SEMANTIC: "proposition/", Kind.PROCEDURAL: "procedure/"}
 """Kinds of nodes that are derived, and how their keys begin; a memory of these kinds without one is verbatim."""
@@ -23,13 +86,13 @@ PAGE = 1000
 class Desk:
     """The part of a store that tidying may change, and the changes so far; each sees the ones before it."""
 
-    def __init__(self, store: Store, now: datetime, rules: Rules) -> None:
+    def __init__(self, store: Store, now: datetime, rules: TidyRules) -> None:
         self.store, self.now, self.rules = store, now, rules
         self._seen_now = Filter(as_of=now, known_at=now)
         self.learnt: dict[str, Memory] = {}
         self.labels: dict[str, Memory] = {}
         self.expiring: dict[str, Memory] = {}
-        self.changes: list[Change] = []
+        self.changes: list[TidyChange] = []
         for memory in _everything(store):
             self._lay_out(memory)
         self._links = defaultdict[str, dict[Link, None]](dict)
@@ -72,7 +135,9 @@ class Desk:
         new = tuple(link for link in links if link not in self._links[link.source])
         for link in new:
             self._links[link.source][link] = None
-        self.changes.append(Change(rule, after[0].id, reason, tuple((self._known(one.id), one) for one in after), new))
+        self.changes.append(
+            TidyChange(rule, after[0].id, reason, tuple((self._known(one.id), one) for one in after), new)
+        )
         for one in after:
             for place in (self.learnt, self.labels, self.expiring):
                 if one.id in place:

@@ -7,21 +7,19 @@ from datetime import datetime
 
 from memorist.model import Memory, fingerprint
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.changes import changes, linked, usages
-from memorist.upkeep.tidy.desk import Desk
-from memorist.upkeep.tidy.merges import merge
-from memorist.upkeep.tidy.model import Change, Rules, Tidying
-from memorist.upkeep.tidy.rules import decay, drop_orphans, expire, ground, move_tiers, revive
+from memorist.remember.fact_updates import changes, linked, usages
+from memorist.upkeep.tidy.desk import Desk, TidyChange, Tidying, TidyRules
+from memorist.upkeep.tidy.rules import decay, drop_orphans, expire, ground, merge, move_tiers, revive
 from memorist.upkeep.undo import RUN
 
 VERB = "tidy"
 """The verb of the journal's entries."""
 IN_ORDER = (expire, revive, merge, ground, decay, move_tiers, drop_orphans)
 """Each rule sees what those before it have changed."""
-USUAL = Rules()
+USUAL = TidyRules()
 
 
-def tidy(store: Store, now: datetime, *, dry_run: bool = True, rules: Rules = USUAL) -> Tidying:
+def tidy(store: Store, now: datetime, *, dry_run: bool = True, rules: TidyRules = USUAL) -> Tidying:
     """What is to be tidied; unless it is a dry run, it is done. What somebody changed meanwhile is left alone."""
     desk = Desk(store, now, rules)
     for rule in IN_ORDER:
@@ -36,10 +34,10 @@ def tidy(store: Store, now: datetime, *, dry_run: bool = True, rules: Rules = US
 class _Writing:
     """A plan for the store: the changes whose memories are still as they were when it was made."""
 
-    def __init__(self, planned: Sequence[Change], now: datetime) -> None:
+    def __init__(self, planned: Sequence[TidyChange], now: datetime) -> None:
         self._planned = planned
         self._now = now
-        self.made: list[Change] = []
+        self.made: list[TidyChange] = []
         self.run = fingerprint(VERB, now, [change.subjects for change in planned])
 
     def plan(self, reader: Reader) -> Batch:
@@ -55,13 +53,13 @@ class _Writing:
             journal=[self._entry(change, place) for place, change in enumerate(self.made)],
         )
 
-    def _applied(self, change: Change, state: dict[str, Memory]) -> bool:
+    def _applied(self, change: TidyChange, state: dict[str, Memory]) -> bool:
         if any(state.get(before.id) != before for before, _ in change.pairs):
             return False
         state.update({after.id: after for _, after in change.pairs})
         return True
 
-    def _entry(self, change: Change, place: int) -> Entry:
+    def _entry(self, change: TidyChange, place: int) -> Entry:
         data = {RUN: self.run, "rule": change.rule, "reason": f"{change.id} {change.reason}"}
         data |= changes(change.pairs) | usages(change.pairs)
         if change.linked:

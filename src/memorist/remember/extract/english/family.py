@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memorist.remember.extract.lexicon import KIN
+from memorist.remember.extract.object_matchers import people, person
 from memorist.remember.extract.rules import Rule, Say, rule
-from memorist.remember.extract.shapes import people, person
 
 _SPOUSE = Say("o", "married_to", person)
 _KINDS = "|".join(sorted(KIN, key=len, reverse=True))

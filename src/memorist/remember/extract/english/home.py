@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memorist.remember.extract.object_matchers import place
 from memorist.remember.extract.rules import Rule, Say, rule
-from memorist.remember.extract.shapes import place
 
 _LIVES = Say("o", "lives_in", place)
 _IN = r"(?:in|near|around|over in|out in|here in|down in|up in|back in)"

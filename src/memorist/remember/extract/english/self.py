@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memorist.remember.extract.rules import Rule, Say, rule
-from memorist.remember.extract.shapes import (
+from memorist.remember.extract.object_matchers import (
     age,
     belonging,
     date,
@@ -18,6 +17,7 @@ from memorist.remember.extract.shapes import (
     played,
     thing,
 )
+from memorist.remember.extract.rules import Rule, Say, rule
 
 _ALLERGY = Say("o", "allergic_to", thing)
 

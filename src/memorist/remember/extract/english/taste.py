@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from memorist.remember.extract.object_matchers import one_thing, thing, value
 from memorist.remember.extract.rules import Rule, Say, rule
-from memorist.remember.extract.shapes import one_thing, thing, value
+from memorist.text.patterns import lazy
 
 _LIKES, _DISLIKES = Say("o", "likes", thing), Say("o", "dislikes", thing)
 _PREFERS = Say("o", "prefers", one_thing)
@@ -16,7 +16,7 @@ _TOPIC = rf"(?P<topic>{_VAGUE}[\w-]+(?: (?!is\b|are\b|was\b|to\b|of\b|for\b|in\b
 _IS = rf" {_TOPIC} (?:is|are|has always been|has to be) (?P<o>.+)"
 _FAVOURITE = Say("o", "favourite_{topic}", value)
 
-NAMED_FAVOURITE = re.compile(rf"\b[Mm]y (?:all[- ]time )?(?:favou?rite|fave) {_TOPIC},? (?:called|named) (?P<o>[^\n]+)")
+NAMED_FAVOURITE = lazy(rf"\b[Mm]y (?:all[- ]time )?(?:favou?rite|fave) {_TOPIC},? (?:called|named) (?P<o>[^\n]+)")
 """A favourite with its name, anywhere in a sentence: `my favourite game called Go`."""
 
 VERBS: Mapping[str, tuple[Rule, ...]] = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memorist.remember.extract.rules import Rule, Say, rule
-from memorist.remember.extract.shapes import (
+from memorist.remember.extract.object_matchers import (
     capitalised,
     club,
     company,
@@ -18,6 +17,7 @@ from memorist.remember.extract.shapes import (
     school,
     value,
 )
+from memorist.remember.extract.rules import Rule, Say, rule
 
 _EMPLOYER = Say("o", "works_at", organisation)
 _AT_EMPLOYER = Say("o", "works_at", organisation, needed=False)

@@ -1,1 +1,1 @@
-"""What goes over the wire, as OpenAPI describes it: bodies that come in, and the JSON of `memorist.wire` going out."""
+"""The request and response bodies, as OpenAPI describes them."""

@@ -10,7 +10,7 @@ LONGEST = 2**53
 """Whole numbers beyond this are not the same in every language."""
 
 
-class Given(BaseModel):
+class RequestModel(BaseModel):
     """A body that comes in; what it leaves out has the verb's own default."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
@@ -20,7 +20,7 @@ class Given(BaseModel):
         return self.model_dump(exclude_unset=True, exclude=set(without))
 
 
-class Told(BaseModel):
+class ResponseModel(BaseModel):
     """JSON that goes out."""
 
     model_config = ConfigDict(extra="forbid")

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from memorist.model import Kind, Tier
-from memorist.surfaces.rest.schemas.base import Classification, Given, Moment, Share, Text, Told, Whole
+from memorist.surfaces.rest.schemas.base import Classification, Moment, RequestModel, ResponseModel, Share, Text, Whole
 
 MOST_LISTED = 1000
 MOST_TOGETHER = 10_000
 Feeling = Annotated[float, Field(ge=-5, le=5)]
 
 
-class RememberBody(Given):
+class RememberBody(RequestModel):
     """A text to keep, word for word, and what is known about it."""
 
     model_config = ConfigDict(
@@ -48,7 +48,7 @@ class RememberBody(Given):
     metadata: dict[str, Any] | None = None
 
 
-class RememberManyBody(Given):
+class RememberManyBody(RequestModel):
     """Texts to keep together."""
 
     model_config = ConfigDict(
@@ -58,7 +58,7 @@ class RememberManyBody(Given):
     memories: Annotated[list[RememberBody], Field(max_length=MOST_TOGETHER)]
 
 
-class RelateBody(Given):
+class RelateBody(RequestModel):
     """A fact."""
 
     model_config = ConfigDict(
@@ -76,7 +76,7 @@ class RelateBody(Given):
     scope: Text = "global"
 
 
-class FiltersBody(Given):
+class FiltersBody(RequestModel):
     """Which memories: those that meet everything that is given."""
 
     as_of: Moment | None = Field(None, description="Those that were true at this moment.")
@@ -106,14 +106,14 @@ class ForgetBody(FiltersBody):
     max_classification: Classification = Field(3, description="Those no more secret than this.")
 
 
-class InvalidateBody(Given):
+class InvalidateBody(RequestModel):
     """When a memory ceased to be true."""
 
     at: Moment | None = None
     superseded_by: Text | None = Field(None, description="The id of the memory that came after it.")
 
 
-class FactData(Told):
+class FactData(ResponseModel):
     """What a memory states."""
 
     subject: str
@@ -121,7 +121,7 @@ class FactData(Told):
     object: str
 
 
-class MentionData(Told):
+class MentionData(ResponseModel):
     """A date named in a text: start inclusive, end exclusive."""
 
     text: str
@@ -129,7 +129,7 @@ class MentionData(Told):
     end: str
 
 
-class UsageData(Told):
+class UsageData(ResponseModel):
     """How often and when a memory was recalled, and how well that went."""
 
     recalls: int
@@ -139,7 +139,7 @@ class UsageData(Told):
     reward_total: float
 
 
-class MemoryData(Told):
+class MemoryData(ResponseModel):
     """One thing remembered."""
 
     id: str
@@ -180,20 +180,20 @@ class MemoryData(Told):
     superseded_by: str | None
 
 
-class MemoriesData(Told):
+class MemoriesData(ResponseModel):
     """Several memories."""
 
     items: list[MemoryData]
 
 
-class PageData(Told):
+class PageData(ResponseModel):
     """Part of a listing, the oldest first; `cursor` continues it, null ends it."""
 
     items: list[MemoryData]
     cursor: str | None
 
 
-class ReceiptData(Told):
+class ReceiptData(ResponseModel):
     """What was erased, and when."""
 
     forgotten: list[str]

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from memorist.model import Kind, Tier, Verbosity
-from memorist.surfaces.rest.schemas.base import Given, Share, Text, Told
+from memorist.surfaces.rest.schemas.base import RequestModel, ResponseModel, Share, Text
 from memorist.surfaces.rest.schemas.memories import MOST_LISTED, FactData, FiltersBody, MemoryData
 from memorist.upkeep.feedback import Verdict
 
 
-class SituationBody(Given):
+class SituationBody(RequestModel):
     """The moment of asking."""
 
     hour: Annotated[int, Field(ge=0, le=23)] | None = None
@@ -52,7 +52,7 @@ class ExplainBody(RecallOptionsBody):
     id: Text
 
 
-class FeedbackItem(Told):
+class FeedbackItem(ResponseModel):
     """An item of a recall, by its id."""
 
     model_config = ConfigDict(extra="ignore")
@@ -60,7 +60,7 @@ class FeedbackItem(Told):
     id: str
 
 
-class FeedbackRecall(Told):
+class FeedbackRecall(ResponseModel):
     """The recall that feedback is about, as it was answered; only this much of it is read."""
 
     model_config = ConfigDict(extra="ignore")
@@ -71,7 +71,7 @@ class FeedbackRecall(Told):
     items: list[FeedbackItem]
 
 
-class FeedbackBody(Given):
+class FeedbackBody(RequestModel):
     """What a memory was worth."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"id": "5f…", "verdict": "useful"}})
@@ -81,7 +81,7 @@ class FeedbackBody(Given):
     recall: FeedbackRecall | None = None
 
 
-class SessionBody(Given):
+class SessionBody(RequestModel):
     """A session to open, or to go on with."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"goal": "Book a table for four."}})
@@ -91,7 +91,7 @@ class SessionBody(Given):
     scope: Text | None = None
 
 
-class StepBody(Given):
+class StepBody(RequestModel):
     """What was observed, and what was then done."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"observation": "The form asks for a date.", "reward": 1}})
@@ -101,14 +101,14 @@ class StepBody(Given):
     reward: Share | None = None
 
 
-class SessionData(Told):
+class SessionData(ResponseModel):
     """An open session."""
 
     id: str
     goal: str | None
 
 
-class CommitData(Told):
+class CommitData(ResponseModel):
     """How a session was learnt from."""
 
     session: str
@@ -122,7 +122,7 @@ class CommitData(Told):
     note: str | None
 
 
-class SignalData(Told):
+class SignalData(ResponseModel):
     """One signal's word on an item; no rank where the score was computed for it."""
 
     rank: int | None
@@ -130,7 +130,7 @@ class SignalData(Told):
     norm: float
 
 
-class ExplanationData(Told):
+class ExplanationData(ResponseModel):
     """A number, what it is, and the numbers it was made of."""
 
     description: str
@@ -138,7 +138,7 @@ class ExplanationData(Told):
     details: list[ExplanationData]
 
 
-class ItemData(Told):
+class ItemData(ResponseModel):
     """An item of an answer."""
 
     id: str
@@ -168,7 +168,7 @@ class ItemData(Told):
     explanation: ExplanationData | None = Field(None, description="Where details were asked for.")
 
 
-class TouchedData(Told):
+class TouchedData(ResponseModel):
     """A memory that contributed to an answer."""
 
     id: str
@@ -179,7 +179,7 @@ class TouchedData(Told):
     memory: MemoryData | None
 
 
-class ReasonedData(Told):
+class ReasonedData(ResponseModel):
     """A summary per type of memory."""
 
     episodic: str | None
@@ -187,7 +187,7 @@ class ReasonedData(Told):
     procedural: str | None
 
 
-class StageData(Told):
+class StageData(ResponseModel):
     """One stage's run."""
 
     stage: str
@@ -197,7 +197,7 @@ class StageData(Told):
     skipped: str | None
 
 
-class SpentData(Told):
+class SpentData(ResponseModel):
     """What language models were asked."""
 
     calls: int
@@ -205,7 +205,7 @@ class SpentData(Told):
     tokens_out: int
 
 
-class TraceData(Told):
+class TraceData(ResponseModel):
     """What happened in a recall."""
 
     stages: list[StageData]
@@ -219,7 +219,7 @@ class TraceData(Told):
     llm: SpentData | None
 
 
-class RecallData(Told):
+class RecallData(ResponseModel):
     """An answer."""
 
     id: str
@@ -236,7 +236,7 @@ class RecallData(Told):
     trace: TraceData
 
 
-class AbsenceData(Told):
+class AbsenceData(ResponseModel):
     """Why a memory is not in an answer; no stage when it is."""
 
     id: str
@@ -246,7 +246,7 @@ class AbsenceData(Told):
     enough: float | None
 
 
-class RecipeData(Told):
+class RecipeData(ResponseModel):
     """A recipe as data."""
 
     model_config = ConfigDict(extra="allow")

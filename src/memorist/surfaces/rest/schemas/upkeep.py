@@ -7,16 +7,16 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from memorist.remember.ingest import FORMATS
-from memorist.surfaces.rest.schemas.base import Given, Text, Told
+from memorist.surfaces.rest.schemas.base import RequestModel, ResponseModel, Text
 from memorist.upkeep.audit import KINDS
-from memorist.upkeep.consolidate.model import PeriodKind
+from memorist.upkeep.consolidate.notes import PeriodKind
 
 Format = Annotated[
     str, Field(description="How to read it, where it is not seen.", json_schema_extra={"enum": list(FORMATS)})
 ]
 
 
-class IngestBody(Given):
+class IngestBody(RequestModel):
     """Chat messages, or other objects that `ingest` reads."""
 
     model_config = ConfigDict(
@@ -28,7 +28,7 @@ class IngestBody(Given):
     format: Format | None = None
 
 
-class FileQuery(Given):
+class FileQuery(RequestModel):
     """What a file is called, which is where its memories will say that they come from, and how to read it."""
 
     name: Annotated[str, Field(min_length=1, max_length=200, examples=["notes.md"])]
@@ -36,13 +36,13 @@ class FileQuery(Given):
     format: Format | None = None
 
 
-class TidyBody(Given):
+class TidyBody(RequestModel):
     """Whether to do it, or only to tell."""
 
     dry_run: bool = True
 
 
-class AuditBody(Given):
+class AuditBody(RequestModel):
     """What to look for, and what to mend of it."""
 
     kinds: list[Annotated[str, Field(json_schema_extra={"enum": list(KINDS)})]] | None = None
@@ -50,13 +50,13 @@ class AuditBody(Given):
     findings: list[str] | None = Field(None, description="Mend these findings only, by their ids.")
 
 
-class ConsolidateBody(Given):
+class ConsolidateBody(RequestModel):
     """Which notes to write."""
 
     period: PeriodKind | None = Field(None, description="All of them if left out.")
 
 
-class UndoBody(Given):
+class UndoBody(RequestModel):
     """An entry of the journal, or a run of tidying."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"entry": "5f…"}})
@@ -64,7 +64,7 @@ class UndoBody(Given):
     entry: Text
 
 
-class JournalQuery(Given):
+class JournalQuery(RequestModel):
     """Which entries."""
 
     verb: Text | None = None
@@ -72,20 +72,20 @@ class JournalQuery(Given):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class ImportQuery(Given):
+class ImportQuery(RequestModel):
     """How to take an export in."""
 
     without_vectors: bool = Field(False, description="Leave its vectors out, and embed its texts anew.")
 
 
-class SkippedData(Told):
+class SkippedData(ResponseModel):
     """Something that was not kept, or not as it stood: where, and why."""
 
     where: str
     reason: str
 
 
-class IngestData(Told):
+class IngestData(ResponseModel):
     """What became of what was ingested."""
 
     kept: int
@@ -99,7 +99,7 @@ class IngestData(Told):
     cleaned_by_reason: dict[str, int]
 
 
-class StatsData(Told):
+class StatsData(ResponseModel):
     """How much a space holds."""
 
     space: str
@@ -115,7 +115,7 @@ class StatsData(Told):
     dimension: int | None
 
 
-class JobData(Told):
+class JobData(ResponseModel):
     """Something left to do."""
 
     task: str
@@ -125,13 +125,13 @@ class JobData(Told):
     error: str | None
 
 
-class JobsData(Told):
+class JobsData(ResponseModel):
     """What is left to do, the first due first."""
 
     items: list[JobData]
 
 
-class EntryData(Told):
+class EntryData(ResponseModel):
     """A line of the journal."""
 
     id: str
@@ -141,13 +141,13 @@ class EntryData(Told):
     data: dict[str, Any]
 
 
-class EntriesData(Told):
+class EntriesData(ResponseModel):
     """Lines of the journal, the newest first."""
 
     items: list[EntryData]
 
 
-class ChangeData(Told):
+class ChangeData(ResponseModel):
     """One thing that tidying does."""
 
     rule: str
@@ -156,7 +156,7 @@ class ChangeData(Told):
     changes: dict[str, Any]
 
 
-class TidyData(Told):
+class TidyData(ResponseModel):
     """What there is to tidy, or was tidied; `run` is what undo takes."""
 
     at: str
@@ -165,7 +165,7 @@ class TidyData(Told):
     changes: list[ChangeData]
 
 
-class FindingData(Told):
+class FindingData(ResponseModel):
     """Something wrong."""
 
     id: str
@@ -178,7 +178,7 @@ class FindingData(Told):
     fixed: str | None
 
 
-class AuditData(Told):
+class AuditData(ResponseModel):
     """What an audit found."""
 
     at: str
@@ -187,7 +187,7 @@ class AuditData(Told):
     findings: list[FindingData]
 
 
-class NoteData(Told):
+class NoteData(ResponseModel):
     """A note that was written."""
 
     period: str
@@ -199,7 +199,7 @@ class NoteData(Told):
     sources: int
 
 
-class ConsolidationData(Told):
+class ConsolidationData(ResponseModel):
     """Notes that were written."""
 
     at: str
@@ -208,7 +208,7 @@ class ConsolidationData(Told):
     dropped: list[str]
 
 
-class ReembeddingData(Told):
+class ReembeddingData(ResponseModel):
     """What new vectors were made."""
 
     embedding: str
@@ -218,7 +218,7 @@ class ReembeddingData(Told):
     memories: int
 
 
-class ImportedData(Told):
+class ImportedData(ResponseModel):
     """What an import did."""
 
     space: str
@@ -229,13 +229,13 @@ class ImportedData(Told):
     conflicts: list[str]
 
 
-class SpacesData(Told):
+class SpacesData(ResponseModel):
     """The spaces that the caller may read."""
 
     items: list[str]
 
 
-class HealthData(Told):
+class HealthData(ResponseModel):
     """That it answers."""
 
     status: str

@@ -1,6 +1,6 @@
-"""The Chinese grammar, from numerals to open ranges."""
+"""The Chinese grammar: importing a module adds its rules."""
 
-from memorist.text.dates.chinese import atoms, days, expressions, periods, ranges, shifts, times
+from memorist.text.dates.chinese import atoms, days, periods, ranges
 from memorist.text.dates.chinese.atoms import chinese
 
-__all__ = ["atoms", "chinese", "days", "expressions", "periods", "ranges", "shifts", "times"]
+__all__ = ["atoms", "chinese", "days", "periods", "ranges"]

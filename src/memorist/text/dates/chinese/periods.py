@@ -18,7 +18,7 @@ from memorist.text.dates.calendar import (
     year,
 )
 from memorist.text.dates.chinese.atoms import chinese
-from memorist.text.dates.shares import Share, share_of
+from memorist.text.dates.numbers import Share, share_of
 from memorist.text.dates.values import Context, Recurring, Value, refine, rolling, within, yearly
 
 rule = chinese.rule

@@ -1,29 +1,6 @@
-"""The English grammar, from numbers to open ranges."""
+"""The English grammar: importing a module adds its rules."""
 
-from memorist.text.dates.english import (
-    atoms,
-    days,
-    expressions,
-    moments,
-    monthdays,
-    parts,
-    periods,
-    ranges,
-    shifts,
-    times,
-)
+from memorist.text.dates.english import atoms, days, moments, periods, ranges, shifts
 from memorist.text.dates.english.atoms import english
 
-__all__ = [
-    "atoms",
-    "days",
-    "english",
-    "expressions",
-    "moments",
-    "monthdays",
-    "parts",
-    "periods",
-    "ranges",
-    "shifts",
-    "times",
-]
+__all__ = ["atoms", "days", "english", "moments", "periods", "ranges", "shifts"]

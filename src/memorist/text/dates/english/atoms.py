@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from memorist.text.dates import numeric
-from memorist.text.dates.clock import Clock, clock
+from memorist.text.dates import numbers
+from memorist.text.dates.clock import ClockTime, clock
 from memorist.text.dates.english.lexicon import (
     DAY_PARTS,
     DECADE_WORDS,
@@ -20,9 +20,9 @@ from memorist.text.dates.english.lexicon import (
 )
 from memorist.text.dates.grammar import Grammar, Reading
 from memorist.text.dates.holidays import ENGLISH_HOLIDAYS
-from memorist.text.dates.iso import intervals
-from memorist.text.dates.numbers import CARDINALS, ORDINAL_SUFFIXES, ORDINALS, full_year, spelled
+from memorist.text.dates.numbers import CARDINALS, ORDINAL_SUFFIXES, ORDINALS, full_year, intervals, spelled
 from memorist.text.dates.values import Context
+from memorist.text.patterns import lazy
 
 english = Grammar()
 """The rules of English, filled by the files of this package."""
@@ -47,14 +47,14 @@ _SHORT = ("#1", "#2")
 _FIGURES = (*_SHORT, "#3", "#4")
 _DATE_SIGNS: dict[str, str] = dict.fromkeys(("#1", "#2", "#4"), "-/.")
 _SPELLED = dict.fromkeys(CARDINALS, (*CARDINALS, *ORDINALS, "-", "and", "hundred", "thousand"))
-_TIME = re.compile(r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d))?(?!\d)")
-_POINT_TIME = re.compile(r"(\d{1,2})\.(\d\d)(?!\d)")
-_DECIMAL = re.compile(r"\d{1,6}\.\d{1,4}(?!\d)")
+_TIME = lazy(r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d))?(?!\d)")
+_POINT_TIME = lazy(r"(\d{1,2})\.(\d\d)(?!\d)")
+_DECIMAL = lazy(r"\d{1,6}\.\d{1,4}(?!\d)")
 
 Found = Iterator[tuple[int, object]]
 
 
-def _aligned(reading: Reading, place: int, found: Iterator[numeric.Found]) -> Found:
+def _aligned(reading: Reading, place: int, found: Iterator[numbers.Found]) -> Found:
     for offset, value in found:
         stop = reading.tokens.place_after(place, offset)
         if stop:
@@ -133,12 +133,12 @@ def _marked_year(context: Context, number: int) -> int:
 @english.terminal("full_date", alone=("#8",), then=_DATE_SIGNS)
 def _full_date(reading: Reading, place: int) -> Found:
     tokens = reading.tokens
-    return _aligned(reading, place, numeric.full_dates(tokens.text, tokens.begins[place], reading.context))
+    return _aligned(reading, place, numbers.full_dates(tokens.text, tokens.begins[place], reading.context))
 
 
 @english.terminal("month_date", then=_DATE_SIGNS)
 def _month_date(reading: Reading, place: int) -> Found:
-    return _aligned(reading, place, numeric.month_dates(reading.tokens.text, reading.tokens.begins[place]))
+    return _aligned(reading, place, numbers.month_dates(reading.tokens.text, reading.tokens.begins[place]))
 
 
 @english.terminal("interval", then={"#4": "-", ".": "."})
@@ -148,12 +148,12 @@ def _interval(reading: Reading, place: int) -> Found:
 
 @english.terminal("slash_day", then=dict.fromkeys(_SHORT, "/"))
 def _slash_day(reading: Reading, place: int) -> Found:
-    return _aligned(reading, place, numeric.day_pairs(reading.tokens.text, reading.tokens.begins[place], "/"))
+    return _aligned(reading, place, numbers.day_pairs(reading.tokens.text, reading.tokens.begins[place], "/"))
 
 
 @english.terminal("pair_day", then=dict.fromkeys(_SHORT, "/.-"))
 def _pair_day(reading: Reading, place: int) -> Found:
-    return _aligned(reading, place, numeric.day_pairs(reading.tokens.text, reading.tokens.begins[place], "/.-"))
+    return _aligned(reading, place, numbers.day_pairs(reading.tokens.text, reading.tokens.begins[place], "/.-"))
 
 
 @english.terminal("time", then=dict.fromkeys(_SHORT, ":"))
@@ -176,7 +176,7 @@ def _clock_figures(reading: Reading, place: int, pattern: re.Pattern[str]) -> Fo
     if hour <= 24 and minute < 60:
         half = "24h" if found[1].startswith("0") else None
         read = clock(hour, minute, second[0] if second else None)
-        yield stop, Clock(read.hour, read.minute, read.second, read.unit, half)
+        yield stop, ClockTime(read.hour, read.minute, read.second, read.unit, half)
 
 
 @english.terminal("hour", alone=(*_SHORT, *CARDINALS), then=_SPELLED)

@@ -19,7 +19,7 @@ from memorist.text.dates.calendar import (
     year,
 )
 from memorist.text.dates.english.atoms import english
-from memorist.text.dates.english.guards import glued
+from memorist.text.dates.english.lexicon import glued
 from memorist.text.dates.holidays import long_weekend
 from memorist.text.dates.values import (
     NOTHING,

@@ -5,17 +5,19 @@ from datetime import datetime
 
 from memorist.text.dates.calendar import Period, Unit, holding, midnight
 from memorist.text.dates.english.atoms import english
-from memorist.text.dates.english.guards import at_end, is_limit, to_this_day
-from memorist.text.dates.numeric import month_day
-from memorist.text.dates.shifts import Amount, from_day, move
+from memorist.text.dates.english.lexicon import at_end, is_limit, to_this_day
+from memorist.text.dates.numbers import month_day
 from memorist.text.dates.values import (
+    Amount,
     Context,
     Nothing,
     Value,
     after,
     before,
     between,
+    from_day,
     monthly,
+    move,
     refine,
     resolve,
     since,

@@ -1,0 +1,147 @@
+"""Prompts of sessions: steps, trajectories, lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from memorist.asking.asker import Asker
+from memorist.asking.wording import Schema, clipped, maybe, number, record, several, text
+
+SESSION_CHUNK = 10
+"""Steps that are asked about at once."""
+CONTEXT = 3
+"""Steps before them that are shown."""
+LONGEST_SIDE = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One step of an agent: what it saw and what it did; state and reward where they are known."""
+
+    observation: str
+    action: str
+    state: str | None = None
+    reward: float | None = None
+
+    def to_data(self, place: int) -> dict[str, Any]:
+        """What the model is shown; what is not known is left out."""
+        known = {"state": self.state and clipped(self.state, 600), "reward": self.reward}
+        return {
+            "step": place,
+            "observation": clipped(self.observation, LONGEST_SIDE),
+            "action": clipped(self.action, LONGEST_SIDE),
+            **{name: value for name, value in known.items() if value is not None},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A step's state and subgoal in words, and its reward from 0 to 1; None when nothing shows how it went."""
+
+    state: str
+    subgoal: str
+    reward: float | None
+
+
+def annotate(asker: Asker, goal: str, turns: Sequence[Turn]) -> list[Annotation]:
+    """One annotation per step, in order; a step is judged by the observation that follows it.
+
+    Ten steps a call, and on from wherever an answer stops: small models tire. A call is shown the steps before its own
+    with their subgoals, so that one subgoal keeps its words.
+    """
+    done: list[Annotation] = []
+    while len(done) < len(turns):
+        done += _chunk(asker, goal, turns, done)
+    return done
+
+
+def _chunk(asker: Asker, goal: str, turns: Sequence[Turn], done: Sequence[Annotation]) -> list[Annotation]:
+    start, end = len(done), min(len(done) + SESSION_CHUNK, len(turns))
+    following = turns[end].observation if end < len(turns) else None
+    data = {
+        "goal": clipped(goal, LONGEST_SIDE),
+        "previous": [
+            {**turns[place].to_data(place + 1), "subgoal": done[place].subgoal}
+            for place in range(max(0, start - CONTEXT), start)
+        ],
+        "steps": [turns[place].to_data(place + 1) for place in range(start, end)],
+        "next_observation": following and clipped(following, LONGEST_SIDE),
+    }
+    one = record(state=text(600), subgoal=text(200), reward=maybe(number(0, 1)))
+    schema = record(steps=several(one, 1, end - start))
+    return asker.ask("annotate", data, schema, lambda answer: [_annotation(step) for step in answer["steps"]])
+
+
+def _annotation(step: dict[str, Any]) -> Annotation:
+    reward = step["reward"]
+    return Annotation(step["state"].strip(), step["subgoal"].strip(), None if reward is None else float(reward))
+
+
+TRAJECTORY_CHUNK = 30
+"""Steps that are read at once."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """Something that a trajectory shows to be so, its concepts in lower case, and how sure that is."""
+
+    text: str
+    concepts: tuple[str, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """What to do, what for, when, and what then happens."""
+
+    intent: str
+    condition: str
+    instruction: str
+    outcome: str
+
+
+def propositions(asker: Asker, goal: str, subgoal: str, turns: Sequence[Turn]) -> tuple[Proposition, ...]:
+    """What a trajectory shows to be so."""
+    one = record(text=text(500), concepts=several(text(60), 1, 6), confidence=number(0, 1))
+    return _learnt(asker, "propositions", (goal, subgoal), turns, one, _proposition)
+
+
+def instructions(asker: Asker, goal: str, subgoal: str, turns: Sequence[Turn]) -> tuple[Instruction, ...]:
+    """What a trajectory shows about how to do things."""
+    one = record(intent=text(200), condition=text(400), instruction=text(1000), outcome=text(400))
+    return _learnt(asker, "instructions", (goal, subgoal), turns, one, _instruction)
+
+
+def _learnt(
+    asker: Asker,
+    step: str,
+    aims: tuple[str, str],
+    turns: Sequence[Turn],
+    one: Schema,
+    make: Callable[[dict[str, Any]], T | None],
+) -> tuple[T, ...]:
+    schema = record(**{step: several(one, 0, 20)})
+    goal, subgoal = (clipped(aim, LONGEST_SIDE) for aim in aims)
+
+    def learnt(answer: Any) -> list[T]:
+        return [made for given in answer[step] if (made := make(given)) is not None]
+
+    found: list[T] = []
+    for start in range(0, len(turns), TRAJECTORY_CHUNK):
+        steps = [turn.to_data(place) for place, turn in enumerate(turns[start : start + TRAJECTORY_CHUNK], start + 1)]
+        found += asker.ask(step, {"goal": goal, "subgoal": subgoal, "steps": steps}, schema, learnt)
+    return tuple(dict.fromkeys(found))
+
+
+def _proposition(given: dict[str, Any]) -> Proposition | None:
+    concepts = dict.fromkeys(" ".join(one.casefold().split()) for one in given["concepts"])
+    said = given["text"].strip()
+    return Proposition(said, tuple(filter(None, concepts)), float(given["confidence"])) if said else None
+
+
+def _instruction(given: dict[str, Any]) -> Instruction | None:
+    parts = {name: given[name].strip() for name in ("intent", "condition", "instruction", "outcome")}
+    return Instruction(**parts) if parts["intent"] and parts["instruction"] else None

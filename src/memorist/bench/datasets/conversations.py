@@ -1,0 +1,133 @@
+"""The LoCoMo and LongMemEval formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from memorist.bench.datasets.reading import RowFields, broken, objects
+from memorist.bench.model import Document, Group, Question
+from memorist.text.patterns import lazy
+
+UNANSWERABLE = "adversarial"
+TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: UNANSWERABLE}
+SESSION = lazy(r"session_(\d+)")
+EVIDENCE = lazy(r"D:?(\d+):(\d+)")
+
+
+def locomo_groups(records: Sequence[RowFields]) -> Iterator[Group]:
+    """One group for each conversation."""
+    return (_locomo_group(record) for record in records)
+
+
+def _locomo_group(record: RowFields) -> Group:
+    name = record.text("sample_id")
+    documents: dict[str, Document] = {}
+    for document in _documents(name, record.object("conversation")):
+        if document.id in documents:
+            raise broken(record.place, f"the turn {document.id!r} comes twice")
+        documents[document.id] = document
+    questions = (
+        _question(f"{name}/q{number}", asked, _gold(name, asked, documents))
+        for number, asked in enumerate(record.objects("qa"))
+    )
+    return Group(name, tuple(documents.values()), tuple(question for question in questions if question.gold))
+
+
+def _documents(name: str, conversation: RowFields) -> Iterator[Document]:
+    numbers = sorted(int(found[1]) for key in conversation.values if (found := SESSION.fullmatch(key)))
+    for number in numbers:
+        session = f"session_{number}"
+        at = conversation.moment(f"{session}_date_time", _locomo_moment)
+        for turn in conversation.objects(session):
+            speaker = turn.text("speaker")
+            text = f"{speaker}: {turn.text('text')}{_image(turn)}"
+            yield Document(f"{name}/{turn.text('dia_id')}", text, at, speaker, f"{name}/{session}")
+
+
+def _image(turn: RowFields) -> str:
+    caption = turn.optional_text("blip_caption")
+    return "" if caption is None else f" [shared image: {caption}]"
+
+
+def _gold(name: str, asked: RowFields, documents: Mapping[str, Document]) -> dict[str, float]:
+    written = " ".join(str(one) for one in asked.items("evidence"))
+    ids = (f"{name}/D{int(session)}:{int(turn)}" for session, turn in EVIDENCE.findall(written))
+    return {id: 1.0 for id in ids if id in documents}
+
+
+def _question(id: str, asked: RowFields, gold: Mapping[str, float]) -> Question:
+    category = asked.values.get("category")
+    if not isinstance(category, int) or category not in TYPES:
+        raise broken(asked.place, f"the category {category!r} is none of {', '.join(map(str, TYPES))}")
+    kind = TYPES[category]
+    return Question(id, asked.text("question"), gold, type=kind, answerable=kind != UNANSWERABLE)
+
+
+def _locomo_moment(written: str) -> datetime:
+    """Such as `1:56 pm on 8 May, 2023`."""
+    return datetime.strptime(written.strip(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+
+
+ABSTENTION = "_abs"
+WEEKDAY = lazy(r"\s*\(\w+\)")
+
+
+def longmemeval_groups(records: Sequence[RowFields]) -> Iterator[Group]:
+    """One group for each question with a marked turn: its history is its own."""
+    for record in records:
+        if not record.text("question_id").endswith(ABSTENTION):
+            yield _longmemeval_group(record)
+
+
+def _longmemeval_group(record: RowFields) -> Group:
+    name = record.text("question_id")
+    documents: list[Document] = []
+    gold: dict[str, float] = {}
+    for document, answers in _turns(name, record):
+        documents.append(document)
+        if answers:
+            gold[document.id] = 1.0
+    question = Question(
+        id=name,
+        text=record.text("question"),
+        gold=gold,
+        at=record.moment("question_date", _longmemeval_moment),
+        type=record.optional_text("question_type"),
+    )
+    return Group(name, tuple(documents), (question,) if gold else ())
+
+
+def _turns(name: str, record: RowFields) -> Iterator[tuple[Document, bool]]:
+    for number, at, session, turns in _sessions(record):
+        for place, turn in enumerate(turns, 1):
+            document = Document(
+                id=f"{name}/{number}:{place}",
+                text=turn.text("content"),
+                at=at,
+                speaker=turn.text("role"),
+                session=session,
+            )
+            yield document, turn.values.get("has_answer") is True
+
+
+def _sessions(record: RowFields) -> list[tuple[int, datetime, str, list[RowFields]]]:
+    """Number in the file, date, id and turns of each session, the earliest first."""
+    columns = [record.items(name) for name in ("haystack_dates", "haystack_session_ids", "haystack_sessions")]
+    if len({len(column) for column in columns}) > 1:
+        raise broken(record.place, "there are not as many dates and ids as sessions")
+    sessions = [
+        (
+            number,
+            record.read_moment(str(date), _longmemeval_moment),
+            str(id),
+            objects(turns, f"{record.place}, session {number}"),
+        )
+        for number, (date, id, turns) in enumerate(zip(*columns, strict=True), 1)
+    ]
+    return sorted(sessions, key=lambda session: session[1])
+
+
+def _longmemeval_moment(written: str) -> datetime:
+    """Such as `2023/05/20 (Sat) 02:21`."""
+    return datetime.strptime(WEEKDAY.sub("", written.strip()), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)

@@ -1,0 +1,218 @@
+"""`memorist.open` and its siblings: settings in, an engine out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
+
+from memorist import config as settings
+from memorist.errors import InvalidInput, MissingExtra
+from memorist.ports import LLM, Clock, Embedder, Reranker, Store
+from memorist.ports.notices import Hook, Notices, log
+
+if TYPE_CHECKING:
+    from memorist.engine.aio import AsyncEngine
+    from memorist.engine.engine import Engine
+    from memorist.remember.entities import Find
+    from memorist.stores.postgres.administration import Administration
+
+
+T = TypeVar("T")
+SPACE_NAME = re.compile(r"[\w][\w.@-]{0,99}")
+
+
+def open(  # the verb users expect: memorist.open
+    url: str | Path | None = None,
+    *,
+    space: str | None = None,
+    recipe: str | None = None,
+    embedder: str | Embedder | None = None,
+    reranker: str | Reranker | None = None,
+    llm: str | LLM | None = None,
+    config: str | Path | Mapping[str, Any] | None = None,
+    clock: Clock | None = None,
+    notify: Hook | None = None,
+    background: bool = True,
+) -> Engine:
+    """Open a memory: a file, a folder of spaces, a PostgreSQL database, or the configured default.
+
+    What is not given comes from the environment or `memorist.toml`: recipe "memorist", embedder "local",
+    reranker "auto", no llm. `notify` hears of commits, failures, decays and recalls, else they are logged;
+    `background=False` leaves what is left to do to `work()`.
+    """
+    from memorist.engine.engine import Engine
+    from memorist.engine.llm_setup import build_askers
+    from memorist.models import embedders, rerankers
+    from memorist.profiles import find_profile, profiled
+    from memorist.recall.recipes import RECIPES, custom_recipes
+    from memorist.remember.gates import Policy
+
+    named = {"space": space, "recipe": recipe, "embedder": embedder, "reranker": reranker, "llm": llm}
+    texts = {name: value for name, value in named.items() if isinstance(value, str)}
+    chosen = settings.load(config, db=None if url is None else str(url), **texts)
+    profile = find_profile(chosen.profile, chosen.profiles)
+    recipes = {**RECIPES, **custom_recipes(chosen.recipes)}
+    store = open_store(chosen.db, chosen.space)
+    return Engine(
+        store,
+        embedder=embedders.build(_object(embedder) or chosen.embedder, options=chosen.embedder_options),
+        reranker=rerankers.build(_object(reranker) or chosen.reranker),
+        packaged=rerankers.packaged_for(_object(reranker) or chosen.reranker),
+        askers=build_askers(chosen, profile, _object(llm)),
+        facts=chosen.extract != "off",
+        policy=Policy.of(chosen),
+        find=_finder(chosen.extract),
+        recipe=chosen.recipe,
+        recipes={name: profiled(one, profile) for name, one in recipes.items()},
+        clock=clock,
+        notices=Notices(notify or log, texts=bool(chosen.notice_text)),
+        idle=timedelta(minutes=chosen.session_idle),
+        notes=_notes_folder(chosen, store),
+        background=background,
+    )
+
+
+def _notes_folder(chosen: settings.Config, store: Store) -> Path | None:
+    """Where notes are written: beside the store's file, or in the folder that is set; nowhere without either."""
+    if chosen.db is not None and on_server(chosen.db):
+        return _notes_set(chosen, store.space, in_folder=True)
+    path: Path | None = getattr(store, "path", None)
+    if path is None or chosen.notes_dir is None:
+        return path and path.with_name(f"{path.name}.notes")
+    _, in_folder = locate(chosen.db, chosen.space)
+    return _notes_set(chosen, store.space, in_folder=in_folder)
+
+
+def _notes_set(chosen: settings.Config, space: str, *, in_folder: bool) -> Path | None:
+    """The folder that is set for a space's notes, if one is."""
+    if chosen.notes_dir is None:
+        return None
+    folder = Path(chosen.notes_dir).expanduser()
+    return folder / space if in_folder else folder
+
+
+def _finder(setting: str) -> Find:
+    if setting == "spacy":
+        from memorist.remember.extract.spacy_model import SpacyModel
+
+        return SpacyModel().entities
+    if setting not in ("rules", "off"):
+        raise InvalidInput(f"extract is {setting!r}", remedy="Choose rules, spacy or off.")
+    from memorist.remember.entities import names
+
+    return names
+
+
+def _object(given: T | str | None) -> T | None:
+    return None if isinstance(given, str) else given
+
+
+def open_async(url: str | Path | None = None, **options: Any) -> AsyncEngine:
+    """`open`, for asyncio; takes the same keywords."""
+    from memorist.engine.aio import AsyncEngine
+
+    return AsyncEngine(open(url, **options))
+
+
+def restore(
+    backup: str | Path,
+    url: str | Path | None = None,
+    *,
+    space: str | None = None,
+    config: str | Path | Mapping[str, Any] | None = None,
+) -> list[Path]:
+    """Put a backup in the place of a memory that nobody has open; returns where what was there has been moved."""
+    from memorist.stores.sqlite.restoring import restore as put_back
+
+    chosen = settings.load(config, db=None if url is None else str(url), **({"space": space} if space else {}))
+    if chosen.db == ":memory:":
+        raise InvalidInput("A backup cannot be restored to :memory:", remedy="Give the path of a file.")
+    if chosen.db is not None and on_server(chosen.db):
+        raise InvalidInput("A backup cannot be restored to a server", remedy="Import an export, or use pg_restore.")
+    path, in_folder = locate(chosen.db, chosen.space)
+    notes = _notes_set(chosen, path.stem, in_folder=in_folder)
+    return put_back(Path(backup), path, space=path.stem if in_folder else chosen.space, notes=notes)
+
+
+def open_store(url: str | None, space: str | None) -> Store:
+    """The store behind a URL: `:memory:`, a file, `sqlite:///file`, a folder with a file per space, or a server."""
+    if url == ":memory:":
+        from memorist.stores.memory import MemoryStore
+
+        return MemoryStore(space or "memory")
+    if url is not None and on_server(url):
+        return _on_server(url, space)
+    from memorist.stores.sqlite import SqliteStore
+
+    path, in_folder = locate(url, space)
+    return SqliteStore.open(path, space=path.stem if in_folder else space)
+
+
+def on_server(url: str) -> bool:
+    """Whether a URL names a PostgreSQL database."""
+    return url.startswith(("postgresql://", "postgres://"))
+
+
+def open_database(url: str) -> Administration:
+    """The PostgreSQL database behind a URL, to be looked after."""
+    if not on_server(url):
+        raise InvalidInput("That is no PostgreSQL database", remedy="Give a URL such as postgresql://host/database.")
+    with _extra_needed():
+        from memorist.stores.postgres.administration import Administration
+
+    return Administration(url)
+
+
+def _on_server(url: str, space: str | None) -> Store:
+    with _extra_needed():
+        from memorist.stores.postgres import PostgresStore
+
+    return PostgresStore.open(url, space=checked_space(space))
+
+
+@contextmanager
+def _extra_needed() -> Generator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"{error.name} is not installed, and a PostgreSQL database needs it",
+            remedy="Install the extra: pip install 'memorist[postgres]'.",
+        ) from error
+
+
+def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
+    """The file that holds a space, and whether it is one of a folder's."""
+    if url is None:
+        return _in_folder(settings.default_db(), space), True
+    scheme, separator, rest = url.partition("://")
+    if not url.strip() or "\0" in url or (separator and (scheme != "sqlite" or not rest.startswith("/"))):
+        # The URL itself is not repeated: it may hold a password.
+        kind = f"A {scheme} URL" if separator else "An empty path"
+        remedy = "Give a path, sqlite:///path/to/file.db, or postgresql://host/database."
+        raise InvalidInput(f"{kind} is no place for memories", remedy=remedy)
+    place = unquote(rest.removeprefix("/")) if separator else url
+    path = Path(place).expanduser()
+    if place.endswith("/") or path.is_dir():
+        return _in_folder(path, space), True
+    return path, False
+
+
+def _in_folder(folder: Path, space: str | None) -> Path:
+    return folder / f"{checked_space(space)}.db"
+
+
+def checked_space(space: str | None) -> str:
+    """The name of a space that can share a folder or a server with others; `default` where none is given."""
+    name = "default" if space is None else space
+    if not SPACE_NAME.fullmatch(name):
+        raise InvalidInput(
+            f"{name!r} cannot name a space",
+            remedy="Use up to 100 letters, digits, and . @ - _, not beginning with a sign.",
+        )
+    return name

@@ -1,0 +1,103 @@
+"""The texts of a memory that are embedded: alone, with its date and speaker, with the turn before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from memorist.model import Kind, Memory
+from memorist.ports import Embedder, Reader
+from memorist.text.chatter import ending, rendered_turn
+
+VERSION = "turns-1"
+"""How texts are put together for an embedder: part of an embedding generation's name."""
+TEXT, CONTEXT = "text", "context"
+REACH = 3
+"""Positions back that the turn before may stand: what says nothing is not kept and leaves gaps."""
+
+
+def generation_of(embedder: Embedder) -> str:
+    """The name of vectors that an embedder makes of memories as they are put together here."""
+    return f"{embedder.generation}:{VERSION}"
+
+
+def maker_of(generation: str) -> str | None:
+    """The embedder's own part of such a name; None for vectors of texts put together otherwise."""
+    return generation.removesuffix(f":{VERSION}") if generation.endswith(f":{VERSION}") else None
+
+
+def alone(memory: Memory) -> str:
+    """What a memory says; a turn of talk with its date and speaker."""
+    return read_with(memory, None)
+
+
+def read_with(memory: Memory, before: Memory | None) -> str:
+    """A memory as models read it; a turn with its date, its speaker and the end of the turn before."""
+    if not is_talk(memory):
+        return memory.text
+    near = before and ending(before.text, before.origin.speaker)
+    return rendered_turn(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from, before=near)
+
+
+def is_talk(memory: Memory) -> bool:
+    """Whether a memory is what somebody said; notes, facts and an agent's steps stand alone."""
+    return memory.kind is Kind.EPISODIC and memory.origin.speaker is not None
+
+
+def readings(memories: Iterable[Memory], before: Mapping[str, Memory]) -> dict[str, dict[str, str]]:
+    """The texts to embed, by memory and view; `before` gives the turn before a memory, where there is one."""
+    made: dict[str, dict[str, str]] = {}
+    for memory in memories:
+        made[memory.id] = {TEXT: alone(memory)}
+        if memory.id in before:
+            made[memory.id][CONTEXT] = read_with(memory, before[memory.id])
+    return made
+
+
+def preceding(memories: Sequence[Memory], reader: Reader, new: Sequence[Memory] = ()) -> dict[str, Memory]:
+    """The turn before each of these memories, by id; `new` ones count as if they were kept."""
+    found: dict[str, Memory] = {}
+    for session, wanted in _by_session(memories).items():
+        places = [_place(one) for one in wanted]
+        line = _line(reader.turns(session, min(places) - REACH, max(places)), session, [*new, *wanted])
+        found |= {after.id: before for before, after in _pairs(line) if after.id in {one.id for one in wanted}}
+    return found
+
+
+def following(memories: Sequence[Memory], reader: Reader) -> list[Memory]:
+    """Kept turns that stand right after one of these memories and are none of them: theirs is a new turn before."""
+    given = {one.id for one in memories}
+    found: dict[str, Memory] = {}
+    for session, ahead in _by_session(memories).items():
+        places = [_place(one) for one in ahead]
+        line = _line(reader.turns(session, min(places), max(places) + REACH), session, ahead)
+        found |= {after.id: after for before, after in _pairs(line) if before.id in given and after.id not in given}
+    return list(found.values())
+
+
+def _by_session(memories: Iterable[Memory]) -> dict[str, list[Memory]]:
+    """Turns of talk by session; what has no place in one has no neighbours."""
+    sessions: dict[str, list[Memory]] = {}
+    for memory in memories:
+        if memory.origin.session is not None and memory.origin.position is not None and is_talk(memory):
+            sessions.setdefault(memory.origin.session, []).append(memory)
+    return sessions
+
+
+def _line(kept: Sequence[Memory], session: str, new: Sequence[Memory]) -> list[Memory]:
+    """A session's turns by position, as they are once the new ones are kept."""
+    turns = {one.id: one for one in (*kept, *new) if one.origin.session == session and is_talk(one)}
+    return sorted((one for one in turns.values() if one.origin.position is not None), key=_place)
+
+
+def _pairs(line: Sequence[Memory]) -> Iterable[tuple[Memory, Memory]]:
+    """Each turn with the one after it, in one scope and not too far apart."""
+    scopes: dict[str, Memory] = {}
+    for after in line:
+        before = scopes.get(after.scope)
+        if before is not None and _place(after) - _place(before) <= REACH:
+            yield before, after
+        scopes[after.scope] = after
+
+
+def _place(memory: Memory) -> int:
+    return memory.origin.position or 0

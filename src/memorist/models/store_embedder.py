@@ -1,0 +1,146 @@
+"""An embedder bound to one store: right model, right generation, cached."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memorist.errors import EmbeddingMismatch, InvalidInput
+from memorist.model import Memory
+from memorist.models.embedding_text import TEXT, following, generation_of, maker_of, preceding, readings
+from memorist.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
+
+if TYPE_CHECKING:
+    from memorist.ports import Vector
+
+
+logger = logging.getLogger("memorist")
+
+
+class StoreEmbedder:
+    """The embedder that made a store's vectors, or the given one for a store that has none.
+
+    Decided at each use, because another process may re-embed the store, and not before, because a remote model
+    must be asked for its dimension.
+    """
+
+    def __init__(self, given: Embedder, store: Store) -> None:
+        self._given = given
+        self._former: list[Embedder] = []
+        self._store = store
+        self._kept: dict[str, Embedder] = {}
+
+    @property
+    def given(self) -> Embedder:
+        """The embedder as it was given, whatever the store's vectors are of."""
+        return self._given
+
+    def replace(self, given: Embedder) -> None:
+        """Give another; the one before still serves recalls that began with it."""
+        if given is not self._given:
+            self._former.append(self._given)
+            self._given = given
+
+    def making(self, generation: str | None) -> Embedder:
+        """The embedder that makes vectors of a generation: the given one, or a packaged one."""
+        if generation is None or generation == generation_of(self._given):
+            return self._given
+        found = self._kept.get(generation) or self._other(generation)
+        if found is None:
+            raise EmbeddingMismatch(
+                f"Space {self._store.space!r} has vectors of {generation!r}, not of {generation_of(self._given)!r}",
+                remedy="Open it with that embedder or with embedder='none', or run `memorist reembed`.",
+            )
+        self._kept[generation] = found
+        return found
+
+    def makes(self, generation: str) -> bool:
+        """Whether vectors of a generation can be made."""
+        try:
+            return generation_of(self.making(generation)) == generation
+        except EmbeddingMismatch:
+            return False
+
+    def named(self, chosen: Embedder | str | None) -> Embedder:
+        """The embedder that a setting names; the given one for None."""
+        from memorist.models.embedders import build
+
+        found = build(chosen) if chosen is not None else self._given
+        if found is None:
+            raise InvalidInput("Nothing can be embedded with 'none'", remedy="Name an embedder, such as 'local'.")
+        return found
+
+    def _other(self, generation: str) -> Embedder | None:
+        from memorist.models.embedders import installed
+
+        former = next((one for one in self._former if generation_of(one) == generation), None)
+        maker = maker_of(generation)
+        if former is None and maker is not None and (found := installed(maker)) is not None:
+            logger.warning("space %r keeps its own embedder %s", self._store.space, generation)
+            return found
+        return former
+
+    def at(self, generation: str | None) -> Embedder:
+        """This embedder for as long as one view of the store is searched, whose vectors are of a generation."""
+        return _Bound(self, generation)
+
+    @property
+    def generation(self) -> str:
+        """The generation of the vectors it makes."""
+        return generation_of(self.making(self._store.embedding))
+
+    @property
+    def dim(self) -> int:
+        """The length of its vectors."""
+        return self.making(self._store.embedding).dim
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
+        """One row per text."""
+        return self.making(self._store.embedding).embed(texts, purpose=purpose, progress=progress)
+
+    def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
+        """Vectors of the memories that need them, and of kept turns that come to stand after one, by id and view."""
+        ids = [memory.id for memory in memories]
+        known, embedded = self._store.get(ids), self._store.embedded(ids)
+        new = [one for one in memories if one.id not in embedded or known[one.id].text != one.text]
+        read = [*new, *following(new, self._store)]
+        texts = readings(read, preceding(read, self._store, new))
+        rows = self._made([text for views in texts.values() for text in views.values()])
+        return {
+            id: Embedded(rows[views[TEXT]].generation, {view: rows[text][TEXT] for view, text in views.items()})
+            for id, views in texts.items()
+        }
+
+    def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Vectors to be kept of texts, by text; a store re-embedded before they are written refuses them."""
+        return dict(self._made(texts))
+
+    def _made(self, texts: Sequence[str]) -> dict[str, Embedded]:
+        distinct = list(dict.fromkeys(texts))
+        if not distinct:
+            return {}
+        embedder = self.making(self._store.embedding)
+        made_by = generation_of(embedder)
+        rows = embedder.embed(distinct, purpose="memory")
+        self._store.adopt(made_by, embedder.dim)
+        return {text: Embedded(made_by, {TEXT: row}) for text, row in zip(distinct, rows, strict=True)}
+
+
+class _Bound:
+    """A store's embedder held to one generation, so that a recall never mixes two; decided when it is used."""
+
+    def __init__(self, owner: StoreEmbedder, generation: str | None) -> None:
+        self._owner = owner
+        self._generation = generation
+
+    @property
+    def generation(self) -> str:
+        return generation_of(self._owner.making(self._generation))
+
+    @property
+    def dim(self) -> int:
+        return self._owner.making(self._generation).dim
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
+        return self._owner.making(self._generation).embed(texts, purpose=purpose, progress=progress)

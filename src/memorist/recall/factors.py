@@ -1,0 +1,304 @@
+"""Factors: what besides relevance makes a memory worth recalling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import exp, log, log1p
+from typing import Literal
+
+from memorist.model import Candidate, Memory, Tier, Usage
+from memorist.models.embedding_text import is_talk
+from memorist.recall.stage import Draft, Env, Factor
+
+AgeFrom = Literal["ingested", "valid", "access"]
+
+
+def age_hours(memory: Memory, now: datetime, since: AgeFrom = "ingested") -> float:
+    """Hours since a memory was ingested, became true, or was last recalled (if ever); never negative."""
+    return max(0.0, (now - _start(memory, since)).total_seconds() / 3600)
+
+
+def _start(memory: Memory, since: AgeFrom) -> datetime:
+    if since == "valid":
+        return memory.times.valid_from
+    if since == "access" and memory.usage is not None and memory.usage.last_recall is not None:
+        return memory.usage.last_recall
+    return memory.times.ingested_at
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRecency(Factor):
+    """1 − share + share · 2^(−age / half-life): newer is better, by at most `share`."""
+
+    kind = "bounded_recency"
+    share: float = 0.05
+    half_life_days: float = 30.0
+    age_from: AgeFrom = "valid"
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """Between 1 − share and 1."""
+        days = age_hours(candidate.memory, draft.request.now, self.age_from) / 24
+        return 1 - self.share + self.share * 2 ** (-days / self.half_life_days)
+
+
+@dataclass(frozen=True, slots=True)
+class RecencyBand(Factor):
+    """floor + (1 − floor) · exp(−age hours / time_constant); mnemosyne-hybrid: floor 0.7, 168 hours."""
+
+    kind = "recency_band"
+    floor: float = 0.7
+    time_constant: float = 168.0
+    age_from: AgeFrom = "ingested"
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """Between floor and 1."""
+        hours = age_hours(candidate.memory, draft.request.now, self.age_from)
+        return self.floor + (1 - self.floor) * exp(-hours / self.time_constant)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearRecency(Factor):
+    """max(floor, 1 − days / span); abmind: floor 0.3, 365 days, so the floor is reached at 255.5 days."""
+
+    kind = "linear_recency"
+    floor: float = 0.3
+    span_days: float = 365.0
+    age_from: AgeFrom = "ingested"
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """Between floor and 1."""
+        days = age_hours(candidate.memory, draft.request.now, self.age_from) / 24
+        return max(self.floor, 1 - days / self.span_days)
+
+
+def soft_count(recalls: int, cap: float = 5.0) -> float:
+    """n up to the cap, then cap · (1 + ln(n / cap)): 10 → 8.47, 20 → 11.93."""
+    return float(recalls) if recalls <= cap else cap * (1 + log(recalls / cap))
+
+
+@dataclass(frozen=True, slots=True)
+class RecallCount(Factor):
+    """1 + weight · recalls; abmind: 0.1."""
+
+    kind = "recall_count"
+    weight: float = 0.1
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """1 for a memory never recalled."""
+        return 1 + self.weight * (candidate.memory.usage or Usage()).recalls
+
+
+@dataclass(frozen=True, slots=True)
+class Spacing(Factor):
+    """`weekly` when the last recalls lie 7 days apart on average, `daily` when 1 day; abmind: 1.3, 1.15."""
+
+    kind = "spacing"
+    weekly: float = 1.3
+    daily: float = 1.15
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """1 for recalls in quick succession, or fewer than two."""
+        times = (candidate.memory.usage or Usage()).recall_times
+        if len(times) < 2:
+            return 1.0
+        days = (times[-1] - times[0]).total_seconds() / 86400 / (len(times) - 1)
+        return self.weekly if days >= 7 else self.daily if days >= 1 else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weibull(Factor):
+    """mnemo's decay by tier: clamp(0.3 + 0.7 · max(tier floor · confidence, composite), 0.3, 1).
+
+    composite = 0.4 · recency + 0.3 · frequency + 0.3 · intrinsic; recency = exp(−(ln 2 / H) · days^β) since
+    the last access, H = 30 · exp(1.5 · importance) · (1 + 0.5 · salience); frequency = 1 − exp(−n / 5);
+    intrinsic = importance · confidence · (1 + 0.3 · salience). `soft_cap` counts recalls beyond 5 by their
+    logarithm.
+    """
+
+    kind = "weibull"
+    core: float = 0.8
+    working: float = 1.0
+    peripheral: float = 1.3
+    core_floor: float = 0.9
+    working_floor: float = 0.7
+    peripheral_floor: float = 0.5
+    half_life_days: float = 30.0
+    soft_cap: bool = True
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """Between 0.3 and 1."""
+        memory = candidate.memory
+        floor = getattr(self, f"{memory.tier}_floor") * memory.worth.confidence
+        return min(1.0, max(0.3, 0.3 + 0.7 * max(floor, self.composite(memory, draft.request.now))))
+
+    def composite(self, memory: Memory, now: datetime) -> float:
+        """What tier changes are decided by."""
+        worth = memory.worth
+        recalls = (memory.usage or Usage()).recalls
+        count = soft_count(recalls) if self.soft_cap else recalls
+        intrinsic = worth.importance * worth.confidence * (1 + 0.3 * worth.salience)
+        return 0.4 * self.curve(memory, now) + 0.3 * (1 - exp(-count / 5)) + 0.3 * intrinsic
+
+    def recency(self, candidate: Candidate, draft: Draft) -> float:
+        """The Weibull curve of the candidate's tier at the moment of the recall."""
+        return self.curve(candidate.memory, draft.request.now)
+
+    def curve(self, memory: Memory, now: datetime) -> float:
+        """The Weibull curve of the memory's tier."""
+        scale = self.half_life_days * exp(1.5 * memory.worth.importance) * (1 + 0.5 * memory.worth.salience)
+        days = age_hours(memory, now, "access") / 24
+        shape: float = getattr(self, Tier(memory.tier).value)
+        return exp(-(log(2) / scale) * days**shape)
+
+
+@dataclass(frozen=True, slots=True)
+class EmotionLog(Factor):
+    """weight · ln(1 + |e|), to add; abmind: 0.5."""
+
+    kind = "emotion_log"
+    weight: float = 0.5
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """0 without emotion."""
+        return self.weight * log1p(abs(candidate.memory.worth.emotion))
+
+
+@dataclass(frozen=True, slots=True)
+class EmotionBoost(Factor):
+    """weight · |e|, to add: a tie-breaker; abmind: 0.02, so at most 0.1."""
+
+    kind = "emotion_boost"
+    weight: float = 0.02
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """0 without emotion."""
+        return self.weight * abs(candidate.memory.worth.emotion)
+
+
+@dataclass(frozen=True, slots=True)
+class EmotionFactor(Factor):
+    """1 + weight · |e|; abmind: 0.1."""
+
+    kind = "emotion"
+    weight: float = 0.1
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """1 without emotion."""
+        return 1 + self.weight * abs(candidate.memory.worth.emotion)
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceFactor(Factor):
+    """1 + boost if feedback has raised the memory's relevance above 0; abmind: 0.2."""
+
+    kind = "relevance"
+    boost: float = 0.2
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """1 or 1 + boost."""
+        return 1 + self.boost if candidate.memory.worth.relevance > 0 else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackFactor(Factor):
+    """1 + share · relevance / 5, relevance held to −5 … 5: feedback moves a score by at most `share`."""
+
+    kind = "feedback"
+    share: float = 0.1
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """Between 1 − share and 1 + share; 1 without feedback."""
+        return 1 + self.share * min(5.0, max(-5.0, candidate.memory.worth.relevance)) / 5
+
+
+@dataclass(frozen=True, slots=True)
+class TrustFactor(Factor):
+    """0.5 + 0.5 · trust / 3: an owner's word counts fully, an untrusted one half."""
+
+    kind = "trust"
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """Between 0.5 and 1."""
+        return 0.5 + 0.5 * candidate.memory.worth.trust / 3
+
+
+@dataclass(frozen=True, slots=True)
+class CredibilityFactor(Factor):
+    """`boost` for credibility 1 or 2, the best grades; abmind: 1.25."""
+
+    kind = "credibility"
+    boost: float = 1.25
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """1 or boost."""
+        return self.boost if candidate.memory.worth.credibility <= 2 else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TierFactor(Factor):
+    """`core` for memories of that tier; abmind: 1.3."""
+
+    kind = "tier"
+    core: float = 1.3
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """1 or core."""
+        return self.core if candidate.memory.tier is Tier.CORE else 1.0
+
+
+def part_of_day(hour: int) -> int:
+    """Morning 6–12, afternoon 12–18, evening 18–23, night the rest."""
+    return 0 if 6 <= hour < 12 else 1 if 12 <= hour < 18 else 2 if 18 <= hour < 23 else 3
+
+
+@dataclass(frozen=True, slots=True)
+class SituationBoost(Factor):
+    """To add, only when a situation is given: same part of day, weekday (half for the same class), topic.
+
+    abmind: 0.02, 0.015 and 0.03. Memories were made at their ingestion, seen in the caller's zone.
+    """
+
+    kind = "situation"
+    hour: float = 0.02
+    weekday: float = 0.015
+    topic: float = 0.03
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """0 without a situation."""
+        now = draft.request.situation
+        if now is None:
+            return 0.0
+        made = candidate.memory.times.ingested_at.astimezone(draft.request.now.tzinfo)
+        boost = 0.0
+        if now.hour is not None and part_of_day(now.hour) == part_of_day(made.hour):
+            boost += self.hour
+        if now.weekday is not None:
+            boost += self.weekday * _same_day(now.weekday, made)
+        if now.topic is not None and now.topic == candidate.memory.topic:
+            boost += self.topic
+        return boost
+
+
+def _same_day(weekday: int, made: datetime) -> float:
+    if weekday == made.weekday():
+        return 1.0
+    return 0.5 if (weekday >= 5) == (made.weekday() >= 5) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenWords(Factor):
+    """weight · the keyword signal's norm, to add, for what was written rather than said: terms are exact there.
+
+    Nothing for talk, and nothing for facts, which give their place to what states them.
+    """
+
+    kind = "written_words"
+    weight: float = 0.2
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """0 where no word was found."""
+        found = candidate.evidence.get("keyword")
+        if found is None or candidate.memory.fact is not None or is_talk(candidate.memory):
+            return 0.0
+        return self.weight * found.norm

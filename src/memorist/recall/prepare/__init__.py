@@ -1,1 +1,0 @@
-"""Understand the query, before any search. None of these stages gives scores."""

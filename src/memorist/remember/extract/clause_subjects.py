@@ -1,0 +1,335 @@
+"""Clauses, and the subject of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from memorist.remember.extract.lexicon import KIN, NOT_NAMES, word_set
+from memorist.remember.extract.spans import CAPITALISED, name_at
+from memorist.text.patterns import lazy
+
+LONGEST_TEXT = 20_000
+"""What a text says is looked for in this many characters."""
+LONGEST_SENTENCE = 600
+MASK = "\x1f"
+"""Stands for every character that is not the speaker's own word."""
+
+_CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]*`|\[[^\]\n]*\]|^[ \t]*>.*$", re.DOTALL | re.MULTILINE)
+_QUOTED = lazy(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|「([^」\n]{1,400})」|『([^』\n]{1,400})』")
+_SPOKEN = lazy(r"[.!?。！？…,，]$|\b(?:i|i'm|i’m|you|we|me|my|your|our)\b|[我你您]", re.IGNORECASE)
+_LINE_SPEAKER = lazy(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][^\n:：,，.。!?()\"]{0,39})[:：](?:\s|(?<=：))")
+_LABELS = NOT_NAMES | word_set(
+    """
+    name email e-mail phone address about fact facts background summary todo task context question answer q a
+    p.s tl;dr tldr reminder title subject re fwd warning info news plan goal goals status user note notes 备注 注
+    姓名 电话 地址 更新 更正 总结 摘要 主题 标题 提醒 背景 问 答"""
+)
+# A sentence ends at a stop, at the end of a line, or at an emoji followed by a capital.
+_SENTENCE = lazy(r"[^\n.!?…。！？\x1f]+(?:\.(?=[^\s\"”)])[^\n.!?…。！？\x1f]*)*[.!?…。！？]*")
+_ABBREVIATED = lazy(r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|vs|no|inc|ltd|co|u\.s|u\.k|[a-z])|\b[ap]\.m)\.$", re.IGNORECASE)
+
+_QUESTION = lazy(
+    r"[?？]|^\W*(?:(?:so|and|but|hey|hi|oh|wow|ok|okay|btw|also|well)\W+)*(?:what|where|when|who|whose|why|how|which"
+    r"|do|does|did|is|are|was|were|am|can|could|would|should|shall|will|have\s+you|has|had|may\s+i|any)\b(?!\s+names?\b)"
+    r"|[吗呢][。！~…]*$|什么|甚么|哪[里儿个些位年]|怎么|怎样|是否|是不是|有没有|多少|谁",
+    re.IGNORECASE,
+)
+_ASKS = lazy(
+    r",\s*(?:(?:so|and|but|then)\s+)?(?:(?:can|could|would|will|do|did|have|are)\s+you|what|which|how|where|when|why"
+    r"|should\s+i)\b",
+    re.IGNORECASE,
+)
+_SUPPOSED = lazy(
+    r"\b(?:if|wish|wishes|wished|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|unless|otherwise|jk|kidding"
+    r"|joking|joked|sarcasm|as\s+though|said|says|saying|told|tells|asked|asks|replied|claims?|claimed|heard|according"
+    r"|rumou?rs?|supposedly|allegedly|apparently|quote|lyrics?|dreamed|dreamt|in\s+my\s+dream|once\s+upon)\b"
+    r"|/s\b|如果|要是|假如|假设|倘若|万一|开玩笑|据说|听说|说[：:，,“]|梦见|梦到|假装|假使|要不是",
+    re.IGNORECASE,
+)
+_DOUBTED = lazy(
+    r"\b(?:maybe|perhaps|probably|possibly|might|may\s+(?:have|be)|presumably|not\s+sure|almost|nearly|kinda|sort\s+of"
+    r"|think(?:ing)?\s+(?:about|of)|considering|would|could|should|guess)\b|也许|可能|或许|大概|说不定|应该|差点|考虑|好像",
+    re.IGNORECASE,
+)
+_WHO = (
+    r"(?:i|i['’]?m|i['’]ve|we|we['’]re|we['’]ve|he|he['’]s|she|she['’]s|they|it|it['’]s|you|my|our|his|her|their|this|that"
+    r"|there)"
+)
+_VERB = (
+    r"(?:live|lives|work|works|worked|love|loves|like|likes|enjoy|enjoys|hate|hates|prefer|prefers|have|has|own|owns|am"
+    r"|speak|speaks|play|plays|study|studies|moved|joined|started|quit|left|got|visited|adopted|bought|graduated|married"
+    r"|dislike|dislikes|don['’]t|doesn['’]t|no\s+longer|used\s+to|grew|was\s+born|currently|recently|now)"
+)
+_NAMED_VERB = r"[A-Z][\w’'-]*\s+(?:is|lives|works|moved|has|was)\b"
+_BETWEEN_CLAUSES = lazy(
+    rf"[;；—–]\s*|\s-+\s+|:\s+"
+    rf"|,\s*(?=(?:(?:and|but|so|yet|or|then|because|though|although|while|as|since|where|when|which|who)\s+)?{_WHO}\b)"
+    rf"|,?\s+(?=(?:and|but|so|because|cuz|though|although|while|when|whereas|yet|where)\s+(?:{_WHO}\b|{_NAMED_VERB}))"
+    rf"|,?\s+(?=(?:and|but)\s+(?:also\s+)?{_VERB}\b)"
+    rf"|,\s*(?={_NAMED_VERB})",
+    re.IGNORECASE,
+)
+# `Last week, I moved`, `Actually, I live`: they belong to what follows.
+_LEADING = lazy(
+    r"\W*(?:(?:and|but|so|well|yeah|actually)\W+)?(?:in|on|last|this|since|back\s+in|early|late|yesterday|today|a\s+few"
+    r"|two|three|four|five|\d+)\b[^,;]{0,30}"
+    r"|\W*(?:yesterday|today|actually|now|right\s+now|currently|these\s+days|nowadays|lately|recently|correction)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, and who says it; `begin` and `stop` count in the whole text."""
+
+    begin: int
+    stop: int
+    speaker: str | None
+
+
+def masked(text: str) -> str:
+    """The first part of a text, with code, quoted speech and bracketed asides blotted out; titles in quotes stay."""
+    head = text[:LONGEST_TEXT]
+    if "`" in head or "[" in head or ">" in head:
+        head = _CODE.sub(_blot, head)
+    return _QUOTED.sub(lambda found: found[0] if _is_title(found) else _blot(found), head)
+
+
+def _blot(found: re.Match[str]) -> str:
+    return MASK * len(found[0])
+
+
+def _is_title(found: re.Match[str]) -> bool:
+    inside = next(group for group in found.groups() if group is not None)
+    return inside[:1].isupper() and len(inside.split()) <= 8 and not _SPOKEN.search(inside)
+
+
+def sentences(masked_text: str, speaker: str | None, addressee: str | None) -> Iterator[Sentence]:
+    """The sentences of a masked text, without what they ask."""
+    begin = 0
+    for line in masked_text.splitlines(keepends=True):
+        said_by, body = _line_speaker(line, speaker, addressee)
+        for start, stop in _spans(line, body):
+            if (told := _told_until(line, start, stop)) > start:
+                yield Sentence(begin + start, begin + told, said_by)
+        begin += len(line)
+
+
+def _told_until(line: str, start: int, stop: int) -> int:
+    """Where a sentence stops telling: `I live in Oslo, can you …?` asks only from the comma on."""
+    if line[stop - 1] not in "?？":
+        return stop
+    asks = _ASKS.search(line, start, stop)
+    return asks.start() if asks else start
+
+
+def _line_speaker(line: str, speaker: str | None, addressee: str | None) -> tuple[str | None, int]:
+    """Who says a line, and where what is said begins: `Alice: …` is Alice's, `Note: …` the speaker's."""
+    found = _LINE_SPEAKER.match(line)
+    if not found:
+        return speaker, 0
+    label = found[1].strip()
+    if label.casefold() in _LABELS or len(label.split()) > 3:
+        return speaker, found.end()
+    if speaker is None:
+        return (label if label[:1].isupper() or not label.isascii() else None), found.end()
+    known = next((name for name in (speaker, addressee) if name and name.casefold() == label.casefold()), None)
+    return known, found.end()
+
+
+def _spans(line: str, body: int) -> Iterator[tuple[int, int]]:
+    start = body
+    for found in _SENTENCE.finditer(line, body):
+        if (
+            _ABBREVIATED.search(line, max(start, found.end() - 6), found.end())
+            and line[found.end() : found.end() + 1] == " "
+        ):
+            continue
+        if start < found.end() <= start + LONGEST_SENTENCE:
+            yield start, found.end()
+        start = found.end()
+
+
+def clauses(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """Where the clauses of a sentence begin and stop."""
+    start = sentence.begin
+    for cut in _BETWEEN_CLAUSES.finditer(text, sentence.begin, sentence.stop):
+        if _LEADING.fullmatch(text, start, cut.start()):
+            continue
+        yield start, cut.start()
+        start = cut.end()
+    yield start, sentence.stop
+
+
+def asserts(sentence: str) -> bool:
+    """Whether a sentence is neither a question nor a supposition, a joke or what somebody else said."""
+    return not _QUESTION.search(sentence) and not _SUPPOSED.search(sentence)
+
+
+def is_doubted(clause: str) -> bool:
+    """Whether a clause says that something may be so."""
+    return bool(_DOUBTED.search(clause))
+
+
+_TIME = (
+    r"(?:in|on|since|back\s+in|last|this|early|late|around|yesterday|today|a\s+few|two|three|\d+)\b"
+    r"[^,;.!?\x1f]{0,30}?,?\s+"
+)
+_CALENDAR = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn"
+    r"|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+)
+_OPENER = lazy(
+    r"[\s,.!\"“”\x1f]*(?:(?:and|but|so|also|well|yeah|yes|yep|yup|no|nope|nah|oh|ah|hey|hi|hello|btw|by\s+the\s+way|actually"
+    r"|honestly|basically|anyway|fyi|ok|okay|now|currently|these\s+days|nowadays|lately|recently|right\s+now|today"
+    r"|at\s+the\s+moment|as\s+for\s+me|for\s+me|personally|in\s+fact|to\s+be\s+honest|tbh|fun\s+fact|update|guess\s+what"
+    r"|you\s+know|i\s+mean|plus|luckily|sadly|unfortunately|fortunately|finally|then|wow|thanks|haha|lol|sure|because|cuz"
+    r"|though|correction|sorry|then|of\s+course|as\s+you\s+know|still)\b[\s,!:.-]*)*"
+    rf"(?:{_TIME}(?=(?:i|we|he|she|my|our)\b|(?!{_CALENDAR})(?-i:{CAPITALISED})\s))?",
+    re.IGNORECASE,
+)
+_KIN_WORD = "|".join(sorted(KIN, key=len, reverse=True))
+_OLDER = (
+    r"(?:(?:older|elder|younger|little|big|baby|twin|best|new|old|late|eldest|oldest|youngest|dear|good|close)\s+)*"
+)
+KIN_NAMED = lazy(
+    rf"(?P<owner>\b(?:[Mm]y|[Oo]ur)|\b{CAPITALISED}['’]s)\s+(?P<ex>ex[-\s])?{_OLDER}(?P<kin>{_KIN_WORD})\b"
+    rf"(?P<own>['’]s)?(?:(?P<comma>,)?\s+(?:(?:named|called)\s+)?(?P<name>{CAPITALISED}(?:\s+{CAPITALISED})?))?",
+)
+_PRONOUN = lazy(
+    r"(?:(?P<and>(?:my\s+[\w-]+|[A-Z][\w’'-]+)\s+and\s+)?(?P<i>i)|(?P<we>we)|(?P<he>he)|(?P<she>she))"
+    r"(?P<clitic>['’]?m\b|['’](?:ve|s|re|d|ll)\b)?(?=\s)",
+    re.IGNORECASE,
+)
+_OWN = lazy(r"(?P<mine>my|our)\s+|(?P<his>his|her)\s+", re.IGNORECASE)
+_WORD = lazy(r"\s*([a-zA-Z]+(?:['’][a-zA-Z]+)?),?(?=\s|$)")
+
+_BE = word_set("am is are was were been be 'm 's 're m")
+_PAST = word_set("was were did had didn't didnt wasn't weren't hadn't")
+_HAVE = word_set("have has 've had haven't hasn't hadn't")
+_DO = word_set("do does did don't dont doesn't doesnt didn't didnt")
+_NOT = word_set(
+    """
+    not never don't dont doesn't doesnt didn't didnt isn't isnt aren't wasn't weren't haven't hasn't"""
+)
+_MODAL = word_set(
+    "will would could should might may must shall 'll 'd won't wouldn't couldn't shouldn't gonna can't cannot can"
+)
+_ADVERBS = word_set(
+    """
+    really actually currently now still just also recently finally always absolutely totally both only
+    definitely truly personally especially particularly simply mostly mainly generally usually often sometimes
+    already officially happily proudly originally previously formerly even all genuinely honestly normally
+    obviously basically lately permanently temporarily primarily quite so very pretty super kind"""
+)
+_PARTICIPLES = word_set("been lived worked moved always got had gone visited become never just recently only")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom a clause is about, and how sure that is."""
+
+    name: str
+    confidence: float = 1.0
+    plural: bool = False
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """What stands between a subject and the word that carries the meaning."""
+
+    place: int
+    be: bool = False
+    have: bool = False
+    past: bool = False
+    negated: bool = False
+    ended: bool = False
+    used_to: bool = False
+    modal: bool = False
+    do: bool = False
+
+    @property
+    def perfect(self) -> bool:
+        """Have been, have lived."""
+        return self.have and not self.past
+
+
+def after_opener(text: str, begin: int, stop: int) -> int:
+    """Where a clause's subject may stand: after `well, actually,` and `last week,`."""
+    found = _OPENER.match(text, begin, stop)
+    return found.end() if found else begin
+
+
+def pronoun_at(text: str, begin: int, stop: int) -> re.Match[str] | None:
+    """`I`, `we`, `he` or `she`, with what is stuck to it."""
+    return _PRONOUN.match(text, begin, stop)
+
+
+def own_at(text: str, begin: int, stop: int) -> re.Match[str] | None:
+    """`my`, `our`, `his` or `her`."""
+    return _OWN.match(text, begin, stop)
+
+
+def possessor_at(text: str, begin: int, stop: int) -> tuple[str, int] | None:
+    """`Anna's `, and where what is hers begins."""
+    span = name_at(text, begin, stop)
+    if span and text[span[1] : span[1] + 3] in {"'s ", "’s "}:
+        return text[span[0] : span[1]], span[1] + 3
+    return None
+
+
+def verb_at(text: str, place: int, stop: int, clitic: str = "") -> Verb:
+    """The auxiliaries, adverbs and negations from a place on."""
+    verb = Verb(place)
+    if clitic:
+        verb = _taken(verb, clitic.lower().replace("’", "'"), text, place, stop)
+    while found := _WORD.match(text, verb.place, stop):
+        word = found[1].lower().replace("’", "'")
+        if word in {"no", "used"}:
+            verb, more = _two_words(verb, word, text, found.end(), stop)
+            if not more:
+                return verb
+            continue
+        if not (
+            word in _ADVERBS
+            or (word == "got" and verb.have)
+            or word in _BE
+            or word in _HAVE
+            or word in _DO
+            or word in _NOT
+            or word in _MODAL
+        ):
+            return verb
+        if word in _ADVERBS and "," in found[0]:
+            return verb
+        verb = replace(_taken(verb, word, text, found.end(), stop), place=found.end())
+    return verb
+
+
+def _two_words(verb: Verb, word: str, text: str, place: int, stop: int) -> tuple[Verb, bool]:
+    """`no longer`, `used to`."""
+    found = _WORD.match(text, place, stop)
+    second = found[1].lower() if found else ""
+    if found and word == "no" and second == "longer":
+        return replace(verb, negated=True, ended=True, place=found.end()), True
+    if found and word == "used" and second == "to":
+        return replace(verb, past=True, used_to=True, place=found.end()), True
+    return verb, False
+
+
+def _taken(verb: Verb, word: str, text: str, place: int, stop: int) -> Verb:
+    if word == "'s":
+        after = _WORD.match(text, place, stop)
+        word = "has" if after and after[1].lower() in _PARTICIPLES else "is"
+    return replace(
+        verb,
+        be=verb.be or word in _BE or word in {"isn't", "isnt", "aren't", "wasn't", "weren't"},
+        have=verb.have or word in _HAVE,
+        past=verb.past or word in _PAST,
+        negated=verb.negated or word in _NOT,
+        modal=verb.modal or word in _MODAL,
+        do=verb.do or word in _DO,
+    )

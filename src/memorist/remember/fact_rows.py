@@ -1,0 +1,213 @@
+"""Facts as rows of the store, the claims they rest on, and a fact told directly."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from memorist.errors import InvalidInput
+from memorist.model import Fact, Kind, Memory, Times, When, fingerprint, instant, isoformat
+from memorist.remember.record import checked_text, record
+from memorist.remember.timeline import Claim, Form, Segment, folded, forms
+
+ONE_VALUED = frozenset(
+    [
+        "lives_in",
+        "works_at",
+        "works_as",
+        "job_title",
+        "employer",
+        "name",
+        "age",
+        "born_on",
+        "born_in",
+        "birthday",
+        "married_to",
+        "partner",
+        "mother",
+        "father",
+        "current_project",
+        "email",
+        "phone",
+    ]
+)
+"""Relations that have one value at a time: a new one supersedes the old."""
+_ONE_OF_A_KIND = ("favourite_", "favorite_", "years_at_", "current_")
+"""Beginnings of relations that are one-valued whatever follows."""
+
+
+def one_valued(relation: str) -> bool:
+    """Whether a relation has one value at a time."""
+    return relation in ONE_VALUED or relation.startswith(_ONE_OF_A_KIND)
+
+
+def sentence(fact: Fact) -> str:
+    """A fact in words: `Alice lives in Stockholm.`"""
+    return f"{fact.subject} {fact.relation.replace('_', ' ')} {fact.object}."
+
+
+CLAIMS = "claims"
+"""Where a fact keeps what it rests on, in its metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What has one value at a time: a one-valued relation of somebody, or one value of another relation."""
+
+    scope: str
+    subject: str
+    relation: str
+    value: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of its memories; the scope is theirs."""
+        parts = ["fact", folded(self.subject), self.relation, *([folded(self.value)] if self.value else [])]
+        return "/".join(parts)
+
+
+def slot_of(fact: Fact, scope: str) -> Slot:
+    """The slot that a fact fills."""
+    return Slot(scope, fact.subject, fact.relation, None if one_valued(fact.relation) else fact.object)
+
+
+def claims_in(rows: Iterable[Memory]) -> list[Claim]:
+    """All that a slot's memories rest on, each claim once."""
+    return list(dict.fromkeys(claim for row in rows for claim in _claims(row)))
+
+
+def settled(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
+    """The memories of a slot that rests on these claims; the same claims give the same memories."""
+    found = forms(claims)
+    current = [form.segment for form in found if form.retracted_at is None]
+    versions = defaultdict[str, list[Form]](list)
+    for form in sorted(found, key=lambda form: (form.retracted_at is None, form.ingested_at, form.segment.name)):
+        versions[_holder(form, current, slot)].append(form)
+    return [
+        _row(slot, form, version, holder, _successor(form.segment, current, slot))
+        for holder, history in versions.items()
+        for version, form in enumerate(history, 1)
+    ]
+
+
+def _successor(segment: Segment, current: Sequence[Segment], slot: Slot) -> str | None:
+    """The id of the value that came after."""
+    later = [one for one in current if one.start == segment.end and one.start != one.end]
+    return _id(slot, later[0]) if later and segment.end is not None else None
+
+
+def _holder(form: Form, current: Sequence[Segment], slot: Slot) -> str:
+    """Under whose id a form stands: its own segment's, else that of the one that now covers its start."""
+    segment = form.segment
+    if all(one.name != segment.name for one in current):
+        covering = (
+            one for one in current if one.start <= segment.start and (one.end is None or segment.start < one.end)
+        )
+        segment = next(covering, segment)
+    return _id(slot, segment)
+
+
+def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | None) -> Memory:
+    segment = form.segment
+    newest = max(segment.claims, key=lambda claim: (claim.known, claim.since, claim.source or ""))
+    fact = Fact(slot.subject, slot.relation, newest.value)
+    expiries = [claim.expires_at for claim in segment.claims]
+    memory = record(
+        newest.text or sentence(fact),
+        form.ingested_at,
+        kind=Kind.SEMANTIC,
+        key=slot.key,
+        scope=slot.scope,
+        at=segment.start,
+        source=segment.claims[0].source,
+        confidence=max(claim.confidence for claim in segment.claims),
+        trust=max(claim.trust for claim in segment.claims),
+        classification=max(claim.classification for claim in segment.claims),
+        expires_at=None if None in expiries else max(filter(None, expiries)),
+        metadata={CLAIMS: [claim_to_data(claim) for claim in segment.claims]},
+    )
+    times = replace(memory.times, valid_to=segment.end, expired_at=form.expired_at, retracted_at=form.retracted_at)
+    past = form.retracted_at is not None
+    return replace(
+        memory,
+        id=fingerprint("form", _id(slot, segment), isoformat(form.ingested_at)) if past else holder,
+        times=times,
+        fact=fact,
+        version=version,
+        version_of=holder if past else None,
+        superseded_by=holder if past else successor,
+    )
+
+
+def _id(slot: Slot, segment: Segment) -> str:
+    value, start = segment.name
+    return fingerprint("fact", slot.scope, slot.key, value, isoformat(start))
+
+
+def claim_to_data(claim: Claim) -> dict[str, Any]:
+    """A claim as JSON; what has its default is left out."""
+    return {
+        name: isoformat(value) if isinstance(value, datetime) else value
+        for name in Claim.__slots__
+        if (value := getattr(claim, name)) != DEFAULTS.get(name)
+    }
+
+
+def claim_from_data(data: Mapping[str, Any]) -> Claim:
+    """The inverse of `claim_to_data`."""
+    given: dict[str, Any] = {name: instant(value) if name in MOMENTS else value for name, value in data.items()}
+    return Claim(**given)
+
+
+MOMENTS = ("since", "until", "known", "expires_at")
+DEFAULTS: Mapping[str, Any] = {
+    name: field.default for name, field in Claim.__dataclass_fields__.items() if not name.startswith("_")
+}
+
+
+def _claims(row: Memory) -> list[Claim]:
+    if CLAIMS in row.metadata:
+        return [claim_from_data(data) for data in row.metadata[CLAIMS]]
+    return [] if row.fact is None else [_written_directly(row, row.fact, row.times)]
+
+
+def _written_directly(row: Memory, fact: Fact, times: Times) -> Claim:
+    """A fact from elsewhere, such as an import, as the claim it makes."""
+    until = times.valid_to if times.expired_at is None else None
+    return Claim(fact.object, times.valid_from, times.ingested_at, until, source=row.origin.source, text=row.text)
+
+
+class FactFields(TypedDict, total=False):
+    """The keywords of `relate`."""
+
+    valid_from: When | None
+    valid_to: When | None
+    ingested_at: When | None
+    source: str | None
+    scope: str
+
+
+def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[FactFields]) -> tuple[Slot, Claim]:
+    """What `relate` claims, and of which slot."""
+    for part in (fact.subject, fact.relation, fact.object):
+        checked_text(part)
+    since = _moment(given.get("valid_from")) or now
+    until = _moment(given.get("valid_to"))
+    if until is not None and until <= since:
+        raise InvalidInput("valid_to is not after valid_from", remedy="Give an end that lies after the beginning.")
+    claim = Claim(
+        fact.object,
+        since,
+        _moment(given.get("ingested_at")) or now,
+        until,
+        source=given.get("source"),
+        text=None if text is None else checked_text(text),
+    )
+    return slot_of(fact, given.get("scope", "global")), claim
+
+
+def _moment(given: When | None) -> datetime | None:
+    return None if given is None else instant(given)

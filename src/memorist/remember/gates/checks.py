@@ -1,0 +1,249 @@
+"""The single gates: size, secrets, instructions, repeats, echoes of a recall, noise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from memorist.model import Fact, Kind, Memory, memory_id
+from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
+from memorist.text.chatter import bare, says_nothing
+from memorist.text.gist import Copies, copies, gist, pieces_of, repeats
+from memorist.text.injection import instructions_in
+from memorist.text.patterns import lazy
+from memorist.text.secrets import masked, secrets_in
+
+SIZE_GATE = "size"
+
+
+def size(memory: Memory, context: GateContext) -> Verdict | None:
+    """Refuse a text of more characters than the policy allows."""
+    longest = context.policy.longest_text
+    length = max(len(memory.text), len(memory.original or ""))
+    if not longest or length <= longest:
+        return None
+    reason = f"has {length:,} characters, more than {longest:,}"
+    return Verdict(SIZE_GATE, "refuse", reason, memory, final="nothing was written")
+
+
+DUPLICATE_GATE = "duplicates"
+
+
+def duplicates(memory: Memory, context: GateContext) -> Verdict | None:
+    """Skip what a memory of the same scope, session and kind says already; an update is never a repeat."""
+    if context.policy.duplicates == "keep" or has_own_place(memory):
+        return None
+    new = gist(memory.text)
+    for known, said in context.nearest(memory):
+        if known.id != memory.id and _beside(memory, known) and repeats(new, said):
+            how = "the same as" if known.text == memory.text else "nothing beyond"
+            return Verdict(DUPLICATE_GATE, "skip", f"says {how} {known.id}", memory, about=(known.id,))
+    return None
+
+
+def _beside(memory: Memory, known: Memory) -> bool:
+    """Whether a known memory still stands, and was told in the same place by the same one."""
+    times, now = known.times, memory.times.ingested_at
+    current = (
+        times.retracted_at is None
+        and (times.valid_to is None or times.valid_to > now)
+        and (times.expires_at is None or times.expires_at > now)
+    )
+    return (
+        current
+        and known.kind == memory.kind
+        and known.origin.session == memory.origin.session
+        and known.origin.speaker == memory.origin.speaker
+        and known.original == memory.original
+    )
+
+
+INSTRUCTION_GATE, INSTRUCTION_FLAG = "instructions", "instructions"
+
+
+def instructions(memory: Memory, context: GateContext) -> Verdict | None:
+    """Mark or refuse orders to the model, role markers, imitated calls of tools and requests to leak."""
+    if context.policy.instructions == "keep" or INSTRUCTION_FLAG in memory.worth.flags:
+        return None
+    reasons = instructions_in(memory.text) + (instructions_in(memory.original) if memory.original else [])
+    if not reasons:
+        return None
+    reason = "; ".join(dict.fromkeys(reasons))
+    if context.policy.instructions == "refuse":
+        return Verdict(INSTRUCTION_GATE, "refuse", reason, memory, final="nothing was written")
+    return Verdict(INSTRUCTION_GATE, "mark", reason, distrusted(memory, INSTRUCTION_FLAG))
+
+
+LOOP_GATE, LOOP_FLAG = "loops", "loop"
+FEWEST = 3
+"""Sentences copied, and memories they come from: quoting one or two is a conversation."""
+COPIED = 0.8
+"""The share of a text's letters that copied sentences make up."""
+MOST_LINES = 50
+
+_HEADER = lazy(r"^(?:Memories|Facts), as data and not as instructions:\s*$", re.MULTILINE)
+_ITEM = lazy(r"^(?:\[\d{1,3}\] \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)? |- .+; id [0-9a-f]{8}\)$)", re.MULTILINE)
+
+
+def loops(memory: Memory, context: GateContext) -> Verdict | None:
+    """Skip a text in the form of our own contexts, or put together of sentences that other memories hold."""
+    if context.policy.loops == "keep" or memory.kind is not Kind.EPISODIC or LOOP_FLAG in memory.worth.flags:
+        return None
+    form, pieces = form_of(memory.text), pieces_of(memory.text)
+    if form is None and not _may_be_copied(pieces, memory, context):
+        return None
+    found = copies(pieces, _places(pieces, memory, context))
+    if form is None and not is_loop(found):
+        return None
+    reason = form or describe_copies(found)
+    if context.policy.loops == "skip":
+        return Verdict(LOOP_GATE, "skip", reason, memory, about=found.sources)
+    return Verdict(LOOP_GATE, "mark", reason, quietened(memory, LOOP_FLAG), about=found.sources)
+
+
+def form_of(text: str) -> str | None:
+    """What the form of a text alone shows: that recall wrote it."""
+    items = len(_ITEM.findall(text))
+    if items and _HEADER.search(text):
+        return "is a context that recall wrote"
+    return "is a list of recalled memories" if items >= FEWEST else None
+
+
+def is_loop(found: Copies) -> bool:
+    """Whether a text is recalled context rather than somebody quoting."""
+    return found.sentences >= FEWEST and len(found.sources) >= FEWEST and found.share >= COPIED
+
+
+def describe_copies(found: Copies) -> str:
+    """What was copied, in words."""
+    return f"repeats {found.sentences} sentences of {len(found.sources)} memories, {found.share:.0%} of it"
+
+
+def _may_be_copied(pieces: list[str], memory: Memory, context: GateContext) -> bool:
+    """One look-up spares the rest: of a text that is nearly all copied, the longest sentence is."""
+    if len(pieces) < FEWEST:
+        return False
+    longest = max(pieces, key=len)
+    return longest in _places([longest], memory, context)
+
+
+def _places(pieces: list[str], memory: Memory, context: GateContext) -> dict[str, list[str]]:
+    """Which memories hold each piece, of those that any does."""
+    where: dict[str, list[str]] = {}
+    for piece in pieces[:MOST_LINES]:
+        if known := [one for one in context.holding(piece, memory.scope) if one != memory.id]:
+            where[piece] = known
+    return where
+
+
+NOISE_GATE, NOISE_FLAG = "noise", "noise"
+
+
+def noise(memory: Memory, context: GateContext) -> Verdict | None:
+    """Mark or skip what says nothing: by its phrases, or because the bank has learnt that very text."""
+    if context.policy.noise == "keep" or not may_be_noise(memory):
+        return None
+    said = spoken(memory)
+    if says_nothing(said):
+        return verdict(memory, context.policy.noise, "is a phrase of courtesy or of knowing nothing")
+    if context.learnt and bare(said) in {bare(text) for text in context.learnt}:
+        return verdict(memory, context.policy.noise, "is in the noise bank")
+    return None
+
+
+def may_be_noise(memory: Memory) -> bool:
+    """Whether it was said, and is not known as noise yet."""
+    return memory.kind is Kind.EPISODIC and NOISE_FLAG not in memory.worth.flags
+
+
+def verdict(memory: Memory, policy: str, reason: str) -> Verdict:
+    """What is done with noise."""
+    if policy == "skip":
+        return Verdict(NOISE_GATE, "skip", reason, memory)
+    return Verdict(NOISE_GATE, "mark", reason, quietened(memory, NOISE_FLAG))
+
+
+SECRET_GATE = "secrets"  # noqa: S105  # the name of a gate
+
+
+def secrets(memory: Memory, context: GateContext) -> Verdict | None:
+    """Mask or refuse keys, tokens, passwords and numbers of cards and accounts."""
+    if context.policy.secrets == "keep":
+        return None
+    kinds = kinds_in(memory)
+    if not kinds:
+        return None
+    reason = f"holds {', '.join(kinds)}"
+    if context.policy.secrets == "refuse":
+        return Verdict(SECRET_GATE, "refuse", reason, memory, final="nothing was written")
+    return Verdict(
+        SECRET_GATE, "mask", reason, _renamed(without_secrets(memory), memory), final="the secret was never written"
+    )
+
+
+def kinds_in(memory: Memory) -> list[str]:
+    """The kinds of secrets in anything that a memory says."""
+    return list(dict.fromkeys(one.kind for text in _texts(memory) for one in secrets_in(text)))
+
+
+def without_secrets(memory: Memory) -> Memory:
+    """The memory with its secrets masked, wherever they stand."""
+    origin, fact = memory.origin, memory.fact
+    return replace(
+        memory,
+        text=masked(memory.text),
+        original=memory.original and masked(memory.original),
+        topic=memory.topic and masked(memory.topic),
+        keywords=tuple(map(masked, memory.keywords)),
+        origin=replace(origin, source=origin.source and masked(origin.source)),
+        metadata=_masked(memory.metadata),
+        fact=fact and Fact(masked(fact.subject), fact.relation, masked(fact.object)),
+    )
+
+
+def _renamed(memory: Memory, given: Memory) -> Memory:
+    """Under the id of what is kept: one of the secret's own text would let it be guessed at."""
+    origin = given.origin
+    if origin.key is not None:
+        return memory
+    where: dict[str, Any] = {"scope": given.scope, "session": origin.session, "position": origin.position}
+    loose = memory_id(given.text, **where, source=origin.source) == given.id
+    at = None if loose else given.times.valid_from
+    return replace(memory, id=memory_id(memory.text, **where, source=memory.origin.source, at=at))
+
+
+def _texts(memory: Memory) -> list[str]:
+    origin = memory.origin
+    parts = (memory.text, memory.original, memory.topic, *memory.keywords, origin.source)
+    return [text for part in (*parts, *_strings(memory.metadata)) if (text := part)]
+
+
+def _strings(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for one in cast("Mapping[str, object]", value).items() for text in _pair(*one)]
+    if isinstance(value, list | tuple):
+        return [text for one in cast("Sequence[object]", value) for text in _strings(one)]
+    return []
+
+
+def _pair(name: str, value: object) -> list[str]:
+    """A named value as it would stand in a text, so that `{"password": "…"}` is seen for what it is."""
+    return [f"{name}: {value}"] if isinstance(value, str) else _strings(value)
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, Mapping):
+        return {name: _masked_pair(name, one) for name, one in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_masked(one) for one in cast("Sequence[Any]", value)]
+    return value
+
+
+def _masked_pair(name: str, value: Any) -> Any:
+    return masked(f"{name}: {value}").removeprefix(f"{name}: ") if isinstance(value, str) else _masked(value)

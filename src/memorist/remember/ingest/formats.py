@@ -1,0 +1,158 @@
+"""The format of a file, detected from its content, and its text, decoded."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import IO
+
+from memorist.errors import InvalidInput
+from memorist.remember.ingest.model import Cleaned, Skipped
+from memorist.text.patterns import lazy
+
+HEAD = 64 * 1024
+LONGEST_LINE = 64 * 1024 * 1024
+NOT_UTF8 = "bytes that are not UTF-8 replaced"
+NUL = "NUL characters removed"
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_BINARY = (
+    *(b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"OggS", b"ID3", b"\x7fELF", b"SQLite format 3\0"),
+    *(b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"Rar!", b"\xfd7zXZ", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"),
+)
+_ESCAPED = lazy("[\udc80-\udcff]")
+_CONTROL = lazy("[\0-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+_TOLERATED = 0.1
+
+
+def encoding_of(head: bytes) -> str:
+    """The encoding a file's first bytes announce; UTF-8 where they announce none."""
+    return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
+
+
+def refuse_binary(head: bytes, name: str) -> None:
+    """Refuse bytes that are no text, or text in an encoding that cannot be told."""
+    encoding = encoding_of(head)
+    if encoding == "utf-8" and head.startswith(_BINARY):
+        raise InvalidInput(f"{name} is a binary file, not text", remedy="Give text, Markdown, JSON or JSONL.")
+    decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
+    text = decoder.decode(head)
+    if len(_CONTROL.findall(text)) > _TOLERATED * len(text):
+        raise InvalidInput(f"{name} is a binary file, not text", remedy="Give text, Markdown, JSON or JSONL.")
+    if len(_ESCAPED.findall(text)) + text.count("\ufffd") > _TOLERATED * len(text):
+        raise InvalidInput(
+            f"{name} is not UTF-8 text", remedy="Convert it first, as with iconv -f GB18030 -t UTF-8 FILE."
+        )
+
+
+def text_of(data: bytes, name: str) -> tuple[str, list[Cleaned]]:
+    """The text of a whole file with plain line ends, and how it was cleaned."""
+    encoding = encoding_of(data)
+    text = data.decode(encoding, _errors(encoding)).replace("\r\n", "\n").replace("\r", "\n")
+    notes: list[Cleaned] = []
+    for sign, put, reason in ((_ESCAPED, "\ufffd", NOT_UTF8), (lazy("\0"), "", NUL)):
+        if first := sign.search(text):
+            line = text.count("\n", 0, first.start()) + 1
+            notes.append(Cleaned(f"{name}:{line}", reason))
+            text = sign.sub(put, text)
+    return text, notes
+
+
+def lines(stream: IO[bytes], name: str) -> Iterator[tuple[str, str] | Skipped | Cleaned]:
+    """The lines that hold anything, each with its place; read one by one, however long the file."""
+    head = stream.read(4)
+    stream.seek(0)
+    encoding = encoding_of(head)
+    text = io.TextIOWrapper(stream, encoding, _errors(encoding))
+    number = 0
+    try:
+        while line := text.readline(LONGEST_LINE):
+            number += 1
+            where = f"{name}:{number}"
+            if len(line) == LONGEST_LINE and not line.endswith("\n"):
+                yield Skipped(where, f"a line longer than {LONGEST_LINE:,} characters")
+                _to_line_end(text)
+                continue
+            cleaned = _ESCAPED.sub("\ufffd", line)
+            if cleaned != line:
+                yield Cleaned(where, NOT_UTF8)
+            if "\0" in cleaned:
+                yield Cleaned(where, NUL)
+                cleaned = cleaned.replace("\0", "")
+            if cleaned.strip():
+                yield where, cleaned
+    finally:
+        text.detach()
+
+
+def _to_line_end(text: io.TextIOWrapper) -> None:
+    while (more := text.readline(LONGEST_LINE)) and not more.endswith("\n"):
+        pass
+
+
+def _errors(encoding: str) -> str:
+    return "surrogateescape" if encoding.startswith("utf-8") else "replace"
+
+
+FORMATS = ("messages", "jsonl", "json", "markdown", "text", "chatgpt", "claude", "mem0")
+ZIP = b"PK\x03\x04"
+_JSON = lazy(r"\s*(?:\{\s*[\"}]|\[\s*[{\"\]])")
+_LINES = (".jsonl", ".ndjson")
+_MARKDOWN = (".md", ".markdown", ".mdx", ".mkd")
+_PROSE = (".txt", ".text", "")
+_HEADING = lazy(r"^#{1,6} \S", re.MULTILINE)
+
+
+def check_format(format: str | None) -> None:
+    """Refuse a format that no reader has."""
+    if format is not None and format not in FORMATS:
+        raise InvalidInput(f"format {format!r} is unknown", remedy=f"Choose one of {', '.join(FORMATS)}.")
+
+
+def kind_of(head: bytes, name: str) -> str:
+    """How to read a file that begins with these bytes: zip, jsonl, json, markdown or text."""
+    if head.startswith(ZIP):
+        return "zip"
+    refuse_binary(head, name)
+    text = text_of(_whole_characters(head), name)[0]
+    suffix = suffix_of(name)
+    if _JSON.match(text):
+        return "jsonl" if suffix in _LINES or _has_json_lines(text) else "json"
+    if suffix == ".json" or suffix in _LINES:
+        return "json" if suffix == ".json" else "jsonl"
+    if suffix in _MARKDOWN or (suffix in _PROSE and len(_HEADING.findall(text)) >= 2):
+        return "markdown"
+    return "text"
+
+
+def suffix_of(name: str) -> str:
+    """The ending of a file's name in lower case, with its dot; empty where it has none."""
+    last = name.rsplit("/", 1)[-1]
+    return f".{last.rsplit('.', 1)[-1].lower()}" if "." in last[1:] else ""
+
+
+def _has_json_lines(text: str) -> bool:
+    """Whether the first line is a whole document and another follows."""
+    first, _, rest = text.strip().partition("\n")
+    if not rest.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _whole_characters(head: bytes) -> bytes:
+    """The bytes without a character cut off at their end."""
+    if encoding_of(head).startswith("utf-8"):
+        return head[: len(head) - next((n for n in (1, 2, 3) if head[-n : -n + 1 or None] >= b"\xc0"), 0)]
+    return head[: len(head) // 4 * 4]

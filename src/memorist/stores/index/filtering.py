@@ -1,0 +1,143 @@
+"""Filters, times and links in the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memorist.model import FactGraph, Filter
+from memorist.stores.index.columns import Columns, Growing, IndexEntry, micros
+
+
+class MentionIndex:
+    """Spans of time that memories mention, each with its row; append-only."""
+
+    def __init__(self) -> None:
+        self._spans = Growing(np.int64, 3)
+
+    def extend(self, entries: Sequence[IndexEntry], start: int) -> None:
+        """Append the mentions of entries whose rows begin at `start`."""
+        spans = [(row, *span) for row, entry in enumerate(entries, start) for span in entry.mentions]
+        if spans:
+            self._spans.extend(np.array(spans, np.int64))
+
+    def taken(self, rows: NDArray[np.intp]) -> MentionIndex:
+        """The mentions of some of the rows, renumbered."""
+        kept, spans = MentionIndex(), self._spans.first(len(self._spans))
+        place = np.searchsorted(rows, spans[:, 0])
+        same = (place < len(rows)) & (rows[np.minimum(place, len(rows) - 1)] == spans[:, 0]) if len(rows) else place < 0
+        if same.any():
+            kept._spans.extend(np.column_stack((place[same], spans[same, 1:])))
+        return kept
+
+    def distances(self, said: NDArray[np.int64], start: int, end: int) -> NDArray[np.int64]:
+        """Microseconds from each row, by what it says or when it was said, to the window [start, end)."""
+        away = np.maximum(np.maximum(start - said, said - (end - 1)), 0)
+        spans = self._spans.first(len(self._spans))
+        spans = spans[spans[:, 0] < len(said)]
+        gaps = np.maximum(np.maximum(start - (spans[:, 2] - 1), spans[:, 1] - (end - 1)), 0)
+        np.minimum.at(away, spans[:, 0], gaps)
+        return away
+
+
+Mask = NDArray[np.bool_]
+
+
+def admitted(where: Filter, columns: Columns, alive: Mask) -> Mask:
+    """Which of the first `len(alive)` rows are alive and pass the filter."""
+    mask = alive.copy()
+    for condition in (*_labels(where, columns, len(alive)), *_times(where, columns, len(alive))):
+        mask &= condition
+    return mask
+
+
+def _labels(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
+    if where.scopes is not None:
+        yield columns.scope.among(where.scopes, count)
+    if where.kinds is not None:
+        yield columns.kind.among(where.kinds, count)
+    if where.topic is not None:
+        yield columns.topic.among((where.topic,), count)
+    if where.tier is not None:
+        yield columns.tier.among((where.tier,), count)
+    yield columns.classification.first(count) <= where.max_classification
+
+
+def _times(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
+    valid_from = columns.valid_from.first(count)
+    if where.since is not None:
+        yield valid_from >= micros(where.since)
+    if where.until is not None:
+        yield valid_from <= micros(where.until)
+    if where.known_at is not None:
+        yield columns.ingested_at.first(count) <= micros(where.known_at)
+        yield columns.retracted_at.first(count) > micros(where.known_at)
+    if where.as_of is not None:
+        yield valid_from <= micros(where.as_of)
+        if not where.include_expired:
+            yield from _still_valid(where, columns, count, micros(where.as_of))
+
+
+def _still_valid(where: Filter, columns: Columns, count: int, as_of: int) -> Iterator[Mask]:
+    yield columns.expires_at.first(count) > as_of
+    open_ended = columns.valid_to.first(count) > as_of
+    if where.known_at is not None:
+        open_ended |= columns.expired_at.first(count) > micros(where.known_at)
+    yield open_ended
+
+
+class Relations:
+    """Edges between entities, each with the row of the memory it comes from; append-only."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, int] = {}
+        self._source = Growing(np.int32)
+        self._target = Growing(np.int32)
+        self._rows = Growing(np.int32)
+        self._graph: FactGraph | None = None
+        self._lock = Lock()
+
+    def extend(self, entries: Sequence[IndexEntry], start: int) -> None:
+        """Append the edges of entries whose rows begin at `start`."""
+        edges = [(row, *pair) for row, entry in enumerate(entries, start) for pair in entry.pairs]
+        self._append([(row, self._node(source), self._node(target)) for row, source, target in edges])
+
+    def taken(self, rows: NDArray[np.intp]) -> Relations:
+        """The edges of some of the rows, renumbered."""
+        kept = Relations()
+        kept._nodes = self._nodes
+        new = np.full(int(max(rows.max(initial=-1), self._rows.first(len(self._rows)).max(initial=-1))) + 1, -1)
+        new[rows] = np.arange(len(rows))
+        columns = [column.first(len(column)).tolist() for column in (self._rows, self._source, self._target)]
+        edges = zip(*columns, strict=True)
+        kept._append([(int(new[row]), source, target) for row, source, target in edges if new[row] >= 0])
+        return kept
+
+    def graph(self, ids: Sequence[str], count: int) -> tuple[FactGraph, NDArray[np.int32]]:
+        """The graph of the first `count` rows, and the row of each edge; the same object while no edge is new."""
+        rows = self._rows.first(int(np.searchsorted(self._rows.first(len(self._rows)), count)))
+        with self._lock:
+            known = self._graph
+            if known is None or len(known.memories) != len(rows):
+                known = self._graph = self._made(ids, rows)
+        return known, rows
+
+    def _made(self, ids: Sequence[str], rows: NDArray[np.int32]) -> FactGraph:
+        size = len(rows)
+        numbers: list[int] = rows.tolist()
+        memories = [ids[row] for row in numbers]
+        return FactGraph(dict(self._nodes), self._source.first(size), self._target.first(size), memories)
+
+    def _append(self, edges: Sequence[tuple[int, int, int]]) -> None:
+        if edges:
+            rows, source, target = np.array(edges, np.int32).T
+            # The rows come last: a reader that sees them finds the rest in place.
+            self._source.extend(source)
+            self._target.extend(target)
+            self._rows.extend(rows)
+
+    def _node(self, entity: str) -> int:
+        return self._nodes.setdefault(entity, len(self._nodes))

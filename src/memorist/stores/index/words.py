@@ -1,0 +1,238 @@
+"""The words of the memories: lexicon and postings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memorist.text.words import stem, stem_all
+
+T = TypeVar("T")
+_SMALL = 1024
+
+
+class Matches(NamedTuple):
+    """Lexemes that a query word stands for, and how much each of them counts."""
+
+    lexemes: NDArray[np.int32]
+    weights: NDArray[np.float64]
+
+
+def matches(lexemes: Sequence[int]) -> Matches:
+    """Lexemes that count 1 each."""
+    return Matches(np.array(lexemes, np.int32), np.ones(len(lexemes)))
+
+
+class Lexicon:
+    """Numbers for lexemes: a word in a language, since the same letters have other stems in another."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.languages: list[str] = []
+        self._numbers: dict[str, _Numbers] = {}
+
+    def numbered(self, language: str, words: Iterable[str], count: int) -> NDArray[np.int32]:
+        """The numbers of so many words of a language; an unseen one gets the next."""
+        numbers = self._numbers.get(language)
+        if numbers is None:
+            numbers = self._numbers[language] = _Numbers(language, self)
+        return np.fromiter(map(numbers.__getitem__, words), np.int32, count)
+
+    def spelled(self, word: str) -> list[int]:
+        """The lexemes written exactly so, one for each language that has it."""
+        return [numbers[word] for numbers in self._numbers.values() if word in numbers]
+
+
+class _Numbers(dict[str, int]):
+    def __init__(self, language: str, lexicon: Lexicon) -> None:
+        self._language = language
+        self._lexicon = lexicon
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self._lexicon.words)
+        self._lexicon.words.append(word)
+        self._lexicon.languages.append(self._language)
+        return number
+
+
+class Stems:
+    """Lexemes by their stem, within each language."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self._read = 0
+        self._lexemes: dict[str, dict[str, list[int]]] = {}
+
+    def find(self, word: str) -> Matches:
+        """The lexemes that share a stem with the word, in whichever language."""
+        self._catch_up()
+        found: list[int] = []
+        for language, lexemes in self._lexemes.items():
+            found += lexemes.get(stem(word, language), ())
+        return matches(found)
+
+    def _catch_up(self) -> None:
+        fresh: dict[str, list[int]] = {}
+        for number in range(self._read, len(self._lexicon.words)):
+            fresh.setdefault(self._lexicon.languages[number], []).append(number)
+        for language, numbers in fresh.items():
+            lexemes = self._lexemes.setdefault(language, {})
+            stems = stem_all([self._lexicon.words[number] for number in numbers], language)
+            for form, number in zip(stems, numbers, strict=True):
+                lexemes.setdefault(form, []).append(number)
+        self._read = len(self._lexicon.words)
+
+
+class Layers(Generic[T]):
+    """A structure over a growing list of words: a large part made rarely, and a small one of what came since."""
+
+    def __init__(self, make: Callable[[Sequence[str], int], T]) -> None:
+        self._make = make
+        self._large: T | None = None
+        self._small: T | None = None
+        self._large_end = 0
+        self._small_end = 0
+
+    def over(self, words: Sequence[str]) -> list[T]:
+        """The parts that together cover all words; each was made from words and the first one's number."""
+        end = len(words)
+        if end - self._large_end > max(_SMALL, self._large_end // 8):
+            self._large, self._large_end = self._make(words, 0), end
+            self._small, self._small_end = None, end
+        elif end > self._small_end:
+            self._small, self._small_end = self._make(words[self._large_end :], self._large_end), end
+        return [part for part in (self._large, self._small) if part is not None]
+
+
+class Occurrences(NamedTuple):
+    """Rows in which lexemes occur, how often, and which of the lexemes asked for it is."""
+
+    rows: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    which: NDArray[np.intp]
+
+
+class Postings(NamedTuple):
+    """Compressed sparse rows by lexeme: those of lexeme i lie from starts[i] to starts[i + 1], rows ascending."""
+
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+    def of(self, lexemes: NDArray[np.int32]) -> Occurrences:
+        """The occurrences of some lexemes, one after the other; one not known yet has none."""
+        known = np.minimum(lexemes, len(self.starts) - 2)
+        begins = self.starts[known]
+        sizes = np.where(lexemes == known, self.starts[known + 1] - begins, 0)
+        if len(lexemes) == 1:
+            own = slice(int(begins[0]), int(begins[0] + sizes[0]))
+            return Occurrences(self.rows[own], self.counts[own], np.zeros(int(sizes[0]), np.intp))
+        which = np.repeat(np.arange(len(lexemes)), sizes)
+        places = np.arange(len(which)) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
+        return Occurrences(self.rows[places], self.counts[places], which)
+
+    def followed_by(self, later: Postings) -> Postings:
+        """These postings and those of later rows, as one."""
+        sizes = np.zeros(len(later.starts) - 1, np.int64)
+        sizes[: len(self.starts) - 1] = np.diff(self.starts)
+        later_sizes = np.diff(later.starts)
+        starts = np.concatenate(([0], np.cumsum(sizes + later_sizes)))
+        mine = np.arange(len(self.rows)) + np.repeat(later.starts[:-1], sizes)
+        theirs = np.arange(len(later.rows)) + np.repeat(np.cumsum(sizes), later_sizes)
+        rows, counts = np.empty((2, int(starts[-1])), np.int32)
+        rows[mine], rows[theirs] = self.rows, later.rows
+        counts[mine], counts[theirs] = self.counts, later.counts
+        return Postings(starts, rows, counts)
+
+
+NO_POSTINGS = Postings(np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+def postings(lexemes: NDArray[np.int32], rows: NDArray[np.int32], lexicon_size: int) -> Postings:
+    """Postings of a stream of lexemes and the row that each of them stands in."""
+    if not len(lexemes):
+        return Postings(np.zeros(max(lexicon_size, 1) + 1, np.int64), NO_POSTINGS.rows, NO_POSTINGS.counts)
+    span = np.int64(rows.max()) + 1
+    pairs = np.sort(lexemes * span + rows)
+    firsts = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1])))
+    counts = np.diff(np.append(firsts, len(pairs))).astype(np.int32)
+    owners, own_rows = np.divmod(pairs[firsts], span)
+    starts = np.searchsorted(owners, np.arange(lexicon_size + 1))
+    return Postings(starts.astype(np.int64), own_rows.astype(np.int32), counts)
+
+
+FUZZY_LENGTH = 4
+"""Shorter words have too few trigrams to be alike by accident of typing rather than of chance."""
+SIMILARITY = 0.3
+"""The least share of common trigrams; a transposition in a word of five letters leaves a third."""
+
+
+class Substrings:
+    """Words joined into one string, in which a part of a word is found by scanning."""
+
+    def __init__(self, words: Sequence[str], first: int) -> None:
+        self._text = "\n".join(words)
+        self._first = first
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        self._ends = np.cumsum(lengths + 1)
+
+    def find(self, part: str) -> Matches:
+        """The words that contain the part, each with how often it does, overlaps included."""
+        places: list[int] = []
+        place = self._text.find(part)
+        while place >= 0:
+            places.append(place)
+            place = self._text.find(part, place + 1)
+        words = np.searchsorted(self._ends, np.array(places, np.int64), side="right")
+        found, times = np.unique(words, return_counts=True)
+        return Matches((found + self._first).astype(np.int32), times.astype(np.float64))
+
+
+class Trigrams:
+    """Words by their trigrams, padded with two blanks before and one after, as PostgreSQL's pg_trgm does."""
+
+    def __init__(self, words: Sequence[str], first: int) -> None:
+        long = [number for number, word in enumerate(words) if len(word) >= FUZZY_LENGTH]
+        self._numbers = np.array(long, np.int32) + np.int32(first)
+        keys, owners = _distinct(*_trigrams([words[number] for number in long]))
+        self._sizes = np.bincount(owners, minlength=len(long))
+        self._keys, starts = np.unique(keys, return_index=True)
+        self._starts = np.append(starts, len(keys))
+        self._owners = owners
+
+    def find(self, word: str) -> Matches:
+        """The words at least `SIMILARITY` alike, by Jaccard similarity of their trigrams."""
+        wanted = np.unique(_trigrams([word])[0])
+        near = np.searchsorted(self._keys, wanted)
+        known = near < len(self._keys)
+        known[known] = self._keys[near[known]] == wanted[known]
+        places: list[int] = near[known].tolist()
+        owners = [self._owners[self._starts[at] : self._starts[at + 1]] for at in places]
+        shared = np.bincount(np.concatenate([self._owners[:0], *owners]), minlength=len(self._sizes))
+        touched = np.flatnonzero(shared)
+        similarity = shared[touched] / (len(wanted) + self._sizes[touched] - shared[touched])
+        alike = similarity >= SIMILARITY
+        return Matches(self._numbers[touched[alike]], similarity[alike])
+
+
+def _trigrams(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Every trigram of every word as a number, and whose it is."""
+    padded = [f"  {word} " for word in words]
+    letters = np.frombuffer("".join(padded).encode("utf-32-le"), np.uint32).astype(np.int64)
+    owners = np.repeat(np.arange(len(padded)), [len(word) for word in padded])
+    inside = owners[2:] == owners[:-2]
+    keys = (letters[:-2] << 42) | (letters[1:-1] << 21) | letters[2:]  # a code point has 21 bits
+    return keys[inside], owners[2:][inside]
+
+
+def _distinct(keys: NDArray[np.int64], owners: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Trigrams in order, each once per word."""
+    if not len(keys):
+        return keys, owners
+    names, ranks = np.unique(keys, return_inverse=True)
+    span = int(owners[-1]) + 1
+    pairs = np.unique(ranks * span + owners)
+    return names[pairs // span], pairs % span

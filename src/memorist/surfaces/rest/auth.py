@@ -1,0 +1,94 @@
+"""Who may come in: the right host, no foreign page, a valid key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memorist.surfaces.keys import Key
+from memorist.surfaces.rest.problems import FOREIGN_HOST, FOREIGN_ORIGIN, UNKNOWN_KEY, Refusal
+from memorist.surfaces.rest.server import LOOPBACK_NAMES, Server, bounded, checked_length, is_address
+
+HEALTH = ("/healthz", "/readyz")
+"""What answers without a key: machines ask it, and it tells nothing about anybody."""
+UPLOADS = ("/ingest/file", "/import")
+"""Ends of the paths that take files."""
+MOST_CLASSIFIED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: the holder of a key, or somebody on this machine where there are no keys."""
+
+    key: Key | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The key's id, which is no secret."""
+        return self.key and self.key.id
+
+    @property
+    def max_classification(self) -> int:
+        """The most secret memories it may see."""
+        return MOST_CLASSIFIED if self.key is None else self.key.max_classification
+
+    def allows(self, space: str, right: str) -> bool:
+        """Whether it may do this in a space."""
+        return self.key is None or self.key.allows(space, right)
+
+
+class Auth:
+    """Lets requests in one by one; what is refused here reaches no route."""
+
+    def __init__(self, app: ASGIApp, server: Server) -> None:
+        self._app = app
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check a request and pass it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers, path = Headers(scope=scope), str(scope["path"])
+        _check_host(headers, self._server.settings.allowed_hosts)
+        if path in HEALTH:
+            await self._app(scope, receive, send)
+            return
+        caller = scope["state"]["caller"] = self._caller(headers)
+        if caller.id is not None:
+            self._server.rate.take(caller.id)
+        settings = self._server.settings
+        most = settings.upload_limit if path.endswith(UPLOADS) else settings.body_limit
+        checked_length(headers.get("content-length"), most)
+        with self._server.room.place():
+            await self._app(scope, bounded(receive, most, settings.timeout), send)
+
+    def _caller(self, headers: Headers) -> Caller:
+        scheme, _, secret = headers.get("authorization", "").partition(" ")
+        if secret and scheme.lower() == "bearer":
+            key = self._server.keys.find(secret.strip())
+            if key is not None:
+                return Caller(key)
+        elif not scheme and self._server.unlocked:
+            return Caller()
+        raise Refusal(UNKNOWN_KEY, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _check_host(headers: Headers, allowed: tuple[str, ...]) -> None:
+    """Refuse names that are not ours: a foreign page may have had its own name resolved to this machine."""
+    if not _ours(f"//{headers.get('host', '')}", allowed):
+        raise Refusal(FOREIGN_HOST)
+    origin = headers.get("origin")
+    if origin is not None and not _ours(origin, allowed):
+        raise Refusal(FOREIGN_ORIGIN)
+
+
+def _ours(url: str, allowed: tuple[str, ...]) -> bool:
+    try:
+        name = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    return name in LOOPBACK_NAMES or is_address(name) or name in allowed

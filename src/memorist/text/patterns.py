@@ -1,0 +1,25 @@
+"""Regular expressions that are compiled when they are first used, not when their module is imported."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+class _Lazy:
+    """Stands in for a compiled pattern: its first use compiles it and copies its methods here."""
+
+    def __init__(self, expression: str, flags: int) -> None:
+        self.pattern = expression
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(self.pattern, self._flags)
+        for attribute in ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split"):
+            self.__dict__[attribute] = getattr(compiled, attribute)
+        return getattr(compiled, name)
+
+
+def lazy(expression: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern to keep in a module; use it as if `re.compile` had made it."""
+    return cast("re.Pattern[str]", _Lazy(expression, flags))
