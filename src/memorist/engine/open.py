@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -14,6 +13,7 @@ from memorist import config as settings
 from memorist.errors import InvalidInput, MissingExtra
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
 from memorist.ports.notices import Hook, Notices, log
+from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
     from memorist.engine.aio import AsyncEngine
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-SPACE_NAME = re.compile(r"[\w][\w.@-]{0,99}")
+SPACE_NAME = lazy(r"[\w][\w.@-]{0,99}")
 
 
 def open(  # the verb users expect: memorist.open

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, Generic, cast
 
 
-class _Lazy:
+class _Lazy(Generic[AnyStr]):
     """Stands in for a compiled pattern: its first use compiles it and copies its methods here."""
 
-    def __init__(self, expression: str, flags: int) -> None:
+    def __init__(self, expression: AnyStr, flags: int) -> None:
         self.pattern = expression
         self._flags = flags
 
@@ -20,6 +20,6 @@ class _Lazy:
         return getattr(compiled, name)
 
 
-def lazy(expression: str, flags: int = 0) -> re.Pattern[str]:
+def lazy(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """A pattern to keep in a module; use it as if `re.compile` had made it."""
-    return cast("re.Pattern[str]", _Lazy(expression, flags))
+    return cast("re.Pattern[AnyStr]", _Lazy(expression, flags))

@@ -7,11 +7,11 @@ the page is filled. See "B-tree Pages" in the SQLite file format.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from memorist.stores.sqlite.connection import Database, Value
+from memorist.text.patterns import lazy
 
 INTERIOR, LEAVES = (2, 5), (10, 13)
 """The first byte of a page that holds rows or keys; those of any other page are zero while a file is below 64 GB."""
@@ -21,7 +21,7 @@ SHORTEST, LONGEST = 5, 8
 VECTOR_PIECE = 16
 MOST = 100_000
 """Pieces that are looked for; above that, writing the file anew is quicker."""
-_WORDS = re.compile(rb"[^\s\"',:;.!?()\[\]{}\\/\x00-\x1f]+")
+_WORDS = lazy(rb"[^\s\"',:;.!?()\[\]{}\\/\x00-\x1f]+")
 READ = """
     SELECT text, original, keywords, key, object, metadata, words, original_words FROM memories WHERE id = :id
     UNION ALL SELECT data, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM vectors
