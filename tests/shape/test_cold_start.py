@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -46,4 +45,4 @@ def test_one_question_loads_fewer_than_150_modules(loaded: dict[str, list[str]])
 
 
 def test_no_pattern_is_compiled_by_an_import(loaded: dict[str, list[str]]) -> None:
-    assert not [Path(file).name for file in loaded["at_import"]]
+    assert not loaded["at_import"]
