@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from memorist.remember.extract import Statement, entities, mentions, statements
-from memorist.remember.extract.named import date_spans
+from memorist.remember.extract.names import date_spans
 
 SEED = 42
 

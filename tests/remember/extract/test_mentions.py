@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memorist.remember.extract import mentions
-from memorist.remember.extract.named import MOST_MENTIONS
+from memorist.remember.extract.names import MOST_MENTIONS
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)  # a Monday
 
