@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.remember.ingest.documents import blocks
+from memorist.remember.ingest.documents import MEDIA, NOBODY, blocks, is_transcript
 from memorist.remember.ingest.messages import SYSTEM
 from memorist.remember.ingest.model import CHUNK, cut, packed
-from memorist.remember.ingest.transcript import MEDIA, NOBODY, is_transcript
 from tests.remember.ingest.helpers import items, memories, pieces, positions, skipped, talk, written
 
 NOTES = """---

@@ -98,7 +98,7 @@ def test_a_missing_file_and_a_pipe_are_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no\.txt cannot be read: No such file"):
         sources(tmp_path / "no.txt")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidInput, match="no regular file"):
+    with pytest.raises(InvalidInput, match="not a regular file"):
         sources(tmp_path / "pipe")
     with pytest.raises(InvalidInput, match="cannot be read"):
         sources("nul\0byte")
@@ -150,9 +150,9 @@ def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
         ".git": "hidden",
         "c.png": "is a binary file, not text",
         "d.json": "is not JSON",
-        "e": "a link",
-        "f": "no regular file",
-        "g.txt": "an empty file",
+        "e": "symbolic link",
+        "f": "not a regular file",
+        "g.txt": "empty file",
     }
 
 

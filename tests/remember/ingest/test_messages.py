@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memorist.errors import InvalidInput
-from memorist.remember.ingest.messages import REASONING, SYSTEM, TOOL_CHARACTERS, WORDLESS_CALL
+from memorist.remember.ingest.messages import IMAGE, REASONING, SYSTEM, TOOL_CHARACTERS, WORDLESS_CALL
 from memorist.remember.ingest.objects import UNKNOWN
 from memorist.remember.ingest.values import moment
 from tests.remember.ingest.helpers import cleaned, items, memories, pieces, positions, skipped, talk
@@ -70,7 +70,7 @@ def test_openai_messages_become_turns_with_speakers_and_times() -> None:
         "2024-06-03T10:00:00+00:00",
         "2024-06-03T10:00:05+00:00",
     ]
-    assert [one.reason for one in skipped(found)] == [SYSTEM, WORDLESS_CALL, "an image is not text"]
+    assert [one.reason for one in skipped(found)] == [SYSTEM, WORDLESS_CALL, IMAGE]
     assert skipped(found)[0].where == "item 1"
 
 
@@ -89,7 +89,7 @@ def test_anthropic_blocks_become_turns_and_results_stand_alone() -> None:
         ("assistant", "It rains."),
     ]
     assert pieces(found)[2].fields.get("metadata") == {"tool": "weather", "arguments": '{"city": "Bergen"}'}
-    assert [one.reason for one in skipped(found)] == [REASONING, "an image is not text"]
+    assert [one.reason for one in skipped(found)] == [REASONING, IMAGE]
 
 
 def test_a_long_tool_answer_is_cut_and_says_so() -> None:
@@ -97,7 +97,7 @@ def test_a_long_tool_answer_is_cut_and_says_so() -> None:
     (piece,) = pieces(found)
     assert len(piece.text) == TOOL_CHARACTERS
     assert piece.fields.get("metadata") == {"tool": "grep", "cut_from": 5_000}
-    assert [one.reason for one in cleaned(found)] == ["a tool's answer cut to 2,000 characters"]
+    assert [one.reason for one in cleaned(found)] == ["tool result cut to 2,000 characters"]
 
 
 def test_the_items_of_the_responses_interface_are_read() -> None:
@@ -246,7 +246,7 @@ def test_what_is_no_certain_time_is_none(value: object) -> None:
 
 
 def test_what_cannot_be_ingested_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="Give a path"):
+    with pytest.raises(InvalidInput, match="Pass a path"):
         items(5)
     with pytest.raises(InvalidInput, match="Choose one of messages"):
         items([], format="word")
