@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memorist.text.dates import DateSpan, find_dates, normalise_dates
 from memorist.text.dates.chinese import chinese
-from memorist.text.dates.english import english
+from memorist.text.dates.english_ranges import english
 from memorist.text.dates.grammar import Grammar, Reading
 from memorist.text.dates.numbers import iso
 from memorist.text.dates.reader import may_hold_dates, read, scan

@@ -20,7 +20,7 @@ def find_dates(text: str, reference: datetime, *, prefer: Prefer = "past", edges
     A range takes in the last day it names, as people mean it; with edges="point" it stops where that day begins,
     as TimeML and its data have it.
     """
-    from memorist.text.dates.reader import read  # the grammars load with the first text
+    from memorist.text.dates.reader import read
     from memorist.text.dates.values import Context
 
     if prefer not in ("past", "future", "nearest"):

@@ -180,23 +180,23 @@ def over(period: Period, context: Context) -> datetime:
     return period.start if period.unit in SUB_DAY or day_as_point else period.end
 
 
-def since(period: Period) -> Period:
-    """From a period on, without end."""
+def since(period: Period, _: Context) -> Period:
+    """From the start of a period, without end."""
     return Period(period.start, OPEN_END, period.unit)
 
 
 def after(period: Period, context: Context) -> Period:
-    """When a period is over, without end."""
+    """From the end of a period, without end."""
     return Period(over(period, context), OPEN_END, period.unit)
 
 
-def before(period: Period) -> Period:
-    """Until a period begins."""
+def before(period: Period, _: Context) -> Period:
+    """Until the start of a period."""
     return Period(OPEN_START, period.start, period.unit)
 
 
 def through(period: Period, context: Context) -> Period:
-    """Until a period is over."""
+    """Until the end of a period."""
     return Period(OPEN_START, over(period, context), period.unit)
 
 
