@@ -181,3 +181,8 @@ QUERIES = {
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_is_searched_without_its_stop_words(query: str) -> None:
     assert query_words(query) == QUERIES[query]
+
+
+def test_stop_words_are_listed_in_folded_form() -> None:
+    for listed in STOP_WORDS.values():
+        assert all(fold(word) == word for word in listed)

@@ -13,7 +13,6 @@ from memorist.remember.extract.spans import Statement
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
 
-_HAN = lazy(r"[\u4e00-\u9fff]")
 _CLAUSE = lazy(r"[^，,；;。！!\n\x1f]+")
 # One character for one, so that offsets in a clause stay the same.
 _SIMPLIFIED = str.maketrans(
@@ -86,11 +85,6 @@ _RULES = (
     _rule("studies_at", r"在(?P<o>[\w·]{2,15}?(?:大学|学院|中学|高中|学校))(?:读书|上学|学习|读|念书)"),
     _rule("visited", rf"(?:去过|去了|到过|游览了)(?P<o>{_PLACE})", event=True),
 )
-
-
-def has_chinese(text: str) -> bool:
-    """Whether a text contains Chinese characters."""
-    return bool(_HAN.search(text))
 
 
 def chinese_statements(text: str, sentence: Sentence, speaker: str, at: datetime) -> Iterator[Statement]:

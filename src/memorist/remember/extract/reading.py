@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memorist.model import Fact, instant
-from memorist.remember.extract.chinese import chinese_statements, has_chinese
+from memorist.remember.extract.chinese import chinese_statements
 from memorist.remember.extract.clauses import (
     KIN_NAMED,
     MASK,
@@ -32,6 +32,7 @@ from memorist.remember.extract.objects import value
 from memorist.remember.extract.rules import DURATION, Rule, Slot, validity
 from memorist.remember.extract.spans import CAPITALISED, Statement, name_at
 from memorist.text.patterns import lazy
+from memorist.text.words import has_chinese
 
 LOOK_BACK = 1_000
 """A pronoun's referent is looked for in this many characters before it."""

@@ -74,11 +74,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str, forma
         text, notes = text_of(data, where)
         document = parsed(text)
     except _BROKEN as error:
-        reason = (
-            error.problem
-            if isinstance(error, InvalidInput)
-            else "damaged, encrypted or in an unknown format"
-        )
+        reason = error.problem if isinstance(error, InvalidInput) else "damaged, encrypted or in an unknown format"
         yield Skipped(where, reason)
         return
     yield from notes
@@ -186,9 +182,7 @@ class File:
 
     def _unreadable(self, error: Exception) -> InvalidInput:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
-        return InvalidInput(
-            f"{self.name} cannot be read: {reason}", remedy="Check that it exists and is readable."
-        )
+        return InvalidInput(f"{self.name} cannot be read: {reason}", remedy="Check that it exists and is readable.")
 
 
 def _is_document(line: str) -> bool:

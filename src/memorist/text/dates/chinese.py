@@ -80,11 +80,6 @@ def month_number(_: Context, number: int) -> int | None:
     return number if 1 <= number <= 12 else None
 
 
-def quarter_number(_: Context, number: int) -> int | None:
-    """`第一季度`."""
-    return number if 1 <= number <= 4 else None
-
-
 def related_century(context: Context, steps: int) -> Period:
     """`上个世纪`."""
     return neighbour(context.now, Unit.CENTURY, steps)
@@ -150,7 +145,7 @@ rule("half_year", half_of_this_year, "<half> 年")
 rule("half_year", meanings.half_of_year, "<loose_year> [的] <half> 年")
 rule("half_year", half_of_this_month, "<half> 月|个月")
 rule("half_year", half_of_month, "<month> [的] <half> 月", "<unit_period> [的] <half> 月")
-rule("quarter_number", quarter_number, "[第] <small> 季度", "q <figure>", "第 <small> 季")
+union("quarter_number", "[第] <small> 季度", "q <figure>", "第 <small> 季")
 words("quarter_number", {"首季|首季度": 1})
 rule("quarter", meanings.any_quarter, "<quarter_number>")
 rule("quarter", meanings.quarter_of_year, "<loose_year> [的|,] <quarter_number>")
@@ -297,11 +292,6 @@ def half_amount(_: Context, unit: Unit) -> Amount | None:
     return ((15, Unit.DAY),) if unit is Unit.MONTH else ((0.5, unit),)
 
 
-def several_units(_: Context, count: int, unit: Unit) -> Amount:
-    """`几天`."""
-    return ((count, unit),)
-
-
 def years(context: Context, first: int, last: int) -> Period | None:
     """`1995-1997年`, `1995-97年`."""
     last += first - first % 100 if last < 100 else 0
@@ -329,7 +319,7 @@ rule("amount", months_amount, "<number> [多] 个 [多] 月")
 rule("amount", meanings.and_a_half, "<number> [个] <unit> 半", "<number> 个 半 <unit>")
 rule("amount", half_amount, "半 [个] <unit>")
 words("several", {"几": 3, "数": 3, "好几": 3})
-rule("amount", several_units, "<several> [个] <unit>")
+rule("amount", meanings.simple_amount, "<several> [个] <unit>")
 rule("shifted", meanings.ago, "<amount> [之|以] 前", "<amount> 多 前")
 rule("shifted", meanings.ahead, "<amount> [之|以] 后", "再过 <amount>")
 rule("shifted", meanings.after_anchor, "<day_value> [的] <amount> [之|以] 后", "<day_value> 后 <amount>", order=SWAPPED)

@@ -10,7 +10,7 @@ from memorist.text.dates.calendar import OPEN_END, OPEN_START, Period
 from memorist.text.dates.grammar import Grammar, Reading, free_before
 from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
 from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS
-from memorist.text.dates.tokens import CJK, DIGITS, VARIANTS, Tokens, tokenise
+from memorist.text.dates.tokens import DIGITS, VARIANTS, Tokens, tokenise
 from memorist.text.dates.values import Context, DateSpan, Nothing, Value, resolve
 from memorist.text.dates.words import (
     DAY_PARTS,
@@ -23,13 +23,13 @@ from memorist.text.dates.words import (
     WEEKDAYS,
 )
 from memorist.text.patterns import lazy
+from memorist.text.words import has_chinese
 
 _WORD = lazy(r"[a-z]+")
 _OTHER_WORDS = "tonight tonite midnight eod eom eoy eow cob ytd mtd now moment present date time hundred thousand"
 _WORD_TABLES = (MONTHS, WEEKDAYS, PLURAL_WEEKDAYS, UNITS, SEASONS, DECADE_WORDS, DEICTICS, DAY_PARTS, ENGLISH_HOLIDAYS)
 _CHARACTERS = "年月日号天周期礼纪季昨今明午夜晚早点时旬钟秒末"
 _NUMERAL_HOLIDAYS = "五一|六一"
-_CHINESE = lazy(f"[{CJK}]")
 
 
 def may_hold_dates(text: str) -> bool:
@@ -53,11 +53,6 @@ def _hint_pattern() -> re.Pattern[str]:
     plain = {*_CHARACTERS, *holidays}
     variants = {variant for variant, meant in VARIANTS.items() if meant in plain}
     return re.compile(f"[{DIGITS}{''.join(sorted(plain | variants))}]|{_NUMERAL_HOLIDAYS}")
-
-
-def has_chinese(text: str) -> bool:
-    """Whether a text contains Chinese characters."""
-    return bool(_CHINESE.search(text))
 
 
 def read(text: str, context: Context) -> list[DateSpan]:
