@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memorist.remember.ingest.documents import MEDIA, NOBODY, blocks, is_transcript
 from memorist.remember.ingest.messages import SYSTEM
-from memorist.remember.ingest.model import CHUNK, cut, packed
+from memorist.remember.ingest.model import CHUNK, joined_blocks, split_text
 from tests.remember.ingest.helpers import items, memories, pieces, positions, skipped, talk, written
 
 NOTES = """---
@@ -130,19 +130,19 @@ def test_plain_text_is_packed_by_paragraph(tmp_path: Path) -> None:
 
 def test_long_paragraphs_are_cut_at_sentence_ends() -> None:
     text = "Dr. Berg rows on Sundays. " * 100
-    assert all(len(part) <= CHUNK and part.endswith("Sundays.") for part in cut(text))
+    assert all(len(part) <= CHUNK and part.endswith("Sundays.") for part in split_text(text))
 
 
 @given(st.text(alphabet="ab. \n。", max_size=300), st.integers(1, 40))
 def test_cutting_loses_no_word_and_keeps_the_bound(text: str, limit: int) -> None:
-    parts = list(cut(text, limit))
+    parts = list(split_text(text, limit))
     assert all(0 < len(part) <= limit for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
 
 
 @given(st.lists(st.text("x", min_size=1, max_size=20)))
 def test_packing_loses_no_block(blocks: list[str]) -> None:
-    chunks = list(packed(blocks, 30))
+    chunks = list(joined_blocks(blocks, 30))
     assert "\n\n".join(chunks) == "\n\n".join(blocks)
     assert all(len(chunk) <= 30 for chunk in chunks)
 

@@ -89,7 +89,7 @@ class Sentence:
     speaker: str | None
 
 
-def masked(text: str) -> str:
+def own_words_of(text: str) -> str:
     """The head of a text with code, quoted speech and bracketed asides masked; quoted titles stay."""
     head = text[:LONGEST_TEXT]
     if "`" in head or "[" in head or ">" in head:
@@ -106,7 +106,7 @@ def _is_title(found: re.Match[str]) -> bool:
     return inside[:1].isupper() and len(inside.split()) <= 8 and not _SPOKEN.search(inside)
 
 
-def sentences(masked_text: str, speaker: str | None, addressee: str | None) -> Iterator[Sentence]:
+def spoken_sentences(masked_text: str, speaker: str | None, addressee: str | None) -> Iterator[Sentence]:
     """The sentences of a masked text, without questions."""
     begin = 0
     for line in masked_text.splitlines(keepends=True):

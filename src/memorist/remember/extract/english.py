@@ -27,44 +27,44 @@ from memorist.remember.extract.objects import (
     thing,
     value,
 )
-from memorist.remember.extract.rules import Rule, Slot, by_word, event, once, rule
+from memorist.remember.extract.rules import ObjectSlot, Rule, by_word, event, once, rule
 from memorist.text.patterns import lazy
 
-_LIVES = Slot("o", "lives_in", place)
-_LIVED = Slot("away", "lives_in", place, negated=True)
-_LIVED_IF = Slot("away", "lives_in", place, negated=True, required=False)
-_FROM = Slot("o", "from", place)
-_VISITED = Slot("o", "visited", place)
+_LIVES = ObjectSlot("o", "lives_in", place)
+_LIVED = ObjectSlot("away", "lives_in", place, negated=True)
+_LIVED_IF = ObjectSlot("away", "lives_in", place, negated=True, required=False)
+_FROM = ObjectSlot("o", "from", place)
+_VISITED = ObjectSlot("o", "visited", place)
 _IN = r"(?:in|near|around|over in|out in|here in|down in|up in|back in)"
 _TO = r"(?:back |over |down |up |out |here |all the way )*to"
 
-_EMPLOYER = Slot("o", "works_at", organisation)
-_EMPLOYER_IF = Slot("o", "works_at", organisation, required=False)
-_COMPANY = Slot("o", "works_at", company)
-_LEFT = Slot("o", "works_at", organisation, negated=True)
-_JOB = Slot("job", "works_as", job)
-_JOB_IF = Slot("job", "works_as", job, required=False)
-_LEFT_JOB = Slot("job", "works_as", job, negated=True)
+_EMPLOYER = ObjectSlot("o", "works_at", organisation)
+_EMPLOYER_IF = ObjectSlot("o", "works_at", organisation, required=False)
+_COMPANY = ObjectSlot("o", "works_at", company)
+_LEFT = ObjectSlot("o", "works_at", organisation, negated=True)
+_JOB = ObjectSlot("job", "works_as", job)
+_JOB_IF = ObjectSlot("job", "works_as", job, required=False)
+_LEFT_JOB = ObjectSlot("job", "works_as", job, negated=True)
 _WORKING = r"(?:full[- ]time |part[- ]time |remotely |there |hard )*"
 _AT = r"(?:at|for|with)"
-_INDUSTRY = Slot("field", "works_in", one_thing)
+_INDUSTRY = ObjectSlot("field", "works_in", one_thing)
 _INDUSTRIES = (
     r"(?P<field>(?:finance|marketing|sales|tech|IT|HR|healthcare|education|software|law|real estate|construction|retail"
     r"|advertising|publishing|hospitality|banking|research|insurance|consulting|logistics|media|fashion|film)\b)"
 )
-_STUDIES = Slot("field", "studies", one_thing)
-_SCHOOL = Slot("o", "studies_at", school)
-_SCHOOL_IF = Slot("o", "studies_at", school, required=False)
-_OLD_SCHOOL = Slot("o", "studied_at", school)
+_STUDIES = ObjectSlot("field", "studies", one_thing)
+_SCHOOL = ObjectSlot("o", "studies_at", school)
+_SCHOOL_IF = ObjectSlot("o", "studies_at", school, required=False)
+_OLD_SCHOOL = ObjectSlot("o", "studied_at", school)
 _SUBJECTS = (
     r"(?P<field>art|biology|business|chemistry|computer science|design|drama|economics|engineering|english|film|history"
     r"|journalism|law|maths?|mathematics|medical|medicine|music|nursing|philosophy|physics|psychology|theology)"
 )
 
-_SPOUSE = Slot("o", "married_to", person)
-_PARTNER = Slot("o", "partner", person)
-_RELATIVE = Slot("o", "{kin}", person)
-_RELATIVES = Slot("o", "{kin}", people)
+_SPOUSE = ObjectSlot("o", "married_to", person)
+_PARTNER = ObjectSlot("o", "partner", person)
+_RELATIVE = ObjectSlot("o", "{kin}", person)
+_RELATIVES = ObjectSlot("o", "{kin}", people)
 _KIN_WORDS = "|".join(sorted(KIN, key=len, reverse=True))
 _PLURAL_KIN = {"kids": "child", "children": "child", "sons": "child", "daughters": "child", "brothers": "brother",
                "sisters": "sister", "siblings": "sibling", "dogs": "pet", "cats": "pet", "pets": "pet",
@@ -74,19 +74,19 @@ RELATIONS = {**KIN, **_PLURAL_KIN}
 _NAMED = r"(?:named|called|whose name is)"
 _A_NAMED = rf"(?:an?|another|the) (?:[\w-]+ ){{0,3}}?(?P<kin>{_KIN_WORDS}),? {_NAMED} (?P<o>.+)"
 
-_NAME = Slot("o", "name", person)
-_NICKNAME = Slot("o", "nickname", person)
-_AGE = Slot("o", "age", age)
-_BORN_ON = Slot("o", "born_on", date)
-_BIRTHDAY = Slot("o", "birthday", date)
-_EMAIL = Slot("o", "email", email)
-_PHONE = Slot("o", "phone", phone)
-_ALLERGY = Slot("o", "allergic_to", thing)
-_SPEAKS = Slot("o", "speaks", language)
-_HAS = Slot("o", "has", belonging)
+_NAME = ObjectSlot("o", "name", person)
+_NICKNAME = ObjectSlot("o", "nickname", person)
+_AGE = ObjectSlot("o", "age", age)
+_BORN_ON = ObjectSlot("o", "born_on", date)
+_BIRTHDAY = ObjectSlot("o", "birthday", date)
+_EMAIL = ObjectSlot("o", "email", email)
+_PHONE = ObjectSlot("o", "phone", phone)
+_ALLERGY = ObjectSlot("o", "allergic_to", thing)
+_SPEAKS = ObjectSlot("o", "speaks", language)
+_HAS = ObjectSlot("o", "has", belonging)
 _DEGREE = r"(?:severe |bad |serious |mild )?"
 
-_FAVOURITE = Slot("o", "favourite_{topic}", value)
+_FAVOURITE = ObjectSlot("o", "favourite_{topic}", value)
 _VAGUE = r"(?!parts?\b|things?\b|ones?\b|bits?\b|ways?\b|moments?\b|memor|of\b|to\b|kinds?\b|types?\b)"
 _TOPIC = rf"(?P<topic>{_VAGUE}[\w-]+(?: (?!is\b|are\b|was\b|to\b|of\b|for\b|in\b|ever\b|so\b|right\b)[\w-]+){{0,2}})"
 _FAVOURITE_IS = rf" {_TOPIC} (?:is|are|has always been|has to be) (?P<o>.+)"
@@ -103,14 +103,14 @@ VERBS = by_word({
         event(rf" {_TO} (?P<o>.+?)(?: (?:here )?from (?P<away>.+))?$", _LIVES, _LIVED_IF),
         event(
             rf" (?:here |away )?from (?P<away>.+?)(?: {_TO} (?P<o>.+))?$",
-            Slot("o", "lives_in", place, required=False),
+            ObjectSlot("o", "lives_in", place, required=False),
             _LIVED,
         ),
         event(r" out of (?P<away>.+)", _LIVED),
     ),
     "settled": (event(r" (?:down )?in (?P<o>.+)", _LIVES),),
     "come comes hail hails": (rule(r" (?:originally )?from (?P<o>.+)", _FROM),),
-    "grew": (once(r" up (?:just )?(?:in|near|outside) (?P<o>.+)", Slot("o", "grew_up_in", place)),),
+    "grew": (once(r" up (?:just )?(?:in|near|outside) (?P<o>.+)", ObjectSlot("o", "grew_up_in", place)),),
     "visited": (event(r" (?P<o>.+)", _VISITED),),
     "went travelled traveled flew": (event(r" (?:back |over )?to (?P<o>.+)", _VISITED),),
     # work and study
@@ -123,13 +123,13 @@ VERBS = by_word({
         rule(rf" {_WORKING}{_AT} (?P<o>.+)", _EMPLOYER, past=True),
         rule(rf" {_WORKING}as (?P<job>.+)", _JOB, past=True, personal=True),
     ),
-    "joined": (event(r" (?P<o>.+)", Slot("o", "member_of", club)), event(r" (?P<o>.+)", _COMPANY)),
+    "joined": (event(r" (?P<o>.+)", ObjectSlot("o", "member_of", club)), event(r" (?P<o>.+)", _COMPANY)),
     "started began": (
         event(rf" working {_AT} (?P<o>.+?)(?: as (?P<job>.+))?$", _EMPLOYER, _JOB_IF),
         event(rf" (?:a|my) (?:new )?job {_AT} (?P<o>.+)", _EMPLOYER),
         event(rf" (?:a |my )?(?:new job|working) as (?P<job>.+?)(?: {_AT} (?P<o>.+))?$", _JOB, _EMPLOYER_IF),
         event(r" at (?P<o>.+)", _COMPANY),
-        event(r" (?:my |a )?(?:degree |studies |studying )?at (?P<o>.+)", Slot("o", "studies_at", named_school)),
+        event(r" (?:my |a )?(?:degree |studies |studying )?at (?P<o>.+)", ObjectSlot("o", "studies_at", named_school)),
     ),
     "got landed": (
         event(
@@ -145,7 +145,7 @@ VERBS = by_word({
     "became": (event(r" (?P<job>.+)", _JOB, personal=True),),
     "left quit": (
         event(rf" (?:my job|my position|my role|working) {_AT} (?P<o>.+)", _LEFT),
-        event(r" (?P<o>[A-Z].+)", Slot("o", "works_at", company, negated=True)),
+        event(r" (?P<o>[A-Z].+)", ObjectSlot("o", "works_at", company, negated=True)),
         event(r" (?:my|being) (?:job as )?(?P<job>.+)", _LEFT_JOB),
     ),
     "lost": (
@@ -161,17 +161,17 @@ VERBS = by_word({
     "studied": (
         once(
             r" (?P<field>[^,;]+?) (?:at|in) (?P<o>[A-Z].+)",
-            Slot("field", "studied", one_thing, required=False),
+            ObjectSlot("field", "studied", one_thing, required=False),
             _OLD_SCHOOL,
         ),
         once(r" at (?P<o>.+)", _OLD_SCHOOL),
     ),
     "major majors": (rule(r" in (?P<field>.+)", _STUDIES),),
-    "majored": (once(r" in (?P<o>.+)", Slot("o", "studied", one_thing)),),
+    "majored": (once(r" in (?P<o>.+)", ObjectSlot("o", "studied", one_thing)),),
     "graduated": (once(r" from (?P<o>.+)", _OLD_SCHOOL),),
-    "attend attends go goes": (rule(r" (?:to )?(?P<o>.+)", Slot("o", "studies_at", named_school)),),
-    "founded": (once(r" (?P<o>.+)", Slot("o", "founded", capitalised)),),
-    "run runs": (rule(r" (?P<o>.+)", Slot("o", "runs", organisation)),),
+    "attend attends go goes": (rule(r" (?:to )?(?P<o>.+)", ObjectSlot("o", "studies_at", named_school)),),
+    "founded": (once(r" (?P<o>.+)", ObjectSlot("o", "founded", capitalised)),),
+    "run runs": (rule(r" (?P<o>.+)", ObjectSlot("o", "runs", organisation)),),
     # family
     "married": (event(r" (?:my [\w ]{3,20},? )?(?P<o>[A-Z].+)", _SPOUSE, personal=True),),
     "got adopted bought": (
@@ -179,12 +179,12 @@ VERBS = by_word({
         event(r" (?:married|hitched) to (?P<o>.+)", _SPOUSE, personal=True),
         event(r" engaged to (?P<o>.+)", _PARTNER, personal=True),
     ),
-    "divorced": (event(r" (?P<o>[A-Z].+)", Slot("o", "married_to", person, negated=True), personal=True),),
+    "divorced": (event(r" (?P<o>[A-Z].+)", ObjectSlot("o", "married_to", person, negated=True), personal=True),),
     # personal details
     "turned": (event(r" (?P<o>\d.*)", _AGE, personal=True),),
     "speak speaks": (rule(r" (?:fluent )?(?P<o>.+)", _SPEAKS),),
-    "play plays": (rule(r" (?P<o>.+)", Slot("o", "plays", played)),),
-    "own owns": (rule(r" (?P<o>(?:an?|the|two|three|my|\d+) .+)", Slot("o", "owns", thing)),),
+    "play plays": (rule(r" (?P<o>.+)", ObjectSlot("o", "plays", played)),),
+    "own owns": (rule(r" (?P<o>(?:an?|the|two|three|my|\d+) .+)", ObjectSlot("o", "owns", thing)),),
     "adopted bought": (event(r" (?P<o>(?:an?|two|three|my|\d+) .+)", _HAS),),
     "got": (event(r" (?P<o>(?:an?|two|three|my) .+)", _HAS),),
     "go goes": (rule(r" by (?P<o>.+)", _NICKNAME, personal=True),),
@@ -195,8 +195,8 @@ BE = (
     rule(rf"living (?:alone |together |with [\w ]{{2,20}} )?{_IN} (?P<o>.+)", _LIVES),
     rule(rf"(?:based|settled|residing) {_IN} (?P<o>.+)", _LIVES),
     rule(r"(?:originally )?from (?P<o>.+)", _FROM),
-    rule(r"born(?: and (?:raised|bred))? (?:in|near) (?P<o>.+)", Slot("o", "born_in", place), timeless=True),
-    rule(r"(?:raised|brought up) in (?P<o>.+)", Slot("o", "grew_up_in", place), timeless=True),
+    rule(r"born(?: and (?:raised|bred))? (?:in|near) (?P<o>.+)", ObjectSlot("o", "born_in", place), timeless=True),
+    rule(r"(?:raised|brought up) in (?P<o>.+)", ObjectSlot("o", "grew_up_in", place), timeless=True),
     rule(rf"working {_WORKING}as (?P<job>[^,;]+?)(?: {_AT} (?P<o>.+))?$", _JOB, _EMPLOYER_IF, personal=True),
     rule(rf"working {_WORKING}{_AT} (?P<o>.+?)(?: as (?P<job>.+))?$", _EMPLOYER, _JOB_IF),
     rule(rf"working in {_INDUSTRIES}", _INDUSTRY),
@@ -224,9 +224,9 @@ BE = (
     rule(r"(?:severely |deathly |very |highly )?(?:allergic|intolerant) to (?P<o>.+)", _ALLERGY),
     rule(r"(?P<o>lactose|gluten)[ -]intolerant", _ALLERGY),
     rule(r"(?:fluent|conversational) in (?P<o>.+)", _SPEAKS),
-    rule(r"learning (?:how )?(?:to (?:speak|play) )?(?P<o>.+)", Slot("o", "learning", language)),
+    rule(r"learning (?:how )?(?:to (?:speak|play) )?(?P<o>.+)", ObjectSlot("o", "learning", language)),
     rule(r"(?:called|named|known as) (?P<o>.+)", _NAME, personal=True),
-    rule(r"(?P<o>(?:an? )?.+)", Slot("o", "is", identity), personal=True),
+    rule(r"(?P<o>(?:an? )?.+)", ObjectSlot("o", "is", identity), personal=True),
 )
 """Rules for what follows a form of `to be`."""
 
@@ -279,9 +279,9 @@ OWN = by_word({
     "phone mobile cell": (rule(r"(?: phone)?(?: number)? is:? (?P<o>.+)", _PHONE),),
     "number": (rule(r" is:? (?P<o>.+)", _PHONE),),
     "twitter instagram insta github discord telegram linkedin mastodon reddit tiktok snapchat steam": (
-        rule(r"(?: (?:handle|username|account|id))? is:? (?P<o>@?[\w.-]+)", Slot("o", "{word}", handle)),
+        rule(r"(?: (?:handle|username|account|id))? is:? (?P<o>@?[\w.-]+)", ObjectSlot("o", "{word}", handle)),
     ),
-    "handle username": (rule(r" is:? (?P<o>@?[\w.-]+)", Slot("o", "handle", handle)),),
+    "handle username": (rule(r" is:? (?P<o>@?[\w.-]+)", ObjectSlot("o", "handle", handle)),),
     "favourite favorite fave": (rule(_FAVOURITE_IS, _FAVOURITE),),
     "all-time": (rule(f" (?:favou?rite|fave){_FAVOURITE_IS}", _FAVOURITE),),
 })  # fmt: skip

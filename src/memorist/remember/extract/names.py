@@ -241,7 +241,7 @@ _WORK_BEFORE = lazy(
 )
 
 
-def kind_of(name: str, before: str) -> str:
+def name_kind(name: str, before: str) -> str:
     """The kind of a name, from its words and the words before it: `in`, `my sister`, `works at`."""
     words = name.lower().replace(".", "").split()
     if name.lower() in PLACES or words[-1] in _PLACE_WORDS or (len(words) > 1 and words[0] in _PLACE_LEADS):
@@ -331,7 +331,7 @@ def _named(text: str, runs: Sequence[NameRun], resolved: dict[str, Entity]) -> I
         entity = resolved.get(run.text)
         if run.opens and entity is None and run.text not in sure and not _common(run.text):
             continue
-        kind = (entity.kind if entity else None) or kind_of(run.text, text[max(0, run.begin - 40) : run.begin])
+        kind = (entity.kind if entity else None) or name_kind(run.text, text[max(0, run.begin - 40) : run.begin])
         yield Named(text[run.begin : run.stop], kind, run.begin, run.stop, entity)
 
 

@@ -26,13 +26,13 @@ from memorist.remember.extract.spans import (
     WORD,
     Matcher,
     Spans,
-    bounded,
-    cut,
     ends_well,
     is_possessor,
     listed,
     name_at,
     noun_phrase,
+    object_end,
+    trimmed,
 )
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
@@ -158,7 +158,7 @@ def thing(text: str, begin: int, stop: int) -> Spans:
 
 def one_thing(text: str, begin: int, stop: int) -> Spans:
     """One thing, up to the next comma or `and`."""
-    end = cut(text, begin, stop, commas=True)
+    end = object_end(text, begin, stop, commas=True)
     parted = LIST.search(text, begin, end)
     if not parted and RESTRICTED.match(text, end, stop):
         return []
@@ -172,20 +172,20 @@ def value(text: str, begin: int, stop: int) -> Spans:
     span = name_at(text, begin, stop)
     if span and not is_possessor(text, span[1]) and ends_well(text, span[1], stop):
         return [span]
-    end = cut(text, begin, stop, commas=True)
-    return bounded(text, _after(_FILLERS, text, begin, end), end, pointing=True)
+    end = object_end(text, begin, stop, commas=True)
+    return trimmed(text, _after(_FILLERS, text, begin, end), end, pointing=True)
 
 
 def _plain_thing(text: str, begin: int, stop: int) -> Spans:
     if text[begin : begin + 1] in {'"', "“"}:
         closing = text.find('"' if text[begin] == '"' else "”", begin + 1, stop)
-        return bounded(text, begin + 1, closing, pointing=False) if closing > 0 else []
+        return trimmed(text, begin + 1, closing, pointing=False) if closing > 0 else []
     said = text[begin:stop]
     if _VAGUE_VERB.match(said):
         return []
     if said.lower().startswith("the ") and name_at(text, begin + 4, stop) is None:
         return []
-    return bounded(text, _after(_ARTICLES, text, begin, stop), stop, pointing=True)
+    return trimmed(text, _after(_ARTICLES, text, begin, stop), stop, pointing=True)
 
 
 def belonging(text: str, begin: int, stop: int) -> Spans:

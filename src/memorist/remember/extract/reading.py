@@ -19,17 +19,17 @@ from memorist.remember.extract.clauses import (
     asserts,
     clauses,
     is_doubted,
-    masked,
     own_at,
+    own_words_of,
     possessor_at,
     pronoun_at,
-    sentences,
+    spoken_sentences,
     verb_at,
 )
 from memorist.remember.extract.english import BE, HAVE, NAMED_FAVOURITE, OWN, RELATIONS, VERBS, WHOLE
 from memorist.remember.extract.lexicon import FIRST_NAMES, HE, KIN, NOT_NAMES, ONLY_ONE, PLACES, SHE, word_set
 from memorist.remember.extract.objects import value
-from memorist.remember.extract.rules import DURATION, Rule, Slot, validity
+from memorist.remember.extract.rules import DURATION, ObjectSlot, Rule, validity
 from memorist.remember.extract.spans import CAPITALISED, Statement, name_at
 from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
@@ -264,9 +264,9 @@ class Clause:
         ]
         return [*made, *(one for statement in made for one in _tenure(statement, clause))]
 
-    def _objects(self, rule: Rule, found: re.Match[str]) -> list[tuple[Slot, str]]:
+    def _objects(self, rule: Rule, found: re.Match[str]) -> list[tuple[ObjectSlot, str]]:
         """The objects of a match; none if a required one is missing."""
-        objects: list[tuple[Slot, str]] = []
+        objects: list[tuple[ObjectSlot, str]] = []
         for slot in rule.slots:
             spans = slot.matcher(self.people.text, *found.span(slot.group)) if found[slot.group] else []
             if not spans and slot.required:
@@ -300,7 +300,7 @@ def _applies(rule: Rule, subject: Subject, verb: Verb) -> bool:
     return not (subject.plural and rule.personal) and not (verb.negated and rule.affirmative and not verb.ended)
 
 
-def _relation(slot: Slot, found: re.Match[str], word: str) -> str:
+def _relation(slot: ObjectSlot, found: re.Match[str], word: str) -> str:
     if "{" not in slot.relation:
         return slot.relation
     groups = found.groupdict()
@@ -323,10 +323,10 @@ def _tenure(statement: Statement, clause: str) -> Iterator[Statement]:
 
 def statements(text: str, *, speaker: str | None, at: datetime, addressee: str | None = None) -> list[Statement]:
     """The facts that a text states, in order; `I` is the speaker, whom a leading `Name: ` may override."""
-    own_words = masked(text)
+    own_words = own_words_of(text)
     moment = instant(at)
     found: dict[tuple[Fact, bool], Statement] = {}
-    for sentence in sentences(own_words, speaker, addressee):
+    for sentence in spoken_sentences(own_words, speaker, addressee):
         people = People(own_words, sentence.speaker, addressee)
         said = list(_sentence_statements(sentence, people, moment))
         if said and asserts(own_words[sentence.begin : sentence.stop]):

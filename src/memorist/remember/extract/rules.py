@@ -15,7 +15,7 @@ from memorist.text.patterns import lazy
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class ObjectSlot:
     """A group of a pattern that contains an object; `{topic}`, `{kin}` and `{word}` in the relation are filled in."""
 
     group: str
@@ -31,7 +31,7 @@ class Rule:
     """A predicate: its pattern, matched where the predicate begins, and a slot for each object."""
 
     pattern: re.Pattern[str]
-    slots: tuple[Slot, ...]
+    slots: tuple[ObjectSlot, ...]
     past: bool = False
     """The verb itself is in the past tense."""
     event: bool = False
@@ -54,17 +54,17 @@ class RuleOptions(TypedDict, total=False):
     timeless: bool
 
 
-def rule(pattern: str, *slots: Slot, **options: Unpack[RuleOptions]) -> Rule:
+def rule(pattern: str, *slots: ObjectSlot, **options: Unpack[RuleOptions]) -> Rule:
     """A rule for a state; a space in the pattern matches any whitespace."""
     return Rule(lazy(pattern.replace(" ", r"\s+"), re.IGNORECASE), slots, **options)
 
 
-def event(pattern: str, *slots: Slot, personal: bool = False) -> Rule:
+def event(pattern: str, *slots: ObjectSlot, personal: bool = False) -> Rule:
     """A rule for a verb in the past tense that reports a change: moved, joined."""
     return rule(pattern, *slots, event=True, past=True, personal=personal)
 
 
-def once(pattern: str, *slots: Slot) -> Rule:
+def once(pattern: str, *slots: ObjectSlot) -> Rule:
     """A rule for a verb in the past tense whose result stays true: studied, founded."""
     return rule(pattern, *slots, past=True, timeless=True)
 

@@ -116,7 +116,7 @@ def ends_well(text: str, place: int, stop: int) -> bool:
 
 def noun_phrase(text: str, begin: int, stop: int, heads: frozenset[str], most: int = 5) -> tuple[int, int] | None:
     """Up to `most` words that end in one of `heads`; the last head noun before the end of the object."""
-    end, found = cut(text, begin, stop, commas=True), None
+    end, found = object_end(text, begin, stop, commas=True), None
     for count, word in enumerate(WORD.finditer(text, begin, end)):
         lower = word[0].lower()
         if count == most or (lower in NOT_NAMES and lower not in {"senior", "and"}) or lower in _PREPOSITIONS:
@@ -128,7 +128,7 @@ def noun_phrase(text: str, begin: int, stop: int, heads: frozenset[str], most: i
     return (begin, found) if found else None
 
 
-def cut(text: str, begin: int, stop: int, *, commas: bool) -> int:
+def object_end(text: str, begin: int, stop: int, *, commas: bool) -> int:
     """Where an object ends; with `commas`, at a comma too."""
     found = _CUT.search(text, begin, stop)
     end = found.start() if found else stop
@@ -136,7 +136,7 @@ def cut(text: str, begin: int, stop: int, *, commas: bool) -> int:
     return comma if comma >= 0 else end
 
 
-def bounded(text: str, begin: int, stop: int, *, pointing: bool) -> Spans:
+def trimmed(text: str, begin: int, stop: int, *, pointing: bool) -> Spans:
     """The span trimmed, if it has one to eight words; with `pointing`, none may be a pronoun or the like."""
     said = text[begin:stop].rstrip(" \t,.!*~")
     words = WORD.findall(said)
@@ -152,7 +152,7 @@ def listed(text: str, begin: int, stop: int, matcher: Matcher) -> Spans:
     """The items of a list, as long as each one matches; a quoted title stands alone."""
     if text[begin : begin + 1] in {'"', "“"}:
         return matcher(text, begin, stop)
-    end = cut(text, begin, stop, commas=False)
+    end = object_end(text, begin, stop, commas=False)
     if RESTRICTED.match(text, end, stop) or _ADJECTIVES.search(text, begin, end):
         return []
     spans: Spans = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memorist.model import Kind, fingerprint
 from memorist.remember.ingest.messages import ROLES, SYSTEM
-from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, Skipped, cut, packed
+from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, Skipped, joined_blocks, split_text
 from memorist.remember.ingest.values import fields_of, moment
 from memorist.text.patterns import lazy
 
@@ -28,8 +28,8 @@ def text_drafts(text: str, name: str) -> Iterator[Found]:
     if is_transcript(text):
         yield from transcript_drafts(text, name)
         return
-    paragraphs = (part for paragraph in _BLANK.split(text) if paragraph.strip() for part in cut(paragraph))
-    chunks = enumerate(packed(paragraphs), 1)
+    paragraphs = (part for paragraph in _BLANK.split(text) if paragraph.strip() for part in split_text(paragraph))
+    chunks = enumerate(joined_blocks(paragraphs), 1)
     yield from content_keys((DraftMemory(one, f"{name}, part {n}", {"kind": Kind.SEMANTIC}) for n, one in chunks), name)
 
 
@@ -101,7 +101,7 @@ def _chunks(text: str, name: str, first_line: int, fields: Fields) -> Iterator[D
             chunk.add(block.text, block.line, body=False)
             continue
         room = CHUNK if chunk.bodies else max(chunk.room(), CHUNK // 2)
-        for part in [block.text] if block.code else cut(block.text, room):
+        for part in [block.text] if block.code else split_text(block.text, room):
             if chunk.bodies and len(part) > chunk.room():
                 yield _draft(chunk, path, name, fields)
                 chunk = _Chunk()

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.remember.ingest.documents import markdown_drafts, text_drafts
-from memorist.remember.ingest.formats import HEAD, check_format, kind_of, refuse_binary, suffix_of, text_of
+from memorist.remember.ingest.formats import HEAD, check_format, detect_kind, refuse_binary, suffix_of, text_of
 from memorist.remember.ingest.model import DraftOrigin, Found, Item, Skipped, pieces
 from memorist.remember.ingest.objects import as_objects, document_drafts, format_of, jsonl_drafts, object_drafts
 from memorist.remember.ingest.values import parsed
@@ -110,7 +110,7 @@ class File:
     def check(self) -> str:
         """How it will be read; raises if it is missing, unreadable or binary."""
         with self._opened() as stream:
-            return kind_of(stream.read(HEAD), self.name)
+            return detect_kind(stream.read(HEAD), self.name)
 
     def detected(self) -> str:
         """Its format, detected from the content."""

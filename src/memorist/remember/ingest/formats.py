@@ -117,7 +117,7 @@ def check_format(format: str | None) -> None:
         raise InvalidInput(f"format {format!r} is unknown", remedy=f"Choose one of {', '.join(FORMATS)}.")
 
 
-def kind_of(head: bytes, name: str) -> str:
+def detect_kind(head: bytes, name: str) -> str:
     """How to read a file that begins with these bytes: zip, jsonl, json, markdown or text."""
     if head.startswith(ZIP):
         return "zip"

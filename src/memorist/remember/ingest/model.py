@@ -111,7 +111,7 @@ CHUNK = 1_200
 """Characters per chunk: roughly the context of small embedding models."""
 
 
-def cut(text: str, limit: int = CHUNK) -> Iterator[str]:
+def split_text(text: str, limit: int = CHUNK) -> Iterator[str]:
     """Split a text into parts of at most `limit` characters; no word is lost."""
     start = 0
     while len(text) - start > limit:
@@ -136,7 +136,7 @@ def _cut_position(window: str) -> int:
     return max(window.rfind(" "), window.rfind("\n"), window.rfind("\t")) + 1 or len(window)
 
 
-def packed(blocks: Iterable[str], limit: int = CHUNK) -> Iterator[str]:
+def joined_blocks(blocks: Iterable[str], limit: int = CHUNK) -> Iterator[str]:
     """Join blocks by blank lines up to `limit` characters; a longer block stays alone and whole."""
     held: list[str] = []
     size = 0
@@ -225,7 +225,7 @@ def _parts(draft: DraftMemory) -> Iterator[DraftMemory | Cleaned]:
     if len(draft.text) <= MOST_CHARACTERS:
         yield draft
         return
-    texts = list(cut(draft.text, MOST_CHARACTERS))
+    texts = list(split_text(draft.text, MOST_CHARACTERS))
     yield Cleaned(draft.where, f"split: longer than {MOST_CHARACTERS:,} characters")
     for number, text in enumerate(texts, 1):
         fields = draft.fields.copy()

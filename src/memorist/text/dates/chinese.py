@@ -16,7 +16,7 @@ from memorist.text.dates.calendar import (
     year,
 )
 from memorist.text.dates.clock import ClockTime, Stretch, at, during, from_to, in_part
-from memorist.text.dates.grammar import SWAPPED, identity
+from memorist.text.dates.grammar import SWAPPED, only_value
 from memorist.text.dates.numbers import Share, month_day, share_of
 from memorist.text.dates.terminals import chinese
 from memorist.text.dates.values import (
@@ -249,7 +249,7 @@ rule("weekday_value", meanings.nth_weekday_of, "<container> [的] <nth> <weekday
 rule("day_value", meanings.date_and_weekday, "<date> [,] [(] <weekday> [)]")
 rule("day_value", meanings.related_day, "<day_word>")
 union("day_value", "<date>", "<numbered_day>", "<weekday_value>", "<holiday_value>")
-rule("day_value", identity, "<day_word> [,] <date>", order=(None, 0))
+rule("day_value", only_value, "<day_word> [,] <date>", order=(None, 0))
 
 words("quarters", {"半": 30, "一刻": 15, "三刻": 45, "一 刻钟": 15})
 union("bare_clock", "<time>")

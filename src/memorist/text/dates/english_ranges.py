@@ -49,7 +49,7 @@ def two_amounts(_: Context, one: Amount, other: Amount) -> Amount:
     return one + other
 
 
-def ahead(context: Context, distance: Amount) -> Period | None:
+def ahead_if_definite(context: Context, distance: Amount) -> Period | None:
     """`in two weeks`; but `in a second` is not a date."""
     return None if distance == ((1, Unit.SECOND),) else meanings.ahead(context, distance)
 
@@ -141,7 +141,7 @@ rule(
 union("amount", "<simple_amount>")
 rule("amount", two_amounts, "<simple_amount> [,|and] <simple_amount>")
 rule("shifted", meanings.ago, "<amount> ago|back", "<amount> before now", "<amount> prior to now")
-rule("shifted", ahead, "in <amount>", "in <amount> ' [s] time", "<amount> from|after now", "<amount> hence")
+rule("shifted", ahead_if_definite, "in <amount>", "in <amount> ' [s] time", "<amount> from|after now", "<amount> hence")
 rule("window", between_ago, "<number> -|to|or <number> <unit> ago|back")
 rule("window", between_ahead, "in <number> -|to|or <number> <unit>")
 union("anchor", "<plain_day>", "<container>")

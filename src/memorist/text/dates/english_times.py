@@ -27,7 +27,7 @@ from memorist.text.dates.words import glued
 rule, union, words = english.rule, english.union, english.words
 
 
-def clock_time(_: Context, hours: int, minutes: int | None = None, half: Half | None = None) -> ClockTime:
+def clock_with_half(_: Context, hours: int, minutes: int | None = None, half: Half | None = None) -> ClockTime:
     """`six forty-three`, `ten past nine am`."""
     return clock(hours, minutes, half=half)
 
@@ -61,10 +61,10 @@ rule("clock", hour, "<hour> <half>", "<hour> o'clock [<half>]", "<hour> oclock [
 words("letter", {"a": "am", "p": "pm"})
 rule("clock", hour, "<hour> <letter>", when=glued)
 rule("clock", time, "<time> [<half>]", "<time> <letter>", "<point_time> <half>")
-rule("clock", clock_time, "<hour> <minutes> [minutes] [<half>]")
+rule("clock", clock_with_half, "<hour> <minutes> [minutes] [<half>]")
 words("past", {"half past": 30, "a quarter past": 15, "quarter past": 15})
-rule("clock", clock_time, "<past> <hour> [<half>]", order=(1, 0, 2))
-rule("clock", clock_time, "<hour> [minutes] past <hour> [o'clock] [<half>]", order=(1, 0, 2))
+rule("clock", clock_with_half, "<past> <hour> [<half>]", order=(1, 0, 2))
+rule("clock", clock_with_half, "<hour> [minutes] past <hour> [o'clock] [<half>]", order=(1, 0, 2))
 rule("clock", quarter_to, "[a] quarter to <hour> [<half>]")
 words("clock", {"noon|midday|mid-day": clock(12, half="pm"), "midnight|mid-night": clock(12, half="am")})
 words("clock", {"mid night": clock(12, half="am")})

@@ -152,7 +152,7 @@ class Grammar:
 
     def union(self, category: str, *phrases: str, when: Guard | None = None) -> None:
         """Let a category contain others: each phrase names one category, which gives the value."""
-        self.rule(category, identity, *phrases, when=when)
+        self.rule(category, only_value, *phrases, when=when)
 
     def ignore(self, category: str, *phrases: str) -> None:
         """Skip phrases that look like dates but are not."""
@@ -274,7 +274,7 @@ def _constant(value: object) -> Builder:
     return build
 
 
-def identity(_: Context, value: object) -> object:
+def only_value(_: Context, value: object) -> object:
     """The value of the only category in a phrase."""
     return value
 
