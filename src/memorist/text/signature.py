@@ -63,13 +63,6 @@ def packed(sums: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
     return np.packbits(sums > 0, axis=-1)
 
 
-def hamming_similarity(a: bytes, b: bytes) -> float:
-    """The share of equal bits of two signatures of the same length."""
-    import numpy as np
-
-    return float(similarities(a, np.frombuffer(b, np.uint8)[np.newaxis])[0])
-
-
 def similarities(signature: bytes, matrix: NDArray[np.uint8]) -> NDArray[np.float32]:
     """The share of equal bits of a signature and each row of a matrix of signatures."""
     import numpy as np

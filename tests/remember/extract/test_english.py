@@ -170,12 +170,12 @@ def test_openings_do_not_hide_a_fact(opening: str) -> None:
     assert said(f"{opening}I live in Oslo.") == ["Me lives_in Oslo"]
 
 
-def test_only_the_clause_that_is_doubted_is_dropped() -> None:
+def test_only_the_doubtful_clause_is_dropped() -> None:
     assert said("I live in Oslo, but I might move to Bergen.") == ["Me lives_in Oslo"]
     assert said("I live in Oslo. Would you come?") == ["Me lives_in Oslo"]
 
 
-def test_an_object_is_trimmed_and_a_long_one_refused() -> None:
+def test_an_object_is_trimmed_and_a_long_one_rejected() -> None:
     assert said("I live in Oslo these days because of my job.") == ["Me lives_in Oslo"]
     assert said("I'm allergic to pollen from birches every spring.") == ["Me allergic_to pollen"]
     assert said("I'm allergic to " + "slow long walks beside quiet northern rivers under old bridges.") == []

@@ -1,4 +1,4 @@
-"""What holds of any text."""
+"""Properties that hold for any text."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def test_statements_quote_the_text_and_take_their_objects_from_it(text: str, spe
 
 
 @given(TALK)
-def test_the_same_text_says_the_same(text: str) -> None:
+def test_extraction_is_deterministic(text: str) -> None:
     assert statements(text, speaker="Me", at=AT) == statements(text, speaker="Me", at=AT)
     assert entities(text) == entities(text)
 
 
 @given(TALK)
-def test_whatever_is_named_stands_in_the_text(text: str) -> None:
+def test_every_entity_and_mention_is_in_the_text(text: str) -> None:
     found = entities(text, Dictionary([Entity("1", "Anna Berg", kind="person"), Entity("2", "@bob")]))
     assert all(text[one.begin : one.stop] == one.text and one.kind for one in found)
     assert all(one.stop <= other.begin for one, other in pairwise(found))
