@@ -93,9 +93,7 @@ def test_a_fact_is_as_secret_as_its_source(memory: Engine) -> None:
 
 
 def test_a_value_spelt_in_two_ways_in_one_batch_is_one_fact(memory: Engine) -> None:
-    said = (
-        {"text": text, "speaker": "Alice", "at": "2023-01-01"} for text in ("I play Chess.", "I play chess!")
-    )
+    said = ({"text": text, "speaker": "Alice", "at": "2023-01-01"} for text in ("I play Chess.", "I play chess!"))
     memory.remember_many(said)
     assert len(facts(memory)) == 1
 
