@@ -1,11 +1,11 @@
-"""How many of the Recognizers' date cases are understood, and which are not, by kind.
+"""How many of the date cases of the Recognizers are understood, by kind, and which are not.
 
     python benchmarks/dates.py FOLDER [--all]    # english.jsonl and chinese.jsonl, such as ../shared/data/dates
 
-A case counts its expected dates and ranges; times of day alone, durations and sets are out of scope.
-One is right when a span over its text has the start (and, for ranges, the end) of one of its values;
-the open side of "before" and "since" is not compared. Each is counted twice: as `find_dates` answers
-(a range takes in its last day), and with `edges="point"`, the cases' own convention (it stops there).
+The expected dates and ranges of each case are counted; times of day, durations and sets are out of scope.
+A date is right if a span over its text has the start (and, for ranges, the end) of one of its values;
+the open side of "before" and "since" is not compared. Each is counted twice: as `find_dates` reads it
+(a range includes its last day), and with `edges="point"`, the convention of the cases (it does not).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Edges = tuple[datetime | None, datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One date a case names: where it stands, and the values any of which is right."""
+    """One date of a case: its place, and the values of which any is right."""
 
     input: str
     reference: datetime

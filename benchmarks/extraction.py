@@ -1,9 +1,9 @@
-"""What extraction finds in conversations, and how long a turn takes.
+"""The statements, entities and dates found in conversations, and the time per turn.
 
     python benchmarks/extraction.py FOLDER [SAMPLE]   # a folder with corpus.jsonl, such as ../shared/data/eval/locomo
 
 Prints the processor time per turn (median, 95th percentile, mean) for statements, entities and mentions, alone and
-together, and how many of each were found by kind. With SAMPLE, so many random statements are printed for checking.
+together, and the number of each by kind. With SAMPLE, it also prints that many random statements to check.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from memorist.remember.extract import Statement, entities, mentions, statements
-from memorist.remember.extract.named import date_spans
+from memorist.remember.extract.names import date_spans
 
 SEED = 42
 
@@ -71,7 +71,7 @@ def main() -> None:
     if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
     talk = turns(Path(sys.argv[1]))
-    together(talk[0])  # the grammars of dates load with the first text
+    together(talk[0])  # the first text builds the date grammars
     timed("statements", talk, said)
     timed("entities", talk, lambda turn: entities(turn.text))
     timed("mentions", talk, lambda turn: mentions(turn.text, turn.at))

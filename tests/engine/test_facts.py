@@ -56,12 +56,12 @@ def test_a_new_value_closes_the_old_one_on_both_clocks(memory: Engine) -> None:
 
 
 def test_many_valued_relations_accumulate_and_can_be_denied(memory: Engine) -> None:
-    alice(memory, "I like tea.", "2023-01-01")
-    alice(memory, "I like coffee.", "2023-02-01")
-    assert facts(memory) == ["Alice likes coffee.", "Alice likes tea."]
-    alice(memory, "I no longer like coffee.", "2023-03-01")
-    assert facts(memory) == ["Alice likes tea."]
-    assert facts(memory, as_of="2023-02-15") == ["Alice likes coffee.", "Alice likes tea."]
+    alice(memory, "I play tennis.", "2023-01-01")
+    alice(memory, "I play chess.", "2023-02-01")
+    assert facts(memory) == ["Alice plays chess.", "Alice plays tennis."]
+    alice(memory, "I no longer play chess.", "2023-03-01")
+    assert facts(memory) == ["Alice plays tennis."]
+    assert facts(memory, as_of="2023-02-15") == ["Alice plays chess.", "Alice plays tennis."]
 
 
 def test_a_repeat_merges_and_both_sources_are_cited(memory: Engine) -> None:
@@ -93,9 +93,7 @@ def test_a_fact_is_as_secret_as_its_source(memory: Engine) -> None:
 
 
 def test_a_value_spelt_in_two_ways_in_one_batch_is_one_fact(memory: Engine) -> None:
-    said = (
-        {"text": text, "speaker": "Alice", "at": "2023-01-01"} for text in ("I love Spin class.", "I love spin class!")
-    )
+    said = ({"text": text, "speaker": "Alice", "at": "2023-01-01"} for text in ("I play Chess.", "I play chess!"))
     memory.remember_many(said)
     assert len(facts(memory)) == 1
 

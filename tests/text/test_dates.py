@@ -1,4 +1,4 @@
-"""What both languages share: the API, how doubts are settled, what is no date, and invariants on any text."""
+"""Both languages: the API, ambiguous dates, texts without dates, and invariants for any text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memorist.text.dates import DateSpan, find_dates, normalise_dates
 from memorist.text.dates.chinese import chinese
-from memorist.text.dates.english import english
+from memorist.text.dates.english_ranges import english
 from memorist.text.dates.grammar import Grammar, Reading
 from memorist.text.dates.numbers import iso
 from memorist.text.dates.reader import may_hold_dates, read, scan
@@ -34,7 +34,7 @@ def only(text: str, reference: datetime = MONDAY, prefer: Prefer = "past") -> st
     return iso(spans[0].start, spans[0].end)
 
 
-def test_a_span_tells_its_time_its_words_and_where_they_stand() -> None:
+def test_a_span_has_its_time_text_and_offsets() -> None:
     assert find_dates("So, what did we do last Friday?", MONDAY) == [
         DateSpan(day(2016, 11, 4), day(2016, 11, 5), "last Friday", 19, 30)
     ]
@@ -56,7 +56,7 @@ def test_normalising_replaces_each_expression_and_nothing_else() -> None:
     assert normalise_dates("nothing to see", MONDAY) == "nothing to see"
 
 
-def test_a_naive_reference_is_utc_and_another_zone_is_brought_to_utc() -> None:
+def test_a_naive_reference_is_utc_and_other_zones_are_converted() -> None:
     assert only("today", datetime(2016, 11, 7, 23, 0)) == "2016-11-07"
     assert only("today", datetime(2016, 11, 8, 1, 0, tzinfo=timezone(timedelta(hours=8)))) == "2016-11-07"
 
@@ -83,7 +83,7 @@ def test_an_unknown_preference_names_the_choices() -> None:
         ("yesterday", "2016-11-06", "2016-11-06", "2016-11-06"),
     ],
 )
-def test_the_preference_settles_which_occurrence_is_meant(text: str, past: str, future: str, nearest: str) -> None:
+def test_the_preference_selects_the_occurrence(text: str, past: str, future: str, nearest: str) -> None:
     assert only(text, prefer="past") == past
     assert only(text, prefer="future") == future
     assert only(text, prefer="nearest") == nearest
@@ -95,7 +95,7 @@ def test_a_weekday_decides_between_the_years() -> None:
     assert only("12月25号，星期天") == "2016-12-25"
 
 
-def test_ranges_take_in_their_last_part_unless_edges_are_points() -> None:
+def test_ranges_include_their_last_part_unless_edges_are_points() -> None:
     def both(text: str) -> tuple[str, str]:
         whole, point = (
             read(text, Context(datetime(2016, 11, 7, 16, 12), edges=edges))[0] for edges in ("whole", "point")
@@ -138,7 +138,7 @@ def test_ranges_take_in_their_last_part_unless_edges_are_points() -> None:
         "2月30日",
     ],
 )
-def test_what_only_looks_like_a_date_is_left_alone(text: str) -> None:
+def test_texts_that_resemble_dates_are_ignored(text: str) -> None:
     assert find_dates(text, MONDAY) == []
 
 
@@ -148,7 +148,7 @@ def test_words_that_are_also_names_of_months_and_days_count_after_a_preposition(
     assert only("party for Ted on Sat") == "2016-11-05"
 
 
-def test_a_range_with_a_hole_takes_what_is_missing_from_its_other_end() -> None:
+def test_an_incomplete_end_of_a_range_is_completed_from_the_other() -> None:
     assert only("from May to October 2020") == "2020-05-01/2020-11-01"
     assert only("Nov-Feb 2017") == "2016-11-01/2017-03-01"
     assert only("between 3 and 12 September") == "2016-09-03/2016-09-13"
@@ -188,7 +188,7 @@ PREFERENCES = st.sampled_from(["past", "future", "nearest"])
 
 @settings(max_examples=400, deadline=None)
 @given(TEXTS, REFERENCES, PREFERENCES)
-def test_spans_are_ordered_apart_and_true_to_the_text(text: str, reference: datetime, prefer: Prefer) -> None:
+def test_spans_are_ordered_disjoint_and_match_the_text(text: str, reference: datetime, prefer: Prefer) -> None:
     spans = find_dates(text, reference, prefer=prefer)
     assert all(span.stop <= following.begin for span, following in pairwise(spans))
     for span in spans:
@@ -210,7 +210,7 @@ def test_the_iso_form_of_a_span_means_the_same_at_any_time(text: str, reference:
 
 @settings(max_examples=300, deadline=None)
 @given(TEXTS)
-def test_the_fast_look_passes_over_no_date(text: str) -> None:
+def test_the_hint_check_misses_no_date(text: str) -> None:
     if not may_hold_dates(text):
         for grammar in (english, chinese):
             assert not list(scan(grammar, Reading(tokenise(text), Context(datetime(2016, 11, 7)))))
@@ -226,7 +226,7 @@ def test_a_day_in_its_usual_forms_is_that_day(date: object) -> None:
 
 
 @pytest.mark.parametrize("reference", [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)])
-def test_the_edges_of_the_calendar_are_no_error(reference: datetime) -> None:
+def test_the_limits_of_the_calendar_cause_no_error(reference: datetime) -> None:
     text = "yesterday, tomorrow, last year, next century, in 9999 years, since May, 三天前, 下个世纪, 9999-12-31"
     for span in find_dates(text, reference):
         assert span.start < span.end
@@ -246,13 +246,13 @@ def _steps(grammar: Grammar, text: str) -> int:
         *("twenty ", "every other ", "between now and ", "上上个月", "三天前", "从三月到", "2018年", "第一个"),
     ],
 )
-def test_work_grows_in_proportion_to_the_text(piece: str) -> None:
+def test_work_is_linear_in_the_length_of_the_text(piece: str) -> None:
     for grammar in (english, chinese):
         short, long = _steps(grammar, piece * 100), _steps(grammar, piece * 400)
         assert long <= 4.2 * short + 1000
 
 
-def test_a_grammar_whose_category_uses_itself_is_refused() -> None:
+def test_a_recursive_category_is_rejected() -> None:
     grammar = Grammar()
     grammar.union("date", "after <span>")
     grammar.union("span", "since <date>")

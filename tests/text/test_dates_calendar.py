@@ -1,4 +1,4 @@
-"""The parts the grammars stand on: numbers, the calendar, holidays, times of day."""
+"""The building blocks of the grammars: numbers, the calendar, holidays, times of day."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_months_are_added_by_the_calendar() -> None:
 
 
 @given(MOMENTS, st.sampled_from(CALENDAR))
-def test_a_unit_holds_its_moment_and_meets_its_neighbours(moment: datetime, unit: Unit) -> None:
+def test_a_unit_contains_its_moment_and_touches_its_neighbours(moment: datetime, unit: Unit) -> None:
     held = holding(moment, unit)
     if unit is not Unit.WEEKEND:
         assert held.start <= moment < held.end
@@ -141,7 +141,7 @@ def test_solar_term_and_islamic_feast() -> None:
     assert islamic_day(2023, 10, 1) == holding(datetime(2023, 4, 21), Unit.DAY)
 
 
-def test_a_holiday_next_to_a_weekend_draws_it_out() -> None:
+def test_a_holiday_next_to_a_weekend_extends_it() -> None:
     def days(moment: datetime) -> tuple[int, int]:
         weekend = long_weekend(holding(moment, Unit.DAY))
         return weekend.start.day, (weekend.end - timedelta(days=1)).day
@@ -151,7 +151,7 @@ def test_a_holiday_next_to_a_weekend_draws_it_out() -> None:
     assert days(datetime(2016, 11, 9)) == (12, 13)  # a Wednesday is not drawn in
 
 
-def test_open_clock_times_are_waking_hours_unless_the_part_of_day_says_else() -> None:
+def test_ambiguous_times_are_waking_hours_unless_the_part_of_day_differs() -> None:
     assert clock(5).since_midnight() == timedelta(hours=17)
     assert clock(9).since_midnight() == timedelta(hours=9)
     assert clock(12, half="am").since_midnight() == timedelta(0)

@@ -1,4 +1,4 @@
-"""The Recognizers' cases, where they lie beside the repository."""
+"""The test cases of the Recognizers, if they are next to the repository."""
 
 from __future__ import annotations
 
@@ -23,16 +23,14 @@ def bench() -> ModuleType:
 
 
 @pytest.mark.parametrize("language", ["english", "chinese"])
-def test_dates_resolve_as_the_cases_say_under_their_convention_for_ranges(
-    bench: ModuleType, data: Path, language: str
-) -> None:
+def test_dates_match_the_cases_under_their_convention_for_ranges(bench: ModuleType, data: Path, language: str) -> None:
     score = bench.score(data / "dates" / f"{language}.jsonl", "point")
     assert score.total > 100
     assert score.share >= 0.90
 
 
 @pytest.mark.parametrize("language", ["english", "chinese"])
-def test_what_find_dates_answers_differs_only_where_a_range_ends(bench: ModuleType, data: Path, language: str) -> None:
+def test_the_default_reading_differs_only_in_the_end_of_ranges(bench: ModuleType, data: Path, language: str) -> None:
     score = bench.score(data / "dates" / f"{language}.jsonl", "whole")
     other = [kind for kind, _ in score.misses if not kind.startswith("range:")]
     assert 1 - len(other) / score.total >= 0.90

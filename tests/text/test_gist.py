@@ -24,7 +24,7 @@ KNOWN = "Alice has been at Google for 5 years."
         ("Bob adopted a grey cat from the shelter in town.", "Bob adopted a lovely grey cat from the shelter in town."),
     ],
 )
-def test_the_same_in_other_dress_is_a_repeat(new: str, known: str) -> None:
+def test_the_same_statement_in_other_words_is_a_repeat(new: str, known: str) -> None:
     assert repeats(gist(new), gist(known))
 
 
@@ -46,18 +46,18 @@ def test_the_same_in_other_dress_is_a_repeat(new: str, known: str) -> None:
         ("!!!", "???"),
     ],
 )
-def test_a_number_name_tense_day_or_denial_makes_it_another_statement(new: str, known: str) -> None:
+def test_a_number_name_tense_day_or_negation_makes_another_statement(new: str, known: str) -> None:
     assert not repeats(gist(new), gist(known))
 
 
 @given(st.text(), st.text())
-def test_any_text_with_words_repeats_itself_and_never_what_lacks_a_word_of_it(text: str, other: str) -> None:
+def test_a_text_repeats_itself_and_never_a_text_that_lacks_one_of_its_words(text: str, other: str) -> None:
     own = gist(text)
     assert repeats(own, own) == bool(own.words)
     assert not repeats(gist(f"{text} xyzzy"), own)
 
 
-def test_two_statements_deny_each_other_when_only_one_is_negated() -> None:
+def test_two_statements_contradict_each_other_if_only_one_is_negated() -> None:
     (likes, yes), (dislikes, no) = *denials("Alice likes strong coffee."), *denials("Alice doesn't like strong coffee.")
     assert likes == dislikes
     assert (yes, no) == (False, True)
@@ -67,7 +67,7 @@ def test_two_statements_deny_each_other_when_only_one_is_negated() -> None:
     "text",
     ["Does Alice like strong coffee?", "If Alice likes strong coffee, good.", "I know.", "Would Bo like tea too?"],
 )
-def test_questions_suppositions_and_scraps_state_nothing(text: str) -> None:
+def test_questions_suppositions_and_fragments_state_nothing(text: str) -> None:
     assert denials(text) == []
 
 
@@ -99,7 +99,7 @@ def test_courtesy_says_nothing(text: str) -> None:
         "...",
     ],
 )
-def test_courtesy_with_a_fact_in_it_says_something(text: str) -> None:
+def test_courtesy_with_a_fact_is_not_small_talk(text: str) -> None:
     assert not says_nothing(text)
 
 
@@ -116,6 +116,6 @@ def test_copies_are_counted_by_sentence_source_and_letters() -> None:
     assert (found.sentences, found.sources, found.share) == (2, ("one", "two"), 0.6)
 
 
-def test_what_one_memory_holds_whole_has_one_source_however_many_hold_parts_of_it() -> None:
+def test_a_text_copied_whole_from_one_memory_has_one_source() -> None:
     holders = {"a" * 30: ["one", "whole"], "b" * 30: ["two", "whole"], "c" * 40: ["three", "whole"]}
     assert copies(["a" * 30, "b" * 30, "c" * 40], holders).sources == ("whole",)

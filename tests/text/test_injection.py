@@ -1,4 +1,4 @@
-"""Text that speaks to the model is told from text that tells."""
+"""Injections are detected, and ordinary text is not."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ TELLING = (
 
 
 @pytest.mark.parametrize("text", ORDERS)
-def test_an_order_to_the_model_is_seen_with_its_reason(text: str) -> None:
+def test_an_injection_is_detected_with_its_reason(text: str) -> None:
     assert ORDERS[text] in instructions_in(text)
 
 
 @pytest.mark.parametrize("text", TELLING)
-def test_people_giving_each_other_orders_is_only_talk(text: str) -> None:
+def test_orders_between_people_are_not_injections(text: str) -> None:
     assert instructions_in(text) == []
 
 
 @pytest.mark.parametrize("name", ["locomo", "realtalk"])
-def test_conversations_give_no_orders_to_a_model(data: Path, name: str) -> None:
+def test_conversations_contain_no_injections(data: Path, name: str) -> None:
     lines = (data / "eval" / name / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
     assert [line[:200] for line in lines if instructions_in(json.loads(line)["text"])] == []

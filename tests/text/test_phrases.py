@@ -18,11 +18,11 @@ from memorist.text.phrases import LONGEST_SEGMENT, MOST_WORDS, Phrase, phrases, 
         ("on 2023-08-30 at 5", []),
     ],
 )
-def test_phrases_are_runs_of_telling_words(text: str, expected: list[str]) -> None:
+def test_phrases_are_runs_of_content_words(text: str, expected: list[str]) -> None:
     assert [phrase.text for phrase in phrases(text)] == expected
 
 
-def test_names_are_told_by_capitals_inside_a_sentence() -> None:
+def test_names_are_recognised_by_capitals_inside_a_sentence() -> None:
     found = phrases("Painting with Alice Smith. Sunsets in SQLite. Cyberpunk 2077")
     assert found == [
         Phrase(("painting",)),
@@ -41,7 +41,7 @@ def test_a_possessive_ends_a_phrase() -> None:
     ]
 
 
-def test_scripts_without_spaces_are_parted_by_their_grammar() -> None:
+def test_scripts_without_spaces_are_split_at_function_words() -> None:
     assert [one.text for one in phrases("汽轮机的入口温度是多少")] == ["汽轮机", "入口温度"]
     assert [one.text for one in phrases("用Python写爬虫")] == ["python", "写爬虫"]
 

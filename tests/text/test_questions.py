@@ -1,4 +1,4 @@
-"""What asks, and what only says."""
+"""Questions and requests are told from statements."""
 
 from __future__ import annotations
 

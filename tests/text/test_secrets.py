@@ -1,4 +1,4 @@
-"""Secrets are seen in what people and programs write, and in nothing else."""
+"""Secrets are found in texts of people and programs, without false alarms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.secret_samples import CARD, IBAN, INNOCENT, PASSWORDS, SAMPLES
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
-def test_a_secret_is_named_and_gone(kind: str) -> None:
+def test_a_secret_is_masked_with_its_kind(kind: str) -> None:
     text, secret = SAMPLES[kind]
     assert secret in text
     assert [one.kind for one in secrets_in(text)] == [kind]
@@ -32,12 +32,12 @@ def test_a_password_is_masked_and_the_sentence_stays(text: str, secret: str) -> 
 
 
 @pytest.mark.parametrize("text", INNOCENT)
-def test_a_text_about_secrets_holds_none(text: str) -> None:
+def test_a_text_about_secrets_contains_none(text: str) -> None:
     assert secrets_in(text) == []
     assert masked(text) == text
 
 
-def test_numbers_are_judged_by_their_check_digits() -> None:
+def test_numbers_are_verified_by_their_check_digits() -> None:
     assert is_card(CARD) and not is_card(CARD[:-1] + "7")
     assert is_iban(IBAN) and not is_iban(IBAN[:-1] + "1")
     assert not is_card("4444 4444 4444 4444 44")
@@ -55,6 +55,6 @@ def test_masking_any_text_twice_changes_nothing_more(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["locomo", "realtalk"])
-def test_conversations_hold_no_secrets(data: Path, name: str) -> None:
+def test_conversations_contain_no_secrets(data: Path, name: str) -> None:
     lines = (data / "eval" / name / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
     assert [line[:200] for line in lines if secrets_in(json.loads(line)["text"])] == []

@@ -25,5 +25,5 @@ def test_sentences_end_where_a_reader_pauses(text: str, expected: list[str]) -> 
 
 
 @given(st.text(max_size=200))
-def test_nothing_but_blanks_is_lost(text: str) -> None:
+def test_nothing_but_whitespace_is_lost(text: str) -> None:
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())

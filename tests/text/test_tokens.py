@@ -48,7 +48,7 @@ def test_plain_text_is_counted_by_the_same_formula(text: str) -> None:
     assert count_tokens(text) == count_tokens(f"{text}–") - 1  # a dash takes the general way
 
 
-def test_it_rarely_falls_short_of_word_pieces() -> None:
+def test_the_estimate_is_rarely_below_the_word_pieces() -> None:
     model, corpus = SHARED / "models/tokenizer.json", SHARED / "data/eval/locomo/corpus.jsonl"
     if not (model.exists() and corpus.exists()):
         pytest.skip("no evaluation data beside the repository")

@@ -129,7 +129,7 @@ LANGUAGES = {
 
 
 @pytest.mark.parametrize("text", LANGUAGES)
-def test_languages_are_told_apart(text: str) -> None:
+def test_languages_are_recognised(text: str) -> None:
     assert language(words(text)) == LANGUAGES[text]
 
 
@@ -148,7 +148,7 @@ def test_stems(word: str, code: str) -> None:
 
 
 @pytest.mark.parametrize("code", [*STOP_WORDS, "he", "xx"])
-def test_many_stems_are_the_single_ones(code: str) -> None:
+def test_stemming_many_words_equals_stemming_each(code: str) -> None:
     found = ["moving", "häuser", "москве", "東京", "", "user_id", "🙂"]
     assert stem_all(found, code) == [stem(word, code) for word in found]
 
@@ -181,3 +181,8 @@ QUERIES = {
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_is_searched_without_its_stop_words(query: str) -> None:
     assert query_words(query) == QUERIES[query]
+
+
+def test_stop_words_are_listed_in_folded_form() -> None:
+    for listed in STOP_WORDS.values():
+        assert all(fold(word) == word for word in listed)

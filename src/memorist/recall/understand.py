@@ -12,7 +12,7 @@ from typing import Literal
 
 from memorist.text.patterns import lazy
 from memorist.text.phrases import Phrase, phrases, stems
-from memorist.text.synonyms import CHINESE, ENGLISH
+from memorist.text.synonyms import chinese_synonyms, english_synonyms
 from memorist.text.tokens import sentences as split_sentences
 from memorist.text.words import fold, language, query_words, stem, stem_all
 
@@ -180,8 +180,8 @@ def expand_query(text: str) -> tuple[str, ...]:
     on RealTalk from 53.4 to 53.4 (59.5 to 60.3), on BEAM from 42.4 to 42.6 (49.7 to 50.8).
     """
     asked = dict.fromkeys(stem_all(query_words(text), "en"))
-    english = [word for one in asked for word in ENGLISH.get(one, ()) if stem(word, "en") not in asked]
-    chinese = [word for one, others in CHINESE.items() if one in text for word in others if word not in text]
+    english = [word for one in asked for word in english_synonyms().get(one, ()) if stem(word, "en") not in asked]
+    chinese = [word for one, others in chinese_synonyms().items() if one in text for word in others if word not in text]
     return tuple(dict.fromkeys([*english, *chinese]))
 
 

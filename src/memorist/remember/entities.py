@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from memorist.model import Entity, Link, Memory, fingerprint
-from memorist.remember.extract.named import Known, entities
-from memorist.remember.extract.names import Dictionary, name_runs
+from memorist.remember.extract.names import Dictionary, Known, entities, name_runs
 from memorist.remember.extract.spans import Named
 
 Find = Callable[[str, Known], list[Named]]

@@ -1,1 +1,1 @@
-"""What a text is made of: its words, their stems, its language and its length in tokens."""
+"""Texts: words, stems, languages, dates, phrases, secrets and token counts."""

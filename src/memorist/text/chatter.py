@@ -1,4 +1,4 @@
-"""What a turn of talk does: ask, tell, or say nothing."""
+"""Turns of conversation: questions, small talk, and how a turn is rendered."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ _ASKING = frozenset(_WORDS.split())
 
 
 def asks(text: str) -> bool:
-    """A question mark anywhere, or an English word first that begins a question or a request."""
+    """Whether a text has a question mark or begins with an English question or request word."""
     return not _MARKS.isdisjoint(text) or next(iter(words(text)), "") in _ASKING
 
 
 NEAR = 200
-"""Characters of the turn before that are read: its end, where questions stand."""
+"""Characters of the previous turn that are used: its end, where questions are."""
 MARK = "‖"
-"""Parts what was said from what was said before it; in a text it is read as a plain bar."""
+"""Separates a turn from the previous one; in a text it is replaced by a plain bar."""
 
 
 def rendered_turn(
     text: str, *, speaker: str | None = None, at: datetime | None = None, before: str | None = None
 ) -> str:
-    """`[8 May 2023] Ann: It went well. ‖ before: Ben: How was it?`; every part but the text may be missing."""
+    """`[8 May 2023] Ann: It went well. ‖ before: Ben: How was it?`; all parts but the text are optional."""
     date = f"[{at.day} {at:%B} {at.year}] " if at else ""
     context = f" {MARK} before: {before}" if before else ""
     return f"{date}{spoken(text, speaker)}{context}"
 
 
 def spoken(text: str, speaker: str | None) -> str:
-    """A text with its speaker, unless it says so itself."""
+    """A text with its speaker before it, unless it begins with the speaker already."""
     plain = text.replace(MARK, "|")
     return plain if not speaker or plain.startswith(f"{speaker}:") else f"{speaker}: {plain}"
 
 
 def ending(text: str, speaker: str | None) -> str:
-    """The end of a turn, as the one after it is read with."""
+    """The end of a turn, as context for the next one."""
     return spoken(text, speaker)[-NEAR:]
 
 
 LONGEST = 160
-"""A longer text is left alone: whatever it opens with, it goes on to say something."""
+"""Longer texts are never small talk."""
 
 _ANYONE = (
     r"(?:[,]? (?:there|all|everyone|everybody|again|guys|friend|buddy|mate|man|dear|sir|so much|a lot|very much))*"
@@ -87,7 +87,7 @@ _COMMAS = lazy(r"[,，、]\s*")
 
 
 def says_nothing(text: str) -> bool:
-    """Whether every sentence of a text is a phrase of courtesy, or about knowing nothing."""
+    """Whether every sentence of a text is a courtesy phrase or a statement of ignorance."""
     if len(text) > LONGEST:
         return False
     said = [one for sentence in sentences(text) if (one := bare(sentence))]
@@ -95,7 +95,7 @@ def says_nothing(text: str) -> bool:
 
 
 def bare(text: str) -> str:
-    """A text folded, without punctuation but apostrophes and commas within."""
+    """A folded text without punctuation, except apostrophes and commas inside."""
     return " ".join(_DRESS.sub(" ", _KEPT.sub("，", fold(text))).split()).strip("， '").replace(" ，", "，")
 
 

@@ -1,4 +1,4 @@
-"""Whether two texts say the same, and whether one copies the other."""
+"""Whether texts repeat, contradict or copy each other."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from memorist.text.tokens import sentences
 from memorist.text.words import UNSPACED, fold, stem_all
 
 MOST_ADDED = 0.2
-"""How much of the longer text the shorter one may lack to be its repeat."""
+"""The largest share of the longer text that a repeat may lack."""
 MOST_WORDS_ADDED = 3
-"""And how many words: of a long text, a fifth is a sentence of its own."""
+"""The most words that a repeat may lack; a fifth of a long text is a whole sentence."""
 FEWEST_WORDS = 3
-"""A shorter statement is too little to be denied by another."""
+"""Shorter statements are too short for a contradiction."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -29,7 +29,7 @@ FILLERS = _set(
     """a an the am is are oh ah well so just really very quite also too please hey hi yes yeah ok okay um uh actually
     literally basically simply indeed anyway btw lol haha wow"""
 )
-"""Words that a repeat may add or leave out."""
+"""Words that a repeat may add or omit."""
 NEGATIONS = _set(
     """not no never none nobody nothing nowhere neither nor without hardly longer anymore dont doesnt didnt isnt arent
     wasnt werent wont cant couldnt shouldnt wouldnt havent hasnt hadnt stopped quit"""
@@ -41,7 +41,7 @@ _GUARDS = NEGATIONS | _set(
     monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
     october november december"""
 )
-"""Words whose presence alone makes another statement of it."""
+"""Words whose presence changes the meaning of a statement."""
 _NUMBERS = _set(
     """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion half
@@ -52,28 +52,28 @@ _HYPOTHETICAL = _set("if unless would could might wish imagine suppose maybe per
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """The words of a text in order, folded, without fillers; and which of them stand out by a capital letter."""
+    """The words of a text in order, folded and without fillers, and those that are capitalised."""
 
     words: tuple[str, ...]
     names: frozenset[str]
 
 
 def gist(text: str) -> Gist:
-    """A text's words as its repeats have them: case, accents, punctuation and contractions aside."""
+    """The words of a text without case, accents, punctuation and contractions."""
     names = frozenset(fold(word) for word in _CAPITALISED.findall(text))
     return Gist(tuple(word for word in plain_words(text) if word not in FILLERS), names)
 
 
 def plain_words(text: str) -> list[str]:
-    """A text's words, folded, contractions spelt out: don't → do not."""
+    """The words of a text, folded, with contractions expanded: don't → do not."""
     return [word for found in _WORD.findall(fold(text)) for word in _spelt_out(found)]
 
 
 def repeats(new: Gist, known: Gist) -> bool:
-    """Whether a text says nothing that a known one does not: the same words, but for some that change nothing.
+    """Whether a text adds nothing to a known one: it has the same words, or lacks a few that do not matter.
 
-    What the known one has beyond them is at most a fifth and three words, and no number, name, date, tense or
-    negation. A text with a word of its own is never a repeat, for that word may be the news.
+    It may lack at most a fifth and three of the words, and no number, name, date, tense or negation. A text with
+    a new word is never a repeat, because that word may be the news.
     """
     if new.words == known.words:
         return bool(new.words)
@@ -84,15 +84,15 @@ def repeats(new: Gist, known: Gist) -> bool:
 
 
 def marks(text: str) -> Counter[str]:
-    """The words of a text that make another statement of it where they differ: numbers, dates, tense, negation."""
+    """The words of a text that change its meaning: numbers, dates, tenses and negations."""
     return Counter(word for word in plain_words(text) if _sets_apart(word))
 
 
 def denials(text: str) -> list[tuple[tuple[str, ...], bool]]:
-    """The plain statements of a text, each as the stems that carry it and whether it is denied.
+    """The statements of a text, each as its content stems and whether it is negated.
 
-    Two statements with the same stems contradict each other when one is denied. Questions and what is only
-    supposed state nothing.
+    Two statements with the same stems contradict each other if one is negated. Questions and suppositions are
+    not statements.
     """
     return [found for sentence in sentences(text) if (found := _statement(sentence)) is not None]
 
@@ -111,7 +111,7 @@ def _statement(sentence: str) -> tuple[tuple[str, ...], bool] | None:
 
 
 def _added(shorter: Sequence[str], longer: Sequence[str]) -> list[str] | None:
-    """The words by which the longer exceeds the shorter, or None if it does not hold it in order."""
+    """The words that only the longer text has, or None if it does not contain the shorter one in order."""
     added: list[str] = []
     at = 0
     for word in longer:
@@ -143,12 +143,12 @@ def _spelt_out(word: str) -> Iterable[str]:
     return word.split("'")
 
 
-_UNSPACED = lazy(f"[{UNSPACED}]")  # a whole sentence may stand in one such run
+_UNSPACED = lazy(f"[{UNSPACED}]")  # one such run may be a whole sentence
 _CAPITALISED = lazy(r"(?<=[\w,;] )[^\W\d_a-z][\w'’-]*")
 
 
 SHORTEST = 20
-"""Letters of a sentence whose return is no accident; scripts without spaces say as much in a third of them."""
+"""The least letters of a sentence whose repetition is no accident; a third of it in scripts without spaces."""
 _PREFIX = lazy(r"^\s*(?:\[\d{1,3}\]|[-*•]|\d{1,3}[.)])?\s*(?:\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\s+)?")
 _CITED = lazy(r"\s*\([^()\n]{1,200}\)\s*$")
 _SAID_BY = lazy(r"^[^\W\d_][\w.'’ -]{0,30}:\s+")
@@ -157,7 +157,7 @@ _SIGNS = lazy(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """How much of a text stands elsewhere: sentences, where they do, and their share of its letters."""
+    """How much of a text is copied: the number of sentences, their sources and their share of its letters."""
 
     sentences: int
     sources: tuple[str, ...]
@@ -165,7 +165,7 @@ class Copies:
 
 
 def copies(pieces: Sequence[str], holders: Mapping[str, Sequence[str]]) -> Copies:
-    """How much of a text's pieces stands elsewhere, given who holds each; as few sources as explain it."""
+    """How many pieces of a text are copied, given the holders of each; with as few sources as possible."""
     copied = [piece for piece in pieces if piece in holders]
     shares = Counter(holder for piece in copied for holder in holders[piece])
     sources = dict.fromkeys(max(holders[piece], key=shares.__getitem__) for piece in copied)
@@ -174,7 +174,7 @@ def copies(pieces: Sequence[str], holders: Mapping[str, Sequence[str]]) -> Copie
 
 
 def pieces_of(text: str) -> list[str]:
-    """A text's sentences as they can be compared: folded letters, without numbering, dates, speakers and citations."""
+    """The sentences of a text for comparison: folded, without numbering, dates, speakers and citations."""
     return [piece for line in text.splitlines() for piece in _pieces(_undressed(line))]
 
 

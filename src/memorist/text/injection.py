@@ -1,4 +1,4 @@
-"""Text that speaks to the model instead of telling it something: orders, roles, calls of tools, requests to leak."""
+"""Prompt injection: text that gives the model orders, roles, tool calls or requests to leak data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memorist.text.tokens import holds_any
 DROP = "tells the model to drop its instructions"
 ROLE = "gives the model another role"
 MARKERS = "imitates a prompt's role markers"
-TOOLS = "imitates a call of a tool"
+TOOLS = "imitates a tool call"
 LEAK = "asks for secrets to be handed over"
 BEHIND = "orders the model to act behind the user's back"
 _LONGEST = 100_000
@@ -20,12 +20,12 @@ _LONGEST = 100_000
 class _Form(NamedTuple):
     reason: str
     hints: tuple[str, ...]
-    """One of these is in the folded text, or there is nothing to look for."""
+    """The pattern is tried only if the folded text contains one of these."""
     pattern: re.Pattern[str]
 
 
 def instructions_in(text: str) -> list[str]:
-    """What in a text speaks to the model, one reason each; nothing in a text that merely tells."""
+    """The reasons why a text looks like an injection; empty for ordinary text."""
     head = text[:_LONGEST]
     folded = head.lower()
     return list(

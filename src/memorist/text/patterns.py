@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used, not when their module is imported."""
+"""Regular expressions that are compiled on first use instead of at import."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, AnyStr, Generic, cast
 
 
 class _Lazy(Generic[AnyStr]):
-    """Stands in for a compiled pattern: its first use compiles it and copies its methods here."""
+    """A proxy for a compiled pattern: the first use compiles it and copies its methods here."""
 
     def __init__(self, expression: AnyStr, flags: int) -> None:
         self.pattern = expression
@@ -21,5 +21,5 @@ class _Lazy(Generic[AnyStr]):
 
 
 def lazy(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """A pattern to keep in a module; use it as if `re.compile` had made it."""
+    """A pattern for a module constant; use it like the result of `re.compile`."""
     return cast("re.Pattern[AnyStr]", _Lazy(expression, flags))

@@ -1,11 +1,11 @@
-"""The phrases and names of a text, and the most telling of them."""
+"""Phrases, name candidates and salient sentences of texts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
 
 from memorist.text.patterns import lazy
@@ -19,7 +19,7 @@ LONGEST_HAN = 8
 
 
 def name_candidates(text: str) -> list[str]:
-    """Every run of up to four words, and of two to eight CJK characters, in reading order and longest first."""
+    """Every run of up to four words and of two to eight CJK characters, in reading order, longest first."""
     tokens = [match.group() for match in TOKEN.finditer(text[:2000])]
     runs = [
         " ".join(tokens[start : start + size])
@@ -30,7 +30,7 @@ def name_candidates(text: str) -> list[str]:
 
 
 def _possessor(name: str) -> str:
-    return re.sub(r"['’]s?$", "", name)
+    return _POSSESSIVE.sub("", name)
 
 
 def _han_runs(text: str) -> list[str]:
@@ -47,7 +47,7 @@ MOST_WORDS = 3
 LONGEST_SEGMENT = 12
 """Longer runs of a script without spaces are cut into segments of this many characters."""
 
-# Words that say little by themselves: asking for them finds everything.
+# Words that carry little meaning of their own and would match everything.
 _LIGHT_WORDS = """
     make made take took taken use go went gone come came see saw seen know knew think thought say said tell told ask
     give gave find found keep try feel felt want need happen happened mean seem look start talk discuss mention describe
@@ -55,14 +55,13 @@ _LIGHT_WORDS = """
     anyone everyone last next ago today yesterday tomorrow recently recent currently usually often ever never together
     many one two first new good better best great main different another really maybe sure yeah yes okay ok
     hi hey hello wow thanks thank please sorry nice cool awesome amazing wonderful glad happy lol haha"""
-_LIGHT = frozenset(stem_all(_LIGHT_WORDS.split(), "en"))
 _TOKEN = lazy(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+(?:[-'’.&@_+#](?:(?![{UNSPACED}])[^\W_])+)*(?:\+\+|\#)?")
 _IS_UNSPACED = lazy(f"[{UNSPACED}]")
 _LETTER = lazy(r"[^\W\d_]")
 _POSSESSIVE = lazy(r"['’]s?$", re.IGNORECASE)
 _SENTENCE_END = lazy(r"[.!?…:。！？：\n]")
 
-# Chinese words of grammar, longest first; Hiragana parts the words of Japanese.
+# Chinese function words, longest first; Hiragana separates the words of Japanese.
 _CHINESE_GRAMMAR = lazy(
     r"什么时候|什么样|为什么|怎么样|有没有|是不是|会不会|我们|你们|他们|她们|什么|甚麼|怎么|怎样|如何|哪里|哪儿|哪个|哪些"
     r"|多少|几个|这个|那个|这些|那些|关于|告诉|一下|可以|没有|应该|需要|已经|还是|曾经|以前|之前|发生|属于|对于|由于|现在|上次|昨天|今天|明天|去年|最近"
@@ -72,7 +71,7 @@ _CHINESE_GRAMMAR = lazy(
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One to three neighbouring words; a name where they are written with capitals."""
+    """One to three adjacent words; a name if they are capitalised."""
 
     words: tuple[str, ...]
     name: bool = False
@@ -91,8 +90,8 @@ class _Token:
 
 
 def phrases(text: str) -> list[Phrase]:
-    """A text's phrases in reading order, with repeats; a number belongs to the words before it."""
-    tokens = _telling(text, language(words(text)))
+    """The phrases of a text in reading order, with repeats; a number belongs to the words before it."""
+    tokens = _content_tokens(text, language(words(text)))
     found: list[Phrase] = []
     for (_, name), run in groupby(tokens, key=lambda token: (token.run, token.name)):
         said = [token.text for token in run]
@@ -102,13 +101,13 @@ def phrases(text: str) -> list[Phrase]:
 
 
 def stems(phrase: str) -> frozenset[str]:
-    """The stems of a phrase's words, by which two phrases are compared."""
+    """The stems of the words of a phrase, used to compare phrases."""
     found = words(phrase)
     return frozenset(stem_all(found, language(found)))
 
 
-def _telling(text: str, spoken: str) -> Iterator[_Token]:
-    """The words that tell something, numbered by the unbroken run they stand in."""
+def _content_tokens(text: str, spoken: str) -> Iterator[_Token]:
+    """The content words, each with the number of the unbroken run it is in."""
     run, end, opening, name = 0, 0, True, False
     for found in _TOKEN.finditer(text):
         gap = text[end : found.start()]
@@ -124,22 +123,27 @@ def _telling(text: str, spoken: str) -> Iterator[_Token]:
         else:
             word = _POSSESSIVE.sub("", found[0])
             name = name if word.isdecimal() else _is_name(word, opening=opening)
-            if tells := _tells(word, spoken):
+            if has_content := _has_content(word, spoken):
                 yield _Token(word.lower(), run, name)
-            if word != found[0] or not tells:
+            if word != found[0] or not has_content:
                 run, name = run + 1, False
         opening = False
 
 
+@cache
+def _light_stems() -> frozenset[str]:
+    return frozenset(stem_all(_LIGHT_WORDS.split(), "en"))
+
+
 @lru_cache(maxsize=8192)
-def _tells(word: str, spoken: str) -> bool:
+def _has_content(word: str, spoken: str) -> bool:
     common = STOP_WORDS.get(spoken, frozenset())
     parts = [part for part in words(word) if part not in common]
-    return bool(parts) and not _LIGHT.issuperset(stem_all(parts, "en"))
+    return bool(parts) and not _light_stems().issuperset(stem_all(parts, "en"))
 
 
 def _is_name(word: str, *, opening: bool) -> bool:
-    """Capitals inside a sentence or inside a word; the first word of a sentence is always written large."""
+    """Whether a word is capitalised inside a sentence, or has capitals inside it."""
     return word[1:] != word[1:].lower() or (word[0].isupper() and not opening)
 
 
@@ -152,14 +156,14 @@ def _segments(run: str) -> Iterator[str]:
 
 
 SAID_BEFORE = 0.5
-"""What a stem counts that a sentence before has said."""
+"""The weight of a stem that an earlier sentence contains."""
 LONGEST = 300
-"""Characters of a sentence beyond which it is cut."""
+"""Longer sentences are cut to this many characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Salient:
-    """A sentence, and the places of the texts that say it."""
+    """A sentence and the indexes of the texts that contain it."""
 
     text: str
     sources: tuple[int, ...]
@@ -175,11 +179,12 @@ class _Sentence:
 
 
 def salient(texts: Sequence[str], most: int, weights: Sequence[float] | None = None) -> list[Salient]:
-    """At most so many sentences that tell most of what the texts say, in the order of the texts.
+    """Up to `most` sentences that cover most of the content of the texts, in their order.
 
-    Greedy coverage of concepts (Filatova and Hatzivassiloglou 2004): a sentence scores its stems, half for those that
-    were said before, times its text's weight, half of it if it is a question. Of the turns that 12 lines a day take
-    from LoCoMo, 46 % hold evidence for one of its questions (24 % of all turns do): 70 % of that evidence.
+    Greedy coverage of concepts (Filatova and Hatzivassiloglou 2004): the score of a sentence is the number of its
+    stems, where stems of earlier sentences count half, times the weight of its text, halved for a question. On
+    LoCoMo with 12 lines per day, 46 % of the chosen turns are evidence for a question (24 % of all turns are), and
+    they contain 70 % of the evidence.
     """
     left = _distinct(texts, weights)
     chosen: list[_Sentence] = []
@@ -193,7 +198,7 @@ def salient(texts: Sequence[str], most: int, weights: Sequence[float] | None = N
 
 
 def _distinct(texts: Sequence[str], weights: Sequence[float] | None) -> list[_Sentence]:
-    """Each sentence once, with all the texts that say it; the greatest weight counts."""
+    """Each distinct sentence with all the texts that contain it and their greatest weight."""
     found: dict[str, _Sentence] = {}
     for source, text in enumerate(texts):
         weight = 1.0 if weights is None else weights[source]

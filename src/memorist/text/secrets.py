@@ -1,4 +1,4 @@
-"""Secrets in a text: keys by their vendors' forms, numbers by their check digits, passwords by what introduces them."""
+"""Secrets in a text: keys by their vendor formats, numbers by check digits, passwords by the words before them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from memorist.text.patterns import lazy
 from memorist.text.tokens import holds_any
 
 TOKEN_BITS = 3.0
-"""Entropy a character that a token has at least: English words have about 2.5, random base 64 of 20 characters 4."""
+"""The least entropy of a token in bits per character: English words have about 2.5, 20 random base64 characters 4."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where a text holds a secret, and of what kind."""
+    """The place and kind of a secret in a text."""
 
     kind: str
     start: int
@@ -26,17 +26,17 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How secrets of one kind look: the group `it`, else the whole match, if `holds` says so."""
+    """A format of secrets: the group `it`, or else the whole match, if `holds` accepts it."""
 
     kind: str
     pattern: re.Pattern[str]
     hints: tuple[str, ...]
-    """One of these is in the folded text, or there is nothing to look for."""
+    """The pattern is tried only if the folded text contains one of these."""
     holds: Callable[[str], bool]
 
 
 def secrets_in(text: str) -> list[Secret]:
-    """The secrets of a text in order, none within another."""
+    """The secrets in a text, in order and without overlap."""
     folded = text.lower()
     found = [one for form in _FORMS if holds_any(folded, form.hints) for one in _matches(form, text)]
     if _DIGITS.search(text):
@@ -62,7 +62,7 @@ def _matches(form: _Form, text: str) -> Iterator[Secret]:
 
 
 def _apart(found: list[Secret]) -> list[Secret]:
-    """Of secrets that overlap, the one that starts first; of those, the longest."""
+    """The first of the secrets that overlap; among those that start together, the longest."""
     kept: list[Secret] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:
@@ -75,7 +75,7 @@ def _is_real(found: str) -> bool:
 
 
 def _is_random(token: str) -> bool:
-    """Letters and digits without the regularity of words, names of variables or counters."""
+    """Whether a token has letters and digits without the regularity of words, variable names or counters."""
     if not (re.search(r"\d", token) and re.search(r"[A-Za-z]", token)) or _PLACEHOLDER.search(token):
         return False
     counts = Counter(token)
@@ -84,7 +84,7 @@ def _is_random(token: str) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    """What somebody could type to get in: no plain word, no variable, no placeholder."""
+    """Whether a value may be a password: not a plain word, variable or placeholder."""
     bare = value.strip("'\"`“”‘’")
     if len(bare) < 4 or _PLACEHOLDER.search(bare) or _EXPRESSION.search(bare):
         return False
@@ -94,7 +94,7 @@ def _is_password(value: str) -> bool:
 
 
 def _is_said(value: str) -> bool:
-    """A password told in a sentence: it has a digit, and is no date, time, version or amount."""
+    """Whether a value in a sentence may be a password: with a digit, and not a date, time, version or amount."""
     bare = value.strip("'\"`“”‘’").rstrip(".,;:!?")
     return (
         bool(re.search(r"\d", bare))
@@ -105,7 +105,7 @@ def _is_said(value: str) -> bool:
 
 
 def is_card(number: str) -> bool:
-    """A payment card: its issuer's prefix and length, and the check digit of Luhn (ISO/IEC 7812)."""
+    """Whether a number is a payment card, by the issuer's prefix and length and the Luhn check digit (ISO/IEC 7812)."""
     digits = re.sub(r"\D", "", number)
     if not _ISSUERS.fullmatch(digits) or len(set(digits)) < 4:
         return False
@@ -114,7 +114,7 @@ def is_card(number: str) -> bool:
 
 
 def is_iban(number: str) -> bool:
-    """An account number by ISO 13616: the first four characters moved to the end leave 1 modulo 97."""
+    """Whether a number is a valid IBAN (ISO 13616): with its first four characters at the end it is 1 modulo 97."""
     bare = number.replace(" ", "").upper()
     if not 15 <= len(bare) <= 34:
         return False

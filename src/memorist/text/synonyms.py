@@ -1,12 +1,13 @@
-"""A small table of everyday words: the forms a stemmer does not join, and words that are asked for by another."""
+"""Synonyms of everyday words: forms that a stemmer does not join, and words that answer a question about another."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from memorist.text.words import stem
 
-# One word in several spellings or forms: any of them stands for all.
+# One word in several spellings or forms, each a synonym of all others.
 _SAME = """
     colour color / favourite favorite / grey gray / theatre theater / centre center / neighbour neighbor
     mum mom mommy mother / dad daddy father / grandma granny grandmother / grandpa grandfather / kid child children
@@ -14,7 +15,7 @@ _SAME = """
     fridge refrigerator / bike bicycle / phone telephone / tv television / photo photograph / plane airplane aeroplane
     movie film / flat apartment / lawyer attorney / vet veterinarian / veggie vegetable / ill sick"""
 
-# A question says "did she buy", the answer "bought". The commonest verbs (make, take, see …) tell too little.
+# A question has "did she buy", the answer "bought". The commonest verbs (make, take, see …) mean too little.
 _PAST = """
     become became / begin began / bite bit bitten / break broke broken / bring brought / build built / buy bought
     catch caught / choose chose chosen / draw drew drawn / drink drank / drive drove driven / eat ate eaten
@@ -23,7 +24,7 @@ _PAST = """
     sell sold / send sent / sing sang sung / sleep slept / speak spoke spoken / spend spent / steal stole stolen
     swim swam / teach taught / throw threw thrown / wear wore worn / win won / write wrote written"""
 
-# A question names the sort of thing, the answer the thing. Words that an answer repeats anyway are left out.
+# A question names a category, the answer a member. Words that an answer repeats anyway are left out.
 _ANSWERS = """
     job occupation profession : work, employer / employer : company, work / career : job, profession
     boss : manager, supervisor / colleague : coworker, teammate / salary : income, wage, paid
@@ -52,7 +53,9 @@ def _split(table: str) -> list[str]:
     return [entry.strip() for line in table.splitlines() for entry in line.split(" / ") if entry.strip()]
 
 
-def _english() -> dict[str, tuple[str, ...]]:
+@cache
+def english_synonyms() -> Mapping[str, tuple[str, ...]]:
+    """English synonyms by the stem of a word."""
     table: dict[str, list[str]] = {}
     for entry in _split(_SAME):
         for form in entry.split():
@@ -67,13 +70,8 @@ def _english() -> dict[str, tuple[str, ...]]:
     return {asked: tuple(dict.fromkeys(said)) for asked, said in table.items()}
 
 
-def _chinese() -> dict[str, tuple[str, ...]]:
+@cache
+def chinese_synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Chinese synonyms by the word as written."""
     entries = [entry.split(" : ") for entry in _split(_CHINESE)]
     return {word: tuple(said.split()) for asked, said in entries for word in asked.split()}
-
-
-ENGLISH: Mapping[str, tuple[str, ...]] = _english()
-"""Other words for a word, by its stem."""
-
-CHINESE: Mapping[str, tuple[str, ...]] = _chinese()
-"""Other words for a word, by the word as it stands in a text."""

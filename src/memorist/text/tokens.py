@@ -1,4 +1,4 @@
-"""Sentences and tokens."""
+"""Sentences of texts, and estimates of their token counts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _PIECE = lazy(
     rf"|(?P<letters>[^\W\d_]+)|(?P<emoji>[{EMOJI}])|(?P<line>\n\s*)|\S"
 )
 _ASCII_TOKEN = lazy(r"(?<![A-Za-z])[A-Za-z]{1,6}|[A-Za-z]{1,4}|[0-9]{1,3}|\n\s*|\S")
-"""Each match is one token by the same count, for text that has none of the other scripts."""
+"""Each match is one token; the same count for ASCII text."""
 
 
 def count_tokens(text: str) -> int:
-    """An estimate that rarely falls short: the sum over a text's pieces, each rounded up.
+    """An estimate of the number of tokens that is rarely too low: the sum over the pieces, each rounded up.
 
-    A word in Latin letters counts 1 up to six letters and 1 for each further four; three digits 1;
+    A word in Latin letters counts 1 for up to six letters and 1 for every four more; three digits count 1;
     four characters of a script without spaces 5; two letters of any other script 1; an emoji 2;
-    a line break and any other sign 1.
+    a line break or any other sign 1.
     """
     if text.isascii():
         return len(_ASCII_TOKEN.findall(text))
@@ -47,7 +47,7 @@ def _ceil(numerator: int, denominator: int) -> int:
     return -(-numerator // denominator)
 
 
-# A full stop after these ends no sentence: titles, Latin shorthand, months, hours, and single initials.
+# A full stop after these does not end a sentence: titles, abbreviations, months, hours and initials.
 _ABBREVIATION = lazy(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|approx|no|vol|fig|dept|inc|ltd|jan|feb|mar|apr|jun|jul|aug|sept?|oct"
     r"|nov|dec)|\b[a-z]|\be\.g|\bi\.e|\b[ap]\.m)\.$",
@@ -57,7 +57,7 @@ _END = lazy(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|\
 
 
 def sentences(text: str) -> list[str]:
-    """A text's sentences in order, each without the blanks around it; lines end sentences too."""
+    """The sentences of a text in order, stripped; a line break ends a sentence too."""
     found: list[str] = []
     start = 0
     for end in _END.finditer(text):
@@ -69,7 +69,7 @@ def sentences(text: str) -> list[str]:
 
 
 def holds_any(text: str, hints: tuple[str, ...]) -> bool:
-    """Whether a text holds one of the hints; a plain loop, for every text is asked this some forty times."""
+    """Whether a text contains one of the hints; a plain loop, because it runs some forty times per text."""
     for hint in hints:  # noqa: SIM110
         if hint in text:
             return True

@@ -1,4 +1,4 @@
-"""From text to words: folding, scripts, stop words, languages, stems, BM25."""
+"""Words of texts: folding, scripts, stop words, languages, stems and BM25."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from memorist.text.patterns import lazy
 
-# Letters that Unicode does not take apart, signs whose compatibility form would stick to the word
-# before them, and characters that have no width.
+# Letters that Unicode does not decompose, signs whose compatibility form would join the word
+# before them, and characters of zero width.
 _SPELLED = {
     "Ø": "O", "ø": "o", "Ł": "L", "ł": "l", "Đ": "D", "đ": "d", "Ð": "D", "ð": "d", "Þ": "Th", "þ": "th",
     "Æ": "Ae", "æ": "ae", "Œ": "Oe", "œ": "oe", "ı": "i", "’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-",
@@ -24,19 +24,19 @@ _SPELLED = {
 _SPELLED_ANY = lazy(f"[{''.join(_SPELLED)}]")
 
 # Accents of Latin, Greek and Cyrillic (not the breve of й, which is a letter), points of Hebrew,
-# vowel signs and the lengthening stroke of Arabic. Other scripts' marks carry meaning and stay.
+# vowel signs and the lengthening stroke of Arabic. Marks of other scripts carry meaning and stay.
 _MARKS = lazy(
     "[\u0300-\u0305\u0307-\u034e\u0350-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
     "\u064b-\u065f\u0670]|(?<!и)\u0306"
 )
 
-# Normalising sorts each run of marks, in quadratic time; the joiner ends a run (UAX #15, stream-safe text).
+# Normalisation sorts each run of marks in quadratic time; the joiner ends a run (UAX #15, stream-safe text).
 _LONG_RUN = lazy(r"([^\w\s\x00-\x7f]{30})(?=[^\w\s\x00-\x7f])")
 _JOINER = "\u034f"
 
 
 def fold(text: str) -> str:
-    """A text in compatibility form, case-folded, without accents; never raises, linear in its length."""
+    """A text in compatibility form, case-folded and without accents; never raises, in linear time."""
     if text.isascii():
         return text.lower()
     text = _SPELLED_ANY.sub(lambda found: _SPELLED[found[0]], text)
@@ -46,27 +46,35 @@ def fold(text: str) -> str:
 
 
 def beginning(name: str) -> str:
-    """What names have in common of which one may be the other misspelt or cut short: three letters."""
+    """The first three letters of a name, which its misspellings and short forms share."""
     return fold(name)[:3]
 
 
-# Written without spaces: Hangul, Han, Kana, Bopomofo; Thai, Lao, Burmese, Khmer.
+_CHINESE = lazy("[\u3400-\u9fff〇]")
+
+
+def has_chinese(text: str) -> bool:
+    """Whether a text contains Chinese characters."""
+    return bool(_CHINESE.search(text))
+
+
+# Scripts without spaces: Hangul, Han, Kana, Bopomofo; Thai, Lao, Burmese, Khmer.
 UNSPACED = (
     "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u312f\u31a0-\u31bf"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
 )
 
-# Vowel signs are no letters to `\w`, yet parts of words in the scripts of India, Tibet and others.
+# `\w` does not match vowel signs, which are parts of words in the scripts of India, Tibet and others.
 LETTER = r"\w\u0730-\u074a\u07a6-\u07b0\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84\u0f90-\u0fbc"
 
-# Pictures and symbols, less the five skin tones.
+# Pictures and symbols without the five skin tones.
 EMOJI = r"\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 FLAG_LETTER = r"\U0001f1e6-\U0001f1ff"
 
 
-# As `words` gives them: an apostrophe's tail is dropped (it's → it) or joined (don't → dont).
-# Left out on purpose: may and us, which are a month and a country as often.
+# In the form that `words` gives: folded, with the tail of an apostrophe dropped (it's → it) or joined (don't → dont).
+# `may` and `us` are left out on purpose: they are just as often a month and a country.
 _LISTS = {
     "en": """
         a about above after again all also am an and any are arent as at be because been before being below
@@ -129,21 +137,21 @@ _LISTS = {
         over pa sa seg selv sin skal skulle som til ut uten var ved vi vil ville vaere a""",
     "fi": """
         ei eivat en et ette etta han hanen he heidan ja jo joka jos jotka kaikki kanssa keta kuin kuinka kuka kun
-        me meidan mika mikä miksi milloin mina minun minulla missa mita mutta myos ne niin nyt ole olemme olen
+        me meidan mika mika miksi milloin mina minun minulla missa mita mutta myos ne niin nyt ole olemme olen
         olet oli olin olivat olla on onko ovat se sen silla sina sinun sita tai tama taman te teidan tuo vain vai
         voi""",
     "ru": """
-        а без бы был была были было быть в вам вас весь во вот все всё всех вы где да для до его ее её если есть
-        еще ещё же за и из или им их к как какая какие какой когда кто ли либо мне может мой моя мы на над нам
+        а без бы был была были было быть в вам вас весь во вот все все всех вы где да для до его ее ее если есть
+        еще еще же за и из или им их к как какая какие какой когда кто ли либо мне может мой моя мы на над нам
         нас не него нее нет ни них но ну о об он она они оно от по под при с сам свой себе себя со так также
         такой там те тебе тебя то тогда того тоже только том ты у уже чего чей чем что чтобы эта эти это этот
         я""",
     "el": """
-        αλλα αν απο αυτα αυτη αυτο αυτος για δε δεν εγω ειμαι ειναι εκει ενα ενας εχει εχω η ηταν θα και κατα κι
-        μας με μετα μη μια μου να ο οι οπως οταν οτι ου ποιος που πως πριν προς σας σε στα στη στην στις στο
-        στον στους συ σου τα τη την της τι τις το τον του τους των ως""",
+        αλλα αν απο αυτα αυτη αυτο αυτοσ για δε δεν εγω ειμαι ειναι εκει ενα ενασ εχει εχω η ηταν θα και κατα κι
+        μασ με μετα μη μια μου να ο οι οπωσ οταν οτι ου ποιοσ που πωσ πριν προσ σασ σε στα στη στην στισ στο
+        στον στουσ συ σου τα τη την τησ τι τισ το τον του τουσ των ωσ""",
     "ar": """
-        أن أنا أنت أو أي إذا إلى إن التي الذي الذين ان اذا الى به بعد بين تلك ثم حتى حول ذلك سوف على عليه عن عند
+        ان انا انت او اي اذا الى ان التي الذي الذين ان اذا الى به بعد بين تلك ثم حتى حول ذلك سوف على عليه عن عند
         عندما غير في فيه فيها قبل قد كان كانت كل كما كيف لا لكن لم لماذا له لها ليس ما متى مع من منذ نحن هذا
         هذه هل هم هنا هناك هو هي و ولا وهو يا يكون""",
     "he": """
@@ -160,19 +168,19 @@ _LISTS = {
 }
 
 STOP_WORDS: Mapping[str, frozenset[str]] = {
-    language: frozenset(fold(listing).split()) for language, listing in _LISTS.items()
+    language: frozenset(listing.split()) for language, listing in _LISTS.items()
 }
 
 
 DEFAULT = "en"
 NOT_LATIN = frozenset(("ar", "cjk", "el", "he", "hi", "ru", "th"))
-"""Languages that are told by their script."""
+"""Languages recognised by their script."""
 _SAMPLE = 400
 _LATIN: tuple[str, ...] = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi")
 _MARGIN = 0.5
-"""How much more a language must show than English, as a short text may hold one foreign word."""
+"""How much a language must exceed English, because a short text may contain one foreign word."""
 
-# First code point of each range of scripts, and the language that stands for it; "" is none.
+# First code point of each range of scripts, and the language that represents it; "" for none.
 _RANGES = (
     (0x0000, ""), (0x0061, "latin"), (0x007B, ""), (0x00C0, "latin"), (0x02B0, ""), (0x0370, "el"), (0x0400, "ru"),
     (0x0530, ""), (0x0590, "he"), (0x0600, "ar"), (0x0780, ""), (0x0900, "hi"), (0x0980, ""), (0x0E00, "th"),
@@ -183,7 +191,7 @@ _STARTS = [start for start, _ in _RANGES]
 
 
 def language(words: Sequence[str]) -> str:
-    """A text's language from its words, as a code such as `en`; `cjk` for Chinese, Japanese and Korean."""
+    """The language of a text from its words, as a code such as `en`; `cjk` for Chinese, Japanese and Korean."""
     scripts = Counter(map(_script, islice(words, _SAMPLE)))
     del scripts[""]
     if not scripts:
@@ -199,19 +207,18 @@ def _script(word: str) -> str:
 def _latin_language(words: Iterable[str]) -> str:
     scores = dict.fromkeys(_LATIN, 0.0)
     for word in words:
-        for name in _SPEAKERS.get(word, ()):
-            scores[name] += 1 / len(_SPEAKERS[word])
+        speakers = _speakers().get(word, ())
+        for name in speakers:
+            scores[name] += 1 / len(speakers)
     best = max(_LATIN, key=lambda name: scores[name])
     return best if scores[best] > scores[DEFAULT] + _MARGIN else DEFAULT
 
 
+@cache
 def _speakers() -> dict[str, tuple[str, ...]]:
+    """The languages in which a word is a stop word; the fewer they are, the more it tells about the language."""
     everyone = {word for name in _LATIN for word in STOP_WORDS[name]}
     return {word: tuple(name for name in _LATIN if word in STOP_WORDS[name]) for word in everyone}
-
-
-_SPEAKERS = _speakers()
-"""The languages in which a word is common: the fewer, the more it tells."""
 
 
 _ALGORITHMS = {
@@ -234,21 +241,21 @@ def _snowball() -> Callable[[str, int], _Snowball]:
 
 @lru_cache(maxsize=8192)
 def stem(word: str, language: str) -> str:
-    """A word's stem; the word itself where its language has no stemmer."""
+    """The stem of a word; the word itself if its language has no stemmer."""
     return stem_all([word], language)[0]
 
 
 def stem_all(words: Sequence[str], language: str) -> list[str]:
-    """The stems of many words of one language, in their order."""
+    """The stems of words of one language, in order."""
     algorithm = _ALGORITHMS.get(language)
     if algorithm is None:
         return list(words)
-    # A stemmer is not safe to share between threads, and costs a microsecond to make.
+    # A stemmer is not thread-safe, and takes a microsecond to create.
     return _snowball()(algorithm, 0).stemWords(words)
 
 
 LONGEST = 64
-"""Longer runs of letters are cut into pieces of this many, on both sides alike."""
+"""Longer runs of letters are cut into pieces of this length, in texts and in queries."""
 
 _UNSPACED_RUN = lazy(f"([{UNSPACED}]+)")
 _JOINT = r"(?:[-.@/:'&]|(?<=\d),(?=\d{3}(?!\d)))"
@@ -262,9 +269,9 @@ _DROPPED_TAILS = frozenset(("s", "ll", "re", "ve", "m", "d"))
 
 
 def words(text: str) -> list[str]:
-    """A text's words in order: folded, with apostrophes resolved; unspaced scripts as overlapping pairs.
+    """The words of a text in order: folded, with apostrophes resolved; unspaced scripts as overlapping pairs.
 
-    An identifier such as `user_id`, `v1.2.3` or `foo@bar.com` gives its parts and then the whole of it.
+    An identifier such as `user_id`, `v1.2.3` or `foo@bar.com` gives its parts and then itself.
     """
     found: list[str] = []
     spaced = True
@@ -275,13 +282,13 @@ def words(text: str) -> list[str]:
 
 
 def analyse(*texts: str) -> str:
-    """What a store keeps for searching: the language, then the words of all texts, parted by spaces."""
+    """The text that a store indexes: the language, then the words of all texts, separated by spaces."""
     found = [word for text in texts for word in words(text)]
     return " ".join((language(found), *found))
 
 
 def query_words(text: str) -> list[str]:
-    """A query's words, each once, without the stop words of its language unless nothing else is left."""
+    """The distinct words of a query, without the stop words of its language unless nothing else is left."""
     found = list(dict.fromkeys(words(text)))
     common = STOP_WORDS.get(language(found), frozenset())
     return [word for word in found if word not in common] or found
@@ -314,7 +321,7 @@ def _resolved(run: str) -> list[str]:
 
 
 def _without_apostrophes(part: str) -> list[str]:
-    """Don't → dont, Alice's → alice, l'homme → l homme."""
+    """Resolve apostrophes: don't → dont, Alice's → alice, l'homme → l homme."""
     stem, *tails = part.split("'")
     pieces = [stem]
     for tail in tails:
@@ -338,21 +345,21 @@ if TYPE_CHECKING:
     Number = TypeVar("Number", float, NDArray[np.float64])
 
 K1 = 1.2
-"""How soon more occurrences of a word stop mattering."""
+"""How fast the weight of a word saturates with its frequency."""
 B = 0.75
-"""How much a long text is held against its words; 0 is not at all."""
+"""How much long texts are penalised; 0 for not at all."""
 
 
 def idf(documents: int, containing: int) -> float:
-    """How much a word tells that is in `containing` of so many documents: ln(1 + (N − n + ½)/(n + ½))."""
+    """The inverse document frequency of a word that occurs in n of N documents: ln(1 + (N − n + ½)/(n + ½))."""
     return math.log1p((documents - containing + 0.5) / (containing + 0.5))
 
 
 def length_norm(length: Number, mean_length: float) -> Number:
-    """The part of the formula that a document's length decides: k₁·(1 − b + b·length/mean)."""
+    """The length normalisation of BM25: k₁·(1 − b + b·length/mean)."""
     return K1 * (1 - B + B * length / mean_length)
 
 
 def weight(frequency: Number, norm: Number) -> Number:
-    """What `frequency` occurrences of a word are worth, before idf: f·(k₁ + 1)/(f + norm)."""
+    """The weight of a word that occurs f times, before idf: f·(k₁ + 1)/(f + norm)."""
     return frequency * (K1 + 1) / (frequency + norm)

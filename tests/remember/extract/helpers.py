@@ -1,4 +1,4 @@
-"""Statements in short form: what they say as triples, `not` before what holds no longer."""
+"""Statements as short triples, with `not` before negated ones."""
 
 from __future__ import annotations
 

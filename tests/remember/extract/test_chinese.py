@@ -1,4 +1,4 @@
-"""What Chinese sentences state, and what they do not."""
+"""What first-person Chinese sentences state, and what they do not state."""
 
 from __future__ import annotations
 
@@ -15,19 +15,11 @@ STATED = {
     "我在谷歌工作。": "Me works_at 谷歌",
     "我在谷歌工作五年了。": "Me works_at 谷歌; Me years_at_谷歌 五",
     "我不在谷歌工作了。": "not Me works_at 谷歌",
-    "王小明在腾讯上班。": "王小明 works_at 腾讯",
-    "小王住在深圳。": "小王 lives_in 深圳",
-    "Alice 住在北京。": "Alice lives_in 北京",
     "我是一名护士。": "Me works_as 护士",
-    "我喜欢爬山,不喜欢咖啡。": "Me likes 爬山; Me dislikes 咖啡",
-    "我喜歡爬山。": "Me likes 爬山",
-    "我不再喜欢咖啡了。": "not Me likes 咖啡",
-    "我不喜欢咖啡了。": "not Me likes 咖啡",
-    "我更喜欢茶。": "Me prefers 茶",
+    "我對花生過敏。": "Me allergic_to 花生",
     "我最喜欢的颜色是蓝色。": "Me favourite_颜色 蓝色",
-    "我叫王小明，今年30岁。": "Me name 王小明; Me age 30",
+    "我叫王小明，住在北京。": "Me name 王小明; Me lives_in 北京",
     "我出生在成都。": "Me born_in 成都",
-    "我是1990年5月3日出生的。": "Me born_on 1990年5月3日",
     "我的生日是5月3日。": "Me birthday 5月3日",
     "我是四川人。": "Me from 四川",
     "我和李雷去年结婚了。": "Me married_to 李雷",
@@ -50,9 +42,10 @@ NOT_STATED = """
 他说：“我住在北京。”
 他住在北京。
 今天住在北京。
-大家喜欢爬山。
-我爱你。
-我喜欢你做的菜。
+王小明在腾讯上班。
+Alice 住在北京。
+我今年三十八岁。
+我喜欢爬山。
 我在家工作。
 我在想这个问题。
 我是说明天再来。

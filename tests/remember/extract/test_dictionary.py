@@ -1,4 +1,4 @@
-"""Which known entity a written name means."""
+"""Names are resolved to known entities."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ def test_exact_names_come_first_then_first_names_then_misspellings(name: str, en
     assert KNOWN.find(name) == entity
 
 
-def test_two_equally_near_names_are_never_guessed_between() -> None:
+def test_a_tie_between_similar_names_is_not_resolved() -> None:
     near = Dictionary([Entity("1", "Marstonx"), Entity("2", "Marstony")])
     assert similarity("marston", "marstonx") == similarity("marston", "marstony") >= 0.9
     assert near.find("Marston") is None
 
 
-def test_one_name_of_two_entities_means_neither() -> None:
+def test_a_name_shared_by_two_entities_is_not_resolved() -> None:
     twins = Dictionary([Entity("1", "Kim Lee"), Entity("2", "Kim Lee")])
     assert twins.find("Kim Lee") is None
 
 
-def test_two_common_first_names_are_two_people() -> None:
+def test_a_common_first_name_is_never_a_misspelling() -> None:
     assert Dictionary([Entity("1", "Christina Berg")]).find("Christine Berg") is None
     assert Dictionary([Entity("1", "Stephanie")]).find("Stephane") is not None
 
 
-def test_similarity_is_twice_the_common_letters_over_all() -> None:
+def test_similarity_is_twice_the_common_letters_over_all_letters() -> None:
     assert similarity("jones", "jonnes") == 2 * 5 / 11
     assert similarity("flat 12", "flat 13") == 0.0
 
 
-def test_a_dictionary_stands_for_a_store() -> None:
+def test_a_dictionary_can_replace_a_store() -> None:
     assert KNOWN(["Alice", "Ali", "nobody"]) == [ALICE]

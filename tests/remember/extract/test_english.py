@@ -1,4 +1,4 @@
-"""What English sentences state, and what they do not."""
+"""What English sentences state, and what they do not state."""
 
 from __future__ import annotations
 
@@ -42,9 +42,6 @@ STATED = {
     "I got promoted to team manager.": "Me works_as team manager",
     "I study physics at Lund University.": "Me studies physics; Me studies_at Lund University",
     "I graduated from MIT.": "Me studied_at MIT",
-    "My current project is Memorist.": "Me current_project Memorist",
-    "I'm planning to open a bakery.": "Me plans_to open a bakery",
-    "My goal is to run a marathon.": "Me goal run a marathon",
     # who people are
     "My name is Alice Berg.": "Me name Alice Berg",
     "I'm 32 years old.": "Me age 32",
@@ -76,20 +73,9 @@ STATED = {
     "My kids are Leo and Mia.": "Me child Leo; Me child Mia",
     "Anna is my best friend.": "Me friend Anna",
     "My mom lives in Bergen.": "Me's mom lives_in Bergen",
-    # tastes
-    "I love hiking and painting.": "Me likes hiking; Me likes painting",
-    "I enjoy reading, watching films, and cooking.": "Me likes reading; Me likes watching films; Me likes cooking",
-    'I love "The Hobbit".': "Me likes The Hobbit",
-    "I'm a huge fan of jazz.": "Me likes jazz",
-    "I love the ocean.": "Me likes ocean",
-    "I hate mushrooms.": "Me dislikes mushrooms",
-    "I don't like mushrooms.": "Me dislikes mushrooms",
-    "I don't like jazz anymore.": "not Me likes jazz",
-    "I'm not a big fan of cooking.": "Me dislikes cooking",
+    # favourites
     "I'm a nurse in Oslo, can you help me?": "Me works_as nurse",
-    "I prefer tea to coffee.": "Me prefers tea; not Me prefers coffee",
-    "I prefer comparing methods to understand them.": "Me prefers comparing methods",
-    "I prefer tea over coffee.": "Me prefers tea; not Me prefers coffee",
+    'My favourite book is "The Hobbit".': "Me favourite_book The Hobbit",
     "My favorite color is blue.": "Me favourite_colour blue",
     "Blue is my favourite colour.": "Me favourite_colour Blue",
     "My favourite football team is Juventus.": "Me favourite_football_team Juventus",
@@ -138,17 +124,12 @@ I live with my parents.
 I live for music.
 I work at night.
 I work from home.
-I love it!
-I love your painting.
-I love the colors.
-I love how it turned out.
-I love that song.
-I love you.
-I like my new one.
-I prefer clear, measurable goals.
-I love people who laugh.
-I love making sure veterans are supported.
-I like using it.
+I'm allergic to it.
+I'm allergic to your cat.
+I'm allergic to the colors.
+I'm allergic to people who laugh.
+I own that song.
+My favourite game is this one.
 I have a great idea.
 I have a meeting at nine.
 I have a lot of work.
@@ -158,7 +139,6 @@ I'm 5 minutes away.
 I'm 99.9% certain.
 I'm a mess.
 I'm happy.
-I'm planning on it.
 Everyone lives in Oslo.
 Things like that happen.
 Looks like Oslo.
@@ -168,7 +148,7 @@ Paris is my favourite.
 My favourite part is the end.
 His name is Kyle.
 My ex-wife Anna works at Google.
-I love my dog, Caroline!
+I walked my dog, Caroline!
 `I live in Oslo`
 > I live in Oslo
 [photo: I live in Oslo]
@@ -190,15 +170,30 @@ def test_openings_do_not_hide_a_fact(opening: str) -> None:
     assert said(f"{opening}I live in Oslo.") == ["Me lives_in Oslo"]
 
 
-def test_only_the_clause_that_is_doubted_is_dropped() -> None:
+def test_only_the_doubtful_clause_is_dropped() -> None:
     assert said("I live in Oslo, but I might move to Bergen.") == ["Me lives_in Oslo"]
     assert said("I live in Oslo. Would you come?") == ["Me lives_in Oslo"]
 
 
-def test_an_object_is_trimmed_and_a_long_one_refused() -> None:
+def test_an_object_is_trimmed_and_a_long_one_rejected() -> None:
     assert said("I live in Oslo these days because of my job.") == ["Me lives_in Oslo"]
-    assert said("I love hiking with my friends every weekend.") == ["Me likes hiking"]
-    assert said("I love " + "slow long walks beside quiet northern rivers under old bridges.") == []
+    assert said("I'm allergic to pollen from birches every spring.") == ["Me allergic_to pollen"]
+    assert said("I'm allergic to " + "slow long walks beside quiet northern rivers under old bridges.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I love hiking.",
+        "I don't like mushrooms.",
+        "I prefer tea to coffee.",
+        "I'm planning to open a bakery.",
+        "My goal is to run a marathon.",
+        "I'm working on a website for a local bakery.",
+    ],
+)
+def test_tastes_and_plans_are_not_extracted(text: str) -> None:
+    assert said(text) == []
 
 
 def test_a_fact_said_twice_is_stated_once() -> None:

@@ -1,4 +1,4 @@
-"""Dates named in a text become mentions."""
+"""Dates in a text become mentions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memorist.remember.extract import mentions
-from memorist.remember.extract.named import MOST_MENTIONS
+from memorist.remember.extract.names import MOST_MENTIONS
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)  # a Monday
 
@@ -25,12 +25,12 @@ AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)  # a Monday
         ("no dates here", []),
     ],
 )  # fmt: skip
-def test_dates_are_resolved_against_when_it_was_said(text: str, expected: list[tuple[str, str, str]]) -> None:
+def test_dates_are_relative_to_when_the_text_was_said(text: str, expected: list[tuple[str, str, str]]) -> None:
     found = [(one.text, one.start.date().isoformat(), one.end.date().isoformat()) for one in mentions(text, AT)]
     assert found == expected
 
 
-def test_a_calendar_mentions_only_its_beginning() -> None:
+def test_the_number_of_mentions_is_limited() -> None:
     days = [datetime(2024, month, day).strftime("%Y-%m-%d") for month in (1, 2, 3) for day in range(1, 29)]
     assert len(mentions(" ".join(days), AT)) == MOST_MENTIONS
     assert mentions("x " * 10_000 + "yesterday", AT) == ()

@@ -1,4 +1,4 @@
-"""What holds of any text."""
+"""Properties that hold for any text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AT = datetime(2024, 6, 3, tzinfo=UTC)
 ENGLISH = """I I'm my we she Anna Oslo Google live lives in moved to from work works at as a an the nurse love like
     don't no longer anymore and but , . ! ? " ` [ ] : ' sister named dog is am was born on May 1990 if would since for 5
     years married favourite colour blue have two dogs yesterday @bob $5 ABC-12 / ..."""
-WORDS = [*ENGLISH.split(), "\n", "我", "住在", "北京", "不再", "喜欢", "搬到", "了", "。"]
+WORDS = [*ENGLISH.split(), "\n", "我", "住在", "北京", "不再", "工作", "搬到", "了", "。"]
 PLAIN = ["really", "now", "and", "but", "we", "my", "dog", "Anna", "in", "Oslo", "today", "with"]
 TALK = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join) | st.text(max_size=200)
 
@@ -34,13 +34,13 @@ def test_statements_quote_the_text_and_take_their_objects_from_it(text: str, spe
 
 
 @given(TALK)
-def test_the_same_text_says_the_same(text: str) -> None:
+def test_extraction_is_deterministic(text: str) -> None:
     assert statements(text, speaker="Me", at=AT) == statements(text, speaker="Me", at=AT)
     assert entities(text) == entities(text)
 
 
 @given(TALK)
-def test_whatever_is_named_stands_in_the_text(text: str) -> None:
+def test_every_entity_and_mention_is_in_the_text(text: str) -> None:
     found = entities(text, Dictionary([Entity("1", "Anna Berg", kind="person"), Entity("2", "@bob")]))
     assert all(text[one.begin : one.stop] == one.text and one.kind for one in found)
     assert all(one.stop <= other.begin for one, other in pairwise(found))
@@ -55,7 +55,7 @@ def test_a_question_or_a_supposition_states_nothing(words: list[str]) -> None:
     assert statements(f"Do I {between} live in Zurich", speaker="Me", at=AT) == []
 
 
-HOSTILE = ["a" * 100_000, "I " * 50_000, "A" * 30_000, "my " * 9_000, "(" * 30_000, "I love " * 5_000, "我" * 30_000]
+HOSTILE = ["a" * 100_000, "I " * 50_000, "A" * 30_000, "my " * 9_000, "(" * 30_000, "I own a " * 5_000, "我" * 30_000]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:7])

@@ -1,4 +1,4 @@
-"""The spaCy extra: what it adds, and what it says where it is absent."""
+"""The spaCy extra: what it adds, and the error if it is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_without_spacy_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(find_spec("spacy") is None, reason="the extra is not installed")
-def test_a_model_that_is_absent_is_named() -> None:
+def test_the_error_names_the_missing_model() -> None:
     with pytest.raises(ModelUnavailable, match="no_such_model"):
         SpacyModel("no_such_model")
 

@@ -1,4 +1,4 @@
-"""Whom a statement is about."""
+"""The subjects of statements."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ def test_a_name_before_the_text_is_its_speaker() -> None:
     assert said("Note: I live in Oslo.", speaker="Alice") == ["Alice lives_in Oslo"]
 
 
-def test_each_line_of_a_talk_has_its_own_speaker() -> None:
+def test_each_line_of_a_conversation_has_its_own_speaker() -> None:
     talk = "Alice: I live in Oslo.\nBob: I live in Bergen."
     assert said(talk, speaker=None) == ["Alice lives_in Oslo", "Bob lives_in Bergen"]
     assert said(talk, speaker="Alice", addressee="Bob") == ["Alice lives_in Oslo", "Bob lives_in Bergen"]
 
 
-def test_somebody_elses_words_are_not_the_speakers() -> None:
+def test_words_of_others_are_not_attributed_to_the_speaker() -> None:
     assert said("Carol: I live in Oslo.", speaker="Alice") == []
 
 
-def test_without_a_speaker_nothing_is_said_of_me() -> None:
+def test_without_a_speaker_i_states_nothing() -> None:
     assert said("I live in Oslo.", speaker=None) == []
     assert said("Alice lives in Oslo.", speaker=None) == ["Alice lives_in Oslo"]
 
@@ -45,16 +45,16 @@ def test_without_a_speaker_nothing_is_said_of_me() -> None:
         ("Anna's brother Tom lives in Oslo.", ["Anna brother Tom", "Tom lives_in Oslo"]),
     ],
 )  # fmt: skip
-def test_a_pronoun_counts_where_only_one_person_can_be_meant(text: str, expected: list[str]) -> None:
+def test_a_pronoun_is_resolved_if_only_one_person_fits(text: str, expected: list[str]) -> None:
     assert said(text) == expected
 
 
-def test_one_who_is_spoken_to_is_not_kin() -> None:
+def test_the_person_addressed_is_not_a_relative() -> None:
     assert said("I went with my sister, Anna!") == []
     assert said("I like my dog Anna", addressee="Anna") == []
 
 
-def test_how_sure_a_statement_is_depends_on_how_its_subject_is_named() -> None:
+def test_confidence_depends_on_how_the_subject_is_named() -> None:
     def sure(text: str) -> float:
         return statements(text, speaker="Me", at=AT)[-1].confidence
 

@@ -1,4 +1,4 @@
-"""Exports as the products write them, small and made up."""
+"""Small made-up exports in the formats of the products."""
 
 from __future__ import annotations
 

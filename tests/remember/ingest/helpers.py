@@ -1,4 +1,4 @@
-"""What the tests of reading share."""
+"""Helpers for the ingestion tests."""
 
 from __future__ import annotations
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.remember.ingest.documents import blocks
+from memorist.remember.ingest.documents import MEDIA, NOBODY, blocks, is_transcript
 from memorist.remember.ingest.messages import SYSTEM
-from memorist.remember.ingest.model import CHUNK, cut, packed
-from memorist.remember.ingest.transcript import MEDIA, NOBODY, is_transcript
+from memorist.remember.ingest.model import CHUNK, joined_blocks, split_text
 from tests.remember.ingest.helpers import items, memories, pieces, positions, skipped, talk, written
 
 NOTES = """---
@@ -85,11 +84,11 @@ def test_front_matter_gives_time_keywords_and_metadata(tmp_path: Path) -> None:
     }
 
 
-def test_chunks_stand_in_order_below_their_file(tmp_path: Path) -> None:
+def test_chunks_keep_the_order_of_their_file(tmp_path: Path) -> None:
     assert positions(items(written(tmp_path / "heron.md", NOTES))) == {"heron.md": [0, 1, 2]}
 
 
-def test_a_paragraph_put_in_above_leaves_the_others_as_they_were(tmp_path: Path) -> None:
+def test_inserting_a_paragraph_does_not_change_the_other_keys(tmp_path: Path) -> None:
     path = written(tmp_path / "heron.md", NOTES)
     before = {memory.id for memory in memories(items(path))}
     after = memories(items(written(path, NOTES.replace("## Install", "Heron is a bird.\n\n## Install"))))
@@ -102,7 +101,7 @@ def test_a_long_code_block_is_kept_whole(tmp_path: Path) -> None:
     assert [piece.text for piece in kept] == ["Before.", code, "After."]
 
 
-def test_a_chunk_keeps_the_bound_with_its_heading(tmp_path: Path) -> None:
+def test_a_chunk_with_its_heading_keeps_the_limit(tmp_path: Path) -> None:
     found = items(written(tmp_path / "a.md", "# Rowing\n\n" + "Alice rows on Sundays. " * 200))
     assert all(len(piece.text) <= CHUNK for piece in pieces(found))
 
@@ -131,19 +130,19 @@ def test_plain_text_is_packed_by_paragraph(tmp_path: Path) -> None:
 
 def test_long_paragraphs_are_cut_at_sentence_ends() -> None:
     text = "Dr. Berg rows on Sundays. " * 100
-    assert all(len(part) <= CHUNK and part.endswith("Sundays.") for part in cut(text))
+    assert all(len(part) <= CHUNK and part.endswith("Sundays.") for part in split_text(text))
 
 
 @given(st.text(alphabet="ab. \n。", max_size=300), st.integers(1, 40))
-def test_cutting_loses_no_word_and_keeps_the_bound(text: str, limit: int) -> None:
-    parts = list(cut(text, limit))
+def test_splitting_loses_no_word_and_keeps_the_limit(text: str, limit: int) -> None:
+    parts = list(split_text(text, limit))
     assert all(0 < len(part) <= limit for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
 
 
 @given(st.lists(st.text("x", min_size=1, max_size=20)))
-def test_packing_loses_no_block(blocks: list[str]) -> None:
-    chunks = list(packed(blocks, 30))
+def test_joining_loses_no_block(blocks: list[str]) -> None:
+    chunks = list(joined_blocks(blocks, 30))
     assert "\n\n".join(chunks) == "\n\n".join(blocks)
     assert all(len(chunk) <= 30 for chunk in chunks)
 
@@ -160,7 +159,7 @@ def test_packing_loses_no_block(blocks: list[str]) -> None:
         ANDROID,
     ],
 )
-def test_talk_is_recognised(text: str) -> None:
+def test_transcripts_are_recognised(text: str) -> None:
     assert is_transcript(text)
 
 
@@ -174,17 +173,17 @@ def test_talk_is_recognised(text: str) -> None:
         "",
     ],
 )
-def test_what_only_looks_like_talk_is_not(text: str) -> None:
+def test_texts_that_resemble_transcripts_are_not(text: str) -> None:
     assert not is_transcript(text)
 
 
-def test_lines_without_a_speaker_go_on_with_the_turn(tmp_path: Path) -> None:
+def test_lines_without_a_speaker_continue_the_turn(tmp_path: Path) -> None:
     found = items(written(tmp_path / "wa.txt", PHONE))
     assert talk(found)[1:] == [("Alice Berg", "Merry Christmas!\nAnd a good new year."), ("Bo", "Look: snow.")]
     assert [one.reason for one in skipped(found)] == [MEDIA]
 
 
-def test_the_order_of_day_and_month_is_learnt_from_the_whole(tmp_path: Path) -> None:
+def test_the_order_of_day_and_month_is_inferred_from_all_timestamps(tmp_path: Path) -> None:
     times = [memory.times.valid_from for memory in memories(items(written(tmp_path / "wa.txt", PHONE)))]
     assert times[-1] == datetime(2024, 1, 3, 8, 2, tzinfo=UTC)
     found = items(written(tmp_path / "wb.txt", ANDROID))

@@ -13,7 +13,7 @@ import pytest
 from memorist.errors import InvalidInput
 from memorist.remember.ingest import detect
 from memorist.remember.ingest.exports import NO_TEXT
-from memorist.remember.ingest.messages import LEFT, REASONING, SYSTEM, WORDLESS_CALL
+from memorist.remember.ingest.messages import IMAGE, LEFT, REASONING, SYSTEM, WORDLESS_CALL
 from tests.remember.ingest import exports
 from tests.remember.ingest.helpers import items, memories, pieces, positions, skipped, talk, written
 
@@ -31,7 +31,7 @@ def test_chatgpt_follows_the_current_branch(tmp_path: Path) -> None:
     ]
     assert positions(found) == {"c-1": [0, 1, 2, 3], "c-2": [0]}
     reasons = [one.reason for one in skipped(found)]
-    assert reasons == [SYSTEM, SYSTEM, "an image is not text", REASONING, WORDLESS_CALL, LEFT, LEFT]
+    assert reasons == [SYSTEM, SYSTEM, IMAGE, REASONING, WORDLESS_CALL, LEFT, LEFT]
 
 
 def test_chatgpt_turns_have_ids_times_and_titles(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_claude_keeps_words_results_and_attachments(tmp_path: Path) -> None:
     assert [memory.topic for memory in memories(found)][3:] == ["Bread", None]
 
 
-def test_claude_leaves_other_branches_out_where_the_export_names_the_current_one(tmp_path: Path) -> None:
+def test_claude_skips_other_branches_if_the_export_names_the_current_one(tmp_path: Path) -> None:
     export = exports.claude()[:1]
     export[0]["chat_messages"][1]["parent_message_uuid"] = "m-0"
     export[0]["current_leaf_message_uuid"] = "m-2"
@@ -121,14 +121,14 @@ def test_the_same_export_in_a_zip_gives_the_same_memories(tmp_path: Path, format
     assert skipped(found)[-1].where == "export.zip/user.json"
 
 
-def test_a_zip_that_holds_no_conversations_is_refused(tmp_path: Path) -> None:
+def test_a_zip_without_conversations_is_rejected(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "report.docx", "w") as archive:
         archive.writestr("word/document.xml", "<w/>")
-    with pytest.raises(InvalidInput, match=r"report\.docx holds no conversations\.json"):
+    with pytest.raises(InvalidInput, match=r"report\.docx contains no conversations\.json"):
         items(tmp_path / "report.docx")
 
 
-def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from memorist.remember.ingest import files as inside
 
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -142,17 +142,17 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         items(tmp_path / "bomb.zip")
 
 
-def test_a_damaged_zip_is_refused_or_skipped(tmp_path: Path) -> None:
+def test_a_damaged_zip_is_rejected_or_skipped(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", json.dumps(exports.claude()))
     data = (tmp_path / "a.zip").read_bytes()
-    with pytest.raises(InvalidInput, match="no readable zip file"):
+    with pytest.raises(InvalidInput, match="not a readable zip file"):
         items(written(tmp_path / "cut.zip", data[:200]))
     found = items(written(tmp_path / "bad.zip", data[:60] + b"\xff" * 20 + data[80:]))
-    assert [one.reason for one in skipped(found)] == ["a damaged, encrypted or unknown kind of member"]
+    assert [one.reason for one in skipped(found)] == ["damaged, encrypted or in an unknown format"]
 
 
-def test_only_the_format_asked_for_is_read(tmp_path: Path) -> None:
+def test_only_the_requested_format_is_read(tmp_path: Path) -> None:
     found = items(written(tmp_path / "c.json", exports.claude()), format="chatgpt")
-    assert {one.reason for one in skipped(found)} == {"not of the format chatgpt"}
+    assert {one.reason for one in skipped(found)} == {"not in the format chatgpt"}
     assert pieces(found) == []

@@ -49,11 +49,11 @@ def test_every_good_line_of_jsonl_is_read(tmp_path: Path) -> None:
         ("a", b"", "text"),
     ],
 )
-def test_the_format_is_told_by_what_a_file_holds(tmp_path: Path, name: str, content: object, format: str) -> None:
+def test_the_format_is_detected_from_the_content(tmp_path: Path, name: str, content: object, format: str) -> None:
     assert detect(written(tmp_path / name, content)) == format
 
 
-def test_a_named_format_wins(tmp_path: Path) -> None:
+def test_an_explicit_format_overrides_detection(tmp_path: Path) -> None:
     path = written(tmp_path / "a.txt", "# One\n\nHi.\n\n# Two\n\nHo.\n")
     assert len(pieces(items(path, format="text"))) == 1
     assert len(pieces(items(path, format="markdown"))) == 2
@@ -62,7 +62,7 @@ def test_a_named_format_wins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-def test_encodings_are_told_by_their_mark(tmp_path: Path, encoding: str) -> None:
+def test_encodings_are_detected_by_their_byte_order_mark(tmp_path: Path, encoding: str) -> None:
     text = '{"role": "user", "content": "Grüße aus 東京"}\r\n{"role": "user", "content": "😀"}'
     found = items(written(tmp_path / "a.jsonl", text.encode(encoding)))
     assert [piece.text for piece in pieces(found)] == ["Grüße aus 東京", "😀"]
@@ -70,7 +70,7 @@ def test_encodings_are_told_by_their_mark(tmp_path: Path, encoding: str) -> None
     assert [piece.text for piece in pieces(found)] == ["Grüße\naus 東京"]
 
 
-def test_a_few_bad_bytes_are_replaced_and_said(tmp_path: Path) -> None:
+def test_a_few_bad_bytes_are_replaced_and_reported(tmp_path: Path) -> None:
     found = items(written(tmp_path / "a.txt", b"A caf\xe9 in the old town,\nopen all\0 day."))
     assert [piece.text for piece in pieces(found)] == ["A caf\ufffd in the old town,\nopen all day."]
     assert cleaned(found) == [Cleaned("a.txt:1", NOT_UTF8), Cleaned("a.txt:2", NUL)]
@@ -89,16 +89,16 @@ def test_a_few_bad_bytes_are_replaced_and_said(tmp_path: Path) -> None:
         ('{"a": ' * 100_000, "not JSON"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_a_remedy(tmp_path: Path, content: bytes, problem: str) -> None:
+def test_unreadable_files_are_rejected_with_a_remedy(tmp_path: Path, content: bytes, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         items(written(tmp_path / "a.json", content))
 
 
-def test_a_missing_file_and_a_pipe_are_refused_at_once(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_pipe_are_rejected_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no\.txt cannot be read: No such file"):
         sources(tmp_path / "no.txt")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidInput, match="no regular file"):
+    with pytest.raises(InvalidInput, match="not a regular file"):
         sources(tmp_path / "pipe")
     with pytest.raises(InvalidInput, match="cannot be read"):
         sources("nul\0byte")
@@ -118,7 +118,7 @@ def test_an_endless_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert skipped(found)[0].where == "a.jsonl:1"
 
 
-def test_jsonl_is_read_as_it_comes(tmp_path: Path) -> None:
+def test_jsonl_is_read_line_by_line(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", '{"text": "one"}\n' * 2_000)
     (source,) = sources(path)
     assert isinstance(source, File)
@@ -150,9 +150,9 @@ def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
         ".git": "hidden",
         "c.png": "is a binary file, not text",
         "d.json": "is not JSON",
-        "e": "a link",
-        "f": "no regular file",
-        "g.txt": "an empty file",
+        "e": "symbolic link",
+        "f": "not a regular file",
+        "g.txt": "empty file",
     }
 
 
@@ -163,7 +163,7 @@ def test_a_session_given_for_a_folder_names_each_file_below_it(tmp_path: Path) -
     assert positions(items(tmp_path / "a.txt", session="s")) == {"s": [0, 1]}
 
 
-def test_no_path_of_this_machine_is_kept(tmp_path: Path) -> None:
+def test_no_absolute_path_is_kept(tmp_path: Path) -> None:
     written(tmp_path / "deep/a.txt", "User: Hi.\nUser: Ho.\n")
     assert str(tmp_path) not in repr(items(tmp_path)) + repr(items(tmp_path / "deep/a.txt"))
 
@@ -178,7 +178,7 @@ def test_odd_names_and_ids_can_be_printed(tmp_path: Path) -> None:
     assert pieces(items(written(tmp_path / name, "Words.")))[0].fields.get("source") == "caf\ufffd.txt"
 
 
-def test_the_report_names_the_first_hundred_and_counts_all() -> None:
+def test_the_report_lists_the_first_hundred_and_counts_all() -> None:
     tally = Tally()
     for number in range(250):
         tally.add(Skipped(f"line {number}", "odd" if number % 2 else f"even {number}"))

@@ -1,4 +1,4 @@
-"""What holds of any input: nothing but InvalidInput, the same ids each time, positions without a gap."""
+"""Invariants for any input: no error but InvalidInput, stable ids, positions without gaps."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def readings(name: str, data: bytes, format: str | None = None) -> list[Item]:
 
 
 @given(NAMES, BYTES, st.sampled_from([None, *FORMATS]))
-def test_any_bytes_are_read_or_refused(name: str, data: bytes, format: str | None) -> None:
+def test_any_bytes_are_read_or_rejected(name: str, data: bytes, format: str | None) -> None:
     with contextlib.suppress(InvalidInput):
         readings(name, data, format)
 
@@ -84,7 +84,7 @@ def test_any_objects_are_read(values: list[Any], session: str | None) -> None:
 
 
 @given(st.lists(st.dictionaries(KEYS.filter(lambda key: key != "position"), VALUES, max_size=6), max_size=6))
-def test_positions_count_from_nought_in_each_session(values: list[dict[str, Any]]) -> None:
+def test_positions_count_from_zero_in_each_session(values: list[dict[str, Any]]) -> None:
     found = list(read([_without_positions(value) for value in values], session="s"))
     for places in positions(found).values():
         counted = [place for place in places if place is not None]
@@ -98,7 +98,7 @@ def _without_positions(value: Any) -> Any:
 
 
 @given(st.binary(max_size=40), st.integers(0, 400), st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
-def test_a_zip_damaged_anywhere_is_read_or_refused(noise: bytes, place: int, method: int) -> None:
+def test_a_zip_damaged_anywhere_is_read_or_rejected(noise: bytes, place: int, method: int) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", method) as archive:
         archive.writestr("conversations.json", json.dumps(exports.claude()))
@@ -108,7 +108,7 @@ def test_a_zip_damaged_anywhere_is_read_or_refused(noise: bytes, place: int, met
         readings("a.zip", data[:place] + noise + data[place + len(noise) :])
 
 
-def test_the_whole_of_locomo_is_read_alike_twice(data: Path) -> None:
+def test_reading_locomo_twice_gives_the_same_result(data: Path) -> None:
     first, second = (list(read(data / "eval/locomo/corpus.jsonl")) for _ in range(2))
     check(first, second)
     assert len({memory.id for memory in memories(first)}) == len(first) == 5882

@@ -1,4 +1,4 @@
-"""Chat messages of OpenAI's and Anthropic's shapes, and memories, given in Python."""
+"""Chat messages in the formats of OpenAI and Anthropic, and memories, passed as Python objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memorist.errors import InvalidInput
-from memorist.remember.ingest.messages import REASONING, SYSTEM, TOOL_CHARACTERS, WORDLESS_CALL
+from memorist.remember.ingest.messages import IMAGE, REASONING, SYSTEM, TOOL_CHARACTERS, WORDLESS_CALL
 from memorist.remember.ingest.objects import UNKNOWN
 from memorist.remember.ingest.values import moment
 from tests.remember.ingest.helpers import cleaned, items, memories, pieces, positions, skipped, talk
@@ -70,11 +70,11 @@ def test_openai_messages_become_turns_with_speakers_and_times() -> None:
         "2024-06-03T10:00:00+00:00",
         "2024-06-03T10:00:05+00:00",
     ]
-    assert [one.reason for one in skipped(found)] == [SYSTEM, WORDLESS_CALL, "an image is not text"]
+    assert [one.reason for one in skipped(found)] == [SYSTEM, WORDLESS_CALL, IMAGE]
     assert skipped(found)[0].where == "item 1"
 
 
-def test_a_tool_result_says_which_tool_answered_what() -> None:
+def test_a_tool_result_names_its_tool_and_arguments() -> None:
     result = pieces(items(OPENAI))[1]
     assert result.fields.get("metadata") == {"tool": "flights", "arguments": '{"to": "ARN"}'}
 
@@ -89,18 +89,18 @@ def test_anthropic_blocks_become_turns_and_results_stand_alone() -> None:
         ("assistant", "It rains."),
     ]
     assert pieces(found)[2].fields.get("metadata") == {"tool": "weather", "arguments": '{"city": "Bergen"}'}
-    assert [one.reason for one in skipped(found)] == [REASONING, "an image is not text"]
+    assert [one.reason for one in skipped(found)] == [REASONING, IMAGE]
 
 
-def test_a_long_tool_answer_is_cut_and_says_so() -> None:
+def test_a_long_tool_result_is_cut_and_reported() -> None:
     found = items([{"role": "tool", "name": "grep", "content": "x" * 5_000}], session="s")
     (piece,) = pieces(found)
     assert len(piece.text) == TOOL_CHARACTERS
     assert piece.fields.get("metadata") == {"tool": "grep", "cut_from": 5_000}
-    assert [one.reason for one in cleaned(found)] == ["a tool's answer cut to 2,000 characters"]
+    assert [one.reason for one in cleaned(found)] == ["tool result cut to 2,000 characters"]
 
 
-def test_the_items_of_the_responses_interface_are_read() -> None:
+def test_items_of_the_responses_api_are_read() -> None:
     found = items(
         [
             {"role": "user", "content": [{"type": "input_text", "text": "Time in Oslo?"}]},
@@ -129,7 +129,7 @@ def test_the_log_entry_around_a_message_gives_its_time_and_session() -> None:
     assert memory.times.valid_from == datetime(2025, 2, 1, 8, tzinfo=UTC)
 
 
-def test_speech_and_refusals_are_words() -> None:
+def test_transcribed_speech_and_refusals_are_text() -> None:
     found = items(
         [
             {"role": "assistant", "content": None, "audio": {"id": "a", "transcript": "Good morning."}},
@@ -174,7 +174,7 @@ def test_a_memory_keeps_its_keywords_and_the_rest_becomes_metadata() -> None:
     assert (memory.origin.session, memory.origin.position) == (None, None)
 
 
-def test_a_keyword_of_no_use_is_kept_as_metadata_and_said() -> None:
+def test_an_invalid_keyword_is_kept_as_metadata_and_reported() -> None:
     found = items([{"text": "Alice rows.", "importance": 7, "kind": "hobby", "trust": True, "position": "first"}])
     (memory,) = memories(found)
     assert memory.metadata == {"importance": 7, "kind": "hobby", "trust": True, "position": "first"}
@@ -187,7 +187,7 @@ def test_a_text_with_a_speaker_is_a_turn() -> None:
     assert talk(items(given)) == [("Bo", "Hi."), ("Ann", "Hello.")]
 
 
-def test_who_and_when_may_stand_in_the_metadata() -> None:
+def test_speaker_and_time_may_be_in_the_metadata() -> None:
     said = {"session": "c/1", "speaker": "Ann", "at": "2023-05-08T13:56:00"}
     (memory,) = memories(items([{"_id": "c/D1:1", "title": "", "text": "Hey!", "metadata": said}]))
     assert (memory.origin.session, memory.origin.position, memory.origin.speaker) == ("c/1", 0, "Ann")
@@ -195,7 +195,7 @@ def test_who_and_when_may_stand_in_the_metadata() -> None:
     assert memory.metadata == {**said, "_id": "c/D1:1"}
 
 
-def test_what_is_nothing_we_know_is_skipped_and_the_rest_is_read() -> None:
+def test_unknown_objects_are_skipped_and_the_rest_is_read() -> None:
     found = items(
         [{"foo": 1}, None, {"role": "user", "content": ""}, "A text alone.", {"role": "user", "content": "x"}]
     )
@@ -203,7 +203,7 @@ def test_what_is_nothing_we_know_is_skipped_and_the_rest_is_read() -> None:
     assert [piece.text for piece in pieces(found)] == ["A text alone.", "x"]
 
 
-def test_broken_characters_are_taken_out() -> None:
+def test_broken_characters_are_removed() -> None:
     found = items([{"text": "a\0b \ud800 c", "weight": float("inf")}])
     (memory,) = memories(found)
     assert (memory.text, memory.metadata) == ("ab \ufffd c", {"weight": None})
@@ -234,19 +234,19 @@ def test_a_very_long_turn_is_split_at_sentence_ends() -> None:
         ("20240603", "2024-06-03T00:00:00"),
     ],
 )
-def test_times_of_many_spellings(value: object, expected: str) -> None:
+def test_times_in_many_formats(value: object, expected: str) -> None:
     assert moment(value) == datetime.fromisoformat(expected).replace(tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
     "value", ["yesterday", "soon", "3/6/24", 7, True, None, "", [], float("nan"), 1e300, -5, "9" * 99]
 )
-def test_what_is_no_certain_time_is_none(value: object) -> None:
+def test_ambiguous_times_are_none(value: object) -> None:
     assert moment(value) is None
 
 
-def test_what_cannot_be_ingested_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="Give a path"):
+def test_unsupported_types_are_rejected() -> None:
+    with pytest.raises(InvalidInput, match="Pass a path"):
         items(5)
     with pytest.raises(InvalidInput, match="Choose one of messages"):
         items([], format="word")

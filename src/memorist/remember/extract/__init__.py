@@ -1,7 +1,6 @@
-"""What a text says, without a language model: pure functions over text."""
+"""Facts, entities and dates extracted from a text without a language model: pure functions."""
 
-from memorist.remember.extract.named import entities, mentions
-from memorist.remember.extract.names import Dictionary
+from memorist.remember.extract.names import Dictionary, entities, mentions
 from memorist.remember.extract.reading import statements
 from memorist.remember.extract.spans import Named, Statement
 

@@ -1,20 +1,17 @@
-"""The words that extraction knows: lists, names, places, kinds."""
+"""Word lists for extraction: function words, kin, jobs, belongings, first names and places."""
 
 from __future__ import annotations
 
-import re
-
-from memorist.text.patterns import lazy
 from memorist.text.words import STOP_WORDS
 
 
 def word_set(listing: str) -> frozenset[str]:
-    """The words of a listing, parted by blanks."""
+    """The words of a listing, separated by whitespace."""
     return frozenset(listing.split())
 
 
 def phrase_set(listing: str) -> frozenset[str]:
-    """The phrases of a listing, parted by `|`."""
+    """The phrases of a listing, separated by `|`."""
     return frozenset(phrase.strip() for phrase in listing.split("|"))
 
 
@@ -45,80 +42,38 @@ _OPENING_VERBS = """
 NOT_NAMES = STOP_WORDS["en"] | word_set(
     " ".join((_DAYS, _MONTHS, _SEASONS, _INTERJECTIONS, _INDEFINITE, _OPENING_VERBS))
 )
-"""Capitalised words that name nobody: words of grammar, greetings, titles, days, months, openings."""
+"""Capitalised words that are not names: function words, greetings, titles, days, months, sentence openings."""
 
-KIN = {
-    "husband": "married_to",
-    "hubby": "married_to",
-    "wife": "married_to",
-    "spouse": "married_to",
-    "boyfriend": "partner",
-    "girlfriend": "partner",
-    "partner": "partner",
-    "fiance": "partner",
-    "fiancé": "partner",
-    "fiancee": "partner",
-    "fiancée": "partner",
-    "mom": "mother",
-    "mum": "mother",
-    "mother": "mother",
-    "dad": "father",
-    "father": "father",
-    "grandma": "grandmother",
-    "granny": "grandmother",
-    "grandmother": "grandmother",
-    "grandpa": "grandfather",
-    "grandfather": "grandfather",
+_KIN_WORDS = {
+    "married_to": "husband hubby wife spouse",
+    "partner": "boyfriend girlfriend partner fiance fiancé fiancee fiancée",
+    "mother": "mom mum mother",
+    "father": "dad father",
+    "grandmother": "grandma granny grandmother",
+    "grandfather": "grandpa grandfather",
     "brother": "brother",
     "sister": "sister",
-    "twin": "sibling",
-    "sibling": "sibling",
-    "son": "child",
-    "daughter": "child",
-    "child": "child",
-    "kid": "child",
-    "baby": "child",
+    "sibling": "twin sibling",
+    "child": "son daughter child kid baby",
     "cousin": "cousin",
     "aunt": "aunt",
     "uncle": "uncle",
     "niece": "niece",
     "nephew": "nephew",
-    "friend": "friend",
-    "bestie": "friend",
-    "buddy": "friend",
-    "roommate": "roommate",
-    "flatmate": "roommate",
-    "housemate": "roommate",
-    "neighbor": "neighbour",
-    "neighbour": "neighbour",
-    "boss": "boss",
-    "manager": "boss",
+    "friend": "friend bestie buddy",
+    "roommate": "roommate flatmate housemate",
+    "neighbour": "neighbor neighbour",
+    "boss": "boss manager",
     "mentor": "mentor",
     "teacher": "teacher",
     "coach": "coach",
-    "colleague": "colleague",
-    "coworker": "colleague",
-    "co-worker": "colleague",
-    "dog": "pet",
-    "puppy": "pet",
-    "pup": "pet",
-    "cat": "pet",
-    "kitten": "pet",
-    "kitty": "pet",
-    "pet": "pet",
-    "hamster": "pet",
-    "rabbit": "pet",
-    "bunny": "pet",
-    "parrot": "pet",
-    "turtle": "pet",
-    "snake": "pet",
-    "horse": "pet",
-    "lizard": "pet",
-    "gecko": "pet",
+    "colleague": "colleague coworker co-worker",
+    "pet": "dog puppy pup cat kitten kitty pet hamster rabbit bunny parrot turtle snake horse lizard gecko",
 }
-"""Those whom people call their own, and the relation that names them."""
+KIN = {word: relation for relation, listing in _KIN_WORDS.items() for word in listing.split()}
+"""Words for relatives, friends and pets, with the relation of each."""
 ONLY_ONE = word_set("husband hubby wife spouse mom mum mother dad father boss")
-"""Kin of whom one has one, so that `my wife` is somebody even without a name."""
+"""Kin that a person has only one of, so that `my wife` identifies somebody without a name."""
 SHE = word_set(
     """
     wife girlfriend mom mum mother grandma granny grandmother sister daughter aunt niece fiancee"""
@@ -143,7 +98,7 @@ JOBS = word_set(
     trader trainer translator tutor vet veterinarian videographer violinist waiter waitress welder writer
     youtuber zookeeper co-founder cofounder"""
 )
-"""Words for what people are by trade."""
+"""Head nouns of professions."""
 IDENTITIES = word_set(
     """
     vegan vegetarian pescatarian introvert extrovert christian muslim jew buddhist hindu atheist catholic
@@ -152,7 +107,7 @@ IDENTITIES = word_set(
     divorced widowed engaged unemployed self-employed pregnant left-handed colorblind deaf jewish hiker runner
     cyclist climber swimmer birdwatcher nondrinker teetotaler"""
 )
-"""Words for what people are otherwise, lasting enough to be kept."""
+"""Lasting properties of people other than professions."""
 WORKPLACES = word_set(
     """
     agency airline airport bakery bank bar bookshop bookstore brewery cafe café charity church clinic club
@@ -178,7 +133,7 @@ BELONGINGS = word_set(
     bakery gym tattoo tattoos diabetes asthma adhd anxiety arthritis celiac epilepsy migraines dyslexia degree
     phd masters mba diploma license licence visa passport mortgage"""
 )
-"""What is worth keeping when somebody has it; `to have` is said of too much else."""
+"""Possessions and conditions worth remembering; `to have` has too many other uses."""
 LANGUAGES = word_set(
     """
     english spanish french german italian portuguese dutch swedish norwegian danish finnish icelandic polish
@@ -266,59 +221,3 @@ PLACES = phrase_set(
     perth|adelaide|canberra|auckland|wellington|brooklyn|manhattan|queens|bronx|hollywood|silicon valley|bay area|
     tuscany|bavaria|catalonia|andalusia|provence|normandy|patagonia|siberia|alps|caribbean"""
 )
-
-
-_PLACE_WORDS = word_set(
-    """
-    street avenue road lane boulevard square park lake river creek beach mountain mountains island islands city
-    county valley bay hill hills bridge airport station canyon falls forest desert coast village district
-    harbour harbor peninsula"""
-)
-_PLACE_LEADS = word_set("lake mount mt fort port san santa saint st cape isle")
-_ORGANISATION_WORDS = word_set(
-    """
-    inc corp corporation ltd llc gmbh ag plc co university college school institute academy bank hospital
-    company foundation association club church museum council department agency group labs studio studios
-    airlines airways society committee ministry union partners restaurant bakery cafe league team orchestra"""
-)
-_ORGANISATIONS = word_set(
-    """
-    google apple microsoft amazon facebook meta netflix spotify tesla nasa fbi cia openai anthropic ibm intel
-    nvidia samsung sony nintendo toyota honda ford bmw nike adidas ikea starbucks walmart target costco uber
-    lyft airbnb twitter linkedin github youtube instagram tiktok reddit mit harvard stanford yale oxford
-    cambridge unicef nato eu un bbc cnn disney pixar mcdonald's boeing airbus siemens oracle adobe salesforce
-    paypal stripe ebay huawei tencent alibaba baidu xiaomi"""
-)
-_PRODUCT = lazy(
-    r"[A-Z]?[a-z]+[A-Z]|.*\b(?:iPhone|iPad|MacBook|Xbox|PlayStation|Kindle|GoPro|Switch|Galaxy|Pixel|Prius|Civic|Model)\b"
-    r"|[A-Z][\w-]*(?:-\d+\w*|\s\d{1,4}\b|\d+\w*)$"
-)
-_TITLED = lazy(r"\b(?:mr|mrs|ms|miss|dr|prof|professor|aunt|uncle|sir|president|captain|coach)\.?\s+$", re.IGNORECASE)
-_KIN_BEFORE = lazy(rf"\b(?:{'|'.join(KIN)}),?\s+(?:named\s+|called\s+)?$", re.IGNORECASE)
-_WHERE_BEFORE = lazy(
-    r"\b(?:live|lives|living|lived|moved|moving|trip|travel\w*|flew|fly|flight|drive|drove|vacation|born|based|back|visit\w*)"
-    r"\s+(?:back\s+)?(?:in\s+|to\s+|from\s+|around\s+)?(?:the\s+)?$|\bin\s+(?:downtown\s+)?$|\bnear\s+$",
-    re.IGNORECASE,
-)
-_WORK_BEFORE = lazy(
-    r"\b(?:work|works|worked|working|job|employed|intern\w*)\s+(?:at|for|with)\s+(?:the\s+)?$|\bjoined\s+$",
-    re.IGNORECASE,
-)
-
-
-def kind_of(name: str, before: str) -> str:
-    """The kind of a name, from its words and from what stands before it: `in`, `my sister`, `works at`."""
-    words = name.lower().replace(".", "").split()
-    if name.lower() in PLACES or words[-1] in _PLACE_WORDS or (len(words) > 1 and words[0] in _PLACE_LEADS):
-        return "place"
-    if name.lower() in _ORGANISATIONS or (len(words) > 1 and _ORGANISATION_WORDS & set(words)):
-        return "organisation"
-    if _TITLED.search(before) or _KIN_BEFORE.search(before) or words[0] in FIRST_NAMES:
-        return "person"
-    if _PRODUCT.match(name):
-        return "product"
-    if words[0] in LANGUAGES:
-        return "language"
-    if _WORK_BEFORE.search(before):
-        return "organisation"
-    return "place" if _WHERE_BEFORE.search(before) else "name"

@@ -1,18 +1,21 @@
-"""Runs of words that are names, people among them, and names that are known."""
+"""Names, dates, amounts and identifiers in a text, and the known entities that names refer to."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import islice
 
-from memorist.model import Entity
-from memorist.remember.extract.clause_subjects import KIN_NAMED, LONGEST_TEXT, Subject
-from memorist.remember.extract.lexicon import FIRST_NAMES, HE, NOT_NAMES, ONLY_ONE, PLACES, SHE, word_set
-from memorist.remember.extract.spans import CAPITALISED, name_at
+from memorist.model import Entity, Mention, instant
+from memorist.remember.extract.clauses import LONGEST_TEXT, MASK
+from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, LANGUAGES, NOT_NAMES, PLACES, word_set
+from memorist.remember.extract.spans import CAPITALISED, Named
+from memorist.text.dates import DateSpan, find_dates
 from memorist.text.patterns import lazy
 from memorist.text.words import beginning, fold
 
@@ -30,7 +33,7 @@ _JOINERS = word_set("of de del la le van von der da di the")
 
 @dataclass(frozen=True, slots=True)
 class NameRun:
-    """A run of capitalised words; `opens` if it is one word at the beginning of a sentence, which may be anything."""
+    """A run of capitalised words; `opens` marks a single word that begins a sentence and may not be a name."""
 
     text: str
     begin: int
@@ -38,9 +41,9 @@ class NameRun:
     opens: bool
 
 
-@lru_cache(maxsize=1024)  # a text that is kept is looked through several times
+@lru_cache(maxsize=1024)  # a remembered text is scanned several times
 def name_runs(text: str) -> tuple[NameRun, ...]:
-    """The names of a text in order, without words of grammar, greetings, days and possessive endings."""
+    """The names in a text, in order, without function words, greetings, weekdays and possessive endings."""
     return tuple(_runs(text[:LONGEST_TEXT]))
 
 
@@ -48,15 +51,15 @@ def _runs(head: str) -> Iterator[NameRun]:
     for found in _RUN.finditer(head):
         before = head[max(0, found.start() - 8) : found.start()]
         opens = bool(_OPENS.search(before)) and not _TITLE.search(before)
-        for words in _parted(found):
+        for words in _split_run(found):
             begin, stop = words[0][0], words[-1][1]
             if stop - begin > 1:
                 first = opens and begin == found.start() and len(words) == 1
                 yield NameRun(" ".join(head[start:end] for start, end in words), begin, stop, first)
 
 
-def _parted(run: re.Match[str]) -> Iterator[list[tuple[int, int]]]:
-    """The words of a run as spans, parted at words that name nobody and after a possessive."""
+def _split_run(run: re.Match[str]) -> Iterator[list[tuple[int, int]]]:
+    """The words of a run as spans, split at words that are not names and after a possessive."""
     part: list[tuple[int, int]] = []
     for found in _WORD.finditer(run.string, run.start(), run.end()):
         word = _POSSESSIVE.sub("", found[0])
@@ -64,128 +67,37 @@ def _parted(run: re.Match[str]) -> Iterator[list[tuple[int, int]]]:
         if word in _JOINERS:
             part = [*part, span] if part else []
             continue
-        if _names_nobody(word) or (word.isdigit() and not part):
-            yield from _named(part, run.string)
+        if _is_no_name(word) or (word.isdigit() and not part):
+            yield from _without_joiners(part, run.string)
             part = []
             continue
         part = [*part, span]
         if word != found[0]:
-            yield from _named(part, run.string)
+            yield from _without_joiners(part, run.string)
             part = []
-    yield from _named(part, run.string)
+    yield from _without_joiners(part, run.string)
 
 
-def _names_nobody(word: str) -> bool:
+def _is_no_name(word: str) -> bool:
     lower = word.lower().replace("’", "'")
     return not word or lower in NOT_NAMES or bool(_CONTRACTED.search(lower))
 
 
-def _named(part: list[tuple[int, int]], text: str) -> Iterator[list[tuple[int, int]]]:
+def _without_joiners(part: list[tuple[int, int]], text: str) -> Iterator[list[tuple[int, int]]]:
     while part and text[part[-1][0] : part[-1][1]] in _JOINERS:
         part = part[:-1]
     if part:
         yield part
 
 
-LOOK_BACK = 1_000
-"""Whom a pronoun means is looked for in so many characters before it."""
-_NAMED = lazy(
-    rf"(?<![\w@#’'])(?P<lead>(?:in|at|to|from|near|an?|the|on|of|for|around|visit|visited)\s+)?(?P<name>{CAPITALISED})"
-)
-_CALLED_BEFORE = lazy(
-    r"(?:^|[.!?,\n]\s*|\b(?:hey|hi|hello|thanks|thank\s+you|yes|yeah|yep|wow|oh|ok|okay|sure|congrats|bye|dear|cool)\W*)$",
-    re.IGNORECASE,
-)
-_CALLED_AFTER = lazy(r"\s*(?:[,!?.:;\n]|-\s|$)")
-_AFTER_APPOSITION = lazy(r",|\s+(?:is|was|has|lives|works|moved|just|loves|likes)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class People:
-    """Those whom a text may speak of: who says it, to whom, and the words that name others."""
-
-    text: str
-    speaker: str | None
-    addressee: str | None
-
-    def i(self, *, plural: bool = False) -> Subject | None:
-        """The speaker, or `we` as the speaker."""
-        return Subject(self.speaker, 0.9 if plural else 1.0, plural, first=True) if self.speaker else None
-
-    def third(self, before: int, *, she: bool) -> Subject | None:
-        """The one person named before a place whom `she` or `he` can mean; nobody if another name may be a person's."""
-        other = HE if she else SHE
-        found = {name: kin for name, kin in self._others(before) if kin not in other}
-        name, kin = next(iter(found.items()), ("", ""))
-        return Subject(name, 0.8) if len(found) == 1 and (kin or name.lower() in FIRST_NAMES) else None
-
-    def _others(self, before: int) -> Iterator[tuple[str, str]]:
-        """Third persons named before a place, each with the word of kin that introduced them, or none."""
-        kin_names: dict[str, str] = {}
-        begin = max(0, before - LOOK_BACK)
-        for found in KIN_NAMED.finditer(self.text, begin, before):
-            if name := self.kin(found):
-                kin_names[name] = found["kin"].lower()
-        yield from kin_names.items()
-        parts = {part for name in kin_names for part in name.split()}
-        for found in _NAMED.finditer(self.text, begin, before):
-            name = _bare(found["name"])
-            if not found["lead"] and name not in parts and self._may_be_person(name) and not self._is_addressed(found):
-                yield name, ""
-
-    def _is_addressed(self, found: re.Match[str]) -> bool:
-        """Whether a name stands as one calls somebody: `Hey Anna!`, `Thanks, Anna.`, `Anna: …`."""
-        before = self.text[max(0, found.start() - 12) : found.start()]
-        return bool(_CALLED_BEFORE.search(before)) and bool(_CALLED_AFTER.match(self.text, found.end()))
-
-    def _may_be_person(self, name: str) -> bool:
-        here = {one.casefold().split()[0] for one in (self.speaker, self.addressee) if one and one.strip()}
-        lower = name.lower()
-        no_person = lower in PLACES or lower in NOT_NAMES or lower in here
-        return len(name) > 1 and (not no_person or (lower in FIRST_NAMES and lower not in here))
-
-    def kin(self, found: re.Match[str]) -> str | None:
-        """The name of the kin that a match of `KIN_NAMED` speaks of, `Alice's mom` where there is only one such."""
-        if found["ex"] or found["own"]:
-            return None
-        if name := self.kin_name(found):
-            return name
-        owner = self.owner(found)
-        word = found["kin"].lower()
-        return f"{owner}'s {word}" if owner and not found["name"] and word in ONLY_ONE else None
-
-    def kin_name(self, found: re.Match[str]) -> str | None:
-        """The name given to kin, unless it may be somebody who is spoken to."""
-        if found["ex"] or found["own"] or not found["name"]:
-            return None
-        if found["comma"] and not _AFTER_APPOSITION.match(self.text, found.end("name")):
-            return None
-        span = name_at(self.text, found.start("name"), found.end("name"))
-        name = self.text[span[0] : span[1]] if span else ""
-        to = self.addressee or ""
-        return name if name and name.casefold() != to.casefold() and name.lower() not in PLACES - FIRST_NAMES else None
-
-    def owner(self, found: re.Match[str]) -> str | None:
-        """Whose kin a match of `KIN_NAMED` speaks of."""
-        word = found["owner"]
-        if word.lower() in {"my", "our"}:
-            return self.speaker
-        name = _bare(word)
-        return name if name.lower() not in NOT_NAMES and name.lower() not in PLACES else None
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"['’]s?$", "", name)
-
-
 NEAR = 0.9
-"""How alike a name and its misspelling are at least, by `similarity`; see docs/explanation/extraction.md."""
+"""The lowest `similarity` of a name and its misspelling; see docs/explanation/extraction.md."""
 SHORTEST = 5
-"""Shorter names are not corrected: Anna and Anne, Joan and Jean are two people."""
+"""Shorter names are not corrected: Anna and Anne, Joan and Jean are different people."""
 
 
 class Dictionary:
-    """Known entities by name and alias; a name is looked up exactly, then as a first name, then as a misspelling."""
+    """Known entities by name and alias: an exact match comes first, then a first name, then a misspelling."""
 
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._exact: dict[str, dict[str, Entity]] = defaultdict(dict)
@@ -204,12 +116,12 @@ class Dictionary:
             self._first[first][entity.id] = entity
 
     def __call__(self, names: Sequence[str]) -> list[Entity]:
-        """The entities that some names mean; in this form it stands for a store."""
+        """The entities that some names refer to; this makes a dictionary usable in place of a store."""
         found = (self.find(name) for name in names)
         return list({entity.id: entity for entity in found if entity}.values())
 
     def find(self, name: str, *, misspelt: bool = True) -> Entity | None:
-        """The one entity that a name means; None for a new name, and where two could be meant."""
+        """The entity that a name refers to; None if the name is new or ambiguous."""
         key = _key(name)
         for known in (self._exact.get(key), self._first.get(key)):
             if known:
@@ -217,7 +129,7 @@ class Dictionary:
         return self._misspelt(key) if misspelt else None
 
     def _misspelt(self, key: str) -> Entity | None:
-        """The nearest name with the same first letters, if one is nearest; a common name is never a misspelling."""
+        """The most similar name with the same first letters, unless two tie; a common name is never a misspelling."""
         if len(key) < SHORTEST or key in FIRST_NAMES or key in PLACES:
             return None
         scored: dict[str, tuple[float, Entity]] = {}
@@ -233,16 +145,16 @@ class Dictionary:
 
 
 def _comparable(written: str, known: str) -> bool:
-    """Whether one name can be the other misspelt: of like length, and not Anna Berg for Anne Berg."""
+    """Whether one name can be a misspelling of the other: similar length, and not Anna Berg for Anne Berg."""
     first = written.partition(" ")[0]
     alike = len(known) >= SHORTEST and abs(len(written) - len(known)) <= 2
     return alike and (first not in FIRST_NAMES or first == known.partition(" ")[0])
 
 
 def similarity(one: str, other: str) -> float:
-    """Twice the letters in common, in order, over all letters: 2M / T (Ratcliff and Metzener 1988)."""
+    """The Ratcliff–Metzener similarity 2M / T: M letters match in order, T is the total number of letters."""
     if any(sign.isdigit() for sign in one + other):
-        return float(one == other)  # GPT-3 and GPT-4, flat 12 and flat 13 are two things
+        return float(one == other)  # GPT-3 and GPT-4, flat 12 and flat 13 are different
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
@@ -252,3 +164,188 @@ def _is_person(entity: Entity, first: str) -> bool:
 
 def _key(name: str) -> str:
     return " ".join(fold(name).split())
+
+
+_UNITS = (
+    r"km|cm|mm|m|miles?|mi|feet|foot|ft|inch(?:es)?|kg|g|grams?|lbs?|pounds?|oz|ounces?|tons?|l|ml|lit(?:er|re)s?|gallons?"
+    r"|°[CF]|degrees?|mph|km/h|kmh|kwh|kw|watts?|volts?|gb|mb|tb|kb|hz|mhz|ghz|acres?|hectares?|calories|kcal|percent"
+    r"|公里|千米|厘米|米|公斤|千克|斤|克|升|毫升|平方米|度|吨"
+)
+_CURRENCIES = (
+    r"dollars?|bucks|euros?|pounds sterling|yen|yuan|rmb|rupees?|kronor|kroner|usd|eur|gbp|cny|jpy|sek|nok|chf"
+)
+_IDENTIFIER = lazy(
+    r"(?P<url>\b(?:https?://|www\.)[^\s<>\"'“”，。）)\]]+[^\s<>\"'“”，。）)\].,;:!?])"
+    r"|(?P<email>\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}\b)"
+    r"|(?P<handle>(?<![\w@.])@[\w](?:[\w.-]{0,38}\w)?)"
+    r"|(?P<path>(?<![\w/.:])(?:~|\.{1,2})?/(?:[\w.@+-]+/)*[\w.@+-]*\w(?=[\s,;:.!?)\"']|$)|\b[A-Za-z]:\\[^\s:;,*?\"<>|]+)"
+    r"|(?P<isbn>\b(?:ISBN(?:-1[03])?:?\s*)?97[89][- ]?(?:\d[- ]?){9}\d\b|\bISBN(?:-10)?:?\s*(?:\d[- ]?){9}[\dXx]\b)"
+    r"|(?P<ticket>\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w&])#\d{1,6}\b)"
+    r"|(?P<hash>\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b)"
+    rf"|(?P<money>[$€£¥₹]\s?\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s?(?:k|m|bn|million|billion|thousand)\b)?|\b\d+(?:,\d{{3}})*(?:\.\d+)?\s?(?:k\s)?"
+    rf"(?:{_CURRENCIES})\b|\d+(?:,\d{{3}})*(?:\.\d+)?(?:元|块钱|美元|欧元|万元|英镑|日元))"
+    r"|(?P<phone>(?<![\w.-])(?:\+\d{1,3}[-. ]?)?(?:\(\d{2,4}\)[-. ]?|\d{2,4}[-. ])\d{3,4}[-. ]\d{3,4}(?![\w-])"
+    r"|(?<!\d)1[3-9]\d{9}(?!\d))"
+    rf"|(?P<measure>\b\d+(?:,\d{{3}})*(?:\.\d+)?\s?(?:(?:{_UNITS})(?!\w)|%))",
+    re.IGNORECASE,
+)
+_CASED = {"ticket": lazy(r"[A-Z#]"), "hash": lazy(r"[0-9a-f]+$")}
+_IDENTIFIER_HINT = lazy(r"[\d@/\\]|www\.")
+
+
+def identifiers(text: str) -> Iterator[Named]:
+    """Addresses, handles, paths, tickets, hashes, amounts and measures, in order and without overlap."""
+    if not _IDENTIFIER_HINT.search(text):
+        return
+    for found in _IDENTIFIER.finditer(text):
+        kind = found.lastgroup or ""
+        if kind not in _CASED or _CASED[kind].match(found[0]):
+            yield Named(found[0], kind, found.start(), found.end())
+
+
+_PLACE_WORDS = word_set(
+    """
+    street avenue road lane boulevard square park lake river creek beach mountain mountains island islands city
+    county valley bay hill hills bridge airport station canyon falls forest desert coast village district
+    harbour harbor peninsula"""
+)
+_PLACE_LEADS = word_set("lake mount mt fort port san santa saint st cape isle")
+_ORGANISATION_WORDS = word_set(
+    """
+    inc corp corporation ltd llc gmbh ag plc co university college school institute academy bank hospital
+    company foundation association club church museum council department agency group labs studio studios
+    airlines airways society committee ministry union partners restaurant bakery cafe league team orchestra"""
+)
+_ORGANISATIONS = word_set(
+    """
+    google apple microsoft amazon facebook meta netflix spotify tesla nasa fbi cia openai anthropic ibm intel
+    nvidia samsung sony nintendo toyota honda ford bmw nike adidas ikea starbucks walmart target costco uber
+    lyft airbnb twitter linkedin github youtube instagram tiktok reddit mit harvard stanford yale oxford
+    cambridge unicef nato eu un bbc cnn disney pixar mcdonald's boeing airbus siemens oracle adobe salesforce
+    paypal stripe ebay huawei tencent alibaba baidu xiaomi"""
+)
+_PRODUCT = lazy(
+    r"[A-Z]?[a-z]+[A-Z]|.*\b(?:iPhone|iPad|MacBook|Xbox|PlayStation|Kindle|GoPro|Switch|Galaxy|Pixel|Prius|Civic|Model)\b"
+    r"|[A-Z][\w-]*(?:-\d+\w*|\s\d{1,4}\b|\d+\w*)$"
+)
+_TITLED = lazy(r"\b(?:mr|mrs|ms|miss|dr|prof|professor|aunt|uncle|sir|president|captain|coach)\.?\s+$", re.IGNORECASE)
+_KIN_BEFORE = lazy(rf"\b(?:{'|'.join(KIN)}),?\s+(?:named\s+|called\s+)?$", re.IGNORECASE)
+_WHERE_BEFORE = lazy(
+    r"\b(?:live|lives|living|lived|moved|moving|trip|travel\w*|flew|fly|flight|drive|drove|vacation|born|based|back|visit\w*)"
+    r"\s+(?:back\s+)?(?:in\s+|to\s+|from\s+|around\s+)?(?:the\s+)?$|\bin\s+(?:downtown\s+)?$|\bnear\s+$",
+    re.IGNORECASE,
+)
+_WORK_BEFORE = lazy(
+    r"\b(?:work|works|worked|working|job|employed|intern\w*)\s+(?:at|for|with)\s+(?:the\s+)?$|\bjoined\s+$",
+    re.IGNORECASE,
+)
+
+
+def name_kind(name: str, before: str) -> str:
+    """The kind of a name, from its words and the words before it: `in`, `my sister`, `works at`."""
+    words = name.lower().replace(".", "").split()
+    if name.lower() in PLACES or words[-1] in _PLACE_WORDS or (len(words) > 1 and words[0] in _PLACE_LEADS):
+        return "place"
+    if name.lower() in _ORGANISATIONS or (len(words) > 1 and _ORGANISATION_WORDS & set(words)):
+        return "organisation"
+    if _TITLED.search(before) or _KIN_BEFORE.search(before) or words[0] in FIRST_NAMES:
+        return "person"
+    if _PRODUCT.match(name):
+        return "product"
+    if words[0] in LANGUAGES:
+        return "language"
+    if _WORK_BEFORE.search(before):
+        return "organisation"
+    return "place" if _WHERE_BEFORE.search(before) else "name"
+
+
+MOST_MENTIONS = 20
+"""The most mentions kept per text; a calendar would mention every day."""
+
+_SECOND = timedelta(seconds=1)
+_CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+
+
+def date_spans(text: str, at: datetime) -> list[DateSpan]:
+    """The dates in the head of a text, without those in code and without `right now`, which carries no information."""
+    head = text[:LONGEST_TEXT]
+    if "`" in head:
+        head = _CODE.sub(lambda found: MASK * len(found[0]), head)
+    this_very_second = instant(at).replace(microsecond=0)
+    found = (span for span in find_dates(head, at) if span.start != this_very_second or span.end - span.start > _SECOND)
+    return list(islice(found, MOST_MENTIONS))
+
+
+def mentions(text: str, at: datetime, *, dates: Sequence[DateSpan] | None = None) -> tuple[Mention, ...]:
+    """The dates mentioned in a text said at a given moment: `yesterday`, `last Friday`, `上周三`."""
+    spans = date_spans(text, at) if dates is None else dates
+    return tuple(dict.fromkeys(Mention(span.text, span.start, span.end) for span in spans))
+
+
+Known = Callable[[Sequence[str]], Iterable[Entity]]
+"""Looks up entities by name or alias; a `Dictionary` also resolves first names and misspellings."""
+
+_ANY_DAY = datetime(2001, 1, 1, tzinfo=UTC)
+_ALSO_WORDS = word_set("will mark may grace hope rose joy faith bill dean drew penny iris ivy holly amber jean")
+
+
+def nobody(names: Sequence[str]) -> Iterable[Entity]:
+    """An empty dictionary."""
+    return ()
+
+
+def entities(text: str, known: Known = nobody, *, dates: Sequence[DateSpan] | None = None) -> list[Named]:
+    """The names, dates, amounts and identifiers in a text, in order; pass `dates` if they are known already."""
+    head = text[:LONGEST_TEXT]
+    spans = date_spans(head, _ANY_DAY) if dates is None else dates
+    taken = [*identifiers(head), *(Named(span.text, "date", span.begin, span.stop) for span in spans)]
+    free = _without_overlap(taken)
+    runs = [run for run in name_runs(head) if not any(run.begin < one.stop and one.begin < run.stop for one in free)]
+    resolved = _resolved(runs, known)
+    found = [*free, *_named(head, runs, resolved), *_handles_known(free, known)]
+    return sorted({(one.begin, one.stop): one for one in found}.values(), key=lambda one: (one.begin, one.stop))
+
+
+def _without_overlap(found: Iterable[Named]) -> list[Named]:
+    """The first and longest of the spans that overlap."""
+    kept: list[Named] = []
+    for one in sorted(found, key=lambda one: (one.begin, -one.stop)):
+        if not kept or one.begin >= kept[-1].stop:
+            kept.append(one)
+    return kept
+
+
+def _resolved(runs: Sequence[NameRun], known: Known) -> dict[str, Entity]:
+    names = list(dict.fromkeys(run.text for run in runs))
+    entities = list(known(names)) if names else []
+    if not entities:
+        return {}
+    dictionary = Dictionary(entities)
+    sure = {run.text for run in runs if not run.opens}
+    return {name: entity for name in names if (entity := dictionary.find(name, misspelt=name in sure))}
+
+
+def _named(text: str, runs: Sequence[NameRun], resolved: dict[str, Entity]) -> Iterator[Named]:
+    sure = {run.text for run in runs if not run.opens}
+    for run in runs:
+        entity = resolved.get(run.text)
+        if run.opens and entity is None and run.text not in sure and not _common(run.text):
+            continue
+        kind = (entity.kind if entity else None) or name_kind(run.text, text[max(0, run.begin - 40) : run.begin])
+        yield Named(text[run.begin : run.stop], kind, run.begin, run.stop, entity)
+
+
+def _common(name: str) -> bool:
+    """Whether a word that begins a sentence is surely a name: Anna, Oslo, but not Will or Mark."""
+    lower = name.lower()
+    return (lower in FIRST_NAMES or lower in PLACES) and lower not in _ALSO_WORDS
+
+
+def _handles_known(found: Sequence[Named], known: Known) -> Iterator[Named]:
+    """Handles and addresses that are an alias of a known entity."""
+    asked = [one for one in found if one.kind in {"handle", "email"}]
+    entities = known([one.text for one in asked]) if asked else ()
+    by_name = {name.casefold(): entity for entity in entities for name in (entity.name, *entity.aliases)}
+    for one in asked:
+        if entity := by_name.get(one.text.casefold()):
+            yield replace(one, entity=entity)

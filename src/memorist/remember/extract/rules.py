@@ -1,71 +1,78 @@
-"""Rules: a verb or noun, its subject, its object, and when that holds."""
+"""Extraction rules: a pattern for a predicate, the objects in it, and when the fact holds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypedDict, Unpack
 
-from memorist.remember.extract.clause_subjects import Verb
-from memorist.remember.extract.spans import Shape
+from memorist.remember.extract.clauses import Verb
+from memorist.remember.extract.spans import Matcher
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """A group of a rule's pattern whose beginning is an object; `{topic}` in a relation is that group's words."""
+class ObjectSlot:
+    """A group of a pattern that contains an object; `{topic}`, `{kin}` and `{word}` in the relation are filled in."""
 
     group: str
     relation: str
-    shape: Shape
+    matcher: Matcher
     negated: bool = False
-    needed: bool = True
-    """Without an object for it the rule says nothing."""
+    required: bool = True
+    """If a required slot has no object, the rule does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a predicate says: its pattern, matched where the meaning begins, and an object for each of `says`."""
+    """A predicate: its pattern, matched where the predicate begins, and a slot for each object."""
 
     pattern: re.Pattern[str]
-    says: tuple[Say, ...]
+    slots: tuple[ObjectSlot, ...]
     past: bool = False
-    """Its verb is in the past by itself."""
+    """The verb itself is in the past tense."""
     event: bool = False
-    """It tells a change, which has a moment, rather than a state, which lasts."""
-    negative: str | None = None
-    """The relation to which a negation turns it: not to like is to dislike."""
+    """It reports a change, which happens at a moment, rather than a state, which lasts."""
     personal: bool = False
-    """Not said of `we`."""
-    plain: bool = False
-    """A negation says nothing: not to be 22 is no age."""
+    """Does not apply to `we`."""
+    affirmative: bool = False
+    """Its negation states nothing: `not 22` is not an age."""
     timeless: bool = False
-    """True for good, so that the past tense says it as well: born, studied."""
+    """It stays true forever, so the past tense states it as well: born, studied."""
 
 
-class How(TypedDict, total=False):
-    """The keywords of `rule`: the fields of `Rule` after its pattern and what it says."""
+class RuleOptions(TypedDict, total=False):
+    """The flags of a `Rule` as keyword arguments."""
 
     past: bool
     event: bool
-    negative: str | None
     personal: bool
-    plain: bool
+    affirmative: bool
     timeless: bool
 
 
-def rule(pattern: str, *says: Say, **how: Unpack[How]) -> Rule:
-    """A rule from the words of its pattern; a blank stands for any blanks."""
-    return Rule(lazy(pattern.replace(" ", r"\s+"), re.IGNORECASE), says, **how)
+def rule(pattern: str, *slots: ObjectSlot, **options: Unpack[RuleOptions]) -> Rule:
+    """A rule for a state; a space in the pattern matches any whitespace."""
+    return Rule(lazy(pattern.replace(" ", r"\s+"), re.IGNORECASE), slots, **options)
 
 
-def by_word(table: Iterable[tuple[str, Iterable[Rule]]]) -> dict[str, tuple[Rule, ...]]:
-    """Rules by each of the words, parted by blanks, that their predicate may begin with."""
+def event(pattern: str, *slots: ObjectSlot, personal: bool = False) -> Rule:
+    """A rule for a verb in the past tense that reports a change: moved, joined."""
+    return rule(pattern, *slots, event=True, past=True, personal=personal)
+
+
+def once(pattern: str, *slots: ObjectSlot) -> Rule:
+    """A rule for a verb in the past tense whose result stays true: studied, founded."""
+    return rule(pattern, *slots, past=True, timeless=True)
+
+
+def by_word(table: Mapping[str, Iterable[Rule]]) -> dict[str, tuple[Rule, ...]]:
+    """Index rules by word; each key of the table lists words separated by spaces."""
     found: dict[str, tuple[Rule, ...]] = {}
-    for words, rules in table:
+    for words, rules in table.items():
         for word in words.split():
             found[word] = (*found.get(word, ()), *rules)
     return found
@@ -85,8 +92,8 @@ DURATION = lazy(
 
 
 @dataclass(frozen=True, slots=True)
-class StatementTimes:
-    """The times that a clause names: dates begun by its moment, and how long something has lasted."""
+class ClauseTimes:
+    """The times that a clause mentions: a period, and the beginning of something that still lasts."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -94,20 +101,20 @@ class StatementTimes:
     future: bool = False
 
 
-def times(clause: str, at: datetime) -> StatementTimes:
-    """The date of a clause as beginning and end; `since 2019` and `for five years` as an open beginning.
+def clause_times(clause: str, at: datetime) -> ClauseTimes:
+    """The beginning and end of the date in a clause; `since 2019` and `for five years` give an open beginning.
 
-    Of two dates one must lie within the other: `in the winter two years ago` tells no beginning.
+    If there are two dates, one must contain the other: `in the winter two years ago` gives no beginning.
     """
     spans = find_dates(clause, at)
     past = sorted((span for span in spans if span.start <= at), key=lambda span: span.end - span.start)
     if not past or not all(span.start <= past[0].start and past[0].end <= span.end for span in past):
-        return StatementTimes(open_since=_begun(clause, at), future=bool(spans) and not past)
+        return ClauseTimes(open_since=_begun(clause, at), future=bool(spans) and not past)
     first = past[0]
     since = first.start if first.start > _FIRST else None
     until = first.end if first.end < _LAST else None
     opened = since if until is None else None
-    return StatementTimes(since, until if until and until <= at else None, opened or _begun(clause, at))
+    return ClauseTimes(since, until if until and until <= at else None, opened or _begun(clause, at))
 
 
 def _begun(clause: str, at: datetime) -> datetime | None:
@@ -126,19 +133,19 @@ def _begun(clause: str, at: datetime) -> datetime | None:
         return None
 
 
-UPDATE = lazy(
+_UPDATE = lazy(
     r"\b(?:actually|now|no\s+longer|any\s?more|these\s+days|nowadays|currently|moved|moving|instead|changed|switched|quit"
     r"|left|lost\s+my|recently|used\s+to|from\s+now\s+on|as\s+of|correction|stopped|not\s+\w+\s+but"
     r"|just\s+(?:moved|started|got|joined|turned|became|finished|adopted|bought|quit|left))\b",
     re.IGNORECASE,
 )
-"""Wording by which people say that something has changed."""
+"""Wording that signals a change."""
 _ANY_MORE = lazy(r"\bany\s?more\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Whether and when something holds; the fields of a `Statement` of the same names."""
+class Validity:
+    """Whether and when a fact holds; the fields mean the same as in `Statement`."""
 
     negated: bool = False
     update: bool = False
@@ -146,30 +153,31 @@ class Held:
     until: datetime | None = None
 
 
-def held(rule: Rule, verb: Verb, clause: str, at: datetime) -> Held | None:
-    """When a matched rule holds; None where its tense says that it does not."""
-    update = bool(UPDATE.search(clause))
+def validity(rule: Rule, verb: Verb, clause: str, at: datetime) -> Validity | None:
+    """When the fact of a matched rule holds; None if the tense means that it does not hold."""
+    update = bool(_UPDATE.search(clause))
     if rule.event:
-        named = times(clause, at)
+        named = clause_times(clause, at)
         if verb.negated or named.future or not (rule.past or verb.past or verb.perfect):
             return None
-        return Held(update=update, since=named.since)
+        return Validity(update=update, since=named.since)
     if rule.timeless:
-        return None if verb.negated else Held(update=update)
+        return None if verb.negated else Validity(update=update)
     if verb.used_to:
-        return Held(negated=True, update=True)
+        return Validity(negated=True, update=True)
     past = verb.past or (rule.past and not verb.perfect)
     if verb.negated:
         ended = verb.ended or bool(_ANY_MORE.search(clause))
-        return None if past or verb.perfect else Held(negated=True, update=update or ended)
-    return _lasting(times(clause, at), past=past, perfect=verb.perfect and (verb.be or rule.past), update=update)
+        return None if past or verb.perfect else Validity(negated=True, update=update or ended)
+    perfect = verb.perfect and (verb.be or rule.past)
+    return _state_validity(clause_times(clause, at), past=past, perfect=perfect, update=update)
 
 
-def _lasting(named: StatementTimes, *, past: bool, perfect: bool, update: bool) -> Held | None:
-    """A state: in the past if its end is told, in the perfect if its beginning is (`I have lived in …` is a memory)."""
+def _state_validity(named: ClauseTimes, *, past: bool, perfect: bool, update: bool) -> Validity | None:
+    """A past state needs an end, a perfect one a beginning: `I have lived in Oslo` may be over."""
     if past:
         over = named.until is not None and named.open_since is None
-        return Held(update=update, since=named.since, until=named.until) if over else None
+        return Validity(update=update, since=named.since, until=named.until) if over else None
     if perfect and named.open_since is None:
         return None
-    return Held(update=update, since=named.open_since)
+    return Validity(update=update, since=named.open_since)

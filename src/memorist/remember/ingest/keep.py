@@ -1,4 +1,4 @@
-"""Read and keep: batch by batch, so that a killed run loses one batch at most and the next one goes on from there."""
+"""Ingestion in batches: an interrupted run loses at most one batch, and the next run continues from there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Keep = Callable[[list[Memory]], object]
 
 
 class Ingest:
-    """One run over what was given; everything has a stable identity, so a second run finds it all known."""
+    """One run of ingestion; every text has a stable id, so a second run adds nothing."""
 
     def __init__(self, keep: Keep, store: Store, now: Callable[[], datetime], progress: Progress | None) -> None:
         self._keep = keep
@@ -36,7 +36,7 @@ class Ingest:
     def run(
         self, what: str | Path | Iterable[Mapping[str, Any]], *, session: str | None, format: str | None
     ) -> IngestReport:
-        """Keep all that can be read, and tell what became of the rest."""
+        """Keep every readable text, and report on the rest."""
         for source in sources(what, session=session, format=format):
             if isinstance(source, Skipped):
                 self._tally.add(source)

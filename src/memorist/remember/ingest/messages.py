@@ -1,10 +1,10 @@
-"""Chat messages: roles, parts, branches."""
+"""Chat messages: roles, content parts, tool calls and branches."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from memorist.remember.record import Fields
 
 
-REASONING = "a model's reasoning is not kept"
+REASONING = "model reasoning is not kept"
+IMAGE = "image without text"
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "tool_call"})
 _RESULTS = frozenset({"tool_result", "function_call_output", "mcp_tool_result", "web_search_tool_result"})
 _REASONING = frozenset({"thinking", "redacted_thinking", "reasoning", "thoughts", "reasoning_recap"})
@@ -23,14 +24,14 @@ _IMAGES = frozenset({"image", "image_url", "input_image", "image_asset_pointer"}
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What somebody said."""
+    """Text in a message."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that was called, and with what."""
+    """A tool call and its arguments."""
 
     id: str | None
     name: str
@@ -39,7 +40,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool answered; `call` is the id of its call."""
+    """The result of a tool; `call` is the id of the call."""
 
     call: str | None
     text: str
@@ -48,28 +49,18 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class NotText:
-    """A part that cannot be kept, and why."""
+    """A part that cannot be kept, and the reason."""
 
     reason: str
 
 
 Part = Words | ToolCall | ToolResult | NotText
-
-
-@dataclass(slots=True)
-class Calls:
-    """The calls of a conversation, so that a result can say what it answers."""
-
-    known: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
-
-    def add(self, call: ToolCall) -> None:
-        """Remember a call by its id."""
-        if call.id:
-            self.known[call.id] = call
+Calls = dict[str, ToolCall]
+"""The tool calls of a conversation by id, to name the tool of each result."""
 
 
 def parts(content: object) -> Iterator[Part]:
-    """The parts of a message's content: a string, one block or a list of them."""
+    """The parts of a message's content: a string, a block or a list of both."""
     if isinstance(content, str):
         yield Words(content)
         return
@@ -89,8 +80,8 @@ def _part(block: Object) -> Part:
     if text := _text_of(block):
         return Words(text)
     if kind in _IMAGES:
-        return NotText("an image is not text")
-    return NotText(f"{kind[:40].replace('_', ' ') or 'a block without a type'} is not text")
+        return NotText(IMAGE)
+    return NotText(f"{kind[:40].replace('_', ' ') or 'block of unknown type'} without text")
 
 
 def _answer(block: Object) -> object:
@@ -98,7 +89,7 @@ def _answer(block: Object) -> object:
 
 
 def _text_of(block: Object) -> str:
-    """The words of a block: its text, the transcript of its audio, a refusal, or a document given as text."""
+    """The text of a block: its text, a refusal, the transcript of its audio, or a plain-text document."""
     audio = as_object(block.get("audio")) or as_object(block.get("input_audio"))
     document = as_object(block.get("source"))
     candidates = (block.get("text"), block.get("refusal"), block.get("transcript"), audio.get("transcript"))
@@ -107,27 +98,29 @@ def _text_of(block: Object) -> str:
 
 
 def call_of(block: Object) -> ToolCall:
-    """A call in the words of OpenAI (function, arguments) or Anthropic (name, input)."""
+    """A tool call in the format of OpenAI (function, arguments) or Anthropic (name, input)."""
     function = as_object(block.get("function")) or block
     arguments = function.get("arguments", function.get("input"))
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
-    return ToolCall(as_name(block.get("call_id") or block.get("id")), as_name(function.get("name")) or "a tool", text)
+    return ToolCall(
+        as_name(block.get("call_id") or block.get("id")), as_name(function.get("name")) or "unnamed tool", text
+    )
 
 
 def plain_text(content: object) -> str:
-    """All words of a content; a value that is neither text nor blocks is written as JSON."""
+    """All text of a content; a value that is neither text nor blocks is written as JSON."""
     found = list(parts(content))
     words = "\n\n".join(part.text for part in found if isinstance(part, Words) and part.text.strip())
-    if words or content is None or any(isinstance(part, NotText) and "image" in part.reason for part in found):
+    if words or content is None or NotText(IMAGE) in found:
         return words
     return "" if content in ([], {}, "") else json.dumps(content, ensure_ascii=False, default=str)
 
 
-LEFT = "on a branch of the conversation that was left"
+LEFT = "on an abandoned branch of the conversation"
 
 
 def branch_to(leaf: str | None, parents: Mapping[str, str | None]) -> list[str]:
-    """The nodes from the root down to a leaf; a chain that runs in a circle or out of the tree ends there."""
+    """The nodes from the root to a leaf; stops at a cycle or a missing parent."""
     path: dict[str, None] = {}
     while leaf is not None and leaf in parents and leaf not in path:
         path[leaf] = None
@@ -136,30 +129,23 @@ def branch_to(leaf: str | None, parents: Mapping[str, str | None]) -> list[str]:
 
 
 def last_leaf(parents: Mapping[str, str | None]) -> str | None:
-    """The node written last that no other follows."""
+    """The last node without children."""
     followed = {parent for parent in parents.values() if parent}
     leaves = [node for node in parents if node not in followed]
     return leaves[-1] if leaves else None
 
 
 TOOL_CHARACTERS = 2_000
-"""What is kept of a tool's answer; agents read far more than is worth remembering."""
+"""The longest tool result that is kept whole; agents read far more than is worth remembering."""
 SYSTEM = "a system prompt is an instruction, not a memory"
-WORDLESS_CALL = "a tool call without words; its result tells of it"
+WORDLESS_CALL = "tool call without text; its result is kept"
 ROLES = {"human": "user", "ai": "assistant", "bot": "assistant", "model": "assistant", "function": "tool"}
 _ROLES = {**ROLES, **{role: role for role in ("user", "assistant", "tool", "system", "developer")}}
 _USED = (
     *("role", "sender", "type", "content", "parts", "text", "message", "data", "name", "tool_calls", "function_call"),
     *("tool_call_id", "call_id", "output", "arguments", "audio", "refusal", "usage", "logprobs", "annotations"),
-    *(
-        "stop_reason",
-        "stop_sequence",
-        "finish_reason",
-        "additional_kwargs",
-        "response_metadata",
-        "attachments",
-        "files",
-    ),
+    *("stop_reason", "stop_sequence", "finish_reason", "additional_kwargs", "response_metadata"),
+    *("attachments", "files"),
     *SESSION,
 )
 _TYPES = frozenset({"human", "ai", "user", "assistant", "system", "tool"})
@@ -167,7 +153,7 @@ _ITEMS = frozenset({"function_call", "function_call_output"})
 
 
 def is_message(given: Object) -> bool:
-    """Whether an object is a chat message, or an item of a log that wraps one."""
+    """Whether an object is a chat message or a log entry that wraps one."""
     inner = as_object(given.get("message")) or as_object(given.get("data"))
     if role_of(given) and any(key in given for key in ("content", "parts", "text", "tool_calls", "function_call")):
         return True
@@ -177,7 +163,7 @@ def is_message(given: Object) -> bool:
 
 
 def role_of(given: Object) -> str | None:
-    """Who a message says it is from, in the words of OpenAI: user, assistant, system or tool."""
+    """The role of a message, as OpenAI names it: user, assistant, system or tool."""
     role = first_name(given, "role", "sender")
     if role is None and as_text(given.get("type")) in _TYPES:
         role = as_text(given.get("type"))
@@ -185,7 +171,7 @@ def role_of(given: Object) -> str | None:
 
 
 def turns(given: Object, where: str, calls: Calls, conversation: str | None = None) -> Iterator[Found]:
-    """The turns of one message: the words together, each tool result on its own."""
+    """The turns of one message: its text as one turn, each tool result as another."""
     message = _unwrapped(given)
     role = role_of(message) or "user"
     conversation = first_name(message, *SESSION) or conversation
@@ -205,7 +191,7 @@ def turns(given: Object, where: str, calls: Calls, conversation: str | None = No
 
 
 def _unwrapped(given: Object) -> Object:
-    """A message without the log entry around it, whose time and ids stay."""
+    """A message merged with the log entry around it, which has the time and ids."""
     inner = as_object(given.get("message")) or as_object(given.get("data"))
     return {**given, **inner} if "content" in inner else given
 
@@ -230,14 +216,15 @@ def _parts(message: Object, role: str) -> Iterator[Part]:
 
 
 def _from_parts(found: list[Part], where: str, calls: Calls) -> Iterator[Found]:
-    """Words as drafts without fields, results as drafts with the fields of a tool's turn."""
+    """Text as a draft without fields, results as drafts with the fields of a tool turn."""
     words = "\n\n".join(part.text for part in found if isinstance(part, Words) and part.text.strip())
     results = [part for part in found if isinstance(part, ToolResult)]
     for part in found:
         if isinstance(part, NotText):
             yield Skipped(where, part.reason)
         elif isinstance(part, ToolCall):
-            calls.add(part)
+            if part.id:
+                calls[part.id] = part
             if not words:
                 yield Skipped(where, WORDLESS_CALL)
     for result in results:
@@ -247,21 +234,21 @@ def _from_parts(found: list[Part], where: str, calls: Calls) -> Iterator[Found]:
 
 
 def _result(result: ToolResult, where: str, calls: Calls) -> Iterator[Found]:
-    call = calls.known.get(result.call or "")
+    call = calls.get(result.call or "")
     name = result.name or (call.name if call else None)
     metadata: dict[str, object] = {"tool": name} if name else {}
     if call and call.arguments not in ("", "null"):
         metadata["arguments"] = call.arguments[:TOOL_CHARACTERS]
     text = result.text
     if len(text) > TOOL_CHARACTERS:
-        yield Cleaned(where, f"a tool's answer cut to {TOOL_CHARACTERS:,} characters")
+        yield Cleaned(where, f"tool result cut to {TOOL_CHARACTERS:,} characters")
         metadata["cut_from"] = len(text)
         text = text[:TOOL_CHARACTERS]
     yield DraftMemory(text, where, cast("Fields", {"speaker": "tool", "metadata": metadata}))
 
 
 def _merged(fields: Fields, own: Fields, speaker: str, number: int) -> Fields:
-    """The fields of a message's n-th turn: only the first has the message's key and position as they are."""
+    """The fields of the n-th turn of a message; only the first has the key and position of the message."""
     made = fields.copy()
     made["speaker"] = own.get("speaker") or speaker
     if metadata := {**(fields.get("metadata") or {}), **(own.get("metadata") or {})}:

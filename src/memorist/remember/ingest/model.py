@@ -1,4 +1,4 @@
-"""What an importer yields, and what became of it."""
+"""What readers yield, the pieces to remember made from it, and the report."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 100
-"""How many skipped things a report names; the rest are counted by their reason."""
+"""The most skipped items listed in a report; the rest are only counted by reason."""
 OTHER = "other reasons"
 T = TypeVar("T", "Skipped", "Cleaned")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One text to remember, and the keywords of `remember` that go with it; `record` accepts it as it is."""
+    """One text to remember and its keyword arguments for `remember`; always valid for `record`."""
 
     text: str
     fields: Fields
@@ -33,7 +33,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that is not kept: where it stands, and why."""
+    """An item that is not kept: where it is, and the reason."""
 
     where: str
     reason: str
@@ -41,7 +41,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """Something that is kept, though not exactly as it stood: where, and what was done to it."""
+    """An item that is kept with changes: where it is, and what was changed."""
 
     where: str
     reason: str
@@ -52,7 +52,7 @@ Item = Piece | Skipped | Cleaned
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What became of the things given: texts newly kept, texts known already, and what was skipped or cleaned."""
+    """The result of an import: how many texts are new, known already, skipped or cleaned."""
 
     kept: int = 0
     known: int = 0
@@ -68,7 +68,7 @@ class IngestReport:
 
 
 class Tally:
-    """Counts what a reading gives, within bounds, and makes the report of it."""
+    """Counts the items of an import in bounded memory and makes the report."""
 
     def __init__(self) -> None:
         self._sessions: set[str] = set()
@@ -77,7 +77,7 @@ class Tally:
         self._reasons: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
 
     def add(self, item: Item) -> None:
-        """Count one thing read."""
+        """Count one item."""
         if isinstance(item, Piece):
             if session := item.fields.get("session"):
                 self._sessions.add(session)
@@ -87,7 +87,7 @@ class Tally:
             _note(item, self._cleaned, self._reasons[1])
 
     def report(self, *, kept: int, known: int, facts: int = 0, files: int = 0) -> IngestReport:
-        """The report of everything counted so far."""
+        """The report on everything counted so far."""
         return IngestReport(
             kept=kept,
             known=known,
@@ -108,14 +108,14 @@ def _note(item: T, named: list[T], reasons: Counter[str]) -> None:
 
 
 CHUNK = 1_200
-"""Characters of a chunk: about what small embedding models read at once."""
+"""Characters per chunk: roughly the context of small embedding models."""
 
 
-def cut(text: str, limit: int = CHUNK) -> Iterator[str]:
-    """A text in parts of at most `limit` characters, which together hold every word of it."""
+def split_text(text: str, limit: int = CHUNK) -> Iterator[str]:
+    """Split a text into parts of at most `limit` characters; no word is lost."""
     start = 0
     while len(text) - start > limit:
-        end = start + _end(text[start : start + limit])
+        end = start + _cut_position(text[start : start + limit])
         if part := text[start:end].strip("\n "):
             yield part
         start = end
@@ -123,8 +123,8 @@ def cut(text: str, limit: int = CHUNK) -> Iterator[str]:
         yield part
 
 
-def _end(window: str) -> int:
-    """Where to cut a window: after a paragraph, else a sentence, else a word, else at its end."""
+def _cut_position(window: str) -> int:
+    """Where to cut a window: after a paragraph, a sentence or a word, or else at its end."""
     half = len(window) // 2
     paragraph = window.rfind("\n\n")
     if paragraph >= half:
@@ -136,8 +136,8 @@ def _end(window: str) -> int:
     return max(window.rfind(" "), window.rfind("\n"), window.rfind("\t")) + 1 or len(window)
 
 
-def packed(blocks: Iterable[str], limit: int = CHUNK) -> Iterator[str]:
-    """Blocks joined by blank lines, as many as fit; a longer one stands alone, uncut."""
+def joined_blocks(blocks: Iterable[str], limit: int = CHUNK) -> Iterator[str]:
+    """Join blocks by blank lines up to `limit` characters; a longer block stays alone and whole."""
     held: list[str] = []
     size = 0
     for block in blocks:
@@ -151,56 +151,56 @@ def packed(blocks: Iterable[str], limit: int = CHUNK) -> Iterator[str]:
 
 
 MOST_CHARACTERS = 16_000
-"""A longer text is split at paragraph or sentence ends."""
+"""Longer texts are split at the end of a paragraph or sentence."""
 EMPTY = "empty text"
 MOST_WHERE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class DraftMemory:
-    """A text as a reader found it."""
+    """A text as a reader found it, before it becomes a `Piece`."""
 
     text: str
     where: str
     fields: Fields = field(default_factory=lambda: cast("Fields", {}))
     conversation: str | None = None
-    """The name its own conversation has in the file."""
+    """The name of its conversation in the file."""
     turn: bool = True
-    """Whether it stands in an order among neighbours, as turns and paragraphs do, or alone."""
+    """Whether it is part of a sequence, such as a turn or a paragraph, or stands alone."""
 
 
 Found = DraftMemory | Skipped | Cleaned
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where drafts come from: the file's name, and the session its reader was told to use."""
+class DraftOrigin:
+    """Where drafts come from: the file name, and the session chosen by the caller."""
 
     source: str | None = None
     session: str | None = None
 
     def session_of(self, draft: DraftMemory) -> str | None:
-        """The session of a draft; None where nothing names one."""
+        """The session of a draft; None if there is none."""
         if self.session and draft.conversation:
             return f"{self.session}/{draft.conversation}"
         return self.session or draft.conversation or (self.source if draft.turn else None)
 
 
-def settled(found: Iterable[Found], place: Place) -> Iterator[Item]:
-    """Drafts as pieces, each with source, session and position; what no store can keep is cleaned or skipped."""
-    for item in _settled(found, place):
+def pieces(found: Iterable[Found], origin: DraftOrigin) -> Iterator[Item]:
+    """Turn drafts into pieces with source, session and position; values that stores reject are cleaned or skipped."""
+    for item in _settled(found, origin):
         yield item if isinstance(item, Piece) else _printable(item)
 
 
 def _printable(item: Skipped | Cleaned) -> Skipped | Cleaned:
-    """A note that any terminal can show: names and ids come from the input."""
+    """Escape control characters, because names and ids come from the input."""
     if item.where.isprintable() and item.reason.isprintable() and len(item.where) < MOST_WHERE:
         return item
     where, reason = (repr(text[:MOST_WHERE])[1:-1] for text in (item.where, item.reason))
     return replace(item, where=where, reason=reason)
 
 
-def _settled(found: Iterable[Found], place: Place) -> Iterator[Item]:
+def _settled(found: Iterable[Found], origin: DraftOrigin) -> Iterator[Item]:
     positions: dict[str, int] = {}
     unnamed: str | None = None
     for draft in found:
@@ -210,22 +210,22 @@ def _settled(found: Iterable[Found], place: Place) -> Iterator[Item]:
         if not draft.text.strip():
             yield Skipped(draft.where, EMPTY)
             continue
-        session = place.session_of(draft)
+        session = origin.session_of(draft)
         if session is None and draft.turn:
-            # Named after its first turn, a talk that has grown since is still the same talk.
+            # Named after its first turn, so that a conversation keeps its name as it grows.
             session = unnamed = unnamed or f"talk-{fingerprint(draft.text, draft.fields.get('at'))[:12]}"
         for part in _parts(draft):
             if isinstance(part, Cleaned):
                 yield part
                 continue
-            yield from _placed(part, place, session, positions)
+            yield from _placed(part, origin, session, positions)
 
 
 def _parts(draft: DraftMemory) -> Iterator[DraftMemory | Cleaned]:
     if len(draft.text) <= MOST_CHARACTERS:
         yield draft
         return
-    texts = list(cut(draft.text, MOST_CHARACTERS))
+    texts = list(split_text(draft.text, MOST_CHARACTERS))
     yield Cleaned(draft.where, f"split: longer than {MOST_CHARACTERS:,} characters")
     for number, text in enumerate(texts, 1):
         fields = draft.fields.copy()
@@ -235,10 +235,10 @@ def _parts(draft: DraftMemory) -> Iterator[DraftMemory | Cleaned]:
         yield DraftMemory(text, draft.where, fields, draft.conversation, draft.turn)
 
 
-def _placed(draft: DraftMemory, place: Place, session: str | None, positions: dict[str, int]) -> Iterator[Item]:
+def _placed(draft: DraftMemory, origin: DraftOrigin, session: str | None, positions: dict[str, int]) -> Iterator[Item]:
     fields = draft.fields.copy()
-    if place.source and "source" not in fields:
-        fields["source"] = place.source
+    if origin.source and "source" not in fields:
+        fields["source"] = origin.source
     if session:
         fields["session"] = session
     counted = session if draft.turn and "position" not in fields else None
@@ -251,7 +251,7 @@ def _placed(draft: DraftMemory, place: Place, session: str | None, positions: di
         if not piece.text.strip() or (reason := _refusal(piece)):
             yield Skipped(draft.where, reason if piece.text.strip() else EMPTY)
             return
-        yield Cleaned(draft.where, "NUL characters, broken characters or numbers without a value taken out")
+        yield Cleaned(draft.where, "NUL characters, broken characters or non-finite numbers removed")
     if counted:
         positions[counted] = positions.get(counted, 0) + 1
     yield piece
@@ -265,7 +265,7 @@ def _stored(fields: Fields) -> dict[str, object]:
 
 
 def _refusal(piece: Piece) -> str | None:
-    """Why `remember` would refuse a piece."""
+    """The reason why `remember` would reject a piece, if any."""
     try:
         record(piece.text, EPOCH, **piece.fields)
     except InvalidInput as error:

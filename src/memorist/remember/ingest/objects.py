@@ -1,8 +1,8 @@
-"""JSON and JSON Lines: objects with a text, and our own memories."""
+"""JSON and JSON Lines: conversations, messages and memories as objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, cast
 
 from memorist.errors import InvalidInput
@@ -28,15 +28,15 @@ TEXT = ("text", "content")
 
 
 def is_memory(given: Object) -> bool:
-    """Whether an object has a text and is no chat message."""
+    """Whether an object has a text field."""
     return any(isinstance(given.get(key), str) for key in TEXT)
 
 
 def memories(given: Object, where: str, conversation: str | None = None) -> Iterator[Found]:
-    """The memory an object states; with a speaker it is a turn among others, without one it stands alone."""
+    """The memory in an object; with a speaker or session it is a turn, otherwise it stands alone."""
     text = next(key for key in TEXT if isinstance(given.get(key), str))
-    given = {**_said_in_metadata(given), **given}
-    # Beside `content` a name is who said it; beside `text` it may be the name of anything.
+    given = {**_speech_metadata(given), **given}
+    # Next to `content`, `name` is the speaker; next to `text` it may be the name of anything.
     who = SPEAKER if text == "content" else SPEAKER[:1]
     fields, notes = fields_of(given, text, *who, *SESSION)
     yield from (Cleaned(where, note) for note in notes)
@@ -48,8 +48,8 @@ def memories(given: Object, where: str, conversation: str | None = None) -> Iter
     yield DraftMemory(as_text(given[text]), where, fields, session, turn=turn)
 
 
-def _said_in_metadata(given: Object) -> Object:
-    """Who said it, when and in which talk, as corpora and document stores keep it: among the metadata."""
+def _speech_metadata(given: Object) -> Object:
+    """Speaker, time and session from the metadata, where corpora and document stores keep them."""
     metadata = as_object(given.get("metadata"))
     return {key: metadata[key] for key in (*AT, *SESSION, "speaker") if key in metadata}
 
@@ -60,48 +60,60 @@ _CONVERSATION = "conversation"
 _FORMATS = {_CONVERSATION: "messages", "message": "messages", "memory": "json", "text": "json"}
 
 
-def shape(value: object) -> str | None:
-    """What one value is: a conversation of one of the kinds, a message, a memory, a text, or unknown."""
+def _is_conversation(given: Object) -> bool:
+    return isinstance(given.get("messages"), list)
+
+
+_TESTS = (
+    ("chatgpt", is_chatgpt),
+    ("claude", is_claude),
+    (_CONVERSATION, _is_conversation),
+    ("mem0", is_mem0),
+    ("message", is_message),
+    ("memory", is_memory),
+)
+
+
+def kind_of_value(value: object) -> str | None:
+    """The kind of a value: a conversation, a message, a memory, a text or None."""
     if isinstance(value, str):
         return "text"
     given = as_object(value)
-    tests = (("chatgpt", is_chatgpt), ("claude", is_claude), (_CONVERSATION, _is_conversation), ("mem0", is_mem0))
-    tests = (*tests, ("message", is_message), ("memory", is_memory))
-    return next((name for name, test in tests if test(given)), None)
+    return next((kind for kind, test in _TESTS if test(given)), None)
 
 
 def format_of(document: object) -> str:
-    """The format of a whole JSON document, by the first value in it that we know."""
+    """The format of a JSON document, from the first value of a known kind."""
     for one in unwrapped(document):
-        if found := shape(one):
+        if found := kind_of_value(one):
             return _FORMATS.get(found, found)
     return "json"
 
 
 def unwrapped(document: object) -> list[Any]:
-    """The values of a document: a list's, those of an object that wraps a list, or the one value."""
+    """The values of a document: the items of a list or of a list in a wrapper object, or the single value."""
     if isinstance(document, list):
         return as_list(cast("object", document))
     given = as_object(document)
     wrapper = next((key for key in _WRAPPERS if isinstance(given.get(key), list)), None)
-    if wrapper and shape(given) is None:
+    if wrapper and kind_of_value(given) is None:
         return [*as_list(given[wrapper]), *(given[key] for key in ("relations",) if given.get(key))]
     return [document]
 
 
 class ObjectReader:
-    """Reads the values of one file in order, knowing the calls its messages made."""
+    """Reads the values of one file in order and remembers the tool calls in its messages."""
 
     def __init__(self, format: str | None = None) -> None:
         self._only = format if format in ("chatgpt", "claude", "mem0", "messages") else None
-        self._calls = Calls()
+        self._calls: Calls = {}
 
     def drafts(self, value: object, where: str, unnamed: str | None = None) -> Iterator[Found]:
-        """The drafts of one value; `unnamed` names a conversation that has no name of its own."""
-        kind = shape(value)
+        """The drafts in one value; `unnamed` is the name for a conversation without one."""
+        kind = kind_of_value(value)
         given = as_object(value)
         if kind is None or (self._only and _FORMATS.get(kind, kind) != self._only):
-            yield Skipped(where, f"not of the format {self._only}" if kind and self._only else UNKNOWN)
+            yield Skipped(where, f"not in the format {self._only}" if kind and self._only else UNKNOWN)
         elif kind == "chatgpt":
             yield from chatgpt_turns(given, where, unnamed)
         elif kind == "claude":
@@ -119,7 +131,7 @@ class ObjectReader:
 
     def _conversation(self, given: Object, where: str, unnamed: str | None) -> Iterator[Found]:
         name = first_name(given, *SESSION, "id", "uuid") or unnamed
-        calls = Calls()
+        calls: Calls = {}
         for place, one in numbered(as_list(given.get("messages")), where, "message"):
             message = as_object(one)
             if is_message(message):
@@ -130,15 +142,34 @@ class ObjectReader:
                 yield Skipped(place, UNKNOWN)
 
 
-def _is_conversation(given: Object) -> bool:
-    return isinstance(given.get("messages"), list)
+def document_drafts(document: object, name: str, format: str | None = None) -> Iterator[Found]:
+    """The drafts in the values of a document, in order."""
+    values = unwrapped(document)
+    if len(values) == 1:
+        yield from ObjectReader(format).drafts(values[0], name)
+        return
+    yield from object_drafts(values, name, format)
+
+
+def object_drafts(objects: Iterable[object], name: str | None = None, format: str | None = None) -> Iterator[Found]:
+    """The drafts in objects from a file or from Python, in order."""
+    reader = ObjectReader(format)
+    before = f"{name}, " if name else ""
+    for number, value in enumerate(objects, 1):
+        where = f"{before}item {number}"
+        yield from reader.drafts(value, where, unnamed=f"{name or 'talk'}#{number}")
+
+
+def as_objects(given: Iterable[object] | Object) -> Iterable[object]:
+    """The objects passed in Python: an iterable of them, or one object that wraps them."""
+    return unwrapped(as_object(given)) if as_object(given) else given
 
 
 BAD_LINE = "not JSON"
 
 
 def jsonl_drafts(stream: IO[bytes], name: str, format: str | None = None) -> Iterator[Found]:
-    """The drafts of every line; a line that cannot be read is skipped, and the next one read."""
+    """The drafts in every line; a line that is not JSON is skipped."""
     reader = ObjectReader(format)
     for line in lines(stream, name):
         if not isinstance(line, tuple):

@@ -1,11 +1,10 @@
-"""Values as exports write them: moments, texts, the fields of a memory."""
+"""Values in exports: names, times, and the fields of a memory."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -23,34 +22,34 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 def as_object(value: object) -> Object:
-    """A mapping as it is, and an empty one for anything else."""
+    """The value if it is a mapping, else an empty one."""
     return cast("Object", value) if isinstance(value, dict | Mapping) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """A list as it is, and an empty one for anything else."""
+    """The value if it is a list, else an empty one."""
     return list(cast("list[Any]", value)) if isinstance(value, list | tuple) else []
 
 
 def as_text(value: object) -> str:
-    """A string as it is, and an empty one for anything else."""
+    """The value if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def as_name(value: object) -> str | None:
-    """A string or whole number as a name; None for anything else, or nothing visible."""
+    """A non-blank string or an integer as a name; None for anything else."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
         return str(value)
     return as_text(value).strip() or None
 
 
 def first_name(object: Object, *keys: str) -> str | None:
-    """The first of these keys that holds a name."""
+    """The name under the first of these keys that has one."""
     return next((name for key in keys if (name := as_name(object.get(key)))), None)
 
 
 def parsed(text: str) -> Any:
-    """A JSON document; what no parser can make sense of is refused."""
+    """Parse a JSON document; raise `InvalidInput` if it is not valid."""
     try:
         return json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
@@ -58,7 +57,7 @@ def parsed(text: str) -> Any:
 
 
 def storable(value: Any) -> Any:
-    """A value as every store can keep it: no NUL, no half surrogate pair, no number without a value."""
+    """A value that every store accepts: no NUL, no lone surrogate, no non-finite number."""
     if isinstance(value, str):
         return "".join("\ufffd" if ord(sign) in _SURROGATES else sign for sign in value if sign != "\0")
     if isinstance(value, float):
@@ -71,22 +70,23 @@ def storable(value: Any) -> Any:
 
 
 def numbered(values: list[Any], where: str, what: str) -> Iterator[tuple[str, Any]]:
-    """Each value with the place it stands at, such as `chat.json, message 3`."""
+    """Each value with its place, such as `chat.json, message 3`."""
     for number, value in enumerate(values, 1):
         yield f"{where}, {what} {number}", value
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9))
-"""An epoch below each bound counts seconds, milliseconds, microseconds or nanoseconds."""
+"""A timestamp below each bound is in seconds, milliseconds, microseconds or nanoseconds."""
 _SMALLEST = 1e8  # March 1973: a smaller number is a count or an index
+_UTC = lazy(r"\s*(?:UTC|GMT)$")
 _NUMBER = lazy(r"\d{9,20}(?:\.\d+)?")
-# A date that reads alike from two moments far apart is absolute; "yesterday" and "3/6/24" are not.
-_SEEN_FROM = (datetime(2001, 2, 3, tzinfo=UTC), datetime(2017, 9, 14, tzinfo=UTC))
+# A date is absolute if it has the same meaning at two distant moments; "yesterday" and "3/6/24" are not.
+_REFERENCES = (datetime(2001, 2, 3, tzinfo=UTC), datetime(2017, 9, 14, tzinfo=UTC))
 
 
 def moment(value: object) -> datetime | None:
-    """The UTC moment a value means, or None where it does not mean one for certain."""
+    """The UTC time that a value denotes; None if it is ambiguous or not a time."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -101,7 +101,7 @@ def moment(value: object) -> datetime | None:
 def _from_text(text: str) -> datetime | None:
     if _NUMBER.fullmatch(text):
         return _from_epoch(float(text))
-    return _instant(re.sub(r"\s*(?:UTC|GMT)$", "+00:00", text)) or _from_mail(text) or _from_words(text)
+    return _instant(_UTC.sub("+00:00", text)) or _from_mail(text) or _from_words(text)
 
 
 def _instant(value: str | date) -> datetime | None:
@@ -125,25 +125,25 @@ def _from_mail(text: str) -> datetime | None:
 
 
 def _from_words(text: str) -> datetime | None:
-    first, second = (find_dates(text, reference) for reference in _SEEN_FROM)
+    first, second = (find_dates(text, reference) for reference in _REFERENCES)
     if len(first) == 1 and [span.start for span in first] == [span.start for span in second]:
         return first[0].start
     return None
 
 
 AT = ("at", "timestamp", "created_at", "create_time", "date", "datetime", "time", "ts")
-"""Keys that say when something was said, the surest first."""
+"""Keys for the time of a message, most reliable first."""
 SPEAKER = ("speaker", "name")
 SESSION = ("session", "session_id", "sessionId", "conversation_id", "thread_id")
 LONGEST_EXTRA = 2_000
-"""Characters of JSON above which an unknown value is left out rather than kept as metadata."""
+"""Unknown values with more characters of JSON are dropped instead of kept as metadata."""
 
 _KINDS, _TIERS = frozenset(Kind), frozenset(Tier)
 _WHOLE = ("trust", "credibility", "classification")
 
 
 def fields_of(given: Object, *used: str) -> tuple[Fields, list[str]]:
-    """Keywords and metadata of an object but for the keys already used, and what could not be taken as given."""
+    """The keyword arguments and metadata in an object, apart from the keys in `used`, and notes on unusable values."""
     rest = {key: value for key, value in given.items() if key not in used and value not in (None, "")}
     fields: dict[str, Any] = {}
     notes: list[str] = []
@@ -157,13 +157,13 @@ def fields_of(given: Object, *used: str) -> tuple[Fields, list[str]]:
             fields[name] = value
             del rest[name]
         elif name in rest:
-            notes.append(f"{name} cannot be used as given; kept as metadata")
+            notes.append(f"{name} is invalid; kept as metadata")
     metadata = dict(as_object(rest.pop("metadata", None)))
     for key, value in rest.items():
         if _is_short(value):
             metadata.setdefault(str(key), value)
         else:
-            notes.append("a value that metadata cannot hold left out")
+            notes.append("value too large or unsuitable for metadata dropped")
     if metadata:
         fields["metadata"] = metadata
     return cast("Fields", fields), notes

@@ -1,4 +1,4 @@
-"""Dates in texts, English and Chinese: where they stand and which time they mean."""
+"""Dates in English and Chinese texts: where they are and which times they refer to."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ __all__ = ["DateSpan", "find_dates", "normalise_dates"]
 def find_dates(text: str, reference: datetime, *, prefer: Prefer = "past", edges: Edges = "whole") -> list[DateSpan]:
     """Every date in a text, in order, as understood at `reference`; a naive reference is in UTC.
 
-    A range takes in the last day it names, as people mean it; with edges="point" it stops where that day begins,
-    as TimeML and its data have it.
+    A range includes the last day it names; with edges="point" it stops where that day begins, as in TimeML.
     """
-    from memorist.text.dates.reader import read  # the grammars load with the first text
+    from memorist.text.dates.reader import read
     from memorist.text.dates.values import Context
 
     if prefer not in ("past", "future", "nearest"):
@@ -31,7 +30,7 @@ def find_dates(text: str, reference: datetime, *, prefer: Prefer = "past", edges
 
 
 def normalise_dates(text: str, reference: datetime, *, prefer: Prefer = "past") -> str:
-    """A text with its dates in ISO 8601: `2016-10-02`, or `2016-10-01/2016-11-01` (end not included)."""
+    """A text with its dates in ISO 8601: `2016-10-02`, or `2016-10-01/2016-11-01` without the end."""
     from memorist.text.dates.numbers import iso
 
     pieces: list[str] = []

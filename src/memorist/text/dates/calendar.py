@@ -1,17 +1,17 @@
-"""The calendar: days, weeks, months; Easter, lunar and Islamic dates."""
+"""The Gregorian calendar, and Easter, Chinese and Islamic dates in it."""
 
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from enum import Enum
 
 OPEN_START = datetime(1, 1, 1)
-"""Where a span without a beginning ("before 2018") begins."""
+"""The start of a period without a beginning ("before 2018")."""
 OPEN_END = datetime(9999, 12, 31)
-"""Where a span without an end ("since August") ends."""
+"""The end of a period without an end ("since August")."""
 
 
 class Unit(Enum):
-    """A length of the calendar, from a point to a century."""
+    """A unit of time, from an instant to a century."""
 
     INSTANT = "instant"
     SECOND = "second"
@@ -55,7 +55,7 @@ _MONTHS = {
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Time from `start` up to, and without, `end`; `unit` is how finely it was named."""
+    """The time from `start` up to, but not including, `end`; `unit` is the precision it was given with."""
 
     start: datetime
     end: datetime
@@ -78,7 +78,7 @@ def monday(moment: datetime) -> datetime:
 
 
 def add(moment: datetime, count: float, unit: Unit) -> datetime:
-    """Move by calendar units; a day the target month lacks becomes its last (31 January + 1 month)."""
+    """Add calendar units; a day that the target month lacks becomes its last day (31 January + 1 month)."""
     if unit is Unit.BUSINESS_DAY:
         return _add_business_days(moment, int(count))
     if unit in _LENGTHS:
@@ -105,7 +105,7 @@ def _days_in(year: int, month: int) -> int:
 
 
 def floor(moment: datetime, unit: Unit) -> datetime:
-    """The beginning of the unit that holds `moment`; a fortnight begins with the current week."""
+    """The beginning of the unit that contains `moment`; a fortnight begins with the current week."""
     if unit is Unit.SECOND:
         return moment.replace(microsecond=0)
     if unit is Unit.MINUTE:
@@ -122,7 +122,7 @@ def floor(moment: datetime, unit: Unit) -> datetime:
 
 
 def _floor_months(moment: datetime, unit: Unit) -> datetime:
-    if unit is Unit.SEASON:  # December opens the winter of the year that follows
+    if unit is Unit.SEASON:  # December belongs to the winter of the following year
         moment, offset = add(moment, 1, Unit.MONTH), -1
     else:
         offset = 0
@@ -133,29 +133,29 @@ def _floor_months(moment: datetime, unit: Unit) -> datetime:
 
 
 def holding(moment: datetime, unit: Unit) -> Period:
-    """The calendar unit that holds `moment`; for a weekend, that of its week."""
+    """The calendar unit that contains `moment`; for a weekend, the one of the same week."""
     start = floor(moment, unit)
     end = start + timedelta(days=2) if unit is Unit.WEEKEND else add(start, 1, unit)
     return Period(start, end, unit)
 
 
 def neighbour(moment: datetime, unit: Unit, steps: int) -> Period:
-    """The calendar unit `steps` after (before, if negative) the one that holds `moment`."""
+    """The calendar unit `steps` after (if negative, before) the one that contains `moment`."""
     return holding(add(floor(moment, unit), steps, unit), unit)
 
 
 def day(year: int, month: int, number: int) -> Period:
-    """One day of the calendar; ValueError where there is no such day."""
+    """A day; raises ValueError if there is no such day."""
     return holding(datetime(year, month, number), Unit.DAY)
 
 
 def month(year: int, number: int) -> Period:
-    """One month of the calendar."""
+    """A month of a year."""
     return holding(datetime(year, number, 1), Unit.MONTH)
 
 
 def year(number: int) -> Period:
-    """One year of the calendar."""
+    """A year."""
     return holding(datetime(number, 1, 1), Unit.YEAR)
 
 
@@ -170,28 +170,28 @@ def half(year_: int, number: int) -> Period | None:
 
 
 def season(year_: int, first_month: int) -> Period:
-    """Three whole months, as in meteorology; winter goes on into the next year."""
+    """A meteorological season of three whole months; winter extends into the next year."""
     start = datetime(year_, first_month, 1)
     return Period(start, add(start, 3, Unit.MONTH), Unit.SEASON)
 
 
 def decade(year_: int) -> Period | None:
-    """The decade a round year begins."""
+    """The decade that begins with a round year."""
     return None if year_ % 10 else holding(datetime(year_, 1, 1), Unit.DECADE)
 
 
 def latest_decade(tens: int, now: datetime) -> Period | None:
-    """The latest decade so called that has begun: 90 for the nineties."""
+    """The latest such decade that has begun: 90 for the nineties."""
     return decade(now.year - (now.year - tens) % 100)
 
 
 def century(number: int) -> Period:
-    """The number-th century, from its round year."""
+    """A century by its number, counted from the round year."""
     return holding(datetime(max(100 * (number - 1), 1), 1, 1), Unit.CENTURY)
 
 
 def nth_week(container: Period, number: int) -> Period | None:
-    """A week of a month or year, counted as ISO 8601 does: it belongs where its Thursday lies."""
+    """A week of a month or year; as in ISO 8601, a week belongs to the period that contains its Thursday."""
     thursday = timedelta(days=3)
     if number > 0:
         first = monday(container.start + thursday)
@@ -204,7 +204,7 @@ def nth_week(container: Period, number: int) -> Period | None:
 
 
 def nth(container: Period, unit: Unit, number: int) -> Period | None:
-    """The `number`-th unit inside a container, from its end if negative."""
+    """The `number`-th unit in a period, counted from its end if negative."""
     if unit is Unit.WEEK:
         return nth_week(container, number)
     if unit is Unit.WEEKEND:
@@ -216,13 +216,13 @@ def nth(container: Period, unit: Unit, number: int) -> Period | None:
 
 
 def several(container: Period, unit: Unit, first: int, last: int) -> Period | None:
-    """From one numbered unit inside a container to another."""
+    """From one numbered unit in a period to another."""
     begin, finish = nth(container, unit, first), nth(container, unit, last)
     return Period(begin.start, finish.end, unit) if begin and finish else None
 
 
 def nth_weekday(container: Period, weekday: int, number: int) -> Period | None:
-    """The `number`-th Monday (0) … Sunday (6) inside a container, from its end if negative."""
+    """The `number`-th Monday (0) … Sunday (6) in a period, counted from its end if negative."""
     if number > 0:
         first = container.start + timedelta(days=(weekday - container.start.weekday()) % 7)
         start = first + timedelta(weeks=number - 1)
@@ -233,14 +233,14 @@ def nth_weekday(container: Period, weekday: int, number: int) -> Period | None:
 
 
 def weekday_of_week(moment: datetime, weekday: int, weeks: int = 0) -> Period:
-    """A weekday of the week of `moment`, or of one some weeks away."""
+    """A weekday in the week of `moment`, or `weeks` later."""
     return holding(monday(moment) + timedelta(days=weekday + 7 * weeks), Unit.DAY)
 
 
 _FIRST_YEAR = 1950
-# One year in six hexadecimal digits: days from 1 January to the lunar new year (6 bits), the leap month or
-# 0 (4 bits), and for each month in turn whether it has 30 days rather than 29 (13 bits, first month lowest).
-# Facts as in the lunardate package; 1978 and 2057, where printed calendars differ, follow the later ones.
+# Six hexadecimal digits per year: days from 1 January to the lunar new year (6 bits), the leap month or
+# 0 (4 bits), and for each month whether it has 30 days rather than 29 (13 bits, first month lowest).
+# The data agree with the lunardate package; for 1978 and 2057, where printed calendars differ, with the later ones.
 _YEARS = (
     "5e0536480aad34b5aa5805b2420ba52e7d4a540d4a3d0a95600a974c055636cab55a0ad54606d2308ea5560ea5"
     "40064a286c974e0a9b3af55a5e056a480b6934b7525a0b52420b252c964b520a4b3d14ab6002ad4a056d36cb69"
@@ -254,7 +254,7 @@ _YEARS = (
 
 
 def chinese_day(year: int, month: int, day: int, *, leap: bool = False) -> Period | None:
-    """A day of the Chinese calendar, for its years 1950 to 2069."""
+    """A day of the Chinese calendar, for the years 1950 to 2069."""
     place = 6 * (year - _FIRST_YEAR)
     if not 0 <= place < len(_YEARS):
         return None
@@ -278,7 +278,7 @@ def clear_and_bright(year: int) -> Period | None:
 
 
 def islamic_day(year: int, month: int, day: int) -> Period | None:
-    """The first such day in a Gregorian year, by the tabular calendar: observed ones may differ by one."""
+    """The first such day in a Gregorian year by the tabular calendar; the observed day may differ by one."""
     around = int((year - 622) * 33 / 32)
     for candidate in range(around - 1, around + 3):
         days = day + (59 * (month - 1) + 1) // 2 + (candidate - 1) * 354 + (3 + 11 * candidate) // 30

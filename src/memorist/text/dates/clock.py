@@ -1,4 +1,4 @@
-"""Times of the day, and days narrowed by them."""
+"""Times of day and parts of the day."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -14,7 +14,7 @@ _HALF_DAY = timedelta(hours=12)
 
 @dataclass(frozen=True, slots=True)
 class ClockTime:
-    """A reading of the clock; `half` is None where the words leave morning or afternoon open."""
+    """A time of day; `half` is None if the words do not tell morning from afternoon."""
 
     hour: int
     minute: int = 0
@@ -23,7 +23,7 @@ class ClockTime:
     half: Half | Literal["24h"] | None = None
 
     def since_midnight(self) -> timedelta:
-        """The time of the day; an open one is a waking hour: 7 to 12 as they are, 1 to 6 afternoon."""
+        """The time since midnight; ambiguous hours are waking hours: 7 to 12 as they are, 1 to 6 in the afternoon."""
         hour = self.hour
         if self.half == "am":
             hour %= 12
@@ -34,7 +34,7 @@ class ClockTime:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A part of the day, as times since midnight; `half` is where an open clock in it belongs."""
+    """A part of the day as times since midnight; `half` settles an ambiguous time in it."""
 
     begin: timedelta
     end: timedelta
@@ -50,7 +50,7 @@ class Stretch:
 
 
 def stretch(begin: float, end: float, half: Half | None = None) -> Stretch:
-    """A part of the day from its hours."""
+    """A part of the day from its first and last hour."""
     return Stretch(timedelta(hours=begin), timedelta(hours=end), half)
 
 
@@ -65,22 +65,22 @@ MIDDAY = stretch(10, 14)
 
 
 def clock(hour: int, minute: int | None = None, second: int | None = None, half: Half | None = None) -> ClockTime:
-    """A checked reading of the clock; ValueError where there is no such time."""
+    """A time of day; raises ValueError if there is no such time."""
     if hour > 24 or (minute or 0) > 59 or (second or 0) > 59 or (hour == 24 and minute):
-        raise ValueError("no such time of the day")
+        raise ValueError("no such time of day")
     unit = Unit.HOUR if minute is None else Unit.MINUTE if second is None else Unit.SECOND
     return ClockTime(hour, minute or 0, second or 0, unit, half)
 
 
 def in_part(time: ClockTime, part: Stretch) -> ClockTime:
-    """An open clock time settled by the part of the day named with it."""
+    """A time whose ambiguity is settled by the part of the day."""
     if time.half or part.half is None or time.hour > 12:
         return time
     return replace(time, half=part.half)
 
 
 def from_to(first: ClockTime, last: ClockTime, part: Stretch | None = None) -> Stretch:
-    """Between two times; the one left open follows the other ("3 to 5pm"), the end is the later."""
+    """The part of the day between two times; an ambiguous one follows the other ("3 to 5pm")."""
     if part:
         first, last = in_part(first, part), in_part(last, part)
     if first.half is None and last.half in ("am", "pm") and first.hour <= 12:
@@ -96,7 +96,7 @@ def from_to(first: ClockTime, last: ClockTime, part: Stretch | None = None) -> S
 
 
 def at(day: Value, time: ClockTime) -> Value | None:
-    """A day narrowed to a time: its hour, or its minute or second where these were named."""
+    """A day narrowed to a time, with the precision of that time."""
 
     def narrow(period: Period) -> Period | None:
         if period.unit is not Unit.DAY:

@@ -1,17 +1,18 @@
-"""The grammar: rules over tokens, parsed bottom up."""
+"""Grammars: rules over tokens, parsed with memoization."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TypeVar
 
 from memorist.text.dates.tokens import WORD, Item, Tokens, variants
 from memorist.text.dates.values import NOTHING, Context, Nothing
 
 _MEMO_LIMIT = 20_000
+SWAPPED = (1, 0)
+"""The `order` of a rule whose phrase has the two arguments in reverse."""
 
 Builder = Callable[..., object]
-_B = TypeVar("_B", bound=Builder)
+Order = tuple[int | None, ...]
 Guard = Callable[["Reading", int, int], bool]
 Found = list[tuple[int, object]]
 Terminal = Callable[["Reading", int], Iterable[tuple[int, object]]]
@@ -19,26 +20,35 @@ Terminal = Callable[["Reading", int], Iterable[tuple[int, object]]]
 
 @dataclass(slots=True)
 class Reading:
-    """One text being read: its tokens, the context, and what was found so far at each place."""
+    """The state of reading one text: its tokens, the context, and the matches so far at each place."""
 
     tokens: Tokens
     context: Context
     memo: dict[tuple[int, str], Found] = field(default_factory=dict[tuple[int, str], Found])
     steps: int = 0
-    """The work done, for the test that it grows in proportion to the text."""
+    """The number of steps taken, for the test that the work is linear in the length of the text."""
 
     def key(self, place: int) -> str:
-        """The token at a place, as rules see it; empty outside the text."""
+        """The key of the token at a place; empty outside the text."""
         return self.tokens.keys[place]
 
 
 @dataclass(frozen=True, slots=True)
-class _Accept:
-    """The end of a phrase: how the value of its category is made."""
-
-    order: int
+class _Rule:
+    category: str
+    phrase: str
     build: Builder
-    slots: tuple[int, ...]
+    guard: Guard | None = None
+    order: Order | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Accept:
+    """The end of a phrase, with the function that makes the value of its category."""
+
+    priority: int
+    build: Builder
+    slots: Order
     arity: int
     guard: Guard | None
 
@@ -49,7 +59,8 @@ class _Accept:
             return None
         arguments: list[object] = [None] * self.arity
         for slot, found in zip(self.slots, captured, strict=True):
-            arguments[slot] = found
+            if slot is not None:
+                arguments[slot] = found
         try:
             return self.build(reading.context, *arguments)
         except (ValueError, OverflowError):  # no such day, or outside the calendar
@@ -58,7 +69,7 @@ class _Accept:
 
 @dataclass(frozen=True, slots=True)
 class _Lookahead:
-    """What may follow a category's first token: nothing, if it may stand alone, or one of `then`."""
+    """What may follow the first token of a category: anything if it may stand alone, else one of `then`."""
 
     alone: bool
     then: frozenset[str]
@@ -73,7 +84,7 @@ class _Node:
     categories: dict[str, "_Node"] = field(default_factory=dict[str, "_Node"])
     accepts: list[_Accept] = field(default_factory=list[_Accept])
     branches: dict[str, "_Branches"] = field(default_factory=dict[str, "_Branches"])
-    """The categories that may begin with a token, once asked for."""
+    """The categories that may begin with a token; filled on first use."""
 
     def follow(self, item: Item) -> "_Node":
         name, slot = item
@@ -97,24 +108,27 @@ class _Category:
 
 
 class Grammar:
-    """Rules of one language by category; compiled when first used."""
+    """The rules of one language by category; compiled on first use."""
 
     def __init__(self) -> None:
-        self._rules: list[tuple[str, str, Builder, Guard | None]] = []
+        self._rules: list[_Rule] = []
         self._categories: dict[str, _Category] = {}
         self._compiling = Lock()
         self._compiled = False
         self._vocabulary = frozenset[str]()
 
     def words(self, category: str, table: Mapping[str, object]) -> None:
-        """Name the value of each phrase of a table."""
+        """Add a table of phrases and their values to a category."""
         for phrase, value in table.items():
-            self._rules.append((category, phrase, _constant(value), None))
+            self._rules.append(_Rule(category, phrase, _constant(value)))
 
     def terminal(
         self, category: str, *, alone: Iterable[str] = (), then: Mapping[str, Iterable[str]] | None = None
     ) -> Callable[[Terminal], Terminal]:
-        """Read a category by a function: tokens it may be alone, and first tokens with the seconds of each."""
+        """Read a category by a function.
+
+        `alone` are the tokens that may be a whole match; `then` maps first tokens to possible second tokens.
+        """
         lookahead = {key: _Lookahead(False, frozenset(seconds)) for key, seconds in (then or {}).items()}
         for key in alone:
             known = lookahead.get(key)
@@ -126,22 +140,23 @@ class Grammar:
 
         return register
 
-    def rule(self, category: str, *phrases: str, when: Guard | None = None) -> Callable[[_B], _B]:
-        """Read a category by phrases; the function makes the value, None for no match."""
+    def rule(
+        self, category: str, build: Builder, *phrases: str, when: Guard | None = None, order: Order | None = None
+    ) -> None:
+        """Read a category by phrases; `build` makes the value from the context and the values in the phrase.
 
-        def register(build: _B) -> _B:
-            self._rules.extend((category, phrase, build, when) for phrase in phrases)
-            return build
-
-        return register
+        `build` returns None for no match. `order` gives the argument for each value in the phrase, None to drop it;
+        by default they are passed in the order of the phrase.
+        """
+        self._rules.extend(_Rule(category, phrase, build, when, order) for phrase in phrases)
 
     def union(self, category: str, *phrases: str, when: Guard | None = None) -> None:
-        """Let a category be another, as it is: each phrase names one category, which gives the value."""
-        self.rule(category, *phrases, when=when)(_same)
+        """Let a category contain others: each phrase names one category, which gives the value."""
+        self.rule(category, only_value, *phrases, when=when)
 
     def ignore(self, category: str, *phrases: str) -> None:
-        """Take phrases out of the reading: they look like dates and are none."""
-        self.rule(category, *phrases)(_nothing)
+        """Skip phrases that look like dates but are not."""
+        self.rule(category, _nothing, *phrases)
 
     def _compile(self) -> None:
         with self._compiling:
@@ -153,15 +168,16 @@ class Grammar:
                 self._compiled = True
 
     def _insert_rules(self) -> None:
-        for order, (category, phrase, build, guard) in enumerate(self._rules):
-            root = self._categories.setdefault(category, _Category()).root
-            arity, ways = variants(phrase)
+        for priority, rule in enumerate(self._rules):
+            root = self._categories.setdefault(rule.category, _Category()).root
+            arity, ways = variants(rule.phrase)
+            order = rule.order or tuple(range(arity))
             for items in ways:
                 node = root
                 for item in items:
                     node = node.follow(item)
-                slots = tuple(slot for _, slot in items if slot != WORD)
-                node.accepts.append(_Accept(order, build, slots, arity, guard))
+                slots = tuple(order[slot] for _, slot in items if slot != WORD)
+                node.accepts.append(_Accept(priority, rule.build, slots, arity - order.count(None), rule.guard))
 
     def _find_first(self, name: str, above: tuple[str, ...]) -> None:
         if name in above:
@@ -197,7 +213,7 @@ class Grammar:
         return _Lookahead(alone, frozenset(then))
 
     def matches(self, reading: Reading, name: str, place: int) -> Found:
-        """Every reading of a category from a place on: where it stops and its value, longest first."""
+        """Every match of a category from a place on: where it stops and its value, longest first."""
         if not self._compiled:
             self._compile()
         key, following = reading.tokens.keys[place : place + 2]
@@ -221,10 +237,10 @@ class Grammar:
         self._walk(reading, category.root, place, (), ends)
         best: dict[int, tuple[int, object]] = {}
         for stop, accept, captured in ends:
-            if stop not in best or accept.order < best[stop][0]:
+            if stop not in best or accept.priority < best[stop][0]:
                 value = accept.value(reading, place, stop, captured)
                 if value is not None:
-                    best[stop] = (accept.order, value)
+                    best[stop] = (accept.priority, value)
         return [(stop, best[stop][1]) for stop in sorted(best, reverse=True)]
 
     def _walk(self, reading: Reading, node: _Node, place: int, captured: tuple[object, ...], ends: _Ends) -> None:
@@ -258,7 +274,8 @@ def _constant(value: object) -> Builder:
     return build
 
 
-def _same(_: Context, value: object) -> object:
+def only_value(_: Context, value: object) -> object:
+    """The value of the only category in a phrase."""
     return value
 
 
@@ -296,7 +313,7 @@ def _is_word(key: str) -> bool:
 
 
 def free_before(reading: Reading, begin: int) -> bool:
-    """No longer figure, label or sum of money ends here."""
+    """Whether an expression may begin here: no longer number, label or amount of money precedes it."""
     before = reading.key(begin - 1)
     if not _is_figure(reading.key(begin)):
         return not (before in ("$", "#", "@") and reading.tokens.glued(begin))
@@ -310,7 +327,7 @@ def free_before(reading: Reading, begin: int) -> bool:
 
 
 def free_after(reading: Reading, _begin: int, stop: int) -> bool:
-    """The last figure does not go on."""
+    """Whether the last number of an expression ends here."""
     if not _is_figure(reading.key(stop - 1)) or not reading.tokens.glued(stop):
         return True
     after = reading.key(stop)

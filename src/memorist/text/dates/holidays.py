@@ -135,7 +135,7 @@ CHINESE_HOLIDAYS = _table(lambda row: row[2])
 
 
 def long_weekend(holiday: Period) -> Period:
-    """The weekend next to a holiday, drawn out to reach it from Thursday, Friday or Monday."""
+    """The weekend next to a holiday, extended to a holiday on a Thursday, Friday or Monday."""
     nearest = holding(holiday.start - timedelta(days=3 * (holiday.start.weekday() == 0)), Unit.WEEKEND)
     if holiday.start.weekday() in (1, 2):
         return nearest

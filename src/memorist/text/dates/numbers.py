@@ -1,4 +1,4 @@
-"""Numbers in words and figures, dates in figures, fractions, ISO 8601."""
+"""Numbers in words and figures, dates in figures, parts of periods, and ISO 8601."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _LONGEST_SPELLING = 10
 _CHINESE_DIGITS = {sign: number for number, sign in enumerate("零一二三四五六七八九")} | {
     "〇": 0,
     "两": 2,
-    "元": 1,  # the first year of a reign
+    "元": 1,  # the first year of an era
     "廿": 20,
     "卅": 30,
 }
@@ -42,11 +42,11 @@ _LONGEST_NUMERAL = 9
 
 
 def spelled(keys: Sequence[str], place: int) -> Iterator[tuple[int, int, bool]]:
-    """Numbers in English words from a place on: where each stops, its value, and if it is an ordinal.
+    """Numbers in English words from a place on: where each stops, its value, and whether it is an ordinal.
 
     "two thousand and fifteen" gives 2, 2000 and 2015; "twenty-first" gives 20 and (ordinal) 21.
     """
-    total, current, room = 0, 0, 1_000_000  # `room`: the next word must be worth less
+    total, current, room = 0, 0, 1_000_000  # the next word must be worth less than `room`
     for stop in range(place, min(place + _LONGEST_SPELLING, len(keys))):
         word = keys[stop]
         value = CARDINALS.get(word, ORDINALS.get(word))
@@ -92,7 +92,7 @@ def _by_digits(numeral: str) -> int | None:
 
 
 def numeral_run(keys: Sequence[str], place: int) -> int:
-    """Where a run of Chinese numerals from a place on stops."""
+    """Where the run of Chinese numerals that begins at a place stops."""
     stop = place
     while stop < len(keys) and keys[stop] in CHINESE_NUMERALS and stop - place < _LONGEST_NUMERAL:
         stop += 1
@@ -100,7 +100,7 @@ def numeral_run(keys: Sequence[str], place: int) -> int:
 
 
 def full_year(number: int, now: int) -> int:
-    """A year of two digits in full: at most twenty years ahead of `now`, else in the past."""
+    """The full form of a two-digit year: at most twenty years after `now`, otherwise in the past."""
     if number >= 100:
         return number
     century = now - now % 100
@@ -116,7 +116,7 @@ Found = tuple[int, Value | Nothing]
 
 
 def full_dates(text: str, begin: int, context: Context) -> Iterator[Found]:
-    """Days with their year that begin at an offset: where each stops, and the day."""
+    """Days with a year that begin at an offset: where each stops, and the day."""
     compact = _COMPACT.match(text, begin)
     if compact:
         digits = compact[0]
@@ -134,7 +134,7 @@ def full_dates(text: str, begin: int, context: Context) -> Iterator[Found]:
 
 
 def _order(first: str, sign: str, second: str, third: str, context: Context) -> tuple[int, int, int] | None:
-    """Year, month and day: year first if it has four digits, else month first, or day first with dots."""
+    """Year, month and day: a four-digit year comes first, else the month, or the day if separated by dots."""
     one, two, three = int(first), int(second), int(third)
     if len(first) == 4:
         return (one, two, three) if len(third) < 3 else None
@@ -176,7 +176,7 @@ def _offset(zone: str | None) -> timedelta:
 
 
 def month_dates(text: str, begin: int) -> Iterator[Found]:
-    """Months with their year: 2015-12, 12/2015."""
+    """Months with a year: 2015-12, 12/2015."""
     found = _PAIR.match(text, begin)
     if not found or found[2] == ".":
         return
@@ -187,7 +187,7 @@ def month_dates(text: str, begin: int) -> Iterator[Found]:
 
 
 def day_pairs(text: str, begin: int, signs: str) -> Iterator[Found]:
-    """Days without a year, month first unless it cannot be: 4/22, 22/04."""
+    """Days without a year, month first unless that is impossible: 4/22, 22/04."""
     found = _PAIR.match(text, begin)
     if not found or found[2] not in signs or len(found[1]) > 2 or len(found[3]) > 2 or found[0] == "24/7":
         return
@@ -198,16 +198,16 @@ def day_pairs(text: str, begin: int, signs: str) -> Iterator[Found]:
 
 
 def month_day(months: int, days: int) -> Value | Nothing:
-    """A day of some year; nothing where no year has it."""
+    """A day without a year; `NOTHING` if no year has such a day."""
     try:
-        datetime(2000, months, days)  # a leap year: every day that may be
+        datetime(2000, months, days)  # a leap year has every possible day
     except ValueError:
         return NOTHING
     return yearly(lambda years: day(years, months, days))
 
 
 class Share(Enum):
-    """Which part of a period."""
+    """A part of a period."""
 
     EARLY = 0
     MID = 1
@@ -218,7 +218,7 @@ _Cuts = tuple[tuple[datetime, datetime], tuple[datetime, datetime], tuple[dateti
 
 
 def share_of(period: Period, share: Share) -> Period:
-    """A part of a period: days and months by halves (their middle around the centre), the rest by thirds."""
+    """A part of a period: halves of days and months (the middle overlaps both), thirds of other periods."""
     begin, end = _cuts(period)[share.value]
     unit = Unit.SECOND if end - begin <= timedelta(seconds=1) else Unit.MONTH
     return Period(begin, end, unit)
@@ -259,7 +259,7 @@ def earlier_in(period: Period, context: Context) -> Period | None:
 
 
 def later_in(period: Period, context: Context) -> Period | None:
-    """`later this month`: its second half, no earlier than today."""
+    """`later this month`: its second half, but not before today."""
     start = max(_second_half(period), context.today)
     return Period(start, period.end, Unit.MONTH) if start < period.end else None
 
@@ -271,13 +271,13 @@ def _second_half(period: Period) -> datetime:
 
 
 def rest_of(period: Period, context: Context) -> Period | None:
-    """What is left of a period, with today."""
+    """The rest of a period, including today."""
     start = max(period.start, context.today)
     return Period(start, period.end, Unit.DAY) if start < period.end else None
 
 
 def so_far(period: Period, context: Context) -> Period | None:
-    """What is gone of a period, with today."""
+    """A period up to and including today."""
     end = min(period.end, context.today + timedelta(days=1))
     return Period(period.start, end, Unit.DAY) if period.start < end else None
 
@@ -293,7 +293,7 @@ _GRANULES = (
 
 
 def iso(start: datetime, end: datetime) -> str:
-    """A day, hour, minute or second by its own form, anything else as `start/end`, `..` for an open edge."""
+    """A day, hour, minute or second in its own form, anything else as `start/end` with `..` for an open edge."""
     for length, rest, zero, digits in _GRANULES:
         if end - start == length and start.strftime(rest) == zero:
             return start.isoformat()[:digits]
@@ -308,7 +308,7 @@ def _instant(moment: datetime) -> str:
 
 
 def intervals(text: str, begin: int) -> Iterator[tuple[int, Period]]:
-    """`2016-10-01/2016-11-01` at an offset: where it stops, and the period, its end not included."""
+    """An interval such as `2016-10-01/2016-11-01` at an offset: where it stops, and the period without its end."""
     found = _INTERVAL.match(text, begin)
     if not found:
         return

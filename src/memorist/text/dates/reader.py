@@ -1,13 +1,18 @@
-"""From text to dates."""
+"""Reads the dates in a text."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC
+from functools import cache
 
 from memorist.text.dates.calendar import OPEN_END, OPEN_START, Period
-from memorist.text.dates.chinese import chinese
-from memorist.text.dates.english import english
-from memorist.text.dates.english.lexicon import (
+from memorist.text.dates.grammar import Grammar, Reading, free_before
+from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
+from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS
+from memorist.text.dates.tokens import DIGITS, VARIANTS, Tokens, tokenise
+from memorist.text.dates.values import Context, DateSpan, Nothing, Value, resolve
+from memorist.text.dates.words import (
     DAY_PARTS,
     DECADE_WORDS,
     DEICTICS,
@@ -17,51 +22,50 @@ from memorist.text.dates.english.lexicon import (
     UNITS,
     WEEKDAYS,
 )
-from memorist.text.dates.grammar import Grammar, Reading, free_before
-from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
-from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS
-from memorist.text.dates.tokens import CJK, DIGITS, VARIANTS, Tokens, tokenise
-from memorist.text.dates.values import Context, DateSpan, Nothing, Value, resolve
 from memorist.text.patterns import lazy
+from memorist.text.words import has_chinese
 
 _WORD = lazy(r"[a-z]+")
 _OTHER_WORDS = "tonight tonite midnight eod eom eoy eow cob ytd mtd now moment present date time hundred thousand"
-_HINTS = {
-    *(
-        max(_WORD.findall(phrase), key=len)
-        for table in (MONTHS, WEEKDAYS, PLURAL_WEEKDAYS, UNITS, SEASONS, DECADE_WORDS, DEICTICS, DAY_PARTS)
-        for phrase in (*table, *ENGLISH_HOLIDAYS)
-    ),
-    *(word for word, number in CARDINALS.items() if number > 10),
-    *_OTHER_WORDS.split(),
-}
+_WORD_TABLES = (MONTHS, WEEKDAYS, PLURAL_WEEKDAYS, UNITS, SEASONS, DECADE_WORDS, DEICTICS, DAY_PARTS, ENGLISH_HOLIDAYS)
+_CHARACTERS = "年月日号天周期礼纪季昨今明午夜晚早点时旬钟秒末"
 _NUMERAL_HOLIDAYS = "五一|六一"
-_PLAIN_SIGNS = {
-    *"年月日号天周期礼纪季昨今明午夜晚早点时旬钟秒末",
-    *(next((sign for sign in reversed(name) if sign not in CHINESE_NUMERALS), name[0]) for name in CHINESE_HOLIDAYS),
-}
-_SIGNS = _PLAIN_SIGNS | {variant for variant, plain in VARIANTS.items() if plain in _PLAIN_SIGNS}
-_SIGN = lazy(f"[{DIGITS}{''.join(sorted(_SIGNS))}]|{_NUMERAL_HOLIDAYS}")
-_CHINESE = lazy(f"[{CJK}]")
 
 
 def may_hold_dates(text: str) -> bool:
-    """Whether a text has a figure or a word that dates are made of; false for most texts without one."""
-    return bool(_SIGN.search(text)) or not _HINTS.isdisjoint(_WORD.findall(text.lower()))
+    """Whether a text contains a digit, word or character that may be part of a date; no grammar is needed."""
+    return bool(_hint_pattern().search(text)) or not _hint_words().isdisjoint(_WORD.findall(text.lower()))
 
 
-def has_chinese(text: str) -> bool:
-    """Whether a text has Chinese characters."""
-    return bool(_CHINESE.search(text))
+@cache
+def _hint_words() -> frozenset[str]:
+    """The longest word of each English phrase, one of which every date in words contains."""
+    longest = (max(_WORD.findall(phrase), key=len) for table in _WORD_TABLES for phrase in table)
+    numbers = (word for word, number in CARDINALS.items() if number > 10)
+    return frozenset((*longest, *numbers, *_OTHER_WORDS.split()))
+
+
+@cache
+def _hint_pattern() -> re.Pattern[str]:
+    """Digits, and the characters one of which every Chinese date contains."""
+    holidays = (next((sign for sign in reversed(name) if sign not in CHINESE_NUMERALS), name[0])
+                for name in CHINESE_HOLIDAYS)  # fmt: skip
+    plain = {*_CHARACTERS, *holidays}
+    variants = {variant for variant, meant in VARIANTS.items() if meant in plain}
+    return re.compile(f"[{DIGITS}{''.join(sorted(plain | variants))}]|{_NUMERAL_HOLIDAYS}")
 
 
 def read(text: str, context: Context) -> list[DateSpan]:
     """Every date in a text, in order and without overlap."""
     if not may_hold_dates(text):
         return []
+    from memorist.text.dates.english_ranges import english  # the grammars are built for the first text with a hint
+
     tokens = tokenise(text)
     if not has_chinese(text):
         return list(scan(english, Reading(tokens, context)))
+    from memorist.text.dates.chinese import chinese
+
     context = replace(context, year_first=True)
     found = [*scan(english, Reading(tokens, context)), *scan(chinese, Reading(tokens, context))]
     return _longest(sorted(found, key=lambda span: (span.begin, -span.stop)))
@@ -78,7 +82,7 @@ def _longest(spans: list[DateSpan]) -> list[DateSpan]:
 
 
 def scan(grammar: Grammar, reading: Reading) -> Iterator[DateSpan]:
-    """The dates one grammar finds."""
+    """The dates that one grammar finds."""
     tokens = reading.tokens
     place = 0
     while place < len(tokens.begins):
@@ -89,7 +93,7 @@ def scan(grammar: Grammar, reading: Reading) -> Iterator[DateSpan]:
 
 
 def _best(grammar: Grammar, reading: Reading, place: int) -> tuple[int, Period | None]:
-    """The longest expression from a place on and where it stops; words understood as no date are skipped."""
+    """The longest expression from a place on, and where to go on; phrases known not to be dates are skipped."""
     if not free_before(reading, place):
         return place + 1, None
     for stop, value in grammar.matches(reading, "expression", place):

@@ -1,4 +1,4 @@
-"""Tokens, and phrases that rules are written in."""
+"""Tokens of texts, and the phrases in which rules are written."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -12,13 +12,13 @@ _DIGIT = lazy(f"[{DIGITS}]")
 _WRITTEN = "’‘ʼ`–—‑−－～〜，、。．：／（）後禮週個號點時這兩間從節農曆鐘內當過來開紀剛進現舊聖誕國慶龍歲陽勞動婦兒師親"
 _MEANT = "''''-----~~,,..:/()后礼周个号点时这两间从节农历钟内当过来开纪刚进现旧圣诞国庆龙岁阳劳动妇儿师亲"
 VARIANTS = dict(zip(_WRITTEN, _MEANT, strict=True))
-"""Signs and traditional characters read as others: typographic quotes and dashes, 後 as 后."""
+"""Characters read as others: typographic quotes and dashes, and traditional characters such as 後 for 后."""
 _BEYOND = [""] * 4
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text and its tokens: `keys` as rules see them, with where each begins and stops.
+    """A text and its tokens: their keys, which rules match, and their offsets.
 
     Empty keys follow the last token, as many as any rule looks beyond it or before the first.
     """
@@ -33,18 +33,18 @@ class Tokens:
         return self.text[self.begins[place] : self.stops[place]]
 
     def glued(self, place: int) -> bool:
-        """Whether nothing stands between a token and the one before it."""
+        """Whether a token directly follows the one before it."""
         return 0 < place < len(self.begins) and self.begins[place] == self.stops[place - 1]
 
     def place_after(self, place: int, offset: int) -> int | None:
-        """The place that follows an offset, looked for from `place` on; None inside a token."""
+        """The first place after an offset, searched from `place` on; None inside a token."""
         while place < len(self.stops) and self.stops[place] < offset:
             place += 1
         return place + 1 if place < len(self.stops) and self.stops[place] == offset else None
 
 
 def tokenise(text: str) -> Tokens:
-    """Cut a text into tokens."""
+    """Split a text into tokens."""
     keys: list[str] = []
     begins: list[int] = []
     stops: list[int] = []
@@ -57,19 +57,19 @@ def tokenise(text: str) -> Tokens:
 
 
 def keys_of(phrase: str) -> list[str]:
-    """The keys of a phrase's tokens."""
+    """The keys of the tokens of a phrase."""
     return [_key(found) for found in _TOKEN.findall(phrase)]
 
 
 def _key(token: str) -> str:
-    """Digits become `#` and how many there are: rules go by the shape of a number."""
+    """The key of a token: `#` and the number of digits for a number, otherwise the word in lower case."""
     if _DIGIT.match(token):
         return f"#{min(len(token), 9)}"
     return VARIANTS.get(token) or token.lower()
 
 
 WORD = -1
-"""The slot of an item that is a word; a category's slot is its place among the rule's arguments."""
+"""The slot of a word; the slot of a category is its index in the phrase."""
 _CATEGORY = lazy("<[a-z_]+>")
 _PIECE = lazy(r"\[|\]|<[a-z_]+>|[^\s\[\]]+")
 
@@ -86,7 +86,7 @@ _Tree = list[_Words | Item | _Optional]
 
 
 def variants(phrase: str) -> tuple[int, list[list[Item]]]:
-    """How many categories a phrase names, and all ways to say it without optional parts."""
+    """The number of categories in a phrase, and all its variants with and without the optional parts."""
     stack: list[_Tree] = [[]]
     arity = 0
     for piece in _PIECE.findall(phrase):

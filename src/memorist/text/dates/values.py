@@ -1,4 +1,4 @@
-"""What an expression means before it is placed in time."""
+"""The values of date expressions, and how they are resolved to periods."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from memorist.text.dates.calendar import OPEN_END, OPEN_START, SUB_DAY, Period, 
 
 @dataclass(frozen=True, slots=True)
 class DateSpan:
-    """A stretch of text that names a time, from `start` up to, and without, `end`, both in UTC.
+    """A date in a text: the time from `start` up to, but not including, `end`, both in UTC.
 
-    `text` is the words as written, from the character `begin` of the input up to, and without, `stop`.
+    `text` is the date as written, which is `input[begin:stop]`.
     """
 
     start: datetime
@@ -25,16 +25,16 @@ class DateSpan:
 
 Prefer = Literal["past", "future", "nearest"]
 Edges = Literal["whole", "point"]
-_TRIES = 40  # rounds looked through; a weekday meets a 31st again within 25 months, a leap day is 8 years off
+_TRIES = 40  # rounds searched; a weekday falls on a 31st within 25 months, a leap day may be 8 years away
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """From where an expression is read: the moment it was said, and how doubts are settled.
+    """When an expression was said, and how ambiguities are resolved.
 
-    `edges` says what the named end of a range stands for: "whole", the usual sense, takes it in
-    ("1 to 7 May" holds the 7th, "the past week" today); "point" stops where it begins, as the
-    Recognizers' test cases do.
+    `edges` says whether a range includes the end it names: "whole", the usual sense, does
+    ("1 to 7 May" includes the 7th, "the past week" includes today); "point" stops where it begins,
+    as in the test cases of the Recognizers.
     """
 
     now: datetime
@@ -50,18 +50,18 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Recurring:
-    """A period named without its year, month or week: `pick` finds it in one round of `cycle`."""
+    """A period without its year, month or week: `pick` finds it in one round of `cycle`."""
 
     cycle: Unit
     pick: Callable[[datetime], Period | None]
-    skips_today: bool = False  # "Monday" said on a Monday is another one
+    skips_today: bool = False  # "Monday" said on a Monday is another Monday
 
 
 Value = Period | Recurring
 
 
 class Nothing:
-    """Words understood to be no date ("every Monday", "30 February"): taken out of the reading."""
+    """The value of words that are known not to be a date ("every Monday", "30 February")."""
 
 
 NOTHING = Nothing()
@@ -72,7 +72,7 @@ def _rounds(value: Recurring, moment: datetime, step: int) -> Iterator[Period]:
     for turn in islice(count(0, step), _TRIES):
         try:
             found = value.pick(add(base, turn, value.cycle))
-        except (ValueError, OverflowError):  # no such day in this round, or the calendar's edge
+        except (ValueError, OverflowError):  # no such day in this round, or outside the calendar
             continue
         if found:
             yield found
@@ -93,7 +93,7 @@ def earliest(value: Value, limit: datetime) -> Period | None:
 
 
 def resolve(value: Value, context: Context) -> Period | None:
-    """The occurrence meant, by the context's preference."""
+    """The occurrence that the context prefers."""
     if isinstance(value, Period):
         return value
     past, future = _around(value, context)
@@ -115,7 +115,7 @@ def _around(value: Recurring, context: Context) -> tuple[Period | None, Period |
 
 
 def on_weekday(value: Value, weekday: int, context: Context) -> Period | None:
-    """The occurrence on a weekday: the one preferred, else the nearest on the other side of now."""
+    """The occurrence on a weekday: the preferred one, else the nearest on the other side of now."""
     found = resolve(value, context)
     if isinstance(value, Recurring) and found and found.start.weekday() != weekday:
         past = found.start <= context.now
@@ -136,7 +136,7 @@ def refine(value: Value, change: Callable[[Period], Period | None]) -> Value | N
 
 
 def within(value: Value, container: Value) -> Value | None:
-    """The first occurrence of `value` inside `container` ("May of next year")."""
+    """The first occurrence of `value` in `container` ("May of next year")."""
 
     def inside(period: Period) -> Period | None:
         found = earliest(value, period.start)
@@ -146,7 +146,7 @@ def within(value: Value, container: Value) -> Value | None:
 
 
 def between(first: Value, last: Value, context: Context) -> Period | None:
-    """From one value to another; what one leaves open the other decides."""
+    """From one value to another; each settles what the other leaves open."""
     if isinstance(last, Period) and isinstance(first, Recurring):
         begin, finish = latest(first, last.start), last
     elif isinstance(first, Recurring) and isinstance(last, Recurring) and last.cycle is not first.cycle:
@@ -169,39 +169,39 @@ def _by_the_wider(first: Recurring, last: Recurring, context: Context) -> tuple[
 
 
 def closing_edge(period: Period, context: Context) -> datetime:
-    """Where a range ends whose last part is `period`."""
+    """The end of a range whose last part is `period`."""
     whole = context.edges == "whole" and period.unit not in SUB_DAY
     return period.end if whole else period.start
 
 
 def over(period: Period, context: Context) -> datetime:
-    """When a period is over."""
+    """The moment when a period is over."""
     day_as_point = context.edges == "point" and period.unit is Unit.DAY
     return period.start if period.unit in SUB_DAY or day_as_point else period.end
 
 
-def since(period: Period) -> Period:
-    """From a period on, without end."""
+def since(period: Period, _: Context) -> Period:
+    """From the start of a period, without end."""
     return Period(period.start, OPEN_END, period.unit)
 
 
 def after(period: Period, context: Context) -> Period:
-    """When a period is over, without end."""
+    """From the end of a period, without end."""
     return Period(over(period, context), OPEN_END, period.unit)
 
 
-def before(period: Period) -> Period:
-    """Until a period begins."""
+def before(period: Period, _: Context) -> Period:
+    """Until the start of a period."""
     return Period(OPEN_START, period.start, period.unit)
 
 
 def through(period: Period, context: Context) -> Period:
-    """Until a period is over."""
+    """Until the end of a period."""
     return Period(OPEN_START, over(period, context), period.unit)
 
 
 def rolling(count_: float, unit: Unit, context: Context) -> Period:
-    """`count_` units up to now (negative) or from now on; whole calendar units from the quarter up."""
+    """`count_` units up to now (if negative) or from now on; quarters and longer are whole calendar units."""
     if unit in SUB_DAY:
         edges = sorted((context.now, add(context.now, count_, unit)))
         return Period(edges[0], edges[1], unit)
@@ -219,7 +219,7 @@ def rolling(count_: float, unit: Unit, context: Context) -> Period:
 
 
 def yearly(pick: Callable[[int], Period | None]) -> Recurring:
-    """A period found once a year, from the year's number."""
+    """A period that occurs once a year."""
     return Recurring(Unit.YEAR, lambda base: pick(base.year))
 
 
@@ -234,23 +234,23 @@ def monthly(number: int) -> Recurring:
 
 
 Amount = tuple[tuple[float, Unit], ...]
-"""Counts of units, added in turn: two years and three months."""
+"""Counts of units that add up: two years and three months."""
 
 
 def is_fine(amount: Amount) -> bool:
-    """Whether an amount is told in hours or less."""
+    """Whether an amount is given in hours or less."""
     return any(unit in SUB_DAY for _, unit in amount)
 
 
 def move(moment: datetime, amount: Amount, sign: int = 1) -> datetime:
-    """A moment an amount later, or earlier for the sign -1."""
+    """A moment later by an amount, or earlier if the sign is -1."""
     for number, unit in amount:
         moment = add(moment, sign * number, unit)
     return moment
 
 
 def from_now(amount: Amount, context: Context, sign: int) -> Period:
-    """`three days ago`, `in two hours`: a day, or from the very moment in its own unit."""
+    """`three days ago`, `in two hours`: a day, or one unit of the clock from the exact moment."""
     if not is_fine(amount):
         return holding(move(context.today, amount, sign), Unit.DAY)
     moment, unit = move(context.now, amount, sign), amount[-1][1]
@@ -258,11 +258,11 @@ def from_now(amount: Amount, context: Context, sign: int) -> Period:
 
 
 def from_day(day: Period, amount: Amount, sign: int) -> Period | None:
-    """`two weeks after Easter`: a day; None for hours, which no day begins."""
+    """`two weeks after Easter`: a day; None for hours."""
     return None if is_fine(amount) else holding(move(day.start, amount, sign), Unit.DAY)
 
 
 def coming(amount: Amount, context: Context) -> Period:
-    """`within two weeks`: from now, or today, on."""
+    """`within two weeks`: from now or today on."""
     start = context.now if is_fine(amount) else context.today
     return Period(start, move(start, amount), amount[-1][1])

@@ -1,9 +1,9 @@
-"""English: the words of dates, and what only looks like a date."""
+"""The words that dates are made of in both languages, and guards against what only looks like a date."""
 
 from memorist.text.dates.calendar import Unit
-from memorist.text.dates.clock import AFTERNOON, DAYTIME, EVENING, MORNING, NIGHT, NOON, stretch
+from memorist.text.dates.clock import AFTERNOON, DAWN, DAYTIME, EVENING, MORNING, NIGHT, NOON, stretch
 from memorist.text.dates.grammar import Reading, free_after
-from memorist.text.dates.numbers import CARDINALS, ORDINAL_SUFFIXES, ORDINALS
+from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS, ORDINAL_SUFFIXES, ORDINALS, Share
 
 _MONTH_NAMES = (
     "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
@@ -16,7 +16,7 @@ _WEEKDAY_NAMES = (
 
 
 def _numbered(names: tuple[str, ...], first: int) -> dict[str, int]:
-    """Names and abbreviations, these with and without their full stop."""
+    """Names and abbreviations; abbreviations with and without a full stop."""
     table = {name: number for number, line in enumerate(names, first) for name in line.split()}
     return table | {f"{name}.": number for name, number in table.items() if len(name) < 6 and name != "may"}
 
@@ -26,7 +26,7 @@ WEEKDAYS = _numbered(_WEEKDAY_NAMES, 0)
 PLURAL_WEEKDAYS = {f"{name}s": number for name, number in WEEKDAYS.items() if name.endswith("day")}
 
 WEAK = frozenset({"may", "march", "mar", "sat", "sun", "wed", "mon", "spring", "fall", "dec", "jan"})
-"""Names that are also ordinary words: alone they need a preposition before them."""
+"""Names that are also ordinary words: on their own they need a preposition."""
 
 SINGULAR_UNITS = {
     "second": Unit.SECOND, "sec": Unit.SECOND, "minute": Unit.MINUTE, "min": Unit.MINUTE,
@@ -85,7 +85,68 @@ FUNCTION_WORDS = words_of(
     " which what how why because since before after between than then also not just only ago please there"
     " here about around versus vs during via per off up out over under into onto maybe instead too"
 )
-"""Words that may follow a bare year or day number; before a noun it is a count."""
+"""Words that may follow a bare year or day number; before a noun, the number is a count."""
+
+
+_LATE_EVENING = stretch(18, 24, "pm")
+
+CHINESE_WEEKDAYS = {
+    f"{week}{sign}": number
+    for week in ("周", "星期", "礼拜")
+    for sign, number in zip("一二三四五六日天", (0, 1, 2, 3, 4, 5, 6, 6), strict=True)
+}
+CHINESE_UNITS = {
+    "秒": Unit.SECOND, "秒钟": Unit.SECOND, "分钟": Unit.MINUTE,
+    "小时": Unit.HOUR, "钟头": Unit.HOUR, "天": Unit.DAY, "工作日": Unit.BUSINESS_DAY,
+    "周": Unit.WEEK, "星期": Unit.WEEK, "礼拜": Unit.WEEK, "月": Unit.MONTH, "季度": Unit.QUARTER,
+    "年": Unit.YEAR, "世纪": Unit.CENTURY,
+}  # fmt: skip
+CHINESE_PERIOD_UNITS = {
+    "周": Unit.WEEK, "星期": Unit.WEEK, "礼拜": Unit.WEEK, "月": Unit.MONTH, "季度": Unit.QUARTER, "季": Unit.QUARTER,
+    "年": Unit.YEAR, "年度": Unit.YEAR, "世纪": Unit.CENTURY, "周末": Unit.WEEKEND, "半年": Unit.HALF,
+    "星期末": Unit.WEEKEND, "小时": Unit.HOUR, "钟头": Unit.HOUR, "分钟": Unit.MINUTE,
+}  # fmt: skip
+CHINESE_RELATIONS = {
+    "上上": -2, "上上个": -2, "上": -1, "上个": -1, "上一": -1, "上一个": -1, "前一个": -1, "前一": -1,
+    "这": 0, "这个": 0, "这一": 0, "本": 0, "当": 0, "当前": 0, "今": 0, "这一个": 0,
+    "下": 1, "下个": 1, "下一": 1, "下一个": 1, "后一个": 1, "后一": 1, "下下": 2, "下下个": 2,
+}  # fmt: skip
+CHINESE_YEARS = {
+    "大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0, "本年度": 0, "明年": 1, "来年": 1,
+    "后年": 2, "大后年": 3,
+}  # fmt: skip
+CHINESE_DAYS = {
+    "大前天": -3, "前天": -2, "前日": -2, "昨天": -1, "昨日": -1, "今天": 0, "今日": 0, "当天": 0, "当日": 0,
+    "明天": 1, "明日": 1, "后天": 2, "后日": 2, "大后天": 3,
+}  # fmt: skip
+CHINESE_SHORT_DAYS = {"昨": -1, "今": 0, "明": 1}
+"""One-character days, used before a part of the day: 昨晚, 今早."""
+CHINESE_DAY_PARTS = {
+    "凌晨": DAWN, "拂晓": DAWN, "清晨": MORNING, "早晨": MORNING, "早上": MORNING, "早间": MORNING, "上午": MORNING,
+    "午前": MORNING, "中午": NOON, "正午": NOON, "下午": AFTERNOON, "午后": AFTERNOON, "午间": NOON,
+    "傍晚": EVENING, "黄昏": EVENING, "晚上": _LATE_EVENING, "晚间": _LATE_EVENING, "夜晚": _LATE_EVENING,
+    "夜里": _LATE_EVENING, "夜间": _LATE_EVENING, "深夜": _LATE_EVENING, "半夜": _LATE_EVENING,
+}  # fmt: skip
+CHINESE_SHORT_DAY_PARTS = {"早": MORNING, "晚": _LATE_EVENING, "夜": _LATE_EVENING, "午": NOON, "晨": MORNING}
+CHINESE_SEASONS = {
+    f"{sign}{suffix}": month for sign, month in zip("春夏秋冬", (3, 6, 9, 12), strict=True) for suffix in ("天", "季")
+}
+CHINESE_SHARES = {
+    "初": Share.EARLY, "年初": Share.EARLY, "月初": Share.EARLY, "初期": Share.EARLY, "早期": Share.EARLY,
+    "前期": Share.EARLY, "伊始": Share.EARLY, "周初": Share.EARLY,
+    "中": Share.MID, "年中": Share.MID, "月中": Share.MID, "中期": Share.MID, "中叶": Share.MID,
+    "底": Share.LATE, "末": Share.LATE, "年底": Share.LATE, "年末": Share.LATE, "月底": Share.LATE, "月末": Share.LATE,
+    "末期": Share.LATE, "后期": Share.LATE, "晚期": Share.LATE, "末尾": Share.LATE, "末年": Share.LATE,
+}  # fmt: skip
+CHINESE_ERAS = {
+    "贞观": 627, "永徽": 650, "神龙": 705, "开元": 713, "天宝": 742, "建隆": 960, "熙宁": 1068, "崇宁": 1102,
+    "靖康": 1126, "建炎": 1127, "绍兴": 1131, "至元": 1264, "洪武": 1368, "建文": 1399, "永乐": 1403, "洪熙": 1425,
+    "宣德": 1426, "正统": 1436, "景泰": 1450, "天顺": 1457, "成化": 1465, "弘治": 1488, "正德": 1506, "嘉靖": 1522,
+    "隆庆": 1567, "万历": 1573, "泰昌": 1620, "天启": 1621, "崇祯": 1628, "顺治": 1644, "康熙": 1662, "雍正": 1723,
+    "乾隆": 1736, "嘉庆": 1796, "道光": 1821, "咸丰": 1851, "同治": 1862, "光绪": 1875, "宣统": 1909, "民国": 1912,
+    "中华民国": 1912, "公元": 1,
+}  # fmt: skip
+"""Eras and their first years; the years of an era are taken as Gregorian years."""
 
 
 _YEAR_PREPOSITIONS = words_of("in since of during until till by from year before after through between and")
@@ -102,25 +163,25 @@ _SENTENCE_START = frozenset(("", ".", "!", "?", ":", ";", '"', "(", "the"))
 
 
 def glued(reading: Reading, begin: int, stop: int) -> bool:
-    """No space inside."""
+    """Whether there is no space inside."""
     return all(reading.tokens.glued(place) for place in range(begin + 1, stop))
 
 
-def at_end(reading: Reading, _begin: int, stop: int) -> bool:
-    """Nothing but a sign or the end of the text follows."""
+def nothing_follows(reading: Reading, _begin: int, stop: int) -> bool:
+    """Whether punctuation or the end of the text follows."""
     return not reading.key(stop)[:1].isalnum()
 
 
 def counts_nothing(reading: Reading, _begin: int, stop: int) -> bool:
-    """No noun follows that a number before it would count."""
+    """Whether no noun follows that the number may count."""
     after = reading.key(stop)
     if after == "-" and reading.tokens.glued(stop):
         after = reading.key(stop + 1)
     return not after[:1].isalpha() or after in FUNCTION_WORDS
 
 
-def clear(reading: Reading, begin: int, stop: int) -> bool:
-    """A standalone expression that cannot be ordinary words or figures."""
+def is_english_date(reading: Reading, begin: int, stop: int) -> bool:
+    """Whether an expression on its own cannot be ordinary words or numbers."""
     first = reading.key(begin)
     if not free_after(reading, begin, stop) or (first[0] == "#" and reading.key(begin - 1) in _LABELS):
         return False
@@ -135,7 +196,7 @@ def clear(reading: Reading, begin: int, stop: int) -> bool:
 
 
 def _is_counted_day(reading: Reading, begin: int, stop: int, keys: list[str]) -> bool:
-    """`the 2nd`, `the 90s`, and all that is more than a number."""
+    """Whether `the 2nd`, `the 90s` or a number in words is a date; anything longer is."""
     before = reading.key(begin - 1)
     if len(keys) == 2 and keys[1] in ORDINAL_SUFFIXES:
         return counts_nothing(reading, begin, stop)
@@ -146,8 +207,8 @@ def _is_counted_day(reading: Reading, begin: int, stop: int, keys: list[str]) ->
     return True
 
 
-def clear_range(reading: Reading, begin: int, stop: int) -> bool:
-    """A range whose last edge is no count of something else (`until the 23rd person`)."""
+def is_english_range(reading: Reading, begin: int, stop: int) -> bool:
+    """Whether the end of a range does not count something else (`until the 23rd person`)."""
     last = reading.key(stop - 1)
     if last in ORDINAL_SUFFIXES and not counts_nothing(reading, begin, stop):
         return False
@@ -157,22 +218,22 @@ def clear_range(reading: Reading, begin: int, stop: int) -> bool:
 
 
 def is_limit(reading: Reading, begin: int, _stop: int) -> bool:
-    """`up to today`, not `what are you up to today`."""
+    """Whether it is `up to today`, not `what are you up to today`."""
     return reading.key(begin - 1) not in _UP_TO_SOMETHING
 
 
 def to_this_day(reading: Reading, begin: int, stop: int) -> bool:
-    """`sales to date`, not `someone to date`."""
-    return reading.key(begin - 1) not in _WISHING and at_end(reading, begin, stop)
+    """Whether it is `sales to date`, not `someone to date`."""
+    return reading.key(begin - 1) not in _WISHING and nothing_follows(reading, begin, stop)
 
 
 def free_pair(reading: Reading, begin: int, stop: int) -> bool:
-    """`on 4-22`, not `in 4.22 seconds`."""
+    """Whether it is `on 4-22`, not `in 4.22 seconds`."""
     return free_after(reading, begin, stop) and counts_nothing(reading, begin, stop)
 
 
 def _is_name(reading: Reading, begin: int, stop: int) -> bool:
-    """`May`, `March`, `Sat` and the like after a preposition, or a weekday written as a name."""
+    """Whether `May`, `March` or `Sat` follows a preposition, or is a capitalised weekday."""
     before, raw = reading.key(begin - 1), reading.tokens.raw(begin)
     if reading.key(stop) == "'":
         return False
@@ -184,7 +245,7 @@ def _is_name(reading: Reading, begin: int, stop: int) -> bool:
 
 
 def _is_year(reading: Reading, begin: int, stop: int) -> bool:
-    """`2016` after a preposition, or where it counts nothing."""
+    """Whether `2016` follows a preposition or counts nothing."""
     before = reading.key(begin - 1)
     if before in _COUNTING:
         return False
@@ -194,9 +255,31 @@ def _is_year(reading: Reading, begin: int, stop: int) -> bool:
 
 
 def _is_day_pair(reading: Reading, begin: int, stop: int) -> bool:
-    """`5/8` is a day, not a fraction, after a word and before neither `of` nor a noun."""
+    """Whether `5/8` is a day, not a fraction: it follows a word and precedes neither `of` nor a noun."""
     before, after = reading.key(begin - 1), reading.key(stop)
     if before == "on":
         return True
     worded = (before[:1].isalpha() and before not in _BEFORE_FRACTIONS) or not before
     return worded and after not in ("of", "=") and counts_nothing(reading, begin, stop)
+
+
+_INSIDE_WORDS = frozenset("一以马之路晚早天地身加世线楼网船车最然过此今先日年月个元史")
+_BEFORE_NAMES = frozenset("第罗型字编代舟速路道")
+_NUMBERED_THINGS = frozenset("线楼房门店机车站院公球建铁馆厂州桌床院位选")
+
+
+def is_chinese_date(reading: Reading, begin: int, stop: int) -> bool:
+    """Whether the expression does not begin or end inside a longer number."""
+    before = reading.key(begin - 1)
+    goes_on = before in CHINESE_NUMERALS or before.startswith("#")
+    return not (goes_on and reading.key(begin) in CHINESE_NUMERALS) and free_after(reading, begin, stop)
+
+
+def is_numbered_day(reading: Reading, begin: int, stop: int) -> bool:
+    """Whether `2号` is a day, not the name of a line, a house or a spaceship."""
+    return reading.key(begin - 1) not in _BEFORE_NAMES and reading.key(stop) not in _NUMBERED_THINGS
+
+
+def begins_chinese_word(reading: Reading, begin: int, _stop: int) -> bool:
+    """Whether `上`, `下`, `前` or `后` is a word, not the end of 一下, 马上 or 最后."""
+    return reading.key(begin - 1) not in _INSIDE_WORDS

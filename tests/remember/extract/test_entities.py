@@ -1,4 +1,4 @@
-"""What a text names, with kinds and places."""
+"""Entities in a text, with their kinds and places."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_names_amounts_and_identifiers_have_kinds(text: str, expected: list[tupl
     assert kinds(text) == expected
 
 
-def test_spans_are_those_of_the_text_and_do_not_overlap() -> None:
+def test_spans_match_the_text_and_do_not_overlap() -> None:
     text = "Bob met Anna in Oslo on 3 May 2024, see ABC-12."
     found = entities(text)
     assert all(text[one.begin : one.stop] == one.text for one in found)
@@ -53,7 +53,7 @@ def test_a_known_name_gives_its_entity_and_kind() -> None:
     assert (handle.entity, handle.kind) == (heron, "handle")
 
 
-def test_a_first_word_is_a_name_when_it_is_known_but_never_as_a_misspelling() -> None:
+def test_the_first_word_of_a_sentence_is_a_name_if_known_but_never_a_misspelling() -> None:
     heron = Entity("e1", "Heron")
     assert [one.entity for one in entities("Heron is late.", Dictionary([heron]))] == [heron]
     assert entities("Herron is late.", Dictionary([heron])) == []

@@ -1,51 +1,73 @@
-"""English numbers, years and figures: what the phrases of the other files are made of."""
+"""The numbers, years and figures that phrases are made of, in both languages."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from memorist.text.dates import numbers
+from memorist.text.dates import numbers, words
 from memorist.text.dates.clock import ClockTime, clock
-from memorist.text.dates.english.lexicon import (
-    DAY_PARTS,
-    DECADE_WORDS,
-    DEICTICS,
-    HALVES,
-    MONTHS,
-    QUANTITIES,
-    RELATIONS,
-    SEASONS,
-    SINGULAR_UNITS,
-    UNITS,
-    WEEKDAYS,
-)
 from memorist.text.dates.grammar import Grammar, Reading
-from memorist.text.dates.holidays import ENGLISH_HOLIDAYS
-from memorist.text.dates.numbers import CARDINALS, ORDINAL_SUFFIXES, ORDINALS, full_year, intervals, spelled
+from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
+from memorist.text.dates.numbers import (
+    CARDINALS,
+    CHINESE_NUMERALS,
+    ORDINAL_SUFFIXES,
+    ORDINALS,
+    chinese_number,
+    full_year,
+    intervals,
+    numeral_run,
+    spelled,
+)
 from memorist.text.dates.values import Context
 from memorist.text.patterns import lazy
 
-english = Grammar()
-"""The rules of English, filled by the files of this package."""
+_ENGLISH_WORDS: Mapping[str, Mapping[str, object]] = {
+    "month": words.MONTHS,
+    "weekday": words.WEEKDAYS,
+    "unit": words.UNITS,
+    "one_unit": words.SINGULAR_UNITS,
+    "season": words.SEASONS,
+    "holiday": ENGLISH_HOLIDAYS,
+    "relation": words.RELATIONS,
+    "deictic": words.DEICTICS,
+    "quantity": words.QUANTITIES,
+    "day_part": words.DAY_PARTS,
+    "half": words.HALVES,
+    "decade_word": words.DECADE_WORDS,
+}
+_CHINESE_WORDS: Mapping[str, Mapping[str, object]] = {
+    "weekday": words.CHINESE_WEEKDAYS,
+    "unit": words.CHINESE_UNITS,
+    "period_unit": words.CHINESE_PERIOD_UNITS,
+    "relation": words.CHINESE_RELATIONS,
+    "year_word": words.CHINESE_YEARS,
+    "day_word": words.CHINESE_DAYS,
+    "short_day": words.CHINESE_SHORT_DAYS,
+    "day_part": words.CHINESE_DAY_PARTS,
+    "short_part": words.CHINESE_SHORT_DAY_PARTS,
+    "season": words.CHINESE_SEASONS,
+    "share": words.CHINESE_SHARES,
+    "era": words.CHINESE_ERAS,
+    "holiday": CHINESE_HOLIDAYS,
+}
 
-for _name, _table in (
-    ("month", MONTHS),
-    ("weekday", WEEKDAYS),
-    ("unit", UNITS),
-    ("one_unit", SINGULAR_UNITS),
-    ("season", SEASONS),
-    ("holiday", ENGLISH_HOLIDAYS),
-    ("relation", RELATIONS),
-    ("deictic", DEICTICS),
-    ("quantity", QUANTITIES),
-    ("day_part", DAY_PARTS),
-    ("half", HALVES),
-    ("decade_word", DECADE_WORDS),
-):
-    english.words(_name, _table)
+
+def _grammar(tables: Mapping[str, Mapping[str, object]]) -> Grammar:
+    grammar = Grammar()
+    for category, table in tables.items():
+        grammar.words(category, table)
+    return grammar
+
+
+english = _grammar(_ENGLISH_WORDS)
+"""The English grammar; the rules are added by english.py and english_ranges.py."""
+chinese = _grammar(_CHINESE_WORDS)
+"""The Chinese grammar; the rules are added by chinese.py."""
 
 _SHORT = ("#1", "#2")
 _FIGURES = (*_SHORT, "#3", "#4")
 _DATE_SIGNS: dict[str, str] = dict.fromkeys(("#1", "#2", "#4"), "-/.")
+_NUMERALS = dict.fromkeys(CHINESE_NUMERALS, CHINESE_NUMERALS)
 _SPELLED = dict.fromkeys(CARDINALS, (*CARDINALS, *ORDINALS, "-", "and", "hundred", "thousand"))
 _TIME = lazy(r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d))?(?!\d)")
 _POINT_TIME = lazy(r"(\d{1,2})\.(\d\d)(?!\d)")
@@ -120,14 +142,12 @@ def _two_figures(reading: Reading, place: int) -> Found:
     yield place + 1, int(reading.tokens.raw(place))
 
 
-@english.rule("short_year", "' <two_figures>", "<two_figures>")
 def _short_year(context: Context, number: int) -> int:
     return full_year(number, context.now.year)
 
 
-@english.rule("marked_year", "' <two_figures>")
-def _marked_year(context: Context, number: int) -> int:
-    return full_year(number, context.now.year)
+english.rule("short_year", _short_year, "' <two_figures>", "<two_figures>")
+english.rule("marked_year", _short_year, "' <two_figures>")
 
 
 @english.terminal("full_date", alone=("#8",), then=_DATE_SIGNS)
@@ -146,6 +166,7 @@ def _interval(reading: Reading, place: int) -> Found:
     return _aligned(reading, place, intervals(reading.tokens.text, reading.tokens.begins[place]))
 
 
+@chinese.terminal("slash_day", then=dict.fromkeys(_SHORT, "/"))
 @english.terminal("slash_day", then=dict.fromkeys(_SHORT, "/"))
 def _slash_day(reading: Reading, place: int) -> Found:
     return _aligned(reading, place, numbers.day_pairs(reading.tokens.text, reading.tokens.begins[place], "/"))
@@ -187,3 +208,75 @@ def _hour(reading: Reading, place: int) -> Found:
 @english.terminal("minutes", alone=CARDINALS, then=_SPELLED)
 def _minutes(reading: Reading, place: int) -> Found:
     yield from ((stop, value) for stop, value in _integer(reading, place) if value in range(10, 60))
+
+
+@chinese.terminal("number", alone=(*_SHORT, "#3", "#4", *CHINESE_NUMERALS), then=_NUMERALS)
+def _chinese_integer(reading: Reading, place: int) -> Found:
+    if reading.key(place).startswith("#"):
+        yield place + 1, int(reading.tokens.raw(place))
+        return
+    stop = numeral_run(reading.tokens.keys, place)
+    value = chinese_number("".join(reading.tokens.keys[place:stop]))
+    if value is not None:
+        yield stop, value
+
+
+@chinese.terminal("small", alone=(*_SHORT, *CHINESE_NUMERALS), then=_NUMERALS)
+def _small(reading: Reading, place: int) -> Found:
+    yield from ((stop, value) for stop, value in _chinese_integer(reading, place) if value in range(60))
+
+
+def _digits(reading: Reading, place: int, length: int) -> tuple[int, int] | None:
+    """A number with exactly this many digits, in figures or Chinese numerals."""
+    tokens = reading.tokens
+    if reading.key(place) == f"#{length}":
+        return place + 1, int(tokens.raw(place))
+    stop = numeral_run(tokens.keys, place)
+    signs = "".join(tokens.keys[place:stop])
+    if len(signs) != length or any(sign in "十百千万廿卅两" for sign in signs):
+        return None
+    value = chinese_number(signs)
+    return None if value is None else (stop, value)
+
+
+@chinese.terminal("figure", alone=_SHORT)
+def _figure(reading: Reading, place: int) -> Found:
+    yield place + 1, int(reading.tokens.raw(place))
+
+
+@chinese.terminal("four_digits", alone=("#4",), then=_NUMERALS)
+def _four_digits(reading: Reading, place: int) -> Found:
+    found = _digits(reading, place, 4)
+    if found and 1000 <= found[1] < 3000:
+        yield found
+
+
+@chinese.terminal("two_digits", alone=("#2",), then=_NUMERALS)
+def _two_digits(reading: Reading, place: int) -> Found:
+    """A year in two digits."""
+    found = _digits(reading, place, 2)
+    if found:
+        yield found[0], full_year(found[1], reading.context.now.year)
+
+
+@chinese.terminal("sure_two_digits", alone=("#2",), then=_NUMERALS)
+def _sure_two_digits(reading: Reading, place: int) -> Found:
+    """A year in two digits that cannot be a number of years: 08, 98."""
+    found = _digits(reading, place, 2)
+    if found and (found[1] < 10 or found[1] > 60):
+        yield found[0], full_year(found[1], reading.context.now.year)
+
+
+@chinese.terminal("full_date", alone=("#8",), then=_DATE_SIGNS)
+def _chinese_date(reading: Reading, place: int) -> Found:
+    yield from _full_date(reading, place)
+    yield from _month_date(reading, place)
+
+
+@chinese.terminal("time", then=dict.fromkeys(_SHORT, ":"))
+def _chinese_time(reading: Reading, place: int) -> Found:
+    tokens = reading.tokens
+    found = _TIME.match(tokens.text, tokens.begins[place])
+    stop = tokens.place_after(place, found.end()) if found else None
+    if found and stop and int(found[1]) <= 24 and int(found[2]) < 60:
+        yield stop, clock(int(found[1]), int(found[2]), int(found[3]) if found[3] else None)

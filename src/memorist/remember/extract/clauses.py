@@ -1,4 +1,4 @@
-"""Clauses, and the subject of each."""
+"""Sentences and clauses, and the subject and auxiliary verbs of each clause."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from memorist.remember.extract.spans import CAPITALISED, name_at
 from memorist.text.patterns import lazy
 
 LONGEST_TEXT = 20_000
-"""What a text says is looked for in this many characters."""
+"""Only this many characters of a text are read."""
 LONGEST_SENTENCE = 600
 MASK = "\x1f"
-"""Stands for every character that is not the speaker's own word."""
+"""Replaces every character of code, quotations and asides, which are not the speaker's own words."""
 
 _CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]*`|\[[^\]\n]*\]|^[ \t]*>.*$", re.DOTALL | re.MULTILINE)
 _QUOTED = lazy(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|「([^」\n]{1,400})」|『([^』\n]{1,400})』")
@@ -71,7 +71,7 @@ _BETWEEN_CLAUSES = lazy(
     rf"|,\s*(?={_NAMED_VERB})",
     re.IGNORECASE,
 )
-# `Last week, I moved`, `Actually, I live`: they belong to what follows.
+# `Last week, I moved`, `Actually, I live`: the opening belongs to the clause after it.
 _LEADING = lazy(
     r"\W*(?:(?:and|but|so|well|yeah|actually)\W+)?(?:in|on|last|this|since|back\s+in|early|late|yesterday|today|a\s+few"
     r"|two|three|four|five|\d+)\b[^,;]{0,30}"
@@ -82,22 +82,22 @@ _LEADING = lazy(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, and who says it; `begin` and `stop` count in the whole text."""
+    """A sentence and its speaker; `begin` and `stop` are offsets in the whole text."""
 
     begin: int
     stop: int
     speaker: str | None
 
 
-def masked(text: str) -> str:
-    """The first part of a text, with code, quoted speech and bracketed asides blotted out; titles in quotes stay."""
+def own_words_of(text: str) -> str:
+    """The head of a text with code, quoted speech and bracketed asides masked; quoted titles stay."""
     head = text[:LONGEST_TEXT]
     if "`" in head or "[" in head or ">" in head:
-        head = _CODE.sub(_blot, head)
-    return _QUOTED.sub(lambda found: found[0] if _is_title(found) else _blot(found), head)
+        head = _CODE.sub(_mask, head)
+    return _QUOTED.sub(lambda found: found[0] if _is_title(found) else _mask(found), head)
 
 
-def _blot(found: re.Match[str]) -> str:
+def _mask(found: re.Match[str]) -> str:
     return MASK * len(found[0])
 
 
@@ -106,19 +106,19 @@ def _is_title(found: re.Match[str]) -> bool:
     return inside[:1].isupper() and len(inside.split()) <= 8 and not _SPOKEN.search(inside)
 
 
-def sentences(masked_text: str, speaker: str | None, addressee: str | None) -> Iterator[Sentence]:
-    """The sentences of a masked text, without what they ask."""
+def spoken_sentences(masked_text: str, speaker: str | None, addressee: str | None) -> Iterator[Sentence]:
+    """The sentences of a masked text, without questions."""
     begin = 0
     for line in masked_text.splitlines(keepends=True):
         said_by, body = _line_speaker(line, speaker, addressee)
-        for start, stop in _spans(line, body):
-            if (told := _told_until(line, start, stop)) > start:
-                yield Sentence(begin + start, begin + told, said_by)
+        for start, stop in _sentence_spans(line, body):
+            if (end := _before_question(line, start, stop)) > start:
+                yield Sentence(begin + start, begin + end, said_by)
         begin += len(line)
 
 
-def _told_until(line: str, start: int, stop: int) -> int:
-    """Where a sentence stops telling: `I live in Oslo, can you …?` asks only from the comma on."""
+def _before_question(line: str, start: int, stop: int) -> int:
+    """Where the statement in a sentence ends: in `I live in Oslo, can you …?` the question starts at the comma."""
     if line[stop - 1] not in "?？":
         return stop
     asks = _ASKS.search(line, start, stop)
@@ -126,7 +126,7 @@ def _told_until(line: str, start: int, stop: int) -> int:
 
 
 def _line_speaker(line: str, speaker: str | None, addressee: str | None) -> tuple[str | None, int]:
-    """Who says a line, and where what is said begins: `Alice: …` is Alice's, `Note: …` the speaker's."""
+    """The speaker of a line and where the speech begins: `Alice: …` is Alice's, `Note: …` is the speaker's own."""
     found = _LINE_SPEAKER.match(line)
     if not found:
         return speaker, 0
@@ -139,7 +139,7 @@ def _line_speaker(line: str, speaker: str | None, addressee: str | None) -> tupl
     return known, found.end()
 
 
-def _spans(line: str, body: int) -> Iterator[tuple[int, int]]:
+def _sentence_spans(line: str, body: int) -> Iterator[tuple[int, int]]:
     start = body
     for found in _SENTENCE.finditer(line, body):
         if (
@@ -153,7 +153,7 @@ def _spans(line: str, body: int) -> Iterator[tuple[int, int]]:
 
 
 def clauses(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """Where the clauses of a sentence begin and stop."""
+    """The offsets of the clauses of a sentence."""
     start = sentence.begin
     for cut in _BETWEEN_CLAUSES.finditer(text, sentence.begin, sentence.stop):
         if _LEADING.fullmatch(text, start, cut.start()):
@@ -164,12 +164,12 @@ def clauses(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
 
 
 def asserts(sentence: str) -> bool:
-    """Whether a sentence is neither a question nor a supposition, a joke or what somebody else said."""
+    """Whether a sentence is a plain assertion: no question, supposition, joke or hearsay."""
     return not _QUESTION.search(sentence) and not _SUPPOSED.search(sentence)
 
 
 def is_doubted(clause: str) -> bool:
-    """Whether a clause says that something may be so."""
+    """Whether a clause expresses doubt."""
     return bool(_DOUBTED.search(clause))
 
 
@@ -191,11 +191,11 @@ _OPENER = lazy(
     re.IGNORECASE,
 )
 _KIN_WORD = "|".join(sorted(KIN, key=len, reverse=True))
-_OLDER = (
+_KIN_ADJECTIVES = (
     r"(?:(?:older|elder|younger|little|big|baby|twin|best|new|old|late|eldest|oldest|youngest|dear|good|close)\s+)*"
 )
 KIN_NAMED = lazy(
-    rf"(?P<owner>\b(?:[Mm]y|[Oo]ur)|\b{CAPITALISED}['’]s)\s+(?P<ex>ex[-\s])?{_OLDER}(?P<kin>{_KIN_WORD})\b"
+    rf"(?P<owner>\b(?:[Mm]y|[Oo]ur)|\b{CAPITALISED}['’]s)\s+(?P<ex>ex[-\s])?{_KIN_ADJECTIVES}(?P<kin>{_KIN_WORD})\b"
     rf"(?P<own>['’]s)?(?:(?P<comma>,)?\s+(?:(?:named|called)\s+)?(?P<name>{CAPITALISED}(?:\s+{CAPITALISED})?))?",
 )
 _PRONOUN = lazy(
@@ -224,12 +224,13 @@ _ADVERBS = word_set(
     already officially happily proudly originally previously formerly even all genuinely honestly normally
     obviously basically lately permanently temporarily primarily quite so very pretty super kind"""
 )
+_AUXILIARIES = _ADVERBS | _BE | _HAVE | _DO | _NOT | _MODAL
 _PARTICIPLES = word_set("been lived worked moved always got had gone visited become never just recently only")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whom a clause is about, and how sure that is."""
+    """The person a clause is about, and the confidence in that."""
 
     name: str
     confidence: float = 1.0
@@ -239,7 +240,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """What stands between a subject and the word that carries the meaning."""
+    """The auxiliaries, negations and adverbs between a subject and its main verb, which starts at `place`."""
 
     place: int
     be: bool = False
@@ -253,18 +254,18 @@ class Verb:
 
     @property
     def perfect(self) -> bool:
-        """Have been, have lived."""
+        """Whether the tense is the present perfect: have been, have lived."""
         return self.have and not self.past
 
 
 def after_opener(text: str, begin: int, stop: int) -> int:
-    """Where a clause's subject may stand: after `well, actually,` and `last week,`."""
+    """Where the subject of a clause may begin: after `well, actually,` and `last week,`."""
     found = _OPENER.match(text, begin, stop)
     return found.end() if found else begin
 
 
 def pronoun_at(text: str, begin: int, stop: int) -> re.Match[str] | None:
-    """`I`, `we`, `he` or `she`, with what is stuck to it."""
+    """`I`, `we`, `he` or `she`, with a contraction such as `'ve`."""
     return _PRONOUN.match(text, begin, stop)
 
 
@@ -274,7 +275,7 @@ def own_at(text: str, begin: int, stop: int) -> re.Match[str] | None:
 
 
 def possessor_at(text: str, begin: int, stop: int) -> tuple[str, int] | None:
-    """`Anna's `, and where what is hers begins."""
+    """The name in `Anna's `, and where the thing owned begins."""
     span = name_at(text, begin, stop)
     if span and text[span[1] : span[1] + 3] in {"'s ", "’s "}:
         return text[span[0] : span[1]], span[1] + 3
@@ -282,10 +283,10 @@ def possessor_at(text: str, begin: int, stop: int) -> tuple[str, int] | None:
 
 
 def verb_at(text: str, place: int, stop: int, clitic: str = "") -> Verb:
-    """The auxiliaries, adverbs and negations from a place on."""
+    """Read the auxiliaries, adverbs and negations from a place on."""
     verb = Verb(place)
     if clitic:
-        verb = _taken(verb, clitic.lower().replace("’", "'"), text, place, stop)
+        verb = _with_word(verb, clitic.lower().replace("’", "'"), text, place, stop)
     while found := _WORD.match(text, verb.place, stop):
         word = found[1].lower().replace("’", "'")
         if word in {"no", "used"}:
@@ -293,24 +294,16 @@ def verb_at(text: str, place: int, stop: int, clitic: str = "") -> Verb:
             if not more:
                 return verb
             continue
-        if not (
-            word in _ADVERBS
-            or (word == "got" and verb.have)
-            or word in _BE
-            or word in _HAVE
-            or word in _DO
-            or word in _NOT
-            or word in _MODAL
-        ):
+        if word not in _AUXILIARIES and not (word == "got" and verb.have):
             return verb
         if word in _ADVERBS and "," in found[0]:
             return verb
-        verb = replace(_taken(verb, word, text, found.end(), stop), place=found.end())
+        verb = replace(_with_word(verb, word, text, found.end(), stop), place=found.end())
     return verb
 
 
 def _two_words(verb: Verb, word: str, text: str, place: int, stop: int) -> tuple[Verb, bool]:
-    """`no longer`, `used to`."""
+    """Read `no longer` or `used to`."""
     found = _WORD.match(text, place, stop)
     second = found[1].lower() if found else ""
     if found and word == "no" and second == "longer":
@@ -320,7 +313,7 @@ def _two_words(verb: Verb, word: str, text: str, place: int, stop: int) -> tuple
     return verb, False
 
 
-def _taken(verb: Verb, word: str, text: str, place: int, stop: int) -> Verb:
+def _with_word(verb: Verb, word: str, text: str, place: int, stop: int) -> Verb:
     if word == "'s":
         after = _WORD.match(text, place, stop)
         word = "has" if after and after[1].lower() in _PARTICIPLES else "is"

@@ -1,4 +1,4 @@
-"""What may stand as the object of a statement: a place, a person, an employer, a thing."""
+"""Matchers for the objects of statements: places, people, employers, things."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from memorist.remember.extract.spans import (
     POINTING,
     RESTRICTED,
     WORD,
-    Shape,
+    Matcher,
     Spans,
-    bounded,
-    cut,
     ends_well,
     is_possessor,
     listed,
     name_at,
     noun_phrase,
+    object_end,
+    trimmed,
 )
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
@@ -43,21 +43,13 @@ _BEFORE_PLACE = lazy(
 )
 _NEXT_PLACE = lazy(rf",\s+(?={CAPITAL})")
 _DETERMINER = lazy(r"(?:an?|the|my|our|his|her|their)\s+", re.IGNORECASE)
-_GENERIC = lazy(
-    r"the\s+(?:beach|ocean|sea|outdoors|mountains?|water|rain|snow|sun|cold|heat|winter|summer|spring|autumn|fall|city"
-    r"|countryside|desert|forest|woods|gym|wilderness|night\s+sky|stars|smell\s+of\s+\w+)$"
-)
 _VAGUE_VERB = lazy(r"(?:to\s+)?(?:think|know|say|be|see|hear|believe|have|get|do|make|go|come|keep|feel|imagine)\b")
-_VAGUE_PROJECT = lazy(r"(?:\w+\s+)?(?:projects?|stuff|game|plan|problem|issue|body|self|health|habits?|skills?)\s*$")
-_POINTED_AT = lazy(r"\s+(?:this|that|it|each|every|more|most|all)\b", re.IGNORECASE)
-# `a bike for my son` is his.
+# `a bike for my son` is not the speaker's.
 _GIVEN = lazy(r"\bfor\s+(?:my|his|her|their|our)\b|\bgift\b", re.IGNORECASE)
 _NEW = lazy(r"(?:an?|the|my|our|some)\s+(?:new\s+)?|new\s+", re.IGNORECASE)
-_SOME = lazy(r"(?:the|a\s+(?:little|bit)(?:\s+of)?|an?|both|some|fluent|my)\s+")
+_BEFORE_ITEM = lazy(r"(?:the|a\s+(?:little|bit)(?:\s+of)?|an?|both|some|fluent|my)\s+")
 _FILLERS = lazy(r"(?:(?:probably|definitely|actually|always|still|the|an?|my|our|to)\s+)+")
 _ARTICLES = lazy(r"(?:an?|the|to|some|actually|just|really|all\s+kinds\s+of|any\s+kind\s+of)\s+")
-# `clear, measurable goals`: the first word is no thing.
-_ADJECTIVE = lazy(r"[a-z-]+,\s+(?:[a-z-]+,\s+)*(?:and\s+)?[a-z-]+\s+[a-z]")
 _ANY_DAY = datetime(2001, 1, 1, tzinfo=UTC)
 _AGE = lazy(r"(\d{1,3})(?=\s*(?:years?[\s-]+old|yrs?\s+old|y/?o)\b|\s*$|\s*(?:now|and|but)\b|\s*[,.!](?!\d))")
 _EMAIL = lazy(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?<!\.)")
@@ -66,7 +58,7 @@ _HANDLE = lazy(r"@?[\w.-]{2,40}(?<![.-])")
 
 
 def place(text: str, begin: int, stop: int) -> Spans:
-    """A place: a capitalised name, with the region after a comma, or a place that everybody knows."""
+    """A place: a capitalised name, with a region after a comma, or a well-known place in any case."""
     begin = _after(_BEFORE_PLACE, text, begin, stop)
     span = name_at(text, begin, stop)
     if span is None:
@@ -98,12 +90,12 @@ def person(text: str, begin: int, stop: int) -> Spans:
 
 
 def people(text: str, begin: int, stop: int) -> Spans:
-    """Names in a list: `Ada, Bo and Cy`."""
+    """A list of names: `Ada, Bo and Cy`."""
     return listed(text, begin, stop, person)
 
 
 def organisation(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name, or a common noun for where people work: `a local comic shop`."""
+    """A capitalised name, or a common noun for a workplace: `a local comic shop`."""
     lead = _DETERMINER.match(text, begin, stop)
     after = lead.end() if lead else begin
     span = name_at(text, after, stop)
@@ -117,7 +109,7 @@ def organisation(text: str, begin: int, stop: int) -> Spans:
 
 
 def school(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name, or a common noun for where people learn."""
+    """A capitalised name, or a common noun for a school."""
     after = _after(_DETERMINER, text, begin, stop)
     span = name_at(text, after, stop)
     noun = None if span else noun_phrase(text, after, stop, SCHOOLS)
@@ -125,98 +117,79 @@ def school(text: str, begin: int, stop: int) -> Spans:
 
 
 def named_school(text: str, begin: int, stop: int) -> Spans:
-    """A name that says it is a school: `Lund University`."""
+    """A name that contains a word for a school: `Lund University`."""
     return [one for one in school(text, begin, stop) if SCHOOLS & set(text[one[0] : one[1]].lower().split())]
 
 
 def capitalised(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name of anything, with an article or without."""
+    """Any capitalised name, with or without an article."""
     span = name_at(text, _after(_DETERMINER, text, begin, stop), stop)
     return [span] if span and not is_possessor(text, span[1]) and ends_well(text, span[1], stop) else []
 
 
 def company(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name that is neither a place nor a first name, nor that of a club."""
+    """A capitalised name that is not a place, a first name or a club."""
     spans = capitalised(text, begin, stop)
     named = [text[slice(*one)].lower() for one in spans]
     return [] if any(name in PLACES | FIRST_NAMES or CLUBS & set(name.split()) for name in named) else spans
 
 
 def club(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name that says it is a club, a church or the like."""
+    """A capitalised name that contains a word for a club, such as `church` or `team`."""
     return [one for one in capitalised(text, begin, stop) if CLUBS & set(text[slice(*one)].lower().split())]
 
 
 def job(text: str, begin: int, stop: int) -> Spans:
-    """A trade: words up to one that names what people are by profession."""
+    """A profession: a noun phrase that ends in one of `JOBS`."""
     noun = noun_phrase(text, _after(_DETERMINER, text, begin, stop), stop, JOBS)
     return [noun] if noun else []
 
 
 def identity(text: str, begin: int, stop: int) -> Spans:
-    """What somebody is, apart from a trade: `vegetarian`, `single mother`."""
+    """What somebody is, apart from a profession: `vegetarian`, `retired`."""
     noun = noun_phrase(text, _after(_DETERMINER, text, begin, stop), stop, IDENTITIES, most=2)
     return [noun] if noun else []
 
 
 def thing(text: str, begin: int, stop: int) -> Spans:
-    """Things or pastimes in general, in a list or alone; nothing that points at what was said before."""
+    """One or several general things; nothing that refers to what was said before."""
     return listed(text, begin, stop, _plain_thing)
 
 
 def one_thing(text: str, begin: int, stop: int) -> Spans:
     """One thing, up to the next comma or `and`."""
-    end = cut(text, begin, stop, commas=True)
+    end = object_end(text, begin, stop, commas=True)
     parted = LIST.search(text, begin, end)
-    if not parted and (RESTRICTED.match(text, end, stop) or _ADJECTIVE.match(text, begin, stop)):
+    if not parted and RESTRICTED.match(text, end, stop):
         return []
     return _plain_thing(text, begin, parted.start() if parted else end)
 
 
 def value(text: str, begin: int, stop: int) -> Spans:
-    """What a favourite is: a title in quotes, a name, or a thing, definite or not."""
+    """A favourite: a quoted title, a name, or a thing with any article."""
     if text[begin : begin + 1] in {'"', "“"}:
         return _plain_thing(text, begin, stop)
     span = name_at(text, begin, stop)
     if span and not is_possessor(text, span[1]) and ends_well(text, span[1], stop):
         return [span]
-    end = cut(text, begin, stop, commas=True)
-    return bounded(text, _after(_FILLERS, text, begin, end), end, pointing=True)
-
-
-def project(text: str, begin: int, stop: int) -> Spans:
-    """What somebody works on: `a website for a local bakery`, not `something` or `the same thing`."""
-    end = cut(text, begin, stop, commas=True)
-    after = _after(_DETERMINER, text, begin, end)
-    if after == begin or " and " in text[begin:end] or RESTRICTED.match(text, end, stop):
-        return []
-    return [] if _VAGUE_PROJECT.match(text, after, end) else bounded(text, after, end, pointing=True)
+    end = object_end(text, begin, stop, commas=True)
+    return trimmed(text, _after(_FILLERS, text, begin, end), end, pointing=True)
 
 
 def _plain_thing(text: str, begin: int, stop: int) -> Spans:
     if text[begin : begin + 1] in {'"', "“"}:
         closing = text.find('"' if text[begin] == '"' else "”", begin + 1, stop)
-        return bounded(text, begin + 1, closing, pointing=False) if closing > 0 else []
+        return trimmed(text, begin + 1, closing, pointing=False) if closing > 0 else []
     said = text[begin:stop]
     if _VAGUE_VERB.match(said):
         return []
-    if said.lower().startswith("the "):
-        span = name_at(text, begin + 4, stop)
-        if span is None and not _GENERIC.match(said.strip().lower()):
-            return []
-    return bounded(text, _after(_ARTICLES, text, begin, stop), stop, pointing=True)
-
-
-def doing(text: str, begin: int, stop: int) -> Spans:
-    """What somebody plans: a verb and what belongs to it, up to eight words."""
-    end = cut(text, begin, stop, commas=True)
-    if len(text[begin:end].split()) < 2 or _POINTED_AT.match(text, end, stop):
+    if said.lower().startswith("the ") and name_at(text, begin + 4, stop) is None:
         return []
-    return bounded(text, begin, end, pointing=True)
+    return trimmed(text, _after(_ARTICLES, text, begin, stop), stop, pointing=True)
 
 
 def belonging(text: str, begin: int, stop: int) -> Spans:
-    """Something that it is worth keeping that somebody has: animals, children, vehicles, instruments."""
+    """Possessions worth remembering: animals, children, vehicles, instruments."""
     if _GIVEN.search(text, begin, stop):
         return []
     return listed(text, begin, stop, _belonging)
@@ -228,27 +201,27 @@ def _belonging(text: str, begin: int, stop: int) -> Spans:
 
 
 def language(text: str, begin: int, stop: int) -> Spans:
-    """Languages in a list."""
+    """One or several languages."""
     return listed(text, begin, stop, _one_of(LANGUAGES))
 
 
 def played(text: str, begin: int, stop: int) -> Spans:
-    """Instruments, sports and games in a list."""
+    """One or several instruments, sports or games."""
     return listed(text, begin, stop, _one_of(PLAYED))
 
 
-def _one_of(known: frozenset[str]) -> Shape:
-    def shape(text: str, begin: int, stop: int) -> Spans:
-        begin = _after(_SOME, text, begin, stop)
+def _one_of(known: frozenset[str]) -> Matcher:
+    def matcher(text: str, begin: int, stop: int) -> Spans:
+        begin = _after(_BEFORE_ITEM, text, begin, stop)
         words = [found.span() for found in islice(WORD.finditer(text, begin, stop), 3)]
         ends = [end for start, end in words if text[start:end].lower() in known]
         return [(begin, ends[-1])] if ends else []
 
-    return shape
+    return matcher
 
 
 def age(text: str, begin: int, stop: int) -> Spans:
-    """A number of years from 1 to 120."""
+    """An age from 1 to 120."""
     found = _AGE.match(text, begin, stop)
     return [found.span(1)] if found and 1 <= int(found[1]) <= 120 else []
 
@@ -269,7 +242,7 @@ def handle(text: str, begin: int, stop: int) -> Spans:
 
 
 def date(text: str, begin: int, stop: int) -> Spans:
-    """A date written with a figure at this very place; which moment it means does not matter here."""
+    """A date with a digit, at this place; the moment it refers to does not matter here."""
     found = next(iter(find_dates(text[begin:stop], _ANY_DAY)), None)
     if found is None or found.begin > len("the ") or not any(sign.isdigit() for sign in found.text):
         return []
