@@ -19,8 +19,7 @@ from memorist.bench.report.page import page
 from memorist.bench.report.plots import Estimate, Markup, Series, Stack, _apart, curves, intervals, joined, stacks, tag
 from memorist.bench.report.table import ReportTable, by_type, chance, overall, points, tables
 from memorist.bench.results import Results, against, read_baseline, to_data
-from memorist.bench.runner import narrowed
-from memorist.bench.session import Experiment, prepare
+from memorist.bench.runner import Experiment, narrowed, prepare
 from memorist.config import Config
 from memorist.errors import InvalidInput
 from tests.bench.talks import TALKS, asked, talk

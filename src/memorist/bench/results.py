@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from memorist.bench.journal import answer_from_data, answer_to_data
 from memorist.bench.measures import Figures, MeasurePart, Summary, summarise
-from memorist.bench.model import BenchRun, Dataset
-from memorist.bench.runner import Setup
+from memorist.bench.model import BenchRun, Dataset, answer_from_data, answer_to_data
+from memorist.bench.space import Setup
 from memorist.bench.statistics import compare, mean_interval
 from memorist.errors import InvalidInput
 from memorist.recall.data import to_data as recipe_to_data

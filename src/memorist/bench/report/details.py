@@ -10,7 +10,7 @@ from memorist.bench.measures import Row, Summary
 from memorist.bench.model import Dataset, Group, Question
 from memorist.bench.report.plots import Markup, Stack, joined, stacks, tag
 from memorist.bench.results import Conditions, Result, Results
-from memorist.bench.runner import Setup, Space
+from memorist.bench.space import Setup, Space
 from memorist.model import Item, Recall, fingerprint
 from memorist.recall.pipeline import Pipeline
 
