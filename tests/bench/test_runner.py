@@ -12,6 +12,7 @@ import pytest
 
 from memorist.bench.cache import RunFiles
 from memorist.bench.model import Answer, BenchRun, Question
+from memorist.bench.results import to_data
 from memorist.bench.runner import changed, chosen, narrowed, parsed, prepare, run, work
 from memorist.bench.space import BM25, COSINE, RRF, TIMELESS, Setup, Space
 from memorist.config import Config
@@ -256,3 +257,14 @@ def test_settings_reach_the_recipes_that_have_the_part() -> None:
 def test_a_setting_that_fits_nothing_is_refused_by_name(change: str, told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         changed([BM25], parsed([change]))
+
+
+def test_the_setting_extract_decides_whether_facts_are_read(tmp_path: Path) -> None:
+    told = replace(HOME, documents=(replace(HOME.documents[0], text="Cleo lives in Paris."),))
+    for extract, facts in (("rules", True), ("off", False)):
+        experiment = prepare(Config(embedder="none", extract=extract), tmp_path, recipes=["bm25"])
+        with Space(told, experiment.pipelines, experiment.setup) as space:
+            assert any(memory.fact for memory in space.engine.list().items) is facts
+        assert to_data(experiment.measure(TALKS))["extract"] == extract
+    with pytest.raises(InvalidInput, match="Choose rules, spacy or off"), Space(told, [BM25], Setup(extract="maybe")):
+        pass

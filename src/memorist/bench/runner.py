@@ -53,14 +53,7 @@ class Experiment:
     def measure(self, dataset: Dataset, *, fresh: bool = False, progress: Progress | None = None) -> Results:
         """Run every recipe; an interrupted run is resumed unless `fresh`."""
         conditions = self._conditions()
-        depends = (
-            conditions.embedder,
-            conditions.reranker,
-            conditions.limit,
-            conditions.live_queries,
-            self.setup.extract,
-        )
-        unfinished = RunFiles(self.cache, dataset, self.pipelines, *depends)
+        unfinished = RunFiles(self.cache, dataset, self.pipelines, replace(conditions, machine={}))
         if fresh:
             unfinished.discard()
         runs = run(dataset, self.pipelines, self.setup, unfinished=unfinished, progress=progress)
@@ -78,6 +71,7 @@ class Experiment:
             live_queries=not self.cached_queries,
             settings=self.changes,
             machine=machine(),
+            extract=self.setup.extract,
         )
 
 
