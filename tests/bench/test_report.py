@@ -219,7 +219,7 @@ def test_the_page_is_whole_and_fetches_nothing(session: Experiment) -> None:
     assert not {name for name, _ in read.attributes} & {"src", "href", "style", "onload", "onclick"}
     assert not re.search(r"https?:|url\(|@import", html)
     assert "prefers-color-scheme: dark" in html and "width=device-width" in html
-    for shown in ("Overview", "Recipes side by side", "More items", "prompt's room", "Latency by stage", "fails"):
+    for shown in ("Overview", "Recipes side by side", "More items", "token budget", "Latency by stage", "fails"):
         assert shown in read.text
     assert html.count("<svg") == 5
 
