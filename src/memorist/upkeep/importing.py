@@ -17,6 +17,7 @@ from memorist.remember.fact_updates import settle
 from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data, record_from_data
 
 T = TypeVar("T")
+R = TypeVar("R", Entity, Link, Job, Entry, Showing, Noise)
 BATCH = 256
 """Lines per write: a killed import loses at most these."""
 FROM_TEXT = ("subject", "object", "mentions", STATES, DENIES)
@@ -55,9 +56,7 @@ def import_(
         if vectors and head.embedding is not None and head.dimension is not None:
             _adopt(store, head.embedding, head.dimension, able)
         merged = _Merged()
-        for batch in lines.batches(head):
-            if not vectors:
-                batch.kept = {id: replace(one, vectors={}) for id, one in batch.kept.items()}
+        for batch in lines.batches(head, vectors=vectors):
             _write(store, batch, merged)
             if progress is not None:
                 progress(len(batch.kept))
@@ -95,39 +94,24 @@ def _check_complete(head: ExportHeader, merged: _Merged) -> None:
 # Reading
 
 
-@dataclass(slots=True)
 class _ImportBatch:
-    """Records to be written together, by kind."""
+    """Records to be written together."""
 
-    kept: dict[str, Kept] = field(default_factory=dict[str, Kept])
-    entities: list[Entity] = field(default_factory=list[Entity])
-    links: list[Link] = field(default_factory=list[Link])
-    jobs: list[Job] = field(default_factory=list[Job])
-    entries: list[Entry] = field(default_factory=list[Entry])
-    shown: list[Showing] = field(default_factory=list[Showing])
-    noise: list[str] = field(default_factory=list[str])
-    size: int = 0
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.kept: dict[str, Kept] = {}
 
     def add(self, record: Record) -> None:
         """Add a record."""
-        self.size += 1
-        match record:
-            case Kept():
-                if record.memory.id in self.kept:
-                    raise InvalidInput(f"memory {record.memory.id} occurs twice", remedy="Export it again.")
-                self.kept[record.memory.id] = record
-            case Entity():
-                self.entities.append(record)
-            case Link():
-                self.links.append(record)
-            case Job():
-                self.jobs.append(record)
-            case Entry():
-                self.entries.append(record)
-            case Showing():
-                self.shown.append(record)
-            case Noise():
-                self.noise.append(record.text)
+        if isinstance(record, Kept):
+            if record.memory.id in self.kept:
+                raise InvalidInput(f"memory {record.memory.id} occurs twice", remedy="Export it again.")
+            self.kept[record.memory.id] = record
+        self.records.append(record)
+
+    def of(self, kind: type[R]) -> list[R]:
+        """The records of one kind."""
+        return [record for record in self.records if isinstance(record, kind)]
 
 
 class _ExportLines:
@@ -144,17 +128,17 @@ class _ExportLines:
         self.number = 1
         return self._read(lambda: header_from_data(from_line(line)))
 
-    def batches(self, head: ExportHeader) -> Iterator[_ImportBatch]:
+    def batches(self, head: ExportHeader, *, vectors: bool) -> Iterator[_ImportBatch]:
         """The other lines, in batches that are written together."""
         batch = _ImportBatch()
         for line in self._file:
             self.number += 1
             if line.strip():
-                self._read(lambda line=line, into=batch: into.add(record_from_data(from_line(line), head.embedding)))
-            if batch.size == BATCH:
+                self._read(lambda line=line, batch=batch: batch.add(_record(line, head, vectors=vectors)))
+            if len(batch.records) == BATCH:
                 yield batch
                 batch = _ImportBatch()
-        if batch.size:
+        if batch.records:
             yield batch
 
     def _read(self, read: Callable[[], T]) -> T:
@@ -167,6 +151,11 @@ class _ExportLines:
                 f"Line {self.number} of {self._name} cannot be read ({problem}){kept}",
                 remedy=error.remedy if isinstance(error, Error) else "Correct the line, or export again.",
             ) from error
+
+
+def _record(line: bytes, head: ExportHeader, *, vectors: bool) -> Record:
+    record = record_from_data(from_line(line), head.embedding)
+    return replace(record, vectors={}) if isinstance(record, Kept) and not vectors else record
 
 
 def _opened(source: str | os.PathLike[str] | IO[bytes], stack: ExitStack) -> IO[bytes]:
@@ -221,9 +210,9 @@ def _write(store: Store, batch: _ImportBatch, merged: _Merged) -> None:
     store.update(merge.plan)
     merged.add(merge.outcome)
     known = store.noise()
-    if fresh := [text for text in batch.noise if text not in known]:
+    if fresh := [one.text for one in batch.of(Noise) if one.text not in known]:
         store.learn_noise(fresh, keep=len(known) + len(fresh))
-    for one in batch.shown:
+    for one in batch.of(Showing):
         if one.id not in store.shown(one.session, one.at):
             store.show(one.session, [one.id], one.at)
 
@@ -256,9 +245,9 @@ class _Merge:
             vectors={one.memory.id: one.vectors for one in written if one.vectors},
             unlinked=[one for one in reader.links(later) if one.source in later and one.relation in FROM_TEXT],
             links=self._links(),
-            entities=self.batch.entities,
-            jobs=[*(job for one in new.values() for job in one.jobs), *self.batch.jobs],
-            journal=self.batch.entries,
+            entities=self.batch.of(Entity),
+            jobs=[*(job for one in new.values() for job in one.jobs), *self.batch.of(Job)],
+            journal=self.batch.of(Entry),
         )
 
     def _follows(self, old: Memory, new: Memory, reader: Reader) -> bool:
@@ -288,8 +277,9 @@ class _Merge:
         def waits(link: Link) -> bool:
             return link.source in waiting or link.target in waiting
 
-        self.outcome.links += filter(waits, self.batch.links)
-        return [one for one in self.batch.links if not waits(one) and one.source not in conflicts]
+        links = self.batch.of(Link)
+        self.outcome.links += filter(waits, links)
+        return [one for one in links if not waits(one) and one.source not in conflicts]
 
     def _count(self, new: int, later: int, conflicts: set[str], known: int) -> None:
         self.outcome.read = len(self.batch.kept)

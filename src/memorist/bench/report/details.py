@@ -168,7 +168,8 @@ def method_section(results: Results) -> Markup:
             "p",
             "Each group of the dataset is a separate memory. Its texts are remembered in order, at their own "
             "times; then its questions are asked, at their own times or a day after the last text. Recalls are "
-            "not tracked, so the order of the questions does not matter. Context tokens are an estimate for the first 10 items.",
+            "not tracked, so the order of the questions does not matter. Context tokens are an estimate for the first "
+            "10 items.",
             class_="soft",
         ),
         tag("div", tag("dl", *pairs), class_="card"),
