@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from memorist.bench.report.plots import Markup, joined, tag
+from memorist.bench.report.plots import Markup, concat, tag
 from memorist.recall.stage import LARGEST, SMALLEST, minimum_share, pool_share
 
 ROOT = Path(__file__).parents[1]
@@ -66,7 +66,7 @@ class Curve:
         return near[0], near[-1]
 
 
-def curves(results: dict[str, Any], split: str) -> list[Curve]:
+def curve_plot(results: dict[str, Any], split: str) -> list[Curve]:
     """One for each size of a split, the smallest first."""
     rows = [row for row in results["sweep"] if row["split"] == split]
     sizes = sorted({row["memories"] for row in rows})
@@ -108,13 +108,13 @@ def shipped_pool(curve: Curve) -> int:
 
 def told(results: dict[str, Any]) -> Iterator[str]:
     """The fit, and at every size what the fixed and the shipped pool give."""
-    measured, minima = curves(results, "fit"), results["minima"]
+    measured, minima = curve_plot(results, "fit"), results["minima"]
     yield "quality first more"
     yield from (f"{quality:.4f} {first:.2f} {more:.2f}" for quality, first, more in fitted_pool(measured)[:10])
     yield f"less {fitted_minimum(measured, minima):.2f}"
     yield "split memories | pool, best | quality: fixed, shipped, best | minimum | gold, noise below it and below 0.3"
     for split in sorted({row["split"] for row in results["sweep"]}):
-        for one in curves(results, split):
+        for one in curve_plot(results, split):
             pool, minimum = shipped_pool(one), FIXED_MINIMUM * minimum_share(one.memories)
             quality = " ".join(f"{one.quality(at):.4f}" for at in (FIXED_POOL, pool, one.best()))
             dropped = " ".join(
@@ -154,14 +154,14 @@ class Panel:
         bottom = self.top + self.height
         uprights = [text(self.x(one), bottom + 16, f"{one:,g}", "middle") for one in ticks]
         lines = [
-            joined(
+            concat(
                 tag("line", x1=self.left, x2=self.left + self.width, y1=self.y(one), y2=self.y(one), stroke="#8884"),
                 text(self.left - 6, self.y(one) + 4, format(one, shown), "end"),
             )
             for one in levels
         ]
         middle = self.left + self.width / 2
-        return joined(*lines, *uprights, text(middle, 16, title, "middle"), text(middle, bottom + 36, below, "middle"))
+        return concat(*lines, *uprights, text(middle, 16, title, "middle"), text(middle, bottom + 36, below, "middle"))
 
     def line(self, points: Sequence[tuple[float, float]], colour: str, **more: object) -> Markup:
         """A line through points."""
@@ -180,7 +180,7 @@ def text(x: float, y: float, content: str, anchor: str = "start", colour: str = 
 
 def picture(results: dict[str, Any]) -> Markup:
     """Quality by pool at every size, with the shipped pool marked; pool and minimum by size, with what was measured."""
-    measured = [*curves(results, "fit"), *(one for one in curves(results, "held-out") if one.memories > 50_000)]
+    measured = [*curve_plot(results, "fit"), *(one for one in curve_plot(results, "held-out") if one.memories > 50_000)]
     panels = (qualities(measured), pools(measured), minima(measured))
     style = tag("style", "text{font:12px system-ui,sans-serif}")
     label = "mnemo's pool and minimum score by the size of the store"
@@ -206,7 +206,7 @@ def qualities(measured: Sequence[Curve]) -> Markup:
         x, y = panel.x(pool) + right, panel.y(one.quality(pool)) + down
         marks.append(text(x, y, f"{one.memories:,}", anchor, colour))
     title = "quality by pool; dot = the formula"
-    return joined(panel.frame(title, "pool", (10, 20, 30, 60, 100, 180), (0.3, 0.4, 0.5, 0.6, 0.7), ".1f"), *marks)
+    return concat(panel.frame(title, "pool", (10, 20, 30, 60, 100, 180), (0.3, 0.4, 0.5, 0.6, 0.7), ".1f"), *marks)
 
 
 def pools(measured: Sequence[Curve]) -> Markup:
@@ -238,13 +238,13 @@ def _by_size(
     ticks = (100, 1_000, 10_000, 100_000)
     line = panel.line([(size, formula(size)) for size in ticks], COLOURS[0])
     marks = [
-        joined(
+        concat(
             panel.line([(size, low), (size, high)], COLOURS[3]),
             *(panel.dot(size, one, COLOURS[3]) for one in (low, high)),
         )
         for size, low, high in ((min(size, LARGEST), low, high) for size, low, high in ranges)
     ]
-    return joined(panel.frame(title, "memories", ticks, levels, shown), line, *marks)
+    return concat(panel.frame(title, "memories", ticks, levels, shown), line, *marks)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import pytest
 from memorist.bench.cache import RunFiles
 from memorist.bench.model import Answer, BenchRun, Question
 from memorist.bench.results import to_data
-from memorist.bench.runner import changed, chosen, narrowed, parsed, prepare, run, work
+from memorist.bench.runner import change_recipes, choose_recipes, narrowed, parse_changes, prepare, run, work
 from memorist.bench.space import BM25, COSINE, RRF, TIMELESS, Setup, Space
 from memorist.config import Config
 from memorist.errors import InvalidInput, MissingService
@@ -204,7 +204,7 @@ def test_work_of_other_conditions_is_not_gone_on_with(tmp_path: Path) -> None:
     assert RunFiles(tmp_path, TALKS, [BM25], "minilm").answers("bm25", "home") == answers
     assert RunFiles(tmp_path, TALKS, [BM25], "another").answers("bm25", "home") is None
     assert RunFiles(tmp_path, narrowed(TALKS, questions=2), [BM25], "minilm").answers("bm25", "home") is None
-    (wider,) = changed([BM25], {"search.limit": 7})
+    (wider,) = change_recipes([BM25], {"search.limit": 7})
     assert RunFiles(tmp_path, TALKS, [wider], "minilm").answers("bm25", "home") is None
 
 
@@ -231,15 +231,15 @@ def test_a_finished_run_leaves_no_work_behind(tmp_path: Path) -> None:
 
 def test_all_stands_for_the_recipes_that_ship_and_each_comes_once() -> None:
     known = dict(RECIPES)
-    assert [one.name for one in chosen(["bm25", "all", "memorist"], known)] == ["bm25", *RECIPES]
+    assert [one.name for one in choose_recipes(["bm25", "all", "memorist"], known)] == ["bm25", *RECIPES]
     with pytest.raises(InvalidInput, match="no recipe 'best'.*memorist.*bm25"):
-        chosen(["best"], known)
+        choose_recipes(["best"], known)
 
 
 def test_settings_reach_the_recipes_that_have_the_part() -> None:
-    settings = parsed(["rrf.k=20", "search.limit = 30", 'rrf.weights={"vector": 2}'])
+    settings = parse_changes(["rrf.k=20", "search.limit = 30", 'rrf.weights={"vector": 2}'])
     assert settings == {"rrf.k": 20, "search.limit": 30, "rrf.weights": {"vector": 2}}
-    rrf, bm25 = changed([RRF, BM25], settings)
+    rrf, bm25 = change_recipes([RRF, BM25], settings)
     assert (rrf.stages[2].k, rrf.stages[2].weights) == (20, {"vector": 2.0})  # type: ignore[attr-defined]
     assert bm25.stages[0].limit == 30  # type: ignore[attr-defined]
 
@@ -256,7 +256,7 @@ def test_settings_reach_the_recipes_that_have_the_part() -> None:
 )
 def test_a_setting_that_fits_nothing_is_refused_by_name(change: str, told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
-        changed([BM25], parsed([change]))
+        change_recipes([BM25], parse_changes([change]))
 
 
 def test_the_setting_extract_decides_whether_facts_are_read(tmp_path: Path) -> None:

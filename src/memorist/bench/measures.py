@@ -91,8 +91,8 @@ def summarise(dataset: Dataset, run: BenchRun) -> Summary:
     answerable = [row for row in rows if row.answerable]
     return Summary(
         recipe=run.recipe,
-        overall=part(rows),
-        answerable=part(answerable) if 0 < len(answerable) < len(rows) else None,
+        overall=means_over(rows),
+        answerable=means_over(answerable) if 0 < len(answerable) < len(rows) else None,
         types=_by_type(rows),
         latency=percentiles([row.answer.ms for row in rows]),
         stages=_by_stage(rows),
@@ -102,7 +102,7 @@ def summarise(dataset: Dataset, run: BenchRun) -> Summary:
     )
 
 
-def part(rows: Sequence[Row]) -> MeasurePart:
+def means_over(rows: Sequence[Row]) -> MeasurePart:
     """Means over rows; every question has the same weight."""
     return MeasurePart(
         queries=len(rows),
@@ -204,7 +204,7 @@ def _by_type(rows: Sequence[Row]) -> dict[str, MeasurePart]:
     for row in rows:
         if row.type is not None:
             types[row.type].append(row)
-    return {name: part(types[name]) for name in sorted(types)}
+    return {name: means_over(types[name]) for name in sorted(types)}
 
 
 def _by_stage(rows: Sequence[Row]) -> dict[str, dict[str, float]]:

@@ -76,7 +76,7 @@ class Results:
     comparisons: tuple[Difference, ...]
 
 
-def gather(
+def gather_results(
     dataset: Dataset, runs: Sequence[BenchRun], pipelines: Sequence[Pipeline], setup: Setup, conditions: Conditions
 ) -> Results:
     """Figures, intervals, and each of the other recipes compared with the first."""

@@ -12,7 +12,7 @@ from typing import Any
 import memorist
 from memorist.bench.cache import RunFiles, StoredEmbedder
 from memorist.bench.model import Answer, BenchRun, Dataset, Group
-from memorist.bench.results import Conditions, Results, gather, machine
+from memorist.bench.results import Conditions, Results, gather_results, machine
 from memorist.bench.space import BASELINES, LIMIT, Setup, Space
 from memorist.config import Config
 from memorist.errors import InvalidInput
@@ -27,7 +27,7 @@ ALL = "all"
 """Selects every recipe that ships."""
 
 
-def chosen(names: list[str], known: dict[str, Pipeline]) -> list[Pipeline]:
+def choose_recipes(names: list[str], known: dict[str, Pipeline]) -> list[Pipeline]:
     """The pipelines with these names, without repeats; `known` are the recipes besides the baselines."""
     pipelines = {**BASELINES, **known}
     wanted = [one for name in names for one in (RECIPES if name == ALL else [name])]
@@ -57,7 +57,7 @@ class Experiment:
         if fresh:
             unfinished.discard()
         runs = run(dataset, self.pipelines, self.setup, unfinished=unfinished, progress=progress)
-        results = gather(dataset, runs, self.pipelines, self.setup, conditions)
+        results = gather_results(dataset, runs, self.pipelines, self.setup, conditions)
         unfinished.discard()
         return results
 
@@ -86,8 +86,8 @@ def prepare(
 ) -> Experiment:
     """The experiment that the settings and options describe; `changes` have the form `stage.parameter=value`."""
     known = {**RECIPES, **custom_recipes(config.recipes)}
-    wanted = parsed(changes)
-    pipelines = changed(chosen(list(recipes) or [config.recipe], known), wanted)
+    wanted = parse_changes(changes)
+    pipelines = change_recipes(choose_recipes(list(recipes) or [config.recipe], known), wanted)
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))
     reranker, packaged = rerankers.build(config.reranker), rerankers.packaged_for(config.reranker)
     stored = None if embedder is None else StoredEmbedder(embedder, cache, queries=cached_queries)
@@ -101,8 +101,8 @@ def prepare(
     )
 
 
-def parsed(changes: Sequence[str]) -> dict[str, Any]:
-    """Changes by part and parameter; a value is parsed as JSON, else it is plain text."""
+def parse_changes(changes: Sequence[str]) -> dict[str, Any]:
+    """Changes by part and parameter; a value is parse_changes as JSON, else it is plain text."""
     settings: dict[str, Any] = {}
     for change in changes:
         path, separator, value = change.partition("=")
@@ -117,7 +117,7 @@ def parsed(changes: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
-def changed(pipelines: Sequence[Pipeline], settings: Mapping[str, Any]) -> list[Pipeline]:
+def change_recipes(pipelines: Sequence[Pipeline], settings: Mapping[str, Any]) -> list[Pipeline]:
     """Each pipeline with the settings of its parts; refuses a setting for a part that no pipeline has."""
     kinds = {one.name: {part.kind for part in one.parts()} for one in pipelines}
     for path in settings:

@@ -148,7 +148,7 @@ def write(store: Store, plan: Callable[[PendingWrite], T]) -> T:
     return outcome[0]
 
 
-def apply(store: Store, planned: Sequence[Change], verb: str, now: datetime) -> tuple[tuple[Change, ...], str]:
+def apply_changes(store: Store, planned: Sequence[Change], verb: str, now: datetime) -> tuple[tuple[Change, ...], str]:
     """Write the changes whose memories are still as planned; returns those changes and the id of the run."""
     run = fingerprint(verb, now, [change.subjects for change in planned])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memorist.bench.datasets import beir, conversations, known
 from memorist.bench.datasets.known import KNOWN, KnownSet, fetch
-from memorist.bench.datasets.reading import broken, checksum, dataset, json_document, objects, read
+from memorist.bench.datasets.reading import broken, checksum, dataset, json_document, objects, read_bytes
 from memorist.bench.model import Dataset, Document, Group, Question
 from memorist.engine.open import open_store
 from memorist.errors import InvalidInput
@@ -26,7 +26,7 @@ def load(where: str | Path, *, qrels: str | None = None) -> Dataset:
     """
     path = Path(where)
     if path.is_dir():
-        return beir.load(path, qrels=qrels)
+        return beir.load_beir(path, qrels=qrels)
     if path.is_file():
         return _load_space(path) if _is_space(path) else _load_file(path)
     if str(where) in known.KNOWN:
@@ -50,7 +50,7 @@ def _is_space(path: Path) -> bool:
 
 
 def _load_file(path: Path) -> Dataset:
-    content = read(path)
+    content = read_bytes(path)
     records = objects(json_document(path, content), str(path))
     keys = set(records[0].values) if records else set[str]()
     if "haystack_sessions" in keys:

@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 
 from memorist.bench.datasets.conversations import UNANSWERABLE
-from memorist.bench.datasets.reading import RowFields, broken, checksum, dataset, json_lines, lines, read
+from memorist.bench.datasets.reading import RowFields, broken, checksum, dataset, json_lines, numbered_lines, read_bytes
 from memorist.bench.model import Dataset, Document, Group, Question
 from memorist.errors import InvalidInput
 from memorist.model import instant
@@ -25,10 +25,10 @@ Questions = Mapping[str, tuple[str, Question]]
 Gold = Mapping[str, Mapping[str, float]]
 
 
-def load(folder: Path, *, qrels: str | None = None) -> Dataset:
+def load_beir(folder: Path, *, qrels: str | None = None) -> Dataset:
     """Load a folder in BEIR's layout; `qrels` selects the file of judgements if there are several."""
     files = (folder / CORPUS, folder / QUERIES, _qrels_file(folder, qrels))
-    contents = [read(file) for file in files]
+    contents = [read_bytes(file) for file in files]
     documents = _documents(files[0], contents[0])
     questions = _questions(files[1], contents[1])
     gold = _gold(files[2], contents[2], documents, questions)
@@ -121,7 +121,7 @@ def _gold(file: Path, data: bytes, documents: Documents, questions: Questions) -
 
 
 def _judgements(file: Path, data: bytes) -> Iterator[tuple[str, str, str, float]]:
-    for number, (place, line) in enumerate(lines(file, data)):
+    for number, (place, line) in enumerate(numbered_lines(file, data)):
         cells = line.split("\t")
         if len(cells) != 3:
             raise broken(place, f"a judgement has three cells separated by tabs, this line has {len(cells)}")

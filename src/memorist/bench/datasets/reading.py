@@ -83,7 +83,7 @@ def objects(value: object, place: str) -> list[RowFields]:
     return [fields(one, f"{place}[{number}]") for number, one in enumerate(items(value, place))]
 
 
-def read(file: Path) -> bytes:
+def read_bytes(file: Path) -> bytes:
     """The content of a file."""
     try:
         return file.read_bytes()
@@ -91,7 +91,7 @@ def read(file: Path) -> bytes:
         raise broken(file, f"it cannot be read ({error.strerror or error})") from None
 
 
-def lines(file: Path, data: bytes) -> Iterator[tuple[str, str]]:
+def numbered_lines(file: Path, data: bytes) -> Iterator[tuple[str, str]]:
     """The non-blank lines of a file, each with its place."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if line.strip():
@@ -104,7 +104,7 @@ def lines(file: Path, data: bytes) -> Iterator[tuple[str, str]]:
 
 def json_lines(file: Path, data: bytes) -> Iterator[RowFields]:
     """The objects of a file with one JSON object per line."""
-    for place, line in lines(file, data):
+    for place, line in numbered_lines(file, data):
         try:
             value: object = json.loads(line)
         except (ValueError, RecursionError) as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memorist.bench.measures import Row, Summary
 from memorist.bench.model import Dataset, Group, Question
-from memorist.bench.report.plots import Markup, Stack, joined, stacks, table_of, tag
+from memorist.bench.report.plots import Markup, Stack, concat, stack_plot, table_of, tag
 from memorist.bench.results import Conditions, Result, Results
 from memorist.bench.space import Setup, Space
 from memorist.model import Item, Recall, fingerprint
@@ -121,13 +121,13 @@ LONGEST_TEXT = 400
 def stages_section(results: Results) -> Markup:
     """Median times as stacked bars, and a collapsible table of every stage."""
     bars = [Stack(one.name, _by_kind(one)) for one in results.recipes]
-    plot = stacks(bars, list(KINDS_OF_WORK), "milliseconds, sum of the stages' medians")
+    plot = stack_plot(bars, list(KINDS_OF_WORK), "milliseconds, sum of the stages' medians")
     note = (
         "Questions are embedded for each recall."
         if results.conditions.live_queries
         else "Vectors of questions came from the cache, so these times do not include their embedding."
     )
-    return joined(
+    return concat(
         tag("h2", "Where the time goes"),
         tag("p", f"Time per recall of {results.conditions.limit} items, on this machine. {note}", class_="soft"),
         tag(
@@ -143,7 +143,7 @@ def failures_section(results: Results, failures: Sequence[Failure]) -> Markup:
     """The worst questions of the first recipe, each collapsible."""
     if not failures:
         return Markup()
-    return joined(
+    return concat(
         tag("h2", f"Where {results.recipes[0].name} fails"),
         tag(
             "p",
@@ -162,7 +162,7 @@ def method_section(results: Results) -> Markup:
         if one.skipped:
             rows.append((f"skipped in {one.name}", ", ".join(one.skipped)))
     pairs = [part for name, value in rows for part in (tag("dt", name), tag("dd", value))]
-    return joined(
+    return concat(
         tag("h2", "How it was measured"),
         tag(
             "p",

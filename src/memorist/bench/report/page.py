@@ -7,7 +7,7 @@ from importlib.resources import files
 from string import Template
 
 from memorist.bench.report.details import Failure, failures_section, method_section, stages_section
-from memorist.bench.report.plots import Estimate, Markup, Series, curves, intervals, joined, table_of, tag
+from memorist.bench.report.plots import Estimate, Markup, Series, concat, curve_plot, interval_plot, table_of, tag
 from memorist.bench.report.table import ABSTENTION, ReportTable, by_type, chance, overall, percent, points
 from memorist.bench.results import Difference, Result, Results
 
@@ -17,7 +17,7 @@ LEAST_IS_BEST = ("p50 ms", "p95 ms", "tokens")
 
 def page(results: Results, failures: Sequence[Failure] = ()) -> str:
     """The complete page."""
-    body = joined(
+    body = concat(
         _head(results),
         _overview_section(results),
         _plots_section(results),
@@ -30,7 +30,7 @@ def page(results: Results, failures: Sequence[Failure] = ()) -> str:
     folder = files(__package__ or __name__)
     skeleton = Template((folder / "page.html").read_text(encoding="utf-8"))
     style = (folder / "page.css").read_text(encoding="utf-8").rstrip()
-    title = joined(f"{results.dataset.name} · memorist bench")
+    title = concat(f"{results.dataset.name} · memorist bench")
     return skeleton.substitute(title=title, style=style, body=body)
 
 
@@ -51,7 +51,7 @@ def _head(results: Results) -> Markup:
         f"{first.name} finds {percent(share)} % of the evidence in its first 10 items "
         f"(95 % interval {percent(low)} to {percent(high)})"
     )
-    return joined(
+    return concat(
         tag("h1", f"How well does it remember? {results.dataset.name}"),
         tag("p", overall(results).heading.partition(": ")[2], ".", class_="soft"),
         tag("p", sentence, _standing(results), ".", class_="lead"),
@@ -68,7 +68,7 @@ def _standing(results: Results) -> str:
 
 
 def _overview_section(results: Results) -> Markup:
-    return joined(
+    return concat(
         tag("h2", "Overview"),
         tag(
             "p",
@@ -90,25 +90,25 @@ def _plots_section(results: Results) -> Markup:
         _figure(
             "Recipes side by side",
             "Evidence among the first 10 items; the bar is the 95 % interval.",
-            intervals([_estimate(one, MEASURE) for one in results.recipes], "recall@10, per cent"),
+            interval_plot([_estimate(one, MEASURE) for one in results.recipes], "recall@10, per cent"),
         ),
         _figure(
             "At least something",
             "Questions with any evidence among the first 5 items.",
-            intervals([_estimate(one, "any@5") for one in results.recipes], "any@5, per cent"),
+            interval_plot([_estimate(one, "any@5") for one in results.recipes], "any@5, per cent"),
         ),
         _figure(
             "More items, more evidence",
             "Evidence found by number of items.",
-            curves(shares, ks, "Share of the evidence found by number of items", "items read"),
+            curve_plot(shares, ks, "Share of the evidence found by number of items", "items read"),
         ),
     ]
     if budgets:
         against = [Series(one.name, _at_tokens(one, budgets)) for one in results.recipes]
         names = [f"{budget:,}" for budget in budgets]
-        plot = curves(against, names, "Share of the evidence found by context tokens", "tokens of context")
+        plot = curve_plot(against, names, "Share of the evidence found by context tokens", "tokens of context")
         figures.append(_figure("Evidence per token budget", "Evidence within a context of this many tokens.", plot))
-    return joined(tag("h2", "Quality"), tag("div", *figures, class_="plots"))
+    return concat(tag("h2", "Quality"), tag("div", *figures, class_="plots"))
 
 
 def _estimate(one: Result, measure: str) -> Estimate:
@@ -124,9 +124,9 @@ def _figure(title: str, caption: str, plot: Markup) -> Markup:
 
 
 def _types_section(results: Results) -> Markup:
-    return joined(
+    return concat(
         *(
-            joined(
+            concat(
                 tag("h2", "By type of question"),
                 tag("p", _type_note(one), class_="soft"),
                 table(one),
@@ -149,7 +149,7 @@ def _type_note(one: ReportTable) -> str:
 def _differences_section(comparisons: Sequence[Difference]) -> Markup:
     if not comparisons:
         return Markup()
-    return joined(
+    return concat(
         tag("h2", "Is the difference real?"),
         tag(
             "p",

@@ -20,10 +20,10 @@ def tag(name: str, *content: str, **attributes: object) -> Markup:
         for key, value in attributes.items()
         if value is not None
     )
-    return Markup(f"<{name}{given}>{joined(*content)}</{name}>")
+    return Markup(f"<{name}{given}>{concat(*content)}</{name}>")
 
 
-def joined(*content: str) -> Markup:
+def concat(*content: str) -> Markup:
     """Concatenated pieces; plain strings are escaped."""
     return Markup("".join(one if isinstance(one, Markup) else escape(one) for one in content))
 
@@ -74,7 +74,7 @@ class Stack:
     lengths: Sequence[float]
 
 
-def intervals(estimates: Sequence[Estimate], label: str) -> Markup:
+def interval_plot(estimates: Sequence[Estimate], label: str) -> Markup:
     """One row per estimate: the interval as a line, the value as a dot and as a number."""
     height = TOP + ROW * len(estimates) + BOTTOM
     left, right = 140, WIDTH - 52
@@ -90,7 +90,7 @@ def intervals(estimates: Sequence[Estimate], label: str) -> Markup:
     return _figure(height, label, *grid, *rows, axis)
 
 
-def curves(series: Sequence[Series], places: Sequence[str], label: str, below: str) -> Markup:
+def curve_plot(series: Sequence[Series], places: Sequence[str], label: str, below: str) -> Markup:
     """One line per series over evenly spaced ticks, with its name at the end."""
     height = 300
     right, bottom = WIDTH - RIGHT, height - BOTTOM
@@ -113,7 +113,7 @@ def curves(series: Sequence[Series], places: Sequence[str], label: str, below: s
     return _figure(height, label, *grid, *marks, *lines, *names, axis)
 
 
-def stacks(bars: Sequence[Stack], legend: Sequence[str], label: str) -> Markup:
+def stack_plot(bars: Sequence[Stack], legend: Sequence[str], label: str) -> Markup:
     """One stacked bar per row, with its sum as a number."""
     head = 24
     height = head + ROW * len(bars) + 26
@@ -157,7 +157,7 @@ def _curve(one: Series, number: int, points: Sequence[tuple[float, float]], plac
         )
         for (x, y), place, value in zip(points, places, one.values, strict=True)
     ]
-    return joined(tag("polyline", points=path, class_=f"{colour} curve"), *dots)
+    return concat(tag("polyline", points=path, class_=f"{colour} curve"), *dots)
 
 
 def _names(series: Sequence[Series], ends: Sequence[float], right: float, bottom: float) -> list[Markup]:
@@ -165,7 +165,7 @@ def _names(series: Sequence[Series], ends: Sequence[float], right: float, bottom
     order = sorted(range(len(series)), key=lambda number: ends[number])
     places = _apart([ends[number] for number in order], TOP, bottom)
     return [
-        joined(
+        concat(
             tag("line", x1=right - 4, x2=right + 6, y1=ends[number], y2=y, class_=f"c{number % COLOURS} leader"),
             _text(right + 10, y + 4, _short(series[number].name), class_=f"c{number % COLOURS} name"),
         )
@@ -206,12 +206,12 @@ def _keys(legend: Sequence[str]) -> list[Markup]:
 
 def _upright(x: float, bottom: float, name: str) -> Markup:
     line = tag("line", x1=x, x2=x, y1=TOP, y2=bottom, class_="grid")
-    return joined(line, _text(x, bottom + 16, name, anchor="middle"))
+    return concat(line, _text(x, bottom + 16, name, anchor="middle"))
 
 
 def _level(y: float, right: float, name: str) -> Markup:
     line = tag("line", x1=LEFT, x2=right, y1=y, y2=y, class_="grid")
-    return joined(line, _text(LEFT - 6, y + 4, name, anchor="end"))
+    return concat(line, _text(LEFT - 6, y + 4, name, anchor="end"))
 
 
 def _text(x: float, y: float, content: str, *, anchor: str | None = None, class_: str | None = None) -> Markup:

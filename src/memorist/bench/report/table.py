@@ -55,7 +55,7 @@ def overall(results: Results) -> ReportTable:
         "recipe": lambda one: one.name,
         "recall@5": lambda one: percent(one.summary.overall.turns["recall@5"]),
         "recall@10": lambda one: percent(one.summary.overall.turns["recall@10"]),
-        "95 %": lambda one: spread(one.intervals["recall@10"]),
+        "95 %": lambda one: interval_text(one.intervals["recall@10"]),
         "any@5": lambda one: percent(one.summary.overall.turns["any@5"]),
         "all@5": lambda one: percent(one.summary.overall.turns["all@5"]),
         "ndcg@10": lambda one: percent(one.summary.overall.turns["ndcg@10"]),
@@ -117,7 +117,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def spread(interval: tuple[float, float]) -> str:
+def interval_text(interval: tuple[float, float]) -> str:
     """An interval of shares, in per cent."""
     return f"{percent(interval[0])}–{percent(interval[1])}"
 

@@ -17,7 +17,7 @@ from memorist.remember.gates.verdict import flagged
 from memorist.remember.sessions.run import MEMBERSHIP, PROVENANCE
 from memorist.text.gist import gist, marks
 from memorist.text.words import fold
-from memorist.upkeep.change import apply, ended, retracted
+from memorist.upkeep.change import apply_changes, ended, retracted
 from memorist.upkeep.tidy.plan import Tidying, TidyPlan, TidyRules
 
 if TYPE_CHECKING:
@@ -211,4 +211,4 @@ def tidy(store: Store, now: datetime, *, dry_run: bool = True, rules: TidyRules 
         rule(plan)
     if dry_run or not plan.changes:
         return Tidying(now, tuple(plan.changes))
-    return Tidying(now, *apply(store, plan.changes, VERB, now))
+    return Tidying(now, *apply_changes(store, plan.changes, VERB, now))
