@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from itertools import groupby
-from operator import attrgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from memorist.model import DENIES, STATES, Kind, Link, Memory, Tier
 from memorist.ports import Store
@@ -20,6 +19,7 @@ from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE, SI
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.text.patterns import lazy
 from memorist.upkeep.audit.report import DERIVED, Finding, demote, end, flag, mask, rebuild, retire, unlink
+from memorist.upkeep.tidy.plan import LABELS
 
 if TYPE_CHECKING:
     from memorist.ports import Vectors
@@ -29,21 +29,18 @@ CONTENT = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL, Kind.NOTE)
 """Kinds with content of their own, unlike labels and sources."""
 
 
-class Check(Protocol):
+class Check:
     """Looks for findings of its kinds: it is shown every page of memories, then closed."""
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of its findings."""
-        ...
+    kinds: ClassVar[tuple[str, ...]]
 
     def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
         """The findings that these memories, together with all earlier ones, give rise to."""
-        ...
+        return ()
 
     def close(self) -> Iterable[Finding]:
         """The findings that are known only at the end."""
-        ...
+        return ()
 
 
 def is_current(memory: Memory, now: datetime) -> bool:
@@ -63,7 +60,7 @@ CHUNK = 500
 """Memories per finding about vectors."""
 
 
-class Drift:
+class Drift(Check):
     """Finds memories with missing or invalid vectors, and the integrity problems that the store itself reports."""
 
     kinds = ("drift",)
@@ -108,12 +105,10 @@ def _sound(views: Vectors) -> bool:
 
 BETWEEN_MEMORIES = frozenset((MEMBERSHIP, HIERARCHY, PROVENANCE, SIBLING, STATES, DENIES, "source"))
 """Relations with a memory at both ends; others may lead to entities."""
-LABELS = {Kind.TAG: MEMBERSHIP, Kind.INTENT: HIERARCHY}
-"""Kinds that are only labels of other memories, each with the relation that leads to it."""
 _ID = lazy(r"[0-9a-f]{32}")
 
 
-class Orphans:
+class Orphans(Check):
     """Finds memories whose sources are gone, labels without members, and dangling links."""
 
     kinds = ("orphan",)
@@ -152,10 +147,8 @@ class Orphans:
 
     def _dangling(self) -> Iterator[Finding]:
         lost = {link for link in self._links if not {link.source, link.target} <= self._there}
-        by_source = attrgetter("source")
-        for source, links in groupby(
-            sorted(lost, key=lambda link: (link.source, link.relation, link.target)), by_source
-        ):
+        in_order = sorted(lost, key=lambda link: (link.source, link.relation, link.target))
+        for source, links in groupby(in_order, lambda link: link.source):
             gone = tuple(links)
             ids = tuple(sorted({end for link in gone for end in (link.source, link.target)} & self._there))
             reason = f"has dangling links: {len(gone)}" if source in self._there else "is linked from a missing memory"
@@ -175,7 +168,7 @@ LITTLE = 0.2
 """An old memory with importance × confidence up to this is stale."""
 
 
-class Stale:
+class Stale(Check):
     """Finds memories that expired or were superseded without being ended, and old ones that were never recalled."""
 
     kinds = ("stale", "never_recalled")
@@ -238,7 +231,7 @@ MOST_HOLDERS = 8
 """Memories kept per sentence; a sentence that more of them contain is a set phrase."""
 
 
-class Texts:
+class Texts(Check):
     """Applies the write gates for secrets, instructions and noise to what is stored."""
 
     kinds = ("secret", "instructions", "noise")
@@ -259,12 +252,8 @@ class Texts:
             if (empty := noise(memory, self._context)) is not None:
                 yield Finding("noise", (memory.id,), empty.reason, "low", flag(memory.id, "noise"))
 
-    def close(self) -> Iterable[Finding]:
-        """No further findings."""
-        return ()
 
-
-class Loops:
+class Loops(Check):
     """Finds recalled context that was stored again as if it were new."""
 
     kinds = ("loop",)
@@ -288,10 +277,6 @@ class Loops:
             for key in keys:
                 if len(self._where[key]) < MOST_HOLDERS:
                     self._where[key].append(memory.id)
-
-    def close(self) -> Iterable[Finding]:
-        """No further findings."""
-        return ()
 
     def _found(self, pieces: Sequence[str], keys: Sequence[str]) -> Copies:
         there = {piece: self._where[key] for piece, key in zip(pieces, keys, strict=True) if key in self._where}

@@ -18,7 +18,7 @@ from memorist.remember.gates.verdict import has_own_place, spoken
 from memorist.remember.timeline import folded
 from memorist.text.gist import Gist, denials, gist, repeats
 from memorist.text.tokens import sentences
-from memorist.upkeep.audit.checks import CONTENT, is_current
+from memorist.upkeep.audit.checks import CONTENT, Check, is_current
 from memorist.upkeep.audit.report import Finding, end, flag, retire
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ class _Said:
     """What the check keeps of a memory until the end."""
 
     id: str
-    scope: str
     kind: Kind
     speaker: str | None
     said_at: datetime
@@ -50,7 +49,7 @@ class _Said:
     gist: Gist
 
 
-class Duplicates:
+class Duplicates(Check):
     """Finds memories that say the same, word for word or apart from words without meaning."""
 
     kinds = ("duplicate", "near_duplicate")
@@ -91,9 +90,7 @@ class Duplicates:
         origin, times, usage = memory.origin, memory.times, memory.usage
         placed = has_own_place(memory) and memory.fact is None
         recalls = usage.recalls if usage else 0
-        self._said.append(
-            _Said(memory.id, memory.scope, memory.kind, origin.speaker, times.valid_from, placed, recalls, words)
-        )
+        self._said.append(_Said(memory.id, memory.kind, origin.speaker, times.valid_from, placed, recalls, words))
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         seen: set[tuple[int, int]] = set()
@@ -177,7 +174,7 @@ class _Stated:
     alone: bool
 
 
-class Contradictions:
+class Contradictions(Check):
     """Finds current facts of one slot with different values, and statements that one speaker makes and denies."""
 
     kinds = ("contradiction",)
