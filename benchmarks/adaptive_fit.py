@@ -66,7 +66,7 @@ class Curve:
         return near[0], near[-1]
 
 
-def curve_plot(results: dict[str, Any], split: str) -> list[Curve]:
+def curves(results: dict[str, Any], split: str) -> list[Curve]:
     """One for each size of a split, the smallest first."""
     rows = [row for row in results["sweep"] if row["split"] == split]
     sizes = sorted({row["memories"] for row in rows})
@@ -108,13 +108,13 @@ def shipped_pool(curve: Curve) -> int:
 
 def told(results: dict[str, Any]) -> Iterator[str]:
     """The fit, and at every size what the fixed and the shipped pool give."""
-    measured, minima = curve_plot(results, "fit"), results["minima"]
+    measured, minima = curves(results, "fit"), results["minima"]
     yield "quality first more"
     yield from (f"{quality:.4f} {first:.2f} {more:.2f}" for quality, first, more in fitted_pool(measured)[:10])
     yield f"less {fitted_minimum(measured, minima):.2f}"
     yield "split memories | pool, best | quality: fixed, shipped, best | minimum | gold, noise below it and below 0.3"
     for split in sorted({row["split"] for row in results["sweep"]}):
-        for one in curve_plot(results, split):
+        for one in curves(results, split):
             pool, minimum = shipped_pool(one), FIXED_MINIMUM * minimum_share(one.memories)
             quality = " ".join(f"{one.quality(at):.4f}" for at in (FIXED_POOL, pool, one.best()))
             dropped = " ".join(
@@ -180,7 +180,7 @@ def text(x: float, y: float, content: str, anchor: str = "start", colour: str = 
 
 def picture(results: dict[str, Any]) -> Markup:
     """Quality by pool at every size, with the shipped pool marked; pool and minimum by size, with what was measured."""
-    measured = [*curve_plot(results, "fit"), *(one for one in curve_plot(results, "held-out") if one.memories > 50_000)]
+    measured = [*curves(results, "fit"), *(one for one in curves(results, "held-out") if one.memories > 50_000)]
     panels = (qualities(measured), pools(measured), minima(measured))
     style = tag("style", "text{font:12px system-ui,sans-serif}")
     label = "mnemo's pool and minimum score by the size of the store"

@@ -102,7 +102,7 @@ def prepare(
 
 
 def parse_changes(changes: Sequence[str]) -> dict[str, Any]:
-    """Changes by part and parameter; a value is parse_changes as JSON, else it is plain text."""
+    """Changes by part and parameter; a value is parsed as JSON, else it is plain text."""
     settings: dict[str, Any] = {}
     for change in changes:
         path, separator, value = change.partition("=")

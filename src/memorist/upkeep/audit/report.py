@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from memorist.model import Kind, Link, Memory, Tier, fingerprint, isoformat
 from memorist.models.embedding_text import alone
-from memorist.ports import Vectors
+from memorist.ports import Store, Vectors
 from memorist.remember.gates.checks import without_secrets
 from memorist.remember.gates.verdict import distrusted, flagged, quietened
-from memorist.upkeep.change import Change, ended, retracted
+from memorist.upkeep.change import Change, PendingWrite, ended, retracted
 
 Severity = Literal["high", "medium", "low"]
 KINDS = (
@@ -32,14 +32,6 @@ KINDS = (
 """The kinds of findings."""
 DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
 """Kinds that are derived from what was said and can be derived again."""
-
-
-class MemoryLookup(Protocol):
-    """Looks memories up by id."""
-
-    def get(self, ids: Sequence[str]) -> Mapping[str, Memory]:
-        """The memories with these ids; unknown ids are left out."""
-        ...
 
 
 def _unchanged(memory: Memory, now: datetime) -> Memory:
@@ -62,15 +54,15 @@ class Fix:
     final: str | None = None
     """Why it cannot be undone, if it cannot."""
 
-    def texts(self, known: MemoryLookup, now: datetime) -> list[str]:
+    def texts(self, store: Store, now: datetime) -> list[str]:
         """The texts that it needs vectors for."""
-        return [alone(self.revise(one, now)) for one in known.get(self.ids).values()] if self.embeds else []
+        return [alone(self.revise(one, now)) for one in store.get(self.ids).values()] if self.embeds else []
 
     def change(
-        self, finding: Finding, known: MemoryLookup, now: datetime, fresh: Mapping[str, Vectors]
+        self, finding: Finding, pending: PendingWrite, now: datetime, fresh: Mapping[str, Vectors]
     ) -> Change | None:
         """The change to write, given vectors by text; None if there is nothing left to repair."""
-        before = known.get(self.ids).values()
+        before = pending.get(self.ids).values()
         pairs = tuple((one, after) for one in before if (after := self.revise(one, now)) != one or self.rewrites)
         if not pairs and not self.unlinked:
             return None
