@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Link, Noise, Showing, instant, isoformat
 from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
-from memorist.serialize import memory_from_data, memory_to_data
+from memorist.serialize import entry_to_data, memory_from_data, memory_to_data
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -75,8 +75,7 @@ def record_to_data(record: Record) -> dict[str, Any]:
         case Job():
             return {"job": _job_data(record)}
         case Entry():
-            about = {"subjects": list(record.subjects), "data": dict(record.data)}
-            return {"entry": {"id": record.id, "at": isoformat(record.at), "verb": record.verb, **about}}
+            return {"entry": entry_to_data(record)}
         case Showing():
             return {"shown": [record.session, record.id, isoformat(record.at)]}
         case Noise():
@@ -124,26 +123,12 @@ def _entity(data: Any) -> Entity:
     return Entity(id, name, kind, tuple(aliases))
 
 
-def _link(data: Any) -> Link:
-    source, relation, target, weight = data
-    return Link(source, relation, target, weight)
-
-
-def _entry(data: Any) -> Entry:
-    return Entry(data["id"], instant(data["at"]), data["verb"], tuple(data["subjects"]), data["data"])
-
-
-def _shown(data: Any) -> Showing:
-    session, id, at = data
-    return Showing(session, id, instant(at))
-
-
 READERS: Mapping[str, Callable[[Any], Record]] = {
     "entity": _entity,
-    "link": _link,
+    "link": lambda data: Link(*data),
     "job": _job,
-    "entry": _entry,
-    "shown": _shown,
+    "entry": lambda data: Entry(data["id"], instant(data["at"]), data["verb"], tuple(data["subjects"]), data["data"]),
+    "shown": lambda data: Showing(data[0], data[1], instant(data[2])),
     "noise": Noise,
 }
 
