@@ -16,7 +16,7 @@ from memorist.bench.cache import StoredEmbedder, default_folder
 from memorist.bench.datasets import load
 from memorist.bench.measures import abstention_auroc
 from memorist.bench.model import Dataset, Question
-from memorist.bench.runner import Setup, Space
+from memorist.bench.space import Setup, Space
 from memorist.models import embedders
 from memorist.recall.recipes import RECIPES
 

@@ -31,7 +31,8 @@ from memorist.bench import datasets
 from memorist.bench.cache import StoredEmbedder, default_folder
 from memorist.bench.measures import Figures, judge
 from memorist.bench.model import Answer, Dataset, Document, Group, Question
-from memorist.bench.runner import Setup, Space, narrowed
+from memorist.bench.runner import narrowed
+from memorist.bench.space import Setup, Space
 from memorist.bench.statistics import compare
 from memorist.model import Candidate, Found, Memory
 from memorist.models.embedders.local import OnnxEmbedder

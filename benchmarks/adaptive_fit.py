@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from memorist.bench.report.plots import Markup, joined, tag
+from memorist.bench.report.plots import Markup, concat, tag
 from memorist.recall.stage import LARGEST, SMALLEST, minimum_share, pool_share
 
 ROOT = Path(__file__).parents[1]
@@ -154,14 +154,14 @@ class Panel:
         bottom = self.top + self.height
         uprights = [text(self.x(one), bottom + 16, f"{one:,g}", "middle") for one in ticks]
         lines = [
-            joined(
+            concat(
                 tag("line", x1=self.left, x2=self.left + self.width, y1=self.y(one), y2=self.y(one), stroke="#8884"),
                 text(self.left - 6, self.y(one) + 4, format(one, shown), "end"),
             )
             for one in levels
         ]
         middle = self.left + self.width / 2
-        return joined(*lines, *uprights, text(middle, 16, title, "middle"), text(middle, bottom + 36, below, "middle"))
+        return concat(*lines, *uprights, text(middle, 16, title, "middle"), text(middle, bottom + 36, below, "middle"))
 
     def line(self, points: Sequence[tuple[float, float]], colour: str, **more: object) -> Markup:
         """A line through points."""
@@ -206,7 +206,7 @@ def qualities(measured: Sequence[Curve]) -> Markup:
         x, y = panel.x(pool) + right, panel.y(one.quality(pool)) + down
         marks.append(text(x, y, f"{one.memories:,}", anchor, colour))
     title = "quality by pool; dot = the formula"
-    return joined(panel.frame(title, "pool", (10, 20, 30, 60, 100, 180), (0.3, 0.4, 0.5, 0.6, 0.7), ".1f"), *marks)
+    return concat(panel.frame(title, "pool", (10, 20, 30, 60, 100, 180), (0.3, 0.4, 0.5, 0.6, 0.7), ".1f"), *marks)
 
 
 def pools(measured: Sequence[Curve]) -> Markup:
@@ -238,13 +238,13 @@ def _by_size(
     ticks = (100, 1_000, 10_000, 100_000)
     line = panel.line([(size, formula(size)) for size in ticks], COLOURS[0])
     marks = [
-        joined(
+        concat(
             panel.line([(size, low), (size, high)], COLOURS[3]),
             *(panel.dot(size, one, COLOURS[3]) for one in (low, high)),
         )
         for size, low, high in ((min(size, LARGEST), low, high) for size, low, high in ranges)
     ]
-    return joined(panel.frame(title, "memories", ticks, levels, shown), line, *marks)
+    return concat(panel.frame(title, "memories", ticks, levels, shown), line, *marks)
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ from memorist.remember.record import record
 from memorist.remember.writer import Writer
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeEmbedder
-from memorist.upkeep.audit import KINDS, Finding, audit, mend
+from memorist.upkeep.audit import KINDS, Finding, apply_fixes, audit
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 SHARE = 0.05
@@ -359,7 +359,7 @@ def mended(world: World, findings: Sequence[Finding]) -> None:
     """Apply every fix, look again, undo every fix that can be undone, and compare."""
     before = {memory.id: memory for memory in everything(world)}
     report = audit(world.store, NOW)
-    report = mend(report, world.store, StoreEmbedder(FakeEmbedder(), world.store))
+    report = apply_fixes(report, world.store, StoreEmbedder(FakeEmbedder(), world.store))
     left = audit(world.store, NOW)
     print(f"Mended {len(report.fixed):,} of {len(findings):,}; then {len(left.findings)} were left: {left.counts}.")
     final = {id for one in report.findings if one.fix and one.fix.final for id in one.ids}

@@ -120,11 +120,11 @@ def without(rows: Sequence[Row], place: int, name: str) -> list[Row]:
 BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "document id twice": (
         lambda path: write(path, documents=[*DOCUMENTS, DOCUMENTS[0]]),
-        r"corpus\.jsonl, line 4: the _id 'd1' has been used before",
+        r"corpus\.jsonl, line 4: duplicate _id 'd1'",
     ),
     "query id twice": (
         lambda path: write(path, queries=[*QUERIES, QUERIES[1]]),
-        r"queries\.jsonl, line 4: the _id 'q2' has been used before",
+        r"queries\.jsonl, line 4: duplicate _id 'q2'",
     ),
     "no _id": (
         lambda path: write(path, documents=without(DOCUMENTS, 1, "_id")),
@@ -171,14 +171,14 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "too few cells": (lambda path: write(path, qrels="q1 d1 1\n"), r"qrels\.tsv, line 1: .*three cells"),
     "judged twice": (
         lambda path: write(path, qrels="q1\td1\t1\nq1\td1\t1\nq1\td1\t2\n"),
-        r"qrels\.tsv, line 3: .*judged before, and differently",
+        r"qrels\.tsv, line 3: conflicting judgements",
     ),
     "gold of another group": (
         lambda path: write(path, documents=replaced(DOCUMENTS, 0, metadata={"group": "home"})),
-        r"qrels\.tsv, line 2: query 'q1' is of group 'all', document 'd1' of 'home'",
+        r"qrels\.tsv, line 2: query 'q1' is in group 'all', document 'd1' in 'home'",
     ),
-    "empty corpus": (lambda path: write(path, documents=[]), r"corpus\.jsonl: there is no document"),
-    "empty queries": (lambda path: write(path, queries=[]), r"queries\.jsonl: there is no query"),
+    "empty corpus": (lambda path: write(path, documents=[]), r"corpus\.jsonl: there are no documents"),
+    "empty queries": (lambda path: write(path, queries=[]), r"queries\.jsonl: there are no queries"),
     "nothing judged": (lambda path: write(path, qrels="q1\td1\t0\n"), r"no question has a judged document"),
 }
 

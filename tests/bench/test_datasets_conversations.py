@@ -94,11 +94,11 @@ def test_what_is_wrong_with_a_locomo_file_is_named(tmp_path: Path) -> None:
         load(write(path, records))
     records = locomo()
     records[0]["conversation"]["session_1"][1]["dia_id"] = "D1:1"
-    with pytest.raises(InvalidInput, match=r"the turn 'conv-1/D1:1' comes twice"):
+    with pytest.raises(InvalidInput, match=r"duplicate turn 'conv-1/D1:1'"):
         load(write(path, records))
     records = locomo()
     records[0]["qa"][2]["category"] = 6
-    with pytest.raises(InvalidInput, match=r"qa\[2\]: the category 6 is none of"):
+    with pytest.raises(InvalidInput, match=r"qa\[2\]: unknown category 6"):
         load(write(path, records))
     path.write_text('[\n{"qa": [],\n"conversation" {}}]')
     with pytest.raises(InvalidInput, match=r"locomo10\.json, line 3: this is not JSON"):
@@ -163,7 +163,7 @@ def test_what_is_wrong_with_a_longmemeval_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "longmemeval_s.json"
     records = longmemeval()
     records[0]["haystack_dates"] = ["2023/05/25 (Thu) 20:21"]
-    with pytest.raises(InvalidInput, match=r"longmemeval_s\.json\[0\]: there are not as many dates"):
+    with pytest.raises(InvalidInput, match=r"longmemeval_s\.json\[0\]: the numbers of dates"):
         load(write(path, records))
     records = longmemeval()
     records[2]["haystack_dates"] = ["May"]

@@ -102,20 +102,20 @@ def test_a_path_goes_before_a_name(drinks: Path, tmp_path: Path) -> None:
 
 def test_a_fetch_that_fails_leaves_nothing_and_says_what_to_do(drinks: Path, tmp_path: Path) -> None:
     (drinks / "drinks.zip").unlink()
-    with pytest.raises(Error, match=r"'drinks' could not be fetched from http://127.*404.*give the path"):
+    with pytest.raises(Error, match=r"'drinks' could not be downloaded from http://127.*404.*pass the path"):
         fetch("drinks", tmp_path / "sets")
     assert list((tmp_path / "sets").iterdir()) == []
 
 
 def test_without_a_network_the_address_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(KNOWN, "away", KnownSet("http://127.0.0.1:1/away.zip", "CC0", "nowhere"))
-    with pytest.raises(Error, match=r"could not be fetched from http://127\.0\.0\.1:1/away\.zip: .*network"):
+    with pytest.raises(Error, match=r"could not be downloaded from http://127\.0\.0\.1:1/away\.zip: .*network"):
         fetch("away", tmp_path)
 
 
 def test_what_is_no_archive_is_refused(drinks: Path, tmp_path: Path) -> None:
     (drinks / "drinks.zip").write_text("<html>Please log in</html>")
-    with pytest.raises(Error, match="no archive"):
+    with pytest.raises(Error, match="not a ZIP archive"):
         fetch("drinks", tmp_path / "sets")
     assert list((tmp_path / "sets").iterdir()) == []
 
@@ -123,7 +123,7 @@ def test_what_is_no_archive_is_refused(drinks: Path, tmp_path: Path) -> None:
 def test_a_name_nobody_knows_lists_those_we_do(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="known sets: locomo, longmemeval-s"):
         load("lokomo")
-    with pytest.raises(InvalidInput, match="No public set is known as 'lokomo'"):
+    with pytest.raises(InvalidInput, match="Unknown public set 'lokomo'"):
         fetch("lokomo", tmp_path)
 
 

@@ -16,11 +16,21 @@ from hypothesis import strategies as st
 from memorist.bench.model import Dataset, Question
 from memorist.bench.report.details import worst
 from memorist.bench.report.page import page
-from memorist.bench.report.plots import Estimate, Markup, Series, Stack, _apart, curves, intervals, joined, stacks, tag
+from memorist.bench.report.plots import (
+    Estimate,
+    Markup,
+    Series,
+    Stack,
+    _apart,
+    concat,
+    curve_plot,
+    interval_plot,
+    stack_plot,
+    tag,
+)
 from memorist.bench.report.table import ReportTable, by_type, chance, overall, points, tables
 from memorist.bench.results import Results, against, read_baseline, to_data
-from memorist.bench.runner import narrowed
-from memorist.bench.session import Experiment, prepare
+from memorist.bench.runner import Experiment, narrowed, prepare
 from memorist.config import Config
 from memorist.errors import InvalidInput
 from tests.bench.talks import TALKS, asked, talk
@@ -220,7 +230,7 @@ def test_the_page_is_whole_and_fetches_nothing(session: Experiment) -> None:
     assert not {name for name, _ in read.attributes} & {"src", "href", "style", "onload", "onclick"}
     assert not re.search(r"https?:|url\(|@import", html)
     assert "prefers-color-scheme: dark" in html and "width=device-width" in html
-    for shown in ("Overview", "Recipes side by side", "More items", "prompt's room", "Latency by stage", "fails"):
+    for shown in ("Overview", "Recipes side by side", "More items", "token budget", "Latency by stage", "fails"):
         assert shown in read.text
     assert html.count("<svg") == 5
 
@@ -247,7 +257,7 @@ def test_markup_escapes_text_and_attributes_but_not_itself() -> None:
     assert (
         tag("p", "a < b", tag("b", "&"), class_='"x"', data=None) == '<p class="&quot;x&quot;">a &lt; b<b>&amp;</b></p>'
     )
-    assert joined("<", Markup("<")) == "&lt;<"
+    assert concat("<", Markup("<")) == "&lt;<"
     assert tag("line", x1=1.0, y1=2.345, stroke_width=2) == '<line x1="1" y1="2.35" stroke-width="2"></line>'
 
 
@@ -256,7 +266,7 @@ def numbers(svg: str, element: str, attribute: str) -> list[float]:
 
 
 def test_intervals_are_drawn_to_scale() -> None:
-    svg = intervals([Estimate("a", 0.4, 0.3, 0.5), Estimate("b", 0.0, 0.0, 0.1)], "recall")
+    svg = interval_plot([Estimate("a", 0.4, 0.3, 0.5), Estimate("b", 0.0, 0.0, 0.1)], "recall")
     # The scale ends at 50 %, 140 to 428 wide: 40 % is at 140 + 288 · 0.8, 30 % and 50 % at 312.8 and 428.
     assert numbers(svg, "circle", "cx") == [370.4, 140]
     assert re.search(r'x1="312.8" x2="428"', svg)
@@ -264,14 +274,14 @@ def test_intervals_are_drawn_to_scale() -> None:
 
 
 def test_curves_rise_with_their_values_and_bear_their_names() -> None:
-    svg = curves([Series("up", [0.0, 0.5]), Series("flat", [0.25, 0.25])], ["1", "5"], "title", "items")
+    svg = curve_plot([Series("up", [0.0, 0.5]), Series("flat", [0.25, 0.25])], ["1", "5"], "title", "items")
     heights = numbers(svg, "circle", "cy")
     assert heights == [260, 12, 136, 136]
     assert ">up</text>" in svg and ">flat</text>" in svg
 
 
 def test_stacks_add_up() -> None:
-    svg = stacks([Stack("a", [1.0, 3.0]), Stack("b", [2.0, 0.0])], ["first", "second"], "ms")
+    svg = stack_plot([Stack("a", [1.0, 3.0]), Stack("b", [2.0, 0.0])], ["first", "second"], "ms")
     widths = numbers(svg, "rect", "width")[2:]  # after the keys of the legend
     assert widths == [69.5, 208.5, 139, 0]  # 278 for the four milliseconds of a
     assert "4.0 ms" in svg

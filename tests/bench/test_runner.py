@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from memorist.bench.journal import WorkFiles
+from memorist.bench.cache import RunFiles
 from memorist.bench.model import Answer, BenchRun, Question
-from memorist.bench.runner import BM25, COSINE, RRF, TIMELESS, Setup, Space, chosen, narrowed, run, work
-from memorist.bench.session import changed, parsed, prepare
+from memorist.bench.results import to_data
+from memorist.bench.runner import change_recipes, choose_recipes, narrowed, parse_changes, prepare, run, work
+from memorist.bench.space import BM25, COSINE, RRF, TIMELESS, Setup, Space
 from memorist.config import Config
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Kind, Link, Memory, Origin, Times
@@ -188,37 +189,37 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
     whole = run(TALKS, [BM25], Setup())
     with pytest.raises(Interrupted):
-        run(TALKS, [BM25], Setup(), journal=WorkFiles(tmp_path, TALKS, [BM25]), progress=stop)
-    again = WorkFiles(tmp_path, TALKS, [BM25])
+        run(TALKS, [BM25], Setup(), unfinished=RunFiles(tmp_path, TALKS, [BM25]), progress=stop)
+    again = RunFiles(tmp_path, TALKS, [BM25])
     kept = again.answers("bm25", "home")
     assert kept is not None and again.answers("bm25", "work") is None
-    (resumed,) = run(TALKS, [BM25], Setup(), journal=again)
+    (resumed,) = run(TALKS, [BM25], Setup(), unfinished=again)
     assert resumed.answers[:3] == kept  # to the microsecond: they were not asked again
     assert ranked([resumed]) == ranked(whole)
 
 
 def test_work_of_other_conditions_is_not_gone_on_with(tmp_path: Path) -> None:
     answers = (Answer("home", "home/q0", ("home/0",), 1.0),)
-    WorkFiles(tmp_path, TALKS, [BM25], "minilm").add("bm25", "home", answers)
-    assert WorkFiles(tmp_path, TALKS, [BM25], "minilm").answers("bm25", "home") == answers
-    assert WorkFiles(tmp_path, TALKS, [BM25], "another").answers("bm25", "home") is None
-    assert WorkFiles(tmp_path, narrowed(TALKS, questions=2), [BM25], "minilm").answers("bm25", "home") is None
-    (wider,) = changed([BM25], {"search.limit": 7})
-    assert WorkFiles(tmp_path, TALKS, [wider], "minilm").answers("bm25", "home") is None
+    RunFiles(tmp_path, TALKS, [BM25], "minilm").add("bm25", "home", answers)
+    assert RunFiles(tmp_path, TALKS, [BM25], "minilm").answers("bm25", "home") == answers
+    assert RunFiles(tmp_path, TALKS, [BM25], "another").answers("bm25", "home") is None
+    assert RunFiles(tmp_path, narrowed(TALKS, questions=2), [BM25], "minilm").answers("bm25", "home") is None
+    (wider,) = change_recipes([BM25], {"search.limit": 7})
+    assert RunFiles(tmp_path, TALKS, [wider], "minilm").answers("bm25", "home") is None
 
 
 def test_a_line_that_was_cut_off_is_passed_over(tmp_path: Path) -> None:
-    files = WorkFiles(tmp_path, TALKS, [BM25])
+    files = RunFiles(tmp_path, TALKS, [BM25])
     answers = (Answer("home", "home/q0", ("home/0",), 1.0, {"search": 0.5}, 7, (7,), 2.5, abstained=True),)
     files.add("bm25", "home", answers)
     (file,) = (tmp_path / "runs").iterdir()
     whole = file.read_bytes()
     file.write_bytes(whole + whole[:40])
     files.add("bm25", "work", answers)
-    again = WorkFiles(tmp_path, TALKS, [BM25])
+    again = RunFiles(tmp_path, TALKS, [BM25])
     assert again.answers("bm25", "home") == again.answers("bm25", "work") == answers
     again.discard()
-    assert WorkFiles(tmp_path, TALKS, [BM25]).answers("bm25", "home") is None
+    assert RunFiles(tmp_path, TALKS, [BM25]).answers("bm25", "home") is None
 
 
 def test_a_finished_run_leaves_no_work_behind(tmp_path: Path) -> None:
@@ -230,15 +231,15 @@ def test_a_finished_run_leaves_no_work_behind(tmp_path: Path) -> None:
 
 def test_all_stands_for_the_recipes_that_ship_and_each_comes_once() -> None:
     known = dict(RECIPES)
-    assert [one.name for one in chosen(["bm25", "all", "memorist"], known)] == ["bm25", *RECIPES]
+    assert [one.name for one in choose_recipes(["bm25", "all", "memorist"], known)] == ["bm25", *RECIPES]
     with pytest.raises(InvalidInput, match="no recipe 'best'.*memorist.*bm25"):
-        chosen(["best"], known)
+        choose_recipes(["best"], known)
 
 
 def test_settings_reach_the_recipes_that_have_the_part() -> None:
-    settings = parsed(["rrf.k=20", "search.limit = 30", 'rrf.weights={"vector": 2}'])
+    settings = parse_changes(["rrf.k=20", "search.limit = 30", 'rrf.weights={"vector": 2}'])
     assert settings == {"rrf.k": 20, "search.limit": 30, "rrf.weights": {"vector": 2}}
-    rrf, bm25 = changed([RRF, BM25], settings)
+    rrf, bm25 = change_recipes([RRF, BM25], settings)
     assert (rrf.stages[2].k, rrf.stages[2].weights) == (20, {"vector": 2.0})  # type: ignore[attr-defined]
     assert bm25.stages[0].limit == 30  # type: ignore[attr-defined]
 
@@ -255,4 +256,15 @@ def test_settings_reach_the_recipes_that_have_the_part() -> None:
 )
 def test_a_setting_that_fits_nothing_is_refused_by_name(change: str, told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
-        changed([BM25], parsed([change]))
+        change_recipes([BM25], parse_changes([change]))
+
+
+def test_the_setting_extract_decides_whether_facts_are_read(tmp_path: Path) -> None:
+    told = replace(HOME, documents=(replace(HOME.documents[0], text="Cleo lives in Paris."),))
+    for extract, facts in (("rules", True), ("off", False)):
+        experiment = prepare(Config(embedder="none", extract=extract), tmp_path, recipes=["bm25"])
+        with Space(told, experiment.pipelines, experiment.setup) as space:
+            assert any(memory.fact for memory in space.engine.list().items) is facts
+        assert to_data(experiment.measure(TALKS))["extract"] == extract
+    with pytest.raises(InvalidInput, match="Choose rules, spacy or off"), Space(told, [BM25], Setup(extract="maybe")):
+        pass

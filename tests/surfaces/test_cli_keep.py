@@ -14,7 +14,7 @@ def test_feedback_with_the_recall_that_gave_it_and_its_undo(cli: Cli, tmp_path: 
     recall.write_text(cli("recall", "key", "--json").out, encoding="utf-8")
     assert cli("feedback", id[:8], "useful", "--recall", str(recall), "--json").data["relevance"] == 1
     assert "relevance +2" in cli("feedback", id, "useful").out
-    assert "is no verdict" in cli("feedback", id, "lovely").problem
+    assert "Unknown verdict" in cli("feedback", id, "lovely").problem
     recall.write_text("[]", encoding="utf-8")
     assert "recall --json" in cli("feedback", id, "useful", "--recall", str(recall)).problem
     assert cli("feedback", id, "hide", "--json").data["flags"] == ["hidden"]
@@ -48,5 +48,5 @@ def test_consolidate_writes_files_beside_the_database(cli: Cli, db: Path) -> Non
     note = Path(f"{db}.notes") / "weekly" / "2024-W14.md"
     assert "The ferry sailed on time. [" in note.read_text(encoding="utf-8")
     assert "0 notes written, 3 up to date." in cli("consolidate").out
-    assert "is no period" in cli("consolidate", "hourly").problem
+    assert "Unknown period" in cli("consolidate", "hourly").problem
     assert json.loads(cli("list", "--kinds", "note", "--json").out)["items"]

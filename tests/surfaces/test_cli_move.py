@@ -41,7 +41,7 @@ def test_a_file_that_is_there_is_not_overwritten(cli: Cli, tmp_path: Path) -> No
     for command in ("export", "backup"):
         file = tmp_path / command
         file.write_text("precious")
-        assert "there already" in cli(command, str(file)).problem
+        assert "exists already" in cli(command, str(file)).problem
         assert file.read_text() == "precious"
         assert cli(command, str(file), "--overwrite").status == 0
         assert file.read_text(errors="replace") != "precious"

@@ -165,7 +165,7 @@ def a_backup_is_a_file(memory: Verbs, folder: Path) -> None:
     memory.remember("The attic key hangs in the hall.")
     memory.backup(folder / "copy.db")
     assert (folder / "copy.db").read_bytes().startswith(b"SQLite format 3")
-    with pytest.raises(InvalidInput, match="there already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         memory.backup(folder / "copy.db")
 
 

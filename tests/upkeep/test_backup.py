@@ -81,7 +81,7 @@ def test_a_backup_overwrites_nothing_unless_told(tmp_path: Path) -> None:
     with opened(SqliteStore.open(tmp_path / "agent.db")) as engine:
         engine.remember("A lamp.")
         (tmp_path / "taken.db").write_text("precious")
-        with pytest.raises(InvalidInput, match="there already"):
+        with pytest.raises(InvalidInput, match="exists already"):
             engine.backup(tmp_path / "taken.db")
         assert (tmp_path / "taken.db").read_text() == "precious"
         with pytest.raises(InvalidInput, match="in use"):

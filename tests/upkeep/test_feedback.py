@@ -154,7 +154,7 @@ def test_what_cannot_be_is_refused_with_a_remedy() -> None:
         engine.feedback(recall.items[0].memory.id, "great")
     with pytest.raises(NotFound):
         engine.feedback("nobody", "useful")
-    with pytest.raises(InvalidInput, match="did not give"):
+    with pytest.raises(InvalidInput, match="did not return"):
         engine.feedback("nobody", "useful", recall)
     with pytest.raises(InvalidInput, match="recall --json"):
         engine.feedback(recall.items[0].memory.id, "useful", {"query": "?"})

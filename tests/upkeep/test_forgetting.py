@@ -16,6 +16,7 @@ from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Entity, Kind
 from memorist.ports import Batch, Entry, Job
+from memorist.recall.request import Filters, forget_filters
 from memorist.serialize import receipt_to_data
 from memorist.stores.sqlite import SqliteStore, remnants
 from memorist.stores.sqlite.connection import Database
@@ -301,3 +302,20 @@ def test_the_lines_that_leave_notes_are_on_the_receipt(engine: Engine, clock: Fa
     engine.consolidate()
     notes = {one.id for one in engine.list(kinds=Kind.NOTE).items}
     assert notes and notes <= set(engine.forget(id).forgotten)
+
+
+def test_forget_selects_by_the_filters_that_are_set() -> None:
+    assert forget_filters("some-id", {"scope": None}) == {}
+    assert forget_filters(None, {"scope": "a", "topic": None, "include_expired": True}) == {
+        "scope": "a",
+        "include_expired": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("id", "filters"),
+    [(None, {}), (None, {"scope": None}), (None, {"include_expired": True}), ("some-id", {"scope": "a"})],
+)
+def test_forget_takes_either_an_id_or_filters(id: str | None, filters: Filters) -> None:
+    with pytest.raises(InvalidInput, match="either an id or filters"):
+        forget_filters(id, filters)

@@ -24,7 +24,7 @@ from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
 from memorist.testing.world import memory
-from memorist.upkeep import reembed as reembedding
+from memorist.upkeep import maintenance
 from tests.upkeep.worlds import fill, opened
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def test_there_must_be_an_embedder(store: Store) -> None:
 
 def test_recalls_and_writes_go_on_during_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every answer before, during and after the switch compares query and memory by one model."""
-    monkeypatch.setattr(reembedding, "BATCH", 8)
+    monkeypatch.setattr(maintenance, "BATCH", 8)
     with opened(SqliteStore.open(tmp_path / "agent.db")) as engine:
         engine.remember_many(f"Lantern number {number} of Ann." for number in range(300))
         run = Thread(target=engine.reembed, args=(Mirrored(),))
@@ -187,8 +187,8 @@ import sys
 from memorist.engine.engine import Engine
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
-from memorist.upkeep import reembed
-reembed.BATCH = 16
+from memorist.upkeep import maintenance
+maintenance.BATCH = 16
 with Engine(SqliteStore.open(sys.argv[1]), embedder=FakeEmbedder(32), background=False) as engine:
     engine.reembed(progress=lambda done: print(done, flush=True))
 """

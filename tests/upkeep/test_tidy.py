@@ -21,7 +21,8 @@ from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
 from memorist.testing.recorded_run import GOAL, STEPS
-from memorist.upkeep.tidy import TidyChange, Tidying
+from memorist.upkeep.change import Change
+from memorist.upkeep.tidy import Tidying
 from memorist.upkeep.tidy.rules import same_statement
 from tests.recipes.worlds import near
 from tests.upkeep.worlds import answers, fill, opened
@@ -298,7 +299,7 @@ def test_what_changed_between_plan_and_write_is_left_alone() -> None:
 
 def test_a_change_as_json_tells_what_it_moves() -> None:
     (change,) = engine_with(node("a", age=30)).tidy().changes
-    assert isinstance(change, TidyChange)
+    assert isinstance(change, Change)
     data = change.to_data()
     assert (data["rule"], data["id"]) == ("decay", "a")
     assert data["changes"]["a"]["before"]["valid_to"] is None

@@ -211,7 +211,7 @@ def test_an_import_that_broke_off_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
         for broken in range(2, len(lines), 7):
             with pytest.raises(InvalidInput, match=f"Line {broken} of .*cannot be read") as caught:
                 new.import_(io.BytesIO(b"".join([*lines[: broken - 1], b'{"memory": {"id"\n', *lines[broken:]])))
-            assert "whole batches" in caught.value.problem
+            assert "complete batches" in caught.value.problem
         new.import_(tmp_path / "all.jsonl")
         assert sorted(map(repr, contents(new))) == sorted(map(repr, contents(old)))
         assert answers(new) == answers(old)
@@ -273,7 +273,7 @@ def test_an_export_appears_whole_and_overwrites_nothing(tmp_path: Path) -> None:
     with opened(MemoryStore()) as engine:
         engine.remember("a lamp")
         engine.export(tmp_path / "all.jsonl")
-        with pytest.raises(InvalidInput, match="there already"):
+        with pytest.raises(InvalidInput, match="exists already"):
             engine.export(tmp_path / "all.jsonl")
         with pytest.raises(InvalidInput, match="folder"):
             engine.export(tmp_path)

@@ -1,9 +1,11 @@
-"""Embeddings on disk, by content and model: what was embedded once is never embedded again."""
+"""What the bench keeps on disk: embeddings, so that no text is embedded twice, and the answers of unfinished runs."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,32 +14,36 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+import memorist
+from memorist.bench.model import Answer, Dataset, answer_from_data, answer_to_data
 from memorist.errors import InvalidInput
 from memorist.model import fingerprint
 from memorist.ports import Embedder, Progress, Purpose
+from memorist.recall.data import to_data
+from memorist.recall.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
 
 VARIABLE = "MEMORIST_CACHE"
-"""The environment variable that names the folder."""
+"""The environment variable with the cache folder."""
 BATCH = 256
-"""Texts embedded between two writes: what a killed run loses at most."""
+"""Texts embedded per write: a killed run loses at most these."""
 KEY = 32
 
 
 def default_folder() -> Path:
-    """The platform's folder for what can be made again."""
+    """The cache folder of the platform."""
     from platformdirs import user_cache_path
 
     return user_cache_path("memorist")
 
 
 class StoredEmbedder:
-    """Any embedder, its vectors of memories kept in a file, and those of queries too if wanted.
+    """An embedder whose vectors of memories, and optionally of queries, are kept in a file.
 
-    Vectors are rounded to float16 whether they come from the file or the model, so that a second run ranks as
-    the first did.
+    Vectors are rounded to float16 whether they come from the file or from the model, so that a second run ranks
+    exactly as the first.
     """
 
     def __init__(self, embedder: Embedder, folder: Path, *, queries: bool = False) -> None:
@@ -48,16 +54,16 @@ class StoredEmbedder:
 
     @property
     def generation(self) -> str:
-        """That of the embedder within."""
+        """The generation of the wrapped embedder."""
         return self.embedder.generation
 
     @property
     def dim(self) -> int:
-        """The length of its vectors."""
+        """The dimension of its vectors."""
         return self.embedder.dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """One row per text; the model is asked only for what the file does not have."""
+        """One row per text; only texts that are not in the file are embedded."""
         if purpose == "query" and not self._queries:
             return self.embedder.embed(texts, purpose=purpose, progress=progress)
         file = self._opened()
@@ -80,10 +86,10 @@ class StoredEmbedder:
 
 
 class VectorFile:
-    """Rows by key in a file that only grows: key, float16 numbers, and a checksum of both, one after another.
+    """Rows by key in an append-only file of records: key, float16 numbers, and a checksum of both.
 
-    Each addition is a single write to the end, so processes can share a file. What a killed one left half
-    written, or a disk spoilt, does not agree with its checksum and is passed over; it is then made again.
+    Each addition is a single write to the end, so processes can share a file. A record that a killed process left
+    incomplete, or that the disk damaged, does not match its checksum; it is skipped and computed again.
     """
 
     def __init__(self, path: Path, dim: int) -> None:
@@ -92,7 +98,7 @@ class VectorFile:
         self.rows: dict[bytes, NDArray[np.float16]] = self._read()
 
     def add(self, keys: Sequence[bytes], rows: Vector) -> None:
-        """Keep rows, here and in the file."""
+        """Add rows, in memory and in the file."""
         records = np.zeros(len(keys), dtype=self._record)
         records["key"] = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(len(keys), KEY)
         records["row"] = rows
@@ -122,7 +128,7 @@ class VectorFile:
     def _unusable(self, error: OSError) -> InvalidInput:
         return InvalidInput(
             f"The cache {self._path} cannot be used: {error.strerror}",
-            remedy=f"Name another folder with --cache or {VARIABLE}.",
+            remedy=f"Choose another folder with --cache or {VARIABLE}.",
         )
 
 
@@ -131,9 +137,74 @@ def _key(text: str, purpose: Purpose) -> bytes:
 
 
 def _checksum(record: Any) -> int:
-    # Never 0 for a record of zeros, such as the rest of a torn one that was filled up.
+    # Never 0 for a record of zeros, such as the padding after an incomplete one.
     return crc32(record["row"].tobytes(), crc32(record["key"].tobytes(), 1))
 
 
 def _unit(rows: Vector) -> Vector:
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-12))
+
+
+class RunFiles:
+    """The answers of an unfinished run: one file per recipe, one line per group.
+
+    A file name depends on everything the answers depend on, so that no other run can pick it up.
+    """
+
+    def __init__(self, folder: Path, dataset: Dataset, pipelines: Sequence[Pipeline], *dependencies: object) -> None:
+        asked = [(group.name, [one.id for one in group.questions]) for group in dataset.groups]
+        common = (dataset.checksum, asked, code_checksum(), *dependencies)
+        self._files = {
+            one.name: folder / "runs" / f"{fingerprint(common, one.name, to_data(one))}.jsonl" for one in pipelines
+        }
+        self._known = {name: _answers_in(file) for name, file in self._files.items()}
+
+    def answers(self, recipe: str, group: str) -> tuple[Answer, ...] | None:
+        """The answers of a recipe to the questions of a group, if they were kept."""
+        return self._known[recipe].get(group)
+
+    def add(self, recipe: str, group: str, answers: Sequence[Answer]) -> None:
+        """Append the answers of a recipe to the questions of a group, in one write."""
+        line = json.dumps({"group": group, "answers": [answer_to_data(one) for one in answers]})
+        file = self._files[recipe]
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("ab", buffering=0) as stream:
+                stream.write(f"\n{line}\n".encode())  # starts a new line, whatever a killed run left
+        except OSError as error:
+            raise InvalidInput(
+                f"{file} cannot be written: {error.strerror}",
+                remedy="Choose another folder with --cache.",
+            ) from None
+
+    def discard(self) -> None:
+        """Remove the files: the run is complete, or starts again."""
+        for name, file in self._files.items():
+            file.unlink(missing_ok=True)
+            self._known[name] = {}
+
+
+@cache
+def code_checksum() -> str:
+    """A checksum of the code of this package: answers of other code are not reused."""
+    root = Path(memorist.__file__).parent
+    digest = sha256()
+    for file in sorted(root.rglob("*.py")):
+        digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _answers_in(file: Path) -> dict[str, tuple[Answer, ...]]:
+    """The groups of a work file; incomplete lines are skipped."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    groups: dict[str, tuple[Answer, ...]] = {}
+    for line in lines:
+        try:
+            data = json.loads(line)
+            groups[data["group"]] = tuple(answer_from_data(one) for one in data["answers"])
+        except (ValueError, TypeError, KeyError):
+            continue
+    return groups

@@ -1,4 +1,4 @@
-"""Measures of retrieval: from rankings and judgements to figures, question by question and in sum."""
+"""Measures of retrieval: from rankings and judgements to figures, per question and on average."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question's figures; `sessions` is None where the set has none, `at_tokens` empty where none were counted."""
+    """The figures of one question; `sessions` is None if the dataset has none, `at_tokens` empty if not counted."""
 
     group: str
     question: str
@@ -40,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class MeasurePart:
-    """Means over some questions: judged by turn, judged by session, and recall against context tokens."""
+    """Means over questions: judged by turn, judged by session, and recall within a budget of context tokens."""
 
     queries: int
     turns: Figures
@@ -50,9 +50,9 @@ class MeasurePart:
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """How well a recipe knows what it does not know, where a set has questions without an answer.
+    """How well a recipe recognises questions without an answer, if the dataset has any.
 
-    `auroc` ranks by confidence (None where the recipe states none); the shares are of questions abstained from.
+    `auroc` ranks by confidence (None if the recipe has none); the others are the shares of questions abstained from.
     """
 
     auroc: float | None
@@ -62,9 +62,9 @@ class Abstention:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A recipe's figures on a dataset.
+    """The figures of a recipe on a dataset.
 
-    `overall` counts every question; `answerable` leaves out those without an answer (None where there are none).
+    `overall` counts every question; `answerable` only those with an answer (None if all have one).
     """
 
     recipe: str
@@ -79,20 +79,20 @@ class Summary:
 
     @property
     def figures(self) -> Figures:
-        """The headline figures, flat: those of `overall` by turn, with queries, latency and tokens."""
+        """The headline figures as one mapping: `overall` by turn, the number of queries, latency and tokens."""
         return {"queries": self.overall.queries, **self.overall.turns, **self.latency, "tokens": self.tokens}
 
 
 def summarise(dataset: Dataset, run: BenchRun) -> Summary:
-    """The figures of what a recipe answered; questions it was not asked do not count."""
+    """The figures of a run; questions that were not asked do not count."""
     rows = tuple(_rows(dataset, run))
     if not rows:
         raise InvalidInput(f"Recipe {run.recipe!r} answered no question", remedy="Run it on at least one question.")
     answerable = [row for row in rows if row.answerable]
     return Summary(
         recipe=run.recipe,
-        overall=part(rows),
-        answerable=part(answerable) if 0 < len(answerable) < len(rows) else None,
+        overall=means_over(rows),
+        answerable=means_over(answerable) if 0 < len(answerable) < len(rows) else None,
         types=_by_type(rows),
         latency=percentiles([row.answer.ms for row in rows]),
         stages=_by_stage(rows),
@@ -102,8 +102,8 @@ def summarise(dataset: Dataset, run: BenchRun) -> Summary:
     )
 
 
-def part(rows: Sequence[Row]) -> MeasurePart:
-    """Means over some rows, each question counting the same."""
+def means_over(rows: Sequence[Row]) -> MeasurePart:
+    """Means over rows; every question has the same weight."""
     return MeasurePart(
         queries=len(rows),
         turns=_means([row.turns for row in rows]),
@@ -113,10 +113,10 @@ def part(rows: Sequence[Row]) -> MeasurePart:
 
 
 def judge(ranked: Sequence[str], gold: Mapping[str, float], ks: Sequence[int] = KS) -> dict[str, float]:
-    """Every measure of one ranking, best first, against its gold; an id that comes again does not count again.
+    """Every measure of one ranking, best first, against its gold; repeated ids count once.
 
-    recall@k: share of the gold found; any@k, all@k: whether some, whether all of it is; mrr@k: 1 / rank of the
-    first hit. ndcg@k: DCG@k / ideal DCG@k with gain = relevance and discount log2(rank + 1), as in trec_eval and
+    recall@k: share of the gold found; any@k, all@k: whether any of it, or all of it, was found; mrr@k: 1 / rank of
+    the first hit. ndcg@k: DCG@k / ideal DCG@k with gain = relevance and discount log2(rank + 1), as in trec_eval and
     BEIR (Järvelin and Kekäläinen 2002).
     """
     relevant = {id: grade for id, grade in gold.items() if grade > 0}
@@ -136,16 +136,16 @@ def judge(ranked: Sequence[str], gold: Mapping[str, float], ks: Sequence[int] = 
 
 
 def recall_at_tokens(answer: Answer, gold: Mapping[str, float], budgets: Sequence[int] = BUDGETS) -> dict[int, float]:
-    """Share of the gold among the items whose context fits a budget of tokens."""
+    """The share of the gold among the items that fit into each token budget."""
     sizes = {budget: bisect_right(answer.tokens_at, budget) for budget in budgets}
     relevant = {id for id, grade in gold.items() if grade > 0}
     return {budget: len(relevant & set(answer.ranked[:size])) / len(relevant) for budget, size in sizes.items()}
 
 
 def abstention_auroc(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
-    """P(confidence of an answerable question > that of an unanswerable one), ties half: Mann–Whitney U / (m n)."""
+    """P(confidence of an answerable question > that of an unanswerable one), ties count ½: Mann–Whitney U / (m n)."""
     if not answerable or not unanswerable:
-        raise InvalidInput("Confidences of both kinds are needed", remedy="Use a set with unanswerable questions.")
+        raise InvalidInput("Confidences of both kinds are needed", remedy="Use a dataset with unanswerable questions.")
     low = np.sort(np.asarray(unanswerable, dtype=np.float64))
     below = np.searchsorted(low, answerable, side="left")
     not_above = np.searchsorted(low, answerable, side="right")
@@ -153,7 +153,7 @@ def abstention_auroc(answerable: Sequence[float], unanswerable: Sequence[float])
 
 
 def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
-    """`p50_ms`, `p95_ms` and `p99_ms`, interpolated linearly between the nearest two times."""
+    """`p50_ms`, `p95_ms` and `p99_ms`, with linear interpolation."""
     values = np.percentile(np.asarray(milliseconds, dtype=np.float64), PERCENTILES)
     return {f"p{percent}_ms": float(value) for percent, value in zip(PERCENTILES, values, strict=True)}
 
@@ -167,7 +167,7 @@ def _rows(dataset: Dataset, run: BenchRun) -> Iterable[Row]:
         if question is None:
             raise InvalidInput(
                 f"Group {answer.group!r} of {dataset.name} has no question {answer.question!r}",
-                remedy="Summarise a run with the dataset it was made on.",
+                remedy="Summarise a run with the dataset it was measured on.",
             )
         yield _row(question, answer, sessions[answer.group], counted=counted)
 
@@ -193,7 +193,7 @@ def _judge_sessions(ranked: Sequence[str], gold: Mapping[str, float], session_of
 
 
 def _sessions_of(group: Group) -> Mapping[str, str] | None:
-    """The session of each document, one without any standing alone; None where no document has one."""
+    """The session of each document, or its own id if it has none; None if no document has a session."""
     if all(document.session is None for document in group.documents):
         return None
     return {document.id: document.session or document.id for document in group.documents}
@@ -204,7 +204,7 @@ def _by_type(rows: Sequence[Row]) -> dict[str, MeasurePart]:
     for row in rows:
         if row.type is not None:
             types[row.type].append(row)
-    return {name: part(types[name]) for name in sorted(types)}
+    return {name: means_over(types[name]) for name in sorted(types)}
 
 
 def _by_stage(rows: Sequence[Row]) -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""The nouns of the bench: datasets with judgements, and what a recipe answered."""
+"""The data of the bench: datasets with judgements, and the answers of recipes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text to be remembered; its place in its group is its position in the talk."""
+    """A text to remember; its index in its group is its position in the conversation."""
 
     id: str
     text: str
@@ -21,9 +22,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query and the documents that answer it, by id, with how much each counts.
+    """A query and the grades of the documents that answer it, by id.
 
-    `answerable` False: the group holds no answer, though evidence of the topic may be judged.
+    `answerable` is False if the group holds no answer; documents on the topic may be judged all the same.
     """
 
     id: str
@@ -36,7 +37,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Documents that are searched together, one space, and the questions put to them."""
+    """Documents that are searched together, as one space, and the questions about them."""
 
     name: str
     documents: tuple[Document, ...]
@@ -45,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Judged data, as read from disk; the checksum names its exact content."""
+    """Judged data, as read from disk; the checksum identifies its exact content."""
 
     name: str
     groups: tuple[Group, ...]
@@ -55,9 +56,9 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a recipe returned for one question: document ids best first, and what that cost.
+    """The result of a recipe for one question: document ids, best first, with time and tokens.
 
-    `tokens_at` holds the context tokens that the first so many items took, item by item.
+    `tokens_at` holds, for each document, the context tokens up to and including its item.
     """
 
     group: str
@@ -77,3 +78,25 @@ class BenchRun:
 
     recipe: str
     answers: tuple[Answer, ...]
+
+
+def answer_to_data(answer: Answer) -> dict[str, Any]:
+    """An answer as JSON data."""
+    return {
+        "group": answer.group,
+        "question": answer.question,
+        "ranked": list(answer.ranked),
+        "ms": answer.ms,
+        "stages": dict(answer.stages),
+        "tokens": answer.tokens,
+        "tokens_at": list(answer.tokens_at),
+        "confidence": answer.confidence,
+        "abstained": answer.abstained,
+    }
+
+
+def answer_from_data(data: Mapping[str, Any]) -> Answer:
+    """The inverse of `answer_to_data`."""
+    lists: dict[str, Any] = {"ranked": tuple(data["ranked"]), "tokens_at": tuple(data["tokens_at"])}
+    fields: dict[str, Any] = {**data, **lists}
+    return Answer(**fields)

@@ -1,4 +1,4 @@
-"""What a run found out as one value, and the JSON document it is written as."""
+"""The results of a bench as one value, its JSON document, and comparisons with an earlier run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from memorist.bench.journal import answer_from_data, answer_to_data
 from memorist.bench.measures import Figures, MeasurePart, Summary, summarise
-from memorist.bench.model import BenchRun, Dataset
-from memorist.bench.runner import Setup
+from memorist.bench.model import BenchRun, Dataset, answer_from_data, answer_to_data
+from memorist.bench.space import Setup
 from memorist.bench.statistics import compare, mean_interval
 from memorist.errors import InvalidInput
 from memorist.recall.data import to_data as recipe_to_data
@@ -26,7 +25,7 @@ REPEAT = "Write the baseline with --out on the same dataset."
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One recipe's figures, with 95 % intervals for some of them and the parts that were skipped."""
+    """The figures of one recipe, with 95 % intervals for some of them, and the parts that were skipped."""
 
     summary: Summary
     intervals: Mapping[str, tuple[float, float]]
@@ -35,13 +34,13 @@ class Result:
 
     @property
     def name(self) -> str:
-        """The recipe's name."""
+        """The name of the recipe."""
         return self.summary.recipe
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A recipe less another one, question by question: the mean difference, its interval, and p of no difference."""
+    """One recipe minus another, paired by question: the mean difference, its interval and its p-value."""
 
     recipe: str
     against: str
@@ -55,7 +54,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What figures depend on, so that they can be repeated."""
+    """Everything that the figures depend on, so that they can be reproduced."""
 
     version: str
     embedder: str | None
@@ -64,11 +63,12 @@ class Conditions:
     live_queries: bool
     settings: Mapping[str, Any]
     machine: Mapping[str, Any]
+    extract: str = "rules"
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A bench: recipes on one dataset, in the order they were asked for."""
+    """The results of a bench: recipes on one dataset, in the order requested."""
 
     dataset: Dataset
     conditions: Conditions
@@ -76,10 +76,10 @@ class Results:
     comparisons: tuple[Difference, ...]
 
 
-def gather(
+def gather_results(
     dataset: Dataset, runs: Sequence[BenchRun], pipelines: Sequence[Pipeline], setup: Setup, conditions: Conditions
 ) -> Results:
-    """Figures, intervals, and the first recipe against each of the others."""
+    """Figures, intervals, and each of the other recipes compared with the first."""
     found = [_result(dataset, run, one, setup) for run, one in zip(runs, pipelines, strict=True)]
     first, *others = [one.summary for one in found]
     versus = [one for other in others for one in _compared(other, first, first.recipe)]
@@ -87,7 +87,7 @@ def gather(
 
 
 def machine() -> dict[str, Any]:
-    """Where this runs, without saying whose it is."""
+    """The machine, without anything that identifies its owner."""
     return {
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "processor": platform.machine(),
@@ -98,14 +98,14 @@ def machine() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What an earlier run answered, by recipe."""
+    """The answers of an earlier run, by recipe."""
 
     file: Path
     runs: Mapping[str, BenchRun]
 
 
 def read_baseline(file: Path, dataset: Dataset) -> Baseline:
-    """The answers in a document that `--out` wrote; refused if it was made on other data."""
+    """The answers in a document that `--out` wrote; refuses one that was measured on another dataset."""
     data = _read(file)
     if data["checksum"] != dataset.checksum:
         raise InvalidInput(
@@ -126,7 +126,7 @@ def read_baseline(file: Path, dataset: Dataset) -> Baseline:
 
 
 def against(results: Results, baseline: Baseline) -> Results:
-    """The results with each recipe compared to the baseline's of the same name, else to its first one."""
+    """The results, with each recipe compared with the baseline recipe of the same name, else with the first."""
     differences = [one for result in results.recipes for one in _against(results.dataset, result, baseline)]
     return replace(results, comparisons=(*results.comparisons, *differences))
 
@@ -141,7 +141,7 @@ def _against(dataset: Dataset, result: Result, baseline: Baseline) -> list[Diffe
 
 
 def to_data(results: Results, *, answers: bool = False) -> dict[str, Any]:
-    """The JSON document; with `answers` also every ranking, which comparing needs."""
+    """The JSON document; with `answers` it includes every ranking, which a comparison needs."""
     conditions = results.conditions
     return {
         "dataset": results.dataset.name,
@@ -151,6 +151,7 @@ def to_data(results: Results, *, answers: bool = False) -> dict[str, Any]:
         "limit": conditions.limit,
         "live_queries": conditions.live_queries,
         "settings": dict(conditions.settings),
+        "extract": conditions.extract,
         "machine": dict(conditions.machine),
         "recipes": {one.name: _result_to_data(one, answers) for one in results.recipes},
         "comparisons": [_rounded(asdict(one)) for one in results.comparisons],

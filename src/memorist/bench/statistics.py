@@ -1,6 +1,6 @@
-"""How sure a figure is: paired bootstrap intervals, and a paired test between two recipes.
+"""Confidence in a figure: paired bootstrap intervals, and a paired test between two recipes.
 
-Both treat the questions as a sample, and both are seeded: the same rows give the same answer on every run.
+Both treat the questions as a sample, and both are seeded: the same rows give the same result on every run.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ RESAMPLES = 10_000
 CONFIDENCE = 0.95
 EXACT_UP_TO = 13  # 2 ** 13 sign patterns are fewer than the random ones we would draw
 CELLS_AT_ONCE = 1 << 21  # bounds the memory of a block of resamples
-SHARED_BY = 8  # so many equal values on average make drawing their number cheaper than drawing each
-ROUNDING = 1e-9  # sums in another order may differ by this much and still be equal
+SHARED_BY = 8  # with this many equal values on average, drawing their count is cheaper than drawing each
+ROUNDING = 1e-9  # sums in a different order may differ by this much and still count as equal
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and the interval that holds it with the stated confidence."""
+    """A mean and its confidence interval."""
 
     mean: float
     low: float
@@ -36,7 +36,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the second of two paired samples has more than the first, and how likely chance alone explains it."""
+    """The difference between two paired samples, second minus first, and its p-value."""
 
     difference: Interval
     p: float
@@ -47,7 +47,7 @@ def mean_interval(
 ) -> Interval:
     """The mean with its percentile bootstrap interval (Efron 1979)."""
     if not 0 < confidence < 1 or resamples < 1:
-        raise InvalidInput("An interval needs a confidence within 0 and 1 and resamples", remedy="Try 0.95 and 10,000.")
+        raise InvalidInput("confidence must be between 0 and 1, resamples at least 1", remedy="Try 0.95 and 10,000.")
     sample = _sample(values)
     means = np.concatenate(list(_resampled_means(sample, resamples, seed)))
     low, high = np.quantile(means, ((1 - confidence) / 2, (1 + confidence) / 2))
@@ -62,7 +62,7 @@ def difference_interval(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> Interval:
-    """The mean of second − first with its interval; both are drawn question by question, so pairs stay together."""
+    """The mean of second − first with its interval; questions are resampled as pairs."""
     differences = _differences(first, second)
     return mean_interval(differences.tolist(), resamples=resamples, confidence=confidence, seed=seed)
 
@@ -72,12 +72,13 @@ def permutation_test(
 ) -> float:
     """The two-sided p-value of Fisher's paired randomisation test on the difference of means.
 
-    If recipes were alike, each question's difference could as well have the other sign: p is the share of sign
-    patterns whose sum is at least as far from 0 as the one seen. Few differences are tried in full; else patterns are
-    drawn, and p = (as far + 1) / (drawn + 1) (Smucker et al. 2007; Phipson and Smyth 2010).
+    If two recipes were equally good, the difference of each question could as well have the other sign: p is the
+    share of sign patterns whose sum is at least as far from 0 as the observed one. For few differences all patterns
+    are tried; otherwise patterns are drawn, and p = (as far + 1) / (drawn + 1) (Smucker et al. 2007; Phipson and
+    Smyth 2010).
     """
     differences = _differences(first, second)
-    differences = differences[differences != 0]  # a sign changes nothing there
+    differences = differences[differences != 0]  # the sign of 0 does not matter
     if not len(differences):
         return 1.0
     seen = abs(float(differences.sum())) - ROUNDING
@@ -90,7 +91,7 @@ def permutation_test(
 def compare(
     first: Sequence[float], second: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> Comparison:
-    """Interval and test of second − first, question by question."""
+    """The interval and the test of second − first, paired by question."""
     return Comparison(
         difference_interval(first, second, resamples=resamples, seed=seed),
         permutation_test(first, second, permutations=resamples, seed=seed),
@@ -100,7 +101,7 @@ def compare(
 def _sample(values: Sequence[float]) -> Floats:
     sample = np.asarray(values, dtype=np.float64)
     if not len(sample):
-        raise InvalidInput("There is nothing to average", remedy="Give the figures of at least one question.")
+        raise InvalidInput("There is nothing to average", remedy="Pass the figures of at least one question.")
     return sample
 
 
@@ -114,7 +115,7 @@ def _differences(first: Sequence[float], second: Sequence[float]) -> Floats:
 
 
 def _resampled_means(sample: Floats, resamples: int, seed: int) -> Iterator[Floats]:
-    """Means of samples drawn with replacement; how often a value comes that many share is drawn at once."""
+    """Means of samples drawn with replacement; for values that many questions share, counts are drawn."""
     random = np.random.default_rng(seed)
     values, counts = np.unique(sample, return_counts=True)
     shared = len(values) * SHARED_BY <= len(sample)
@@ -126,7 +127,7 @@ def _resampled_means(sample: Floats, resamples: int, seed: int) -> Iterator[Floa
 
 
 def _random_sums(differences: Floats, permutations: int, seed: int) -> Iterator[Floats]:
-    """Sums under random signs; how many of the differences of one size turn negative is drawn at once."""
+    """Sums under random signs; for differences of equal size, the number of negative ones is drawn."""
     random = np.random.default_rng(seed)
     sizes, counts = np.unique(np.abs(differences), return_counts=True)
     shared = len(sizes) * SHARED_BY <= len(differences)

@@ -150,10 +150,10 @@ def report(data: Data) -> Report:
 
 def tidying(data: Data) -> Tidying:
     """What there is to tidy, or was tidied; memories before and after are known to the server alone."""
+    from memorist.upkeep.change import Change
     from memorist.upkeep.tidy import Tidying
-    from memorist.upkeep.tidy.desk import TidyChange
 
-    changes = tuple(TidyChange(one["rule"], one["id"], one["reason"], ()) for one in data["changes"])
+    changes = tuple(Change(one["rule"], one["id"], one["reason"]) for one in data["changes"])
     return Tidying(instant(data["at"]), changes, data["run"])
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memorist.upkeep.audit import Report
     from memorist.upkeep.consolidate import Consolidation
     from memorist.upkeep.importing import Imported
-    from memorist.upkeep.reembed import Reembedding
+    from memorist.upkeep.maintenance import Reembedding
     from memorist.upkeep.tidy import Tidying
 
 
@@ -88,7 +88,7 @@ class RemoteUpkeep:
 
     def reembed(self) -> Reembedding:
         """Make new vectors of everything by the server's embedder."""
-        from memorist.upkeep.reembed import Reembedding
+        from memorist.upkeep.maintenance import Reembedding
 
         return Reembedding(**self._transport.post("/reembed", long=True))
 
@@ -114,18 +114,11 @@ class RemoteUpkeep:
         if not isinstance(path, str | Path):
             self._transport.download(what, path.write)
             return
-        place = Path(path)
-        part = place.with_name(f".{place.name}.part")
-        if place.exists() and not overwrite:
-            raise InvalidInput(
-                f"{place} is there already", remedy="Choose another name, or allow it to be overwritten."
-            )
-        try:
-            with part.open("wb") as file:
-                self._transport.download(what, file.write)
-            part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
+        from memorist.upkeep.transfer import refuse_existing, replacing
+
+        refuse_existing(Path(path), overwrite=overwrite)
+        with replacing(Path(path)) as part, part.open("wb") as file:
+            self._transport.download(what, file.write)
 
 
 def _report(events: Iterator[tuple[str, Any]], progress: Progress | None) -> IngestReport:

@@ -66,7 +66,7 @@ def open(  # the verb users expect: memorist.open
         askers=build_askers(chosen, profile, _object(llm)),
         facts=chosen.extract != "off",
         policy=Policy.of(chosen),
-        find=_finder(chosen.extract),
+        find=entity_finder(chosen.extract),
         recipe=chosen.recipe,
         recipes={name: profiled(one, profile) for name, one in recipes.items()},
         clock=clock,
@@ -96,7 +96,8 @@ def _notes_set(chosen: settings.Config, space: str, *, in_folder: bool) -> Path 
     return folder / space if in_folder else folder
 
 
-def _finder(setting: str) -> Find:
+def entity_finder(setting: str) -> Find:
+    """The function that finds names in texts, by the setting `extract`."""
     if setting == "spacy":
         from memorist.remember.extract.spacy_model import SpacyModel
 

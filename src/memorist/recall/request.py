@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, TypedDict, get_args, get_type_hints
+from typing import Any, TypedDict, cast, get_args, get_type_hints
 
 from memorist.errors import InvalidInput
 from memorist.model import Filter, Kind, RecallRequest, Situation, Tier, Verbosity, When, instant, member, within
@@ -81,8 +81,20 @@ def listing_filter(options: Filters, now: datetime) -> Filter:
     )
 
 
+def forget_filters(id: str | None, filters: Filters) -> Filters:
+    """The filters of a `forget` that are set, empty if an id is given; refuses both, and neither.
+
+    A filter that is None is not set: a caller that passes every keyword must not erase everything. Nor does
+    `include_expired` select anything by itself.
+    """
+    given = cast("Filters", {name: value for name, value in filters.items() if value is not None})
+    if (id is None) == (not given.keys() - {"include_expired"}):
+        raise InvalidInput("`forget` needs either an id or filters, not both", remedy="Pass exactly one of them.")
+    return given
+
+
 def erasure_filter(options: Filters) -> Filter:
-    """What is to be erased: everything the given keywords choose, whatever its time or classification."""
+    """The memories that `forget` erases: everything the filters select, whatever its time or classification."""
     _refuse_unknown(options, Filters)
     as_of, known_at = options.get("as_of"), options.get("known_at")
     return replace(

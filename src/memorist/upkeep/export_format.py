@@ -1,4 +1,4 @@
-"""The lines of an export."""
+"""The format of an export: lines of JSON, first a header, then one record per line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Link, Noise, Showing, instant, isoformat
 from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
-from memorist.serialize import memory_from_data, memory_to_data
+from memorist.serialize import entry_to_data, memory_from_data, memory_to_data
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -22,7 +22,7 @@ Data = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ExportHeader:
     """The first line of an export."""
 
     space: str
@@ -31,36 +31,36 @@ class Head:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-def head_of(stats: StoreStats) -> Head:
-    """The first line for a store that holds so much."""
+def header_for(stats: StoreStats) -> ExportHeader:
+    """The header of an export of a store with these statistics."""
     counts = {
         "memories": stats.memories,
         "versions": stats.versions,
         "links": stats.links,
         "entities": stats.entities,
     }
-    return Head(stats.space, stats.embedding, stats.dimension, counts)
+    return ExportHeader(stats.space, stats.embedding, stats.dimension, counts)
 
 
-def head_to_data(head: Head) -> dict[str, Any]:
-    """A first line as JSON data."""
-    embedding = head.embedding and {"generation": head.embedding, "dimension": head.dimension}
-    return {"memorist": FORMAT, "space": head.space, "embedding": embedding, "counts": dict(head.counts)}
+def header_to_data(header: ExportHeader) -> dict[str, Any]:
+    """A header as JSON data."""
+    embedding = header.embedding and {"generation": header.embedding, "dimension": header.dimension}
+    return {"memorist": FORMAT, "space": header.space, "embedding": embedding, "counts": dict(header.counts)}
 
 
-def head_from_data(data: Data) -> Head:
-    """A first line from JSON data; refuses what is no export, or one of a newer format."""
+def header_from_data(data: Data) -> ExportHeader:
+    """A header from JSON data; refuses a file that is not an export, or one of a newer format."""
     version = data.get("memorist")
     if not isinstance(version, int):
-        raise InvalidInput("it is not an export of Memorist", remedy="Give a file that `memorist export` wrote.")
+        raise InvalidInput("it is not an export of Memorist", remedy="Pass a file that `memorist export` wrote.")
     if version > FORMAT:
-        raise InvalidInput(f"it has format {version}, and this version reads {FORMAT}", remedy="Upgrade Memorist.")
+        raise InvalidInput(f"it has format {version}; this version reads up to {FORMAT}", remedy="Upgrade Memorist.")
     embedding: Data = data.get("embedding") or {}
-    return Head(data["space"], embedding.get("generation"), embedding.get("dimension"), data.get("counts", {}))
+    return ExportHeader(data["space"], embedding.get("generation"), embedding.get("dimension"), data.get("counts", {}))
 
 
 def record_to_data(record: Record) -> dict[str, Any]:
-    """A line as JSON data."""
+    """A record as JSON data."""
     match record:
         case Kept():
             return {
@@ -75,8 +75,7 @@ def record_to_data(record: Record) -> dict[str, Any]:
         case Job():
             return {"job": _job_data(record)}
         case Entry():
-            about = {"subjects": list(record.subjects), "data": dict(record.data)}
-            return {"entry": {"id": record.id, "at": isoformat(record.at), "verb": record.verb, **about}}
+            return {"entry": entry_to_data(record)}
         case Showing():
             return {"shown": [record.session, record.id, isoformat(record.at)]}
         case Noise():
@@ -84,26 +83,26 @@ def record_to_data(record: Record) -> dict[str, Any]:
 
 
 def record_from_data(data: Data, embedding: str | None) -> Record:
-    """A line from JSON data; its vectors are of the embedding generation that the first line names."""
-    sort = next((name for name in READERS if name in data), None)
-    if sort is None:
-        raise InvalidInput(f"it holds nothing that is known ({', '.join(data)[:80]})", remedy="Upgrade Memorist.")
-    if sort == "memory":
+    """A record from JSON data; its vectors are of the embedding generation that the header names."""
+    if "memory" in data:
         return Kept(
             memory_from_data(data["memory"]),
             _unpacked(data.get("vectors", {}), embedding),
             tuple(map(_job, data.get("jobs", ()))),
         )
-    return READERS[sort](data[sort])
+    kind = next((name for name in READERS if name in data), None)
+    if kind is None:
+        raise InvalidInput(f"unknown kind of record ({', '.join(data)[:80]})", remedy="Upgrade Memorist.")
+    return READERS[kind](data[kind])
 
 
 def to_line(data: Data) -> bytes:
-    """Data as a line."""
+    """JSON data as a line."""
     return (json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "surrogatepass")
 
 
 def from_line(line: bytes) -> dict[str, Any]:
-    """Data from a line."""
+    """JSON data from a line."""
     value: object = json.loads(line.decode("utf-8", "surrogatepass"))
     if not isinstance(value, dict):
         raise ValueError("it is not a JSON object")
@@ -124,31 +123,12 @@ def _entity(data: Any) -> Entity:
     return Entity(id, name, kind, tuple(aliases))
 
 
-def _link(data: Any) -> Link:
-    source, relation, target, weight = data
-    return Link(source, relation, target, weight)
-
-
-def _entry(data: Any) -> Entry:
-    return Entry(data["id"], instant(data["at"]), data["verb"], tuple(data["subjects"]), data["data"])
-
-
-def _shown(data: Any) -> Showing:
-    session, id, at = data
-    return Showing(session, id, instant(at))
-
-
-def _memory(data: Any) -> Kept:
-    return Kept(memory_from_data(data))
-
-
 READERS: Mapping[str, Callable[[Any], Record]] = {
-    "memory": _memory,
     "entity": _entity,
-    "link": _link,
+    "link": lambda data: Link(*data),
     "job": _job,
-    "entry": _entry,
-    "shown": _shown,
+    "entry": lambda data: Entry(data["id"], instant(data["at"]), data["verb"], tuple(data["subjects"]), data["data"]),
+    "shown": lambda data: Showing(data[0], data[1], instant(data[2])),
     "noise": Noise,
 }
 
@@ -163,7 +143,7 @@ def _unpacked(data: Data, embedding: str | None) -> Vectors:
     if not data:
         return {}
     if embedding is None:
-        raise InvalidInput("it has vectors, and the first line names no embedding", remedy="Export it again.")
+        raise InvalidInput("it has vectors, and the header names no embedding", remedy="Export it again.")
 
     def vector(text: str) -> Vector:
         return np.frombuffer(b64decode(text, validate=True), "<f2").astype(np.float32)

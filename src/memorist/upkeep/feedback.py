@@ -1,32 +1,34 @@
-"""Feedback: what a recalled memory was worth, told by whoever used it; it moves ranking within bounds."""
+"""Feedback and invalidation: the user says what a recalled memory was worth, or that it is no longer true."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, Recall, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.fact_updates import DOUBTED, UNDONE, changes
-from memorist.upkeep.invalidate import ending, entry_id
-from memorist.upkeep.undo import EVERY_ENTRY
+from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of
+from memorist.remember.fact_updates import DOUBTED, UNDONE, settle
+from memorist.remember.gates.verdict import flagged
+from memorist.remember.timeline import Claim
+from memorist.upkeep.change import CLAIM, EVERY_ENTRY, SLOT, Change, ended, retracted
 
 Verdict = Literal["useful", "wrong", "outdated", "hide"]
-VERB, JUDGED = "feedback", "judged"
-"""The verbs of the journal's entries: about the memory, and about the recall that gave it."""
+FEEDBACK, JUDGED, INVALIDATE = "feedback", "judged", "invalidate"
+"""The verbs of the journal entries: feedback on a memory, the recall that returned it, and invalidation."""
 MOST = 5.0
-"""How far feedback moves a memory's relevance from 0, either way."""
+"""The bound of a memory's relevance under feedback, in either direction."""
 DOUBT = 0.25
-"""How much a memory's confidence falls each time it is called wrong; not below 0."""
+"""How much each "wrong" lowers a memory's confidence; not below 0."""
 HIDDEN = "hidden"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The recall that feedback is about: its question, moment and the ids it gave."""
+class RecallSeen:
+    """The recall that feedback is about: its query, its time and the ids it returned."""
 
     id: str
     query: str
@@ -36,7 +38,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRecall:
-    """A question that somebody asked, what the recall gave, and what of it was called useful or wrong."""
+    """A query, the ids that the recall returned, and those that were called useful or wrong."""
 
     query: str
     at: datetime
@@ -45,29 +47,27 @@ class JudgedRecall:
     wrong: frozenset[str]
 
 
-def asked(recall: Recall | Mapping[str, Any]) -> Asked:
-    """What feedback keeps of a recall, given as such or as the JSON of one."""
+def recall_seen(recall: Recall | Mapping[str, Any]) -> RecallSeen:
+    """What feedback keeps of a recall, given as a `Recall` or as its JSON."""
     if isinstance(recall, Recall):
-        return Asked(recall.id, recall.query, recall.now, tuple(item.memory.id for item in recall.items))
+        return RecallSeen(recall.id, recall.query, recall.now, tuple(item.memory.id for item in recall.items))
     try:
         ids = tuple(str(item["id"]) for item in recall["items"])
-        return Asked(str(recall["id"]), str(recall["query"]), instant(recall["now"]), ids)
+        return RecallSeen(str(recall["id"]), str(recall["query"]), instant(recall["now"]), ids)
     except (KeyError, TypeError):
-        raise InvalidInput(
-            "The recall has not the form of one", remedy="Give a Recall, or the JSON that `recall --json` prints."
-        ) from None
+        raise InvalidInput("Invalid recall", remedy="Pass a Recall, or the JSON that `recall --json` prints.") from None
 
 
-def feedback(store: Store, id: str, verdict: str, now: datetime, recall: Asked | None = None) -> Memory:
-    """Move a memory by a verdict, and keep the question that it was given for, if that is told."""
+def feedback(store: Store, id: str, verdict: str, now: datetime, recall: RecallSeen | None = None) -> Memory:
+    """Apply a verdict to a memory; if the recall that returned it is given, keep its query too."""
     if verdict not in get_args(Verdict):
-        raise InvalidInput(f"{verdict!r} is no verdict", remedy=f"Choose {', '.join(get_args(Verdict))}.")
+        raise InvalidInput(f"Unknown verdict {verdict!r}", remedy=f"Choose {', '.join(get_args(Verdict))}.")
     if recall is not None and id not in recall.ids:
-        raise InvalidInput(f"That recall did not give {id!r}", remedy="Give feedback without it.")
+        raise InvalidInput(f"That recall did not return {id!r}", remedy="Give feedback without it.")
 
     def plan(reader: Reader) -> Batch:
-        batch = _moved(reader, id, cast("Verdict", verdict), now)
-        judged = [] if recall is None else [_judged(batch.journal[0], verdict, recall)]
+        batch = _judge(reader, id, cast("Verdict", verdict), now)
+        judged = [] if recall is None else [_judged_entry(batch.journal[0], verdict, recall)]
         return replace(batch, journal=[*batch.journal, *judged])
 
     store.update(plan)
@@ -75,8 +75,8 @@ def feedback(store: Store, id: str, verdict: str, now: datetime, recall: Asked |
 
 
 def judged(store: Store) -> Iterator[JudgedRecall]:
-    """Every recall that feedback was given on and that was not undone, the oldest first; for benchmarks."""
-    undone = {entry.id for entry in store.journal(VERB, limit=EVERY_ENTRY) if UNDONE in entry.data}
+    """Every recall with feedback that was not undone, oldest first; benchmarks use it."""
+    undone = {entry.id for entry in store.journal(FEEDBACK, limit=EVERY_ENTRY) if UNDONE in entry.data}
     recalls: dict[str, list[Entry]] = {}
     for entry in reversed(store.journal(JUDGED, limit=EVERY_ENTRY)):
         if entry.data["feedback"] not in undone:
@@ -90,20 +90,18 @@ def judged(store: Store) -> Iterator[JudgedRecall]:
         yield JudgedRecall(data["query"], instant(data["at"]), tuple(data["shown"]), useful, wrong)
 
 
-def _moved(reader: Reader, id: str, verdict: Verdict, now: datetime) -> Batch:
-    memory = reader.get([id]).get(id)
-    if memory is None:
-        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
-    told: dict[str, Any] = {"verdict": verdict, "reason": f"{id} was called {verdict}"}
+def _judge(reader: Reader, id: str, verdict: Verdict, now: datetime) -> Batch:
+    memory = _existing(reader, id)
+    reason = f"{id} was called {verdict}"
+    entry = _entry(reader, FEEDBACK, id, now, {"verdict": verdict, "reason": reason})
     if verdict == "outdated":
-        return ending(reader, id, max(now, memory.times.valid_from), now, verb=VERB, more=told)
-    after = _MOVES[verdict](memory, now)
-    entry = Entry(entry_id(reader, VERB, id, now), now, VERB, (id,), {**told, **changes([(memory, after)])})
-    return Batch(revised=[after], journal=[entry])
+        return _end(reader, memory, max(now, memory.times.valid_from), now, entry)
+    after = _VERDICTS[verdict](memory, now)
+    return Change(verdict, id, reason, ((memory, after),)).batch(entry)
 
 
-def _judged(entry: Entry, verdict: str, recall: Asked) -> Entry:
-    """The question and all ids that it was answered with: erasing any of them erases this entry."""
+def _judged_entry(entry: Entry, verdict: str, recall: RecallSeen) -> Entry:
+    """Records the query and all ids that the recall returned; erasing any of them erases this entry."""
     data = {
         "feedback": entry.id,
         "memory_id": entry.subjects[0],
@@ -122,25 +120,97 @@ def _useful(memory: Memory, now: datetime) -> Memory:
 
 def _wrong(memory: Memory, now: datetime) -> Memory:
     worth = memory.worth
-    lowered = replace(
-        worth,
-        relevance=max(-MOST, worth.relevance - 1),
-        confidence=max(0.0, worth.confidence - DOUBT),
-        flags=_flagged(worth.flags, DOUBTED),
-    )
-    return replace(memory, worth=lowered)
+    relevance, confidence = max(-MOST, worth.relevance - 1), max(0.0, worth.confidence - DOUBT)
+    return flagged(replace(memory, worth=replace(worth, relevance=relevance, confidence=confidence)), DOUBTED)
 
 
 def _hide(memory: Memory, now: datetime) -> Memory:
-    """Taken back: no recall sees it, unless it asks for what was known before."""
+    """Retracted: only a recall that asks for an earlier state of knowledge returns it."""
     if memory.times.retracted_at is not None:
         raise InvalidInput(f"{memory.id!r} is hidden already", remedy="There is nothing left to hide.")
-    worth = replace(memory.worth, flags=_flagged(memory.worth.flags, HIDDEN))
-    return replace(memory, worth=worth, times=replace(memory.times, retracted_at=now))
+    return flagged(retracted(memory, now), HIDDEN)
 
 
-def _flagged(flags: tuple[str, ...], flag: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*flags, flag)))
+_VERDICTS: Mapping[str, Callable[[Memory, datetime], Memory]] = {"useful": _useful, "wrong": _wrong, "hide": _hide}
 
 
-_MOVES: Mapping[str, Callable[[Memory, datetime], Memory]] = {"useful": _useful, "wrong": _wrong, "hide": _hide}
+def invalidate(store: Store, id: str, at: datetime, now: datetime, superseded_by: str | None = None) -> Memory:
+    """End a memory's validity at a moment, as known from now on; a fact is denied from then on.
+
+    The memory stays in its history. Invalidating it again is an error.
+    """
+
+    def plan(reader: Reader) -> Batch:
+        reason = f"invalidated {id} at {isoformat(at)}"
+        entry = _entry(reader, INVALIDATE, id, now, {"reason": reason})
+        return _end(reader, _existing(reader, id), at, now, entry, superseded_by)
+
+    store.update(plan)
+    return store.get([id])[id]
+
+
+def _end(
+    reader: Reader, memory: Memory, at: datetime, now: datetime, entry: Entry, superseded_by: str | None = None
+) -> Batch:
+    """The batch that ends a memory, with its journal entry."""
+    _check_can_end(memory, at, now)
+    if memory.fact is not None and CLAIMS in memory.metadata:
+        return _deny(reader, memory, at, now, superseded_by, entry)
+    if superseded_by is not None and not reader.get([superseded_by]):
+        raise NotFound(f"There is no memory {superseded_by!r}", remedy="Pass the id of the memory that came after.")
+    after = ended(memory, at, now, superseded_by)
+    return Change(entry.verb, memory.id, entry.data["reason"], ((memory, after),)).batch(entry)
+
+
+def _existing(reader: Reader, id: str) -> Memory:
+    memory = reader.get([id]).get(id)
+    if memory is None:
+        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+    return memory
+
+
+def _entry(reader: Reader, verb: str, id: str, now: datetime, data: Mapping[str, Any]) -> Entry:
+    """The next journal entry of a verb about a memory; two at the same moment have different ids."""
+    earlier = len(reader.journal(verb, id, limit=10_000))
+    return Entry(fingerprint(verb, id, now, earlier), now, verb, (id,), data)
+
+
+def _check_can_end(memory: Memory, at: datetime, now: datetime) -> None:
+    id, times = memory.id, memory.times
+    end = times.valid_to if times.retracted_at is None else times.retracted_at
+    if end is not None:
+        raise InvalidInput(f"{id!r} ended on {isoformat(end)}", remedy="A memory that has ended cannot end again.")
+    if at < times.valid_from:
+        raise InvalidInput(
+            f"{id!r} became true on {isoformat(times.valid_from)}, after {isoformat(at)}",
+            remedy="Pass a later moment, or forget the memory if it was never true.",
+        )
+    if times.ingested_at > now:
+        raise InvalidInput(f"{id!r} is not known yet", remedy="Check the clock.")
+
+
+def _deny(
+    reader: Reader, memory: Memory, at: datetime, now: datetime, superseded_by: str | None, entry: Entry
+) -> Batch:
+    """Add the claim that a fact no longer holds; settling its timeline does the rest."""
+    fact, worth = memory.fact, memory.worth
+    assert fact is not None
+    if superseded_by is not None:
+        raise InvalidInput(
+            "A fact is superseded by another value of it", remedy="Write that value with relate(); it ends this one."
+        )
+    claim = Claim(
+        value=fact.object,
+        since=at,
+        known=now,
+        negated=True,
+        text=memory.text,
+        confidence=worth.confidence,
+        trust=worth.trust,
+        classification=worth.classification,
+        expires_at=memory.times.expires_at,
+    )
+    slot = slot_of(fact, memory.scope)
+    data = {**entry.data, CLAIM: claim_to_data(claim), SLOT: asdict(slot)}
+    batch = settle({slot: [claim]}, reader).batch(reader)
+    return replace(batch, journal=[replace(entry, data=data)])

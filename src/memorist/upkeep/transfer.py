@@ -1,4 +1,4 @@
-"""Export, and moving between stores."""
+"""Export a store, and move its content into another store."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import hashlib
 import io
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
 from memorist.errors import InvalidInput, StoreError
 from memorist.ports import Kept, Progress, Record, Store, StoreStats
-from memorist.upkeep.export_format import Head, head_of, head_to_data, record_to_data, to_line
+from memorist.upkeep.export_format import ExportHeader, header_for, header_to_data, record_to_data, to_line
 from memorist.upkeep.importing import import_
 
 PROGRESS_EVERY = 256
@@ -22,72 +22,71 @@ PROGRESS_EVERY = 256
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export holds: its first line, and how many lines there are."""
+    """The header of an export, and its number of lines."""
 
-    head: Head
+    head: ExportHeader
     lines: int
 
 
 def export(
     store: Store, to: str | os.PathLike[str] | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
 ) -> Exported:
-    """Write all of a store as of one moment; a file appears whole or not at all."""
+    """Write a consistent snapshot of a store; a file appears complete or not at all."""
     if not isinstance(to, str | os.PathLike):
         return _write(store, to, progress)
     path = Path(to)
     refuse_existing(path, overwrite=overwrite)
+    with replacing(path) as part, part.open("wb") as file:
+        return _write(store, file, progress)
+
+
+@contextmanager
+def replacing(path: Path, *, remedy: str = "Choose another folder, or free some space.") -> Generator[Path]:
+    """Yield the name of a temporary file, which replaces `path` atomically if the block succeeds."""
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
-        with part.open("wb") as file:
-            exported = _write(store, file, progress)
-            file.flush()
-            os.fsync(file.fileno())
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
         part.replace(path)
     except OSError as error:
-        raise StoreError(
-            f"{path} cannot be written ({error.strerror})", remedy="Choose another place, or free some space."
-        ) from error
+        raise StoreError(f"{path} cannot be written ({error.strerror})", remedy=remedy) from error
     finally:
-        part.unlink(missing_ok=True)
-    return exported
+        for suffix in ("", "-wal", "-shm", "-journal"):  # SQLite's own files, if it wrote the part
+            part.with_name(part.name + suffix).unlink(missing_ok=True)
 
 
 def refuse_existing(path: Path, *, overwrite: bool) -> None:
-    """Refuse a path that is a folder, or a file that may not be overwritten."""
+    """Refuse a path that is a folder, or an existing file unless `overwrite` is set."""
     if path.is_dir():
-        raise InvalidInput(f"{path} is a folder", remedy="Give the path of a file in it.")
+        raise InvalidInput(f"{path} is a folder", remedy="Pass the path of a file in it.")
     if path.exists() and not overwrite:
-        raise InvalidInput(f"{path} is there already", remedy="Choose another name, or allow it to be overwritten.")
+        raise InvalidInput(f"{path} exists already", remedy="Choose another name, or allow it to be overwritten.")
 
 
 def _write(store: Store, to: IO[bytes], progress: Progress | None) -> Exported:
     with closing(store.records()) as records:
-        head = head_of(cast("StoreStats", next(records)))
-        to.write(to_line(head_to_data(head)))
-        lines, told = 1, 0
+        head = header_for(cast("StoreStats", next(records)))
+        to.write(to_line(header_to_data(head)))
+        lines, memories = 1, 0
         for record in cast("Iterator[Record]", records):
             to.write(to_line(record_to_data(record)))
             lines += 1
-            told += isinstance(record, Kept)
-            if told == PROGRESS_EVERY:
-                told = _tell(progress, told)
-        _tell(progress, told)
+            memories += isinstance(record, Kept)
+            if progress is not None and isinstance(record, Kept) and memories % PROGRESS_EVERY == 0:
+                progress(PROGRESS_EVERY)
+        if progress is not None and memories % PROGRESS_EVERY:
+            progress(memories % PROGRESS_EVERY)
     return Exported(head, lines)
 
 
-def _tell(progress: Progress | None, count: int) -> int:
-    if progress is not None and count:
-        progress(count)
-    return 0
-
-
 IN_MEMORY = 64 * 1024 * 1024
-"""Bytes of an export above which it waits in a temporary file."""
+"""Bytes above which an export is buffered in a temporary file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What was moved: how much of it is new there, and the checksum of the content that both now have."""
+    """How many memories were moved, how many are new in the target, and the checksum that both stores now have."""
 
     memories: int
     added: int
@@ -96,17 +95,17 @@ class Moved:
 
 
 def move(source: Store, target: Store, *, progress: Progress | None = None) -> Moved:
-    """Copy everything a store holds, as of one moment, into one that is empty or holds a part of it.
+    """Copy a snapshot of a store into one that is empty or holds a part of it.
 
-    What is there already adds nothing, so a move that was interrupted is run again. At the end the counts and the
-    checksums of both must agree, else StoreError.
+    Records that the target has already are skipped, so an interrupted move can simply be run again. Raises StoreError
+    unless the counts and checksums of both stores agree in the end.
     """
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as lines:
-        sent = _Summed(lines)
+        sent = _ChecksumFile(lines)
         exported = export(source, cast("IO[bytes]", sent))
         lines.seek(0)
         imported = import_(target, cast("IO[bytes]", lines), progress=progress)
-    arrived = _Summed(io.BytesIO(), keep=False)
+    arrived = _ChecksumFile(io.BytesIO(), keep=False)
     check = export(target, cast("IO[bytes]", arrived))
     if (check.lines, arrived.checksum) != (exported.lines, sent.checksum):
         raise _differing(exported, check)
@@ -114,8 +113,8 @@ def move(source: Store, target: Store, *, progress: Progress | None = None) -> M
     return Moved(counts["memories"] + counts["versions"], imported.added, imported.known, sent.checksum)
 
 
-class _Summed:
-    """A file whose lines after the first are summed up, in whatever order they come."""
+class _ChecksumFile:
+    """A file that computes a checksum of its lines after the first; the order of the lines does not matter."""
 
     def __init__(self, file: IO[bytes] | tempfile.SpooledTemporaryFile[bytes], *, keep: bool = True) -> None:
         self._file = file
@@ -124,7 +123,7 @@ class _Summed:
         self._sum = 0
 
     def write(self, line: bytes) -> int:
-        """Take a line; the first tells the space and is not part of the content."""
+        """Write a line; the first one, the header, does not count."""
         if not self._first:
             self._sum += int.from_bytes(hashlib.sha256(line).digest(), "big")
         self._first = False
@@ -132,17 +131,17 @@ class _Summed:
 
     @property
     def checksum(self) -> str:
-        """The sum of the SHA-256 of all lines, modulo 2²⁵⁶."""
+        """The sum of the SHA-256 digests of all lines, modulo 2²⁵⁶."""
         return f"{self._sum % 2**256:064x}"
 
 
 def _differing(sent: Exported, arrived: Exported) -> StoreError:
     counted = ", ".join(
-        f"{arrived.head.counts.get(sort, 0):,} {sort} for {number:,}"
-        for sort, number in sent.head.counts.items()
-        if arrived.head.counts.get(sort, 0) != number
+        f"{arrived.head.counts.get(kind, 0):,} {kind} for {number:,}"
+        for kind, number in sent.head.counts.items()
+        if arrived.head.counts.get(kind, 0) != number
     )
     return StoreError(
-        f"What is there now is not what was moved ({counted or 'the same counts, and another content'})",
-        remedy="Move into an empty space; to join two memories, export the one and import it into the other.",
+        f"The target differs from the source ({counted or 'same counts, different content'})",
+        remedy="Move into an empty space; to merge two memories, export one and import it into the other.",
     )

@@ -1,47 +1,44 @@
-"""Judged data for the bench: read from disk in one of three layouts, or fetched by name."""
+"""Datasets of the bench: read from disk in one of three layouts or from a space, or downloaded by name."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 from memorist.bench.datasets import beir, conversations, known
 from memorist.bench.datasets.known import KNOWN, KnownSet, fetch
-from memorist.bench.datasets.reading import (
-    broken,
-    checksum,
-    dataset,
-    from_space,
-    json_document,
-    load_space,
-    objects,
-    read,
-)
-from memorist.bench.model import Dataset
+from memorist.bench.datasets.reading import broken, checksum, dataset, json_document, objects, read_bytes
+from memorist.bench.model import Dataset, Document, Group, Question
+from memorist.engine.open import open_store
 from memorist.errors import InvalidInput
+from memorist.model import Filter, Kind, Memory, isoformat
+from memorist.upkeep.feedback import JudgedRecall, judged
 
 __all__ = ["KNOWN", "KnownSet", "fetch", "fetched_sets", "from_space", "load"]
 
 
 def load(where: str | Path, *, qrels: str | None = None) -> Dataset:
-    """A folder in BEIR's layout, LoCoMo's or LongMemEval's own file, a space's file, or a known public set by its name.
+    """A folder in BEIR's layout, a LoCoMo or LongMemEval file, the file of a space, or a known public set by name.
 
-    What exists on disk goes before a name; `qrels` names another file of judgements in a BEIR folder.
+    A path that exists takes precedence over a name; `qrels` selects another file of judgements in a BEIR folder.
     """
     path = Path(where)
     if path.is_dir():
-        return beir.load(path, qrels=qrels)
+        return beir.load_beir(path, qrels=qrels)
     if path.is_file():
-        return load_space(path) if _is_space(path) else _load_file(path)
+        return _load_space(path) if _is_space(path) else _load_file(path)
     if str(where) in known.KNOWN:
         return load(fetch(str(where), fetched_sets()))
     raise InvalidInput(
         f"There is no dataset at {path}",
-        remedy=f"Give a folder, a JSON file, or one of the known sets: {', '.join(known.KNOWN)}.",
+        remedy=f"Pass a folder, a JSON file, or one of the known sets: {', '.join(known.KNOWN)}.",
     )
 
 
 def fetched_sets() -> Path:
-    """The folder that known sets are fetched into."""
+    """The folder of downloaded sets."""
     from platformdirs import user_cache_path
 
     return user_cache_path("memorist") / "datasets"
@@ -53,7 +50,7 @@ def _is_space(path: Path) -> bool:
 
 
 def _load_file(path: Path) -> Dataset:
-    content = read(path)
+    content = read_bytes(path)
     records = objects(json_document(path, content), str(path))
     keys = set(records[0].values) if records else set[str]()
     if "haystack_sessions" in keys:
@@ -61,5 +58,53 @@ def _load_file(path: Path) -> Dataset:
     elif {"conversation", "qa"} <= keys:
         groups = conversations.locomo_groups(records)
     else:
-        raise broken(path, "this is neither LoCoMo's nor LongMemEval's list of records")
+        raise broken(path, "this is neither a LoCoMo nor a LongMemEval file")
     return dataset(path.stem, groups, checksum([content]), path)
+
+
+EVERYTHING = 10_000_000
+TOLD = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL)
+"""Kinds of memories that somebody told; derived memories are derived again."""
+
+
+def _load_space(path: Path) -> Dataset:
+    """The memories of a space, judged by the feedback on recalls."""
+    store = open_store(str(path), None)
+    try:
+        page = store.scan(Filter(kinds=TOLD), EVERYTHING)
+        memories = [one for one in page.items if one.fact is None and one.version_of is None]
+        recalls = [one for one in judged(store) if one.useful]
+    finally:
+        store.close()
+    if not recalls:
+        raise InvalidInput(f"{path} has no feedback on recalls", remedy="Give some: feedback(id, 'useful', recall).")
+    return from_space(path.stem, memories, recalls)
+
+
+def from_space(name: str, memories: Iterable[Memory], recalls: Iterable[JudgedRecall]) -> Dataset:
+    """One group with all memories, in the order they were told; recalls whose useful memories are gone are left out."""
+    told = sorted(memories, key=lambda memory: (memory.times.ingested_at, memory.origin.position or 0, memory.id))
+    ids = {memory.id for memory in told}
+    questions = tuple(
+        Question(f"recall-{number}", recall.query, {id: 1.0 for id in sorted(recall.useful & ids)}, at=recall.at)
+        for number, recall in enumerate(recalls, 1)
+        if recall.useful & ids
+    )
+    group = Group(name, tuple(_document(memory) for memory in told), questions)
+    return dataset(name, [group], checksum(_content(group)), None)
+
+
+def _document(memory: Memory) -> Document:
+    return Document(memory.id, memory.text, memory.times.ingested_at, memory.origin.speaker, memory.origin.session)
+
+
+def _content(group: Group) -> Iterable[bytes]:
+    for one in group.documents:
+        yield _line(one.id, one.text, one.at, one.speaker, one.session)
+    for one in group.questions:
+        yield _line(one.id, one.text, one.at, *one.gold)
+
+
+def _line(*parts: str | datetime | None) -> bytes:
+    written = [isoformat(part) if isinstance(part, datetime) else part for part in parts]
+    return json.dumps(written, ensure_ascii=False).encode() + b"\n"

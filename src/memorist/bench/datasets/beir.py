@@ -1,7 +1,7 @@
 """BEIR's layout: `corpus.jsonl`, `queries.jsonl`, and judgements in `qrels.tsv` or `qrels/*.tsv` (Thakur et al. 2021).
 
-`metadata.group` separates spaces; `at`, `speaker` and `session` of a document and `at`, `type` and `answerable` of a
-query are used where present.
+`metadata.group` separates spaces. The optional metadata `at`, `speaker` and `session` of a document, and `at`, `type`
+and `answerable` of a query, are used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 
 from memorist.bench.datasets.conversations import UNANSWERABLE
-from memorist.bench.datasets.reading import RowFields, broken, checksum, dataset, json_lines, lines, read
+from memorist.bench.datasets.reading import RowFields, broken, checksum, dataset, json_lines, numbered_lines, read_bytes
 from memorist.bench.model import Dataset, Document, Group, Question
 from memorist.errors import InvalidInput
 from memorist.model import instant
@@ -25,10 +25,10 @@ Questions = Mapping[str, tuple[str, Question]]
 Gold = Mapping[str, Mapping[str, float]]
 
 
-def load(folder: Path, *, qrels: str | None = None) -> Dataset:
-    """A folder in BEIR's layout; `qrels` names the file of judgements to use where there are several."""
+def load_beir(folder: Path, *, qrels: str | None = None) -> Dataset:
+    """Load a folder in BEIR's layout; `qrels` selects the file of judgements if there are several."""
     files = (folder / CORPUS, folder / QUERIES, _qrels_file(folder, qrels))
-    contents = [read(file) for file in files]
+    contents = [read_bytes(file) for file in files]
     documents = _documents(files[0], contents[0])
     questions = _questions(files[1], contents[1])
     gold = _gold(files[2], contents[2], documents, questions)
@@ -49,7 +49,7 @@ def _qrels_file(folder: Path, name: str | None) -> Path:
         return test
     raise InvalidInput(
         f"{folder / 'qrels'} holds several files and none is test.tsv",
-        remedy=f"Say which is meant: {', '.join(split.name for split in splits)}.",
+        remedy=f"Choose one: {', '.join(split.name for split in splits)}.",
     )
 
 
@@ -66,7 +66,7 @@ def _documents(file: Path, data: bytes) -> Documents:
         )
         documents[document.id] = (metadata.optional_text("group") or ONE_GROUP, document)
     if not documents:
-        raise broken(file, "there is no document")
+        raise broken(file, "there are no documents")
     return documents
 
 
@@ -94,14 +94,14 @@ def _questions(file: Path, data: bytes) -> Questions:
         )
         questions[question.id] = (metadata.optional_text("group") or ONE_GROUP, question)
     if not questions:
-        raise broken(file, "there is no query")
+        raise broken(file, "there are no queries")
     return questions
 
 
 def _new_id(row: RowFields, known: Mapping[str, object]) -> str:
     id = row.text("_id")
     if id in known:
-        raise broken(row.place, f"the _id {id!r} has been used before")
+        raise broken(row.place, f"duplicate _id {id!r}")
     return id
 
 
@@ -114,17 +114,17 @@ def _gold(file: Path, data: bytes, documents: Documents, questions: Questions) -
             raise broken(place, f"{CORPUS} has no document {document!r}")
         groups = questions[query][0], documents[document][0]
         if groups[0] != groups[1]:
-            raise broken(place, f"query {query!r} is of group {groups[0]!r}, document {document!r} of {groups[1]!r}")
+            raise broken(place, f"query {query!r} is in group {groups[0]!r}, document {document!r} in {groups[1]!r}")
         if gold.setdefault(query, {}).setdefault(document, score) != score:
-            raise broken(place, f"query {query!r} and document {document!r} have been judged before, and differently")
+            raise broken(place, f"conflicting judgements of query {query!r} and document {document!r}")
     return gold
 
 
 def _judgements(file: Path, data: bytes) -> Iterator[tuple[str, str, str, float]]:
-    for number, (place, line) in enumerate(lines(file, data)):
+    for number, (place, line) in enumerate(numbered_lines(file, data)):
         cells = line.split("\t")
         if len(cells) != 3:
-            raise broken(place, f"a judgement has three cells between tabs, this line has {len(cells)}")
+            raise broken(place, f"a judgement has three cells separated by tabs, this line has {len(cells)}")
         query, document, score = (cell.strip() for cell in cells)
         if number == 0 and score.lower() == "score":
             continue
@@ -142,7 +142,7 @@ def _score(written: str, place: str) -> float:
 
 
 def _groups(documents: Documents, questions: Questions, gold: Gold) -> Iterator[Group]:
-    """Groups in the order of the corpus; a query without a relevant document is left out."""
+    """Groups in the order of the corpus; queries without a relevant document are left out."""
     kept: dict[str, tuple[list[Document], list[Question]]] = {}
     for group, document in documents.values():
         kept.setdefault(group, ([], []))[0].append(document)

@@ -1,4 +1,4 @@
-"""The LoCoMo and LongMemEval formats."""
+"""The file formats of LoCoMo and LongMemEval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVIDENCE = lazy(r"D:?(\d+):(\d+)")
 
 
 def locomo_groups(records: Sequence[RowFields]) -> Iterator[Group]:
-    """One group for each conversation."""
+    """One group per conversation."""
     return (_locomo_group(record) for record in records)
 
 
@@ -25,7 +25,7 @@ def _locomo_group(record: RowFields) -> Group:
     documents: dict[str, Document] = {}
     for document in _documents(name, record.object("conversation")):
         if document.id in documents:
-            raise broken(record.place, f"the turn {document.id!r} comes twice")
+            raise broken(record.place, f"duplicate turn {document.id!r}")
         documents[document.id] = document
     questions = (
         _question(f"{name}/q{number}", asked, _gold(name, asked, documents))
@@ -59,13 +59,13 @@ def _gold(name: str, asked: RowFields, documents: Mapping[str, Document]) -> dic
 def _question(id: str, asked: RowFields, gold: Mapping[str, float]) -> Question:
     category = asked.values.get("category")
     if not isinstance(category, int) or category not in TYPES:
-        raise broken(asked.place, f"the category {category!r} is none of {', '.join(map(str, TYPES))}")
+        raise broken(asked.place, f"unknown category {category!r}, not one of {', '.join(map(str, TYPES))}")
     kind = TYPES[category]
     return Question(id, asked.text("question"), gold, type=kind, answerable=kind != UNANSWERABLE)
 
 
 def _locomo_moment(written: str) -> datetime:
-    """Such as `1:56 pm on 8 May, 2023`."""
+    """Parses times such as `1:56 pm on 8 May, 2023`."""
     return datetime.strptime(written.strip(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
 
 
@@ -74,7 +74,7 @@ WEEKDAY = lazy(r"\s*\(\w+\)")
 
 
 def longmemeval_groups(records: Sequence[RowFields]) -> Iterator[Group]:
-    """One group for each question with a marked turn: its history is its own."""
+    """One group per question: each has its own history. Questions that have no answer are left out."""
     for record in records:
         if not record.text("question_id").endswith(ABSTENTION):
             yield _longmemeval_group(record)
@@ -112,10 +112,10 @@ def _turns(name: str, record: RowFields) -> Iterator[tuple[Document, bool]]:
 
 
 def _sessions(record: RowFields) -> list[tuple[int, datetime, str, list[RowFields]]]:
-    """Number in the file, date, id and turns of each session, the earliest first."""
+    """The number in the file, date, id and turns of each session, earliest first."""
     columns = [record.items(name) for name in ("haystack_dates", "haystack_session_ids", "haystack_sessions")]
     if len({len(column) for column in columns}) > 1:
-        raise broken(record.place, "there are not as many dates and ids as sessions")
+        raise broken(record.place, "the numbers of dates, ids and sessions differ")
     sessions = [
         (
             number,
@@ -129,5 +129,5 @@ def _sessions(record: RowFields) -> list[tuple[int, datetime, str, list[RowField
 
 
 def _longmemeval_moment(written: str) -> datetime:
-    """Such as `2023/05/20 (Sat) 02:21`."""
+    """Parses times such as `2023/05/20 (Sat) 02:21`."""
     return datetime.strptime(WEEKDAY.sub("", written.strip()), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)

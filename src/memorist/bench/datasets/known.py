@@ -1,7 +1,7 @@
-"""Public sets by name: where they are, under what licence, and how to fetch them.
+"""Public datasets by name: their addresses and licences, and how to download them.
 
-The authors publish no checksums, so none is stated here: the first fetch records what it got, and every later use is
-held against that.
+The authors publish no checksums, so none is listed here: the first download records the checksums, and every later use
+is checked against them.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from memorist.text.patterns import lazy
 
 BEIR = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets"
 LONGMEMEVAL = "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/main"
-TIMEOUT = 60  # seconds without a byte
+TIMEOUT = 60  # seconds without data
 WANTED = lazy(r"(?:.*/)?(corpus\.jsonl|queries\.jsonl|qrels/[\w-]+\.tsv)")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownSet:
-    """A public set: one JSON file, or an archive of a folder in BEIR's layout."""
+    """A public dataset: one JSON file, or a ZIP archive of a folder in BEIR's layout."""
 
     address: str
     licence: str
@@ -41,36 +41,36 @@ KNOWN = {
     "locomo": KnownSet(
         "https://raw.githubusercontent.com/snap-research/locomo/main/data/locomo10.json",
         "CC BY-NC 4.0",
-        "ten long conversations of two people, 1,986 questions by turn (3 MB)",
+        "ten long conversations between two people, 1,986 questions judged by turn (3 MB)",
     ),
     "longmemeval-s": KnownSet(
         f"{LONGMEMEVAL}/longmemeval_s_cleaned.json",
         "MIT",
-        "500 questions, each over some 50 chats with an assistant (280 MB)",
+        "500 questions, each with about 50 chats with an assistant (280 MB)",
     ),
     "longmemeval-oracle": KnownSet(
         f"{LONGMEMEVAL}/longmemeval_oracle.json",
         "MIT",
-        "the same questions over the chats that answer them, nothing else: an upper bound (15 MB)",
+        "the same questions with only the chats that answer them: an upper bound (15 MB)",
     ),
     "scifact": KnownSet(
         f"{BEIR}/scifact.zip",
         "CC BY 4.0 and ODC-By 1.0",
-        "300 scientific claims over 5,183 abstracts",
+        "300 scientific claims about 5,183 abstracts",
     ),
     "nfcorpus": KnownSet(
         f"{BEIR}/nfcorpus.zip",
         "CC BY-SA 4.0",
-        "323 questions about health over 3,633 abstracts, graded",
+        "323 questions about health with graded judgements of 3,633 abstracts",
     ),
 }
 
 
 def fetch(name: str, folder: Path) -> Path:
-    """The path of a known set below a folder, fetched if it is not there and checked if it is."""
+    """The path of a known set in a folder; downloaded if it is missing, checked if it is there."""
     known = KNOWN.get(name)
     if known is None:
-        raise InvalidInput(f"No public set is known as {name!r}", remedy=f"Choose one of {', '.join(KNOWN)}.")
+        raise InvalidInput(f"Unknown public set {name!r}", remedy=f"Choose one of {', '.join(KNOWN)}.")
     target = folder / name
     record = folder / f"{name}.json"
     if target.is_dir() and record.is_file():
@@ -104,13 +104,13 @@ def _download(name: str, known: KnownSet, file: Path) -> None:
             error.close()  # it holds the connection
         reason = error.reason if type(error) is URLError else error
         raise Error(
-            f"The set {name!r} could not be fetched from {known.address}: {reason}",
-            remedy="Try again with a network, or fetch it elsewhere and give the path of the file or folder.",
+            f"The set {name!r} could not be downloaded from {known.address}: {reason}",
+            remedy="Check the network and try again, or download it elsewhere and pass the path of the file or folder.",
         ) from None
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """The files of BEIR's layout, and nothing else that an archive may hold."""
+    """Extract the files of BEIR's layout, and no others."""
     try:
         with zipfile.ZipFile(archive) as packed:
             for member in packed.namelist():
@@ -121,7 +121,7 @@ def _unpack(archive: Path, folder: Path) -> None:
                         shutil.copyfileobj(source, copy)
     except zipfile.BadZipFile as error:
         raise Error(
-            f"What was fetched is no archive: {error}", remedy="Try again, or give the path of a copy."
+            f"The download is not a ZIP archive: {error}", remedy="Try again, or pass the path of a copy."
         ) from None
     archive.unlink()
 
@@ -129,8 +129,8 @@ def _unpack(archive: Path, folder: Path) -> None:
 def _check(name: str, target: Path, record: Path) -> None:
     if _recorded(record) != _checksums(target):
         raise InvalidInput(
-            f"The files in {target} are not those that were fetched: their checksums differ from {record.name}",
-            remedy=f"Delete {target} to fetch {name!r} again, or give the folder's path to use it as it is.",
+            f"The files in {target} have changed since the download: their checksums differ from {record.name}",
+            remedy=f"Delete {target} to download {name!r} again, or pass the path of the folder to use it as it is.",
         )
 
 

@@ -1,1 +1,1 @@
-"""What a run found out, to read: lines for a terminal, and one page for a browser."""
+"""Reports of results: tables for a terminal, and one HTML page."""

@@ -1,4 +1,4 @@
-"""What a report says of single questions: the worst, and how each was answered."""
+"""Details of a report: the worst questions with explanations, times per stage, and the method."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from memorist.bench.measures import Row, Summary
 from memorist.bench.model import Dataset, Group, Question
-from memorist.bench.report.plots import Markup, Stack, joined, stacks, tag
+from memorist.bench.report.plots import Markup, Stack, concat, stack_plot, table_of, tag
 from memorist.bench.results import Conditions, Result, Results
-from memorist.bench.runner import Setup, Space
+from memorist.bench.space import Setup, Space
 from memorist.model import Item, Recall, fingerprint
 from memorist.recall.pipeline import Pipeline
 
@@ -20,7 +20,7 @@ FOUND_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A document that answers the question: its place in the answer or None, and how it came there or why not."""
+    """A document that answers the question: its rank or None, and the explanation of that."""
 
     document: str
     text: str
@@ -30,7 +30,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class FoundTurn:
-    """An item that came instead, or beside."""
+    """An item that was returned; `right` if it is evidence."""
 
     document: str
     text: str
@@ -40,7 +40,7 @@ class FoundTurn:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A question whose evidence was not found, or far down."""
+    """A question whose evidence was not found, or ranked low."""
 
     group: str
     question: Question
@@ -49,7 +49,7 @@ class Failure:
 
 
 def worst(dataset: Dataset, summary: Summary, pipeline: Pipeline, setup: Setup, many: int = MANY) -> list[Failure]:
-    """The worst questions by recall@10 and then by the place of the first hit, explained."""
+    """The worst questions by recall@10, then by the rank of the first hit, with explanations."""
     rows = sorted((row for row in summary.rows if row.answerable and row.turns["recall@10"] < 1), key=_badness)[:many]
     groups = {group.name: group for group in dataset.groups}
     asked: defaultdict[str, list[Row]] = defaultdict(list)
@@ -62,7 +62,7 @@ def worst(dataset: Dataset, summary: Summary, pipeline: Pipeline, setup: Setup, 
 
 
 def _badness(row: Row) -> tuple[float, float, str]:
-    # Ties go by a hash, or all the examples would come from the first group.
+    # Ties are broken by a hash, or all examples would come from the first group.
     return row.turns["recall@10"], row.turns["mrr@50"], fingerprint(row.group, row.question)
 
 
@@ -104,7 +104,7 @@ def _worst_failure(group: str, question: Question, texts: dict[str, str], space:
 
 
 def _reason(space: Space, recall: Recall, item: Item) -> str:
-    """The explanation of an item without its first line, which repeats the text."""
+    """The explanation of an item without the first line, which repeats the text."""
     explanation = space.engine.explain(recall, item.memory.id)
     return "\n".join([f"score {item.score:.4g}", *map(str, explanation.details)])
 
@@ -112,40 +112,43 @@ def _reason(space: Space, recall: Recall, item: Item) -> str:
 KINDS_OF_WORK: Mapping[str, tuple[str, ...]] = {
     "embed the query": ("embed",),
     "search": ("search", "cascade", "nodes", "hops"),
-    "reread": ("rerank",),
-    "the rest": (),
+    "rerank": ("rerank",),
+    "other": (),
 }
 LONGEST_TEXT = 400
 
 
 def stages_section(results: Results) -> Markup:
-    """Median times as stacked bars, and every stage's own figures to open."""
+    """Median times as stacked bars, and a collapsible table of every stage."""
     bars = [Stack(one.name, _by_kind(one)) for one in results.recipes]
-    plot = stacks(bars, list(KINDS_OF_WORK), "milliseconds, sum of the stages' medians")
+    plot = stack_plot(bars, list(KINDS_OF_WORK), "milliseconds, sum of the stages' medians")
     note = (
-        "The question is embedded anew each time."
+        "Questions are embedded for each recall."
         if results.conditions.live_queries
-        else "Vectors of questions came from the cache, so their embedding is not in these times."
+        else "Vectors of questions came from the cache, so these times do not include their embedding."
     )
-    return joined(
+    return concat(
         tag("h2", "Where the time goes"),
+        tag("p", f"Time per recall of {results.conditions.limit} items, on this machine. {note}", class_="soft"),
         tag(
-            "p", f"One recall, on this machine, with {results.conditions.limit} items asked for. {note}", class_="soft"
+            "div",
+            tag("figure", tag("h3", "Latency by stage"), plot),
+            tag("div", *map(_stage_table, results.recipes)),
+            class_="plots",
         ),
-        tag("div", tag("figure", tag("h3", "Latency by stage"), plot), _stage_tables(results), class_="plots"),
     )
 
 
 def failures_section(results: Results, failures: Sequence[Failure]) -> Markup:
-    """The worst questions of the first recipe, each to open."""
+    """The worst questions of the first recipe, each collapsible."""
     if not failures:
         return Markup()
-    return joined(
+    return concat(
         tag("h2", f"Where {results.recipes[0].name} fails"),
         tag(
             "p",
-            f"The {len(failures)} questions it answered worst: open one to see what was wanted, what came instead, and "
-            "how each got its place.",
+            f"The {len(failures)} worst questions: open one to see the evidence, what was returned instead, and "
+            "how each item got its rank.",
             class_="soft",
         ),
         *map(_failure, failures),
@@ -153,19 +156,20 @@ def failures_section(results: Results, failures: Sequence[Failure]) -> Markup:
 
 
 def method_section(results: Results) -> Markup:
-    """What the figures depend on."""
+    """Everything that the figures depend on."""
     rows = [*_facts(results.conditions), ("dataset checksum", results.dataset.checksum)]
     for one in results.recipes:
         if one.skipped:
             rows.append((f"skipped in {one.name}", ", ".join(one.skipped)))
     pairs = [part for name, value in rows for part in (tag("dt", name), tag("dd", value))]
-    return joined(
+    return concat(
         tag("h2", "How it was measured"),
         tag(
             "p",
-            "Each group of the dataset is a memory of its own: its texts are remembered in their order and at their "
-            "times, then its questions are asked at theirs, or a day after the last text. Recalls leave no trace, so "
-            "the order of questions does not matter. Context tokens are an estimate, of the first 10 items.",
+            "Each group of the dataset is a separate memory. Its texts are remembered in order, at their own "
+            "times; then its questions are asked, at their own times or a day after the last text. Recalls are "
+            "not tracked, so the order of the questions does not matter. Context tokens are an estimate for the first "
+            "10 items.",
             class_="soft",
         ),
         tag("div", tag("dl", *pairs), class_="card"),
@@ -179,12 +183,7 @@ def _by_kind(one: Result) -> list[float]:
     return [*known[:-1], sum(ms for stage, ms in stages.items() if stage not in named)]
 
 
-def _stage_tables(results: Results) -> Markup:
-    return tag("div", *(_stage_table(one) for one in results.recipes))
-
-
 def _stage_table(one: Result) -> Markup:
-    head = tag("thead", tag("tr", *(tag("th", name) for name in ("stage", "p50 ms", "p95 ms", "p99 ms"))))
     rows = [
         tag(
             "tr",
@@ -197,13 +196,13 @@ def _stage_table(one: Result) -> Markup:
     return tag(
         "details",
         tag("summary", one.name, tag("span", f"median {total}", class_="tag")),
-        tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll"),
+        table_of(("stage", "p50 ms", "p95 ms", "p99 ms"), rows),
     )
 
 
 def _failure(one: Failure) -> Markup:
     ranks = [wanted.rank for wanted in one.wanted if wanted.rank is not None]
-    first = f"first evidence at {min(ranks)}" if ranks else "no evidence found"
+    first = f"first evidence at rank {min(ranks)}" if ranks else "no evidence found"
     tags = [tag("span", text, class_="tag") for text in (one.question.type, one.group, first) if text]
     return tag(
         "details",
@@ -220,16 +219,16 @@ def _failure(one: Failure) -> Markup:
 
 
 def _wanted(one: Wanted) -> Markup:
-    place = "not found" if one.rank is None else f"at {one.rank}"
+    place = "not found" if one.rank is None else f"rank {one.rank}"
     reason = one.reason if one.rank is None else ""
-    why = tag("pre", reason) if reason else tag("details", tag("summary", "how it got there"), tag("pre", one.reason))
+    why = tag("pre", reason) if reason else tag("details", tag("summary", "explanation"), tag("pre", one.reason))
     colour = "place none" if one.rank is None else "place hit"
     return tag("li", tag("span", place, class_=colour), f"  {_cut(one.text)} ", tag("small", one.document), why)
 
 
 def _found(one: FoundTurn) -> Markup:
     mark = [tag("span", "evidence  ", class_="place hit")] if one.right else []
-    why = tag("details", tag("summary", "how it got there"), tag("pre", one.reason))
+    why = tag("details", tag("summary", "explanation"), tag("pre", one.reason))
     return tag("li", *mark, f"{_cut(one.text)} ", tag("small", one.document), why)
 
 
@@ -241,7 +240,8 @@ def _facts(conditions: Conditions) -> list[tuple[str, str]]:
         ("embedder", conditions.embedder or "none"),
         ("reranker", conditions.reranker or "none"),
         *([("settings changed", settings)] if settings else []),
-        ("items asked for", str(conditions.limit)),
+        ("items per recall", str(conditions.limit)),
+        ("extraction", conditions.extract),
         ("machine", ", ".join(f"{value} {name}" if name == "cpus" else str(value) for name, value in machine.items())),
     ]
 

@@ -1,4 +1,4 @@
-"""One page for a browser: everything inline, nothing fetched, light or dark as the reader's system is."""
+"""The HTML page of a report: self-contained, without scripts or downloads, light or dark like the system."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.resources import files
 from string import Template
 
 from memorist.bench.report.details import Failure, failures_section, method_section, stages_section
-from memorist.bench.report.plots import Estimate, Markup, Series, curves, intervals, joined, tag
+from memorist.bench.report.plots import Estimate, Markup, Series, concat, curve_plot, interval_plot, table_of, tag
 from memorist.bench.report.table import ABSTENTION, ReportTable, by_type, chance, overall, percent, points
 from memorist.bench.results import Difference, Result, Results
 
@@ -16,8 +16,8 @@ LEAST_IS_BEST = ("p50 ms", "p95 ms", "tokens")
 
 
 def page(results: Results, failures: Sequence[Failure] = ()) -> str:
-    """The whole page."""
-    body = joined(
+    """The complete page."""
+    body = concat(
         _head(results),
         _overview_section(results),
         _plots_section(results),
@@ -30,16 +30,14 @@ def page(results: Results, failures: Sequence[Failure] = ()) -> str:
     folder = files(__package__ or __name__)
     skeleton = Template((folder / "page.html").read_text(encoding="utf-8"))
     style = (folder / "page.css").read_text(encoding="utf-8").rstrip()
-    title = joined(f"{results.dataset.name} · memorist bench")
+    title = concat(f"{results.dataset.name} · memorist bench")
     return skeleton.substitute(title=title, style=style, body=body)
 
 
 def table(one: ReportTable, *, least: Sequence[str] = LEAST_IS_BEST) -> Markup:
-    """A table whose best figures stand out, where more than one row competes."""
-    head = tag("thead", tag("tr", *(tag("th", name) for name in one.columns)))
+    """A table with the best figure of each column highlighted, if there are several rows."""
     best = [_best(name, cells, least) for name, cells in zip(one.columns, zip(*one.rows, strict=True), strict=True)]
-    rows = [tag("tr", tag("th", row[0]), *_cells(row[1:], best[1:])) for row in one.rows]
-    return tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
+    return table_of(one.columns, [tag("tr", tag("th", row[0]), *_cells(row[1:], best[1:])) for row in one.rows])
 
 
 def _cells(cells: Sequence[str], best: Sequence[str | None]) -> list[Markup]:
@@ -53,7 +51,7 @@ def _head(results: Results) -> Markup:
         f"{first.name} finds {percent(share)} % of the evidence in its first 10 items "
         f"(95 % interval {percent(low)} to {percent(high)})"
     )
-    return joined(
+    return concat(
         tag("h1", f"How well does it remember? {results.dataset.name}"),
         tag("p", overall(results).heading.partition(": ")[2], ".", class_="soft"),
         tag("p", sentence, _standing(results), ".", class_="lead"),
@@ -70,13 +68,14 @@ def _standing(results: Results) -> str:
 
 
 def _overview_section(results: Results) -> Markup:
-    return joined(
+    return concat(
         tag("h2", "Overview"),
         tag(
             "p",
-            "recall@k: the share of a question's evidence among the first k items. any@5, all@5: questions for which "
-            "some, or all, of it is among the first five. ndcg and mrr: how high up it stands. Quality in per cent, "
-            "more is better; times and context tokens, less is better. The best of each column is bold.",
+            "recall@k: the share of a question's evidence among the first k items. any@5, all@5: the share "
+            "of questions with any, or all, of their evidence among the first five. ndcg and mrr: how high the "
+            "evidence ranks. Quality is in per cent, higher is better; for times and context tokens, lower is better. "
+            "The best value of each column is bold.",
             class_="soft",
         ),
         table(overall(results)),
@@ -91,25 +90,25 @@ def _plots_section(results: Results) -> Markup:
         _figure(
             "Recipes side by side",
             "Evidence among the first 10 items; the bar is the 95 % interval.",
-            intervals([_estimate(one, MEASURE) for one in results.recipes], "recall@10, per cent"),
+            interval_plot([_estimate(one, MEASURE) for one in results.recipes], "recall@10, per cent"),
         ),
         _figure(
             "At least something",
-            "Questions for which some of the evidence is among the first 5 items.",
-            intervals([_estimate(one, "any@5") for one in results.recipes], "any@5, per cent"),
+            "Questions with any evidence among the first 5 items.",
+            interval_plot([_estimate(one, "any@5") for one in results.recipes], "any@5, per cent"),
         ),
         _figure(
             "More items, more evidence",
-            "Evidence found among so many items.",
-            curves(shares, ks, "Share of the evidence found by number of items", "items read"),
+            "Evidence found by number of items.",
+            curve_plot(shares, ks, "Share of the evidence found by number of items", "items read"),
         ),
     ]
     if budgets:
         against = [Series(one.name, _at_tokens(one, budgets)) for one in results.recipes]
         names = [f"{budget:,}" for budget in budgets]
-        plot = curves(against, names, "Share of the evidence found by context tokens", "tokens of context")
-        figures.append(_figure("What a prompt's room buys", "Evidence inside a context of so many tokens.", plot))
-    return joined(tag("h2", "Quality"), tag("div", *figures, class_="plots"))
+        plot = curve_plot(against, names, "Share of the evidence found by context tokens", "tokens of context")
+        figures.append(_figure("Evidence per token budget", "Evidence within a context of this many tokens.", plot))
+    return concat(tag("h2", "Quality"), tag("div", *figures, class_="plots"))
 
 
 def _estimate(one: Result, measure: str) -> Estimate:
@@ -125,9 +124,9 @@ def _figure(title: str, caption: str, plot: Markup) -> Markup:
 
 
 def _types_section(results: Results) -> Markup:
-    return joined(
+    return concat(
         *(
-            joined(
+            concat(
                 tag("h2", "By type of question"),
                 tag("p", _type_note(one), class_="soft"),
                 table(one),
@@ -138,25 +137,25 @@ def _types_section(results: Results) -> Markup:
 
 
 def _type_note(one: ReportTable) -> str:
-    note = "recall@10 in per cent; the number of questions in brackets."
+    note = "recall@10 in per cent; number of questions in brackets."
     if ABSTENTION not in one.columns:
         return note
     return (
-        f"{note} Abstention: how well the best item's score tells questions that have an answer from those that have "
-        "none, as the area under the ROC curve; 0.5 is chance."
+        f"{note} Abstention: how well the confidence separates questions with an answer from those without, as "
+        "the area under the ROC curve; 0.5 is chance."
     )
 
 
 def _differences_section(comparisons: Sequence[Difference]) -> Markup:
     if not comparisons:
         return Markup()
-    return joined(
+    return concat(
         tag("h2", "Is the difference real?"),
         tag(
             "p",
-            "Two runs that answered the same questions are compared question by question: points of recall@10 gained "
-            "or lost, the interval by bootstrap, and p, the probability of a difference at least this large by chance "
-            "alone. Coloured where the interval leaves out zero.",
+            "Two runs on the same questions are compared question by question: points of recall@10 gained or lost, the "
+            "bootstrap interval, and p, the probability of a difference at least this large by chance alone. "
+            "Coloured if the interval excludes zero.",
             class_="soft",
         ),
         *(_differences_from(name, comparisons) for name in dict.fromkeys(one.against for one in comparisons)),
@@ -165,9 +164,9 @@ def _differences_section(comparisons: Sequence[Difference]) -> Markup:
 
 def _differences_from(against: str, comparisons: Sequence[Difference]) -> Markup:
     columns = (f"compared with {against}", "points", "95 % interval", "p")
-    rows = [_difference(one) for one in comparisons if one.against == against and one.measure == MEASURE]
-    head = tag("thead", tag("tr", *(tag("th", name) for name in columns)))
-    return tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
+    return table_of(
+        columns, [_difference(one) for one in comparisons if one.against == against and one.measure == MEASURE]
+    )
 
 
 def _difference(one: Difference) -> Markup:

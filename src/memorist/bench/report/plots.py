@@ -1,4 +1,4 @@
-"""Plots of a report, as SVG."""
+"""HTML elements and SVG plots of a report."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from html import escape
 
 
 class Markup(str):
-    """Text that is HTML and not to be escaped again."""
+    """HTML that must not be escaped again."""
 
     __slots__ = ()
 
 
 def tag(name: str, *content: str, **attributes: object) -> Markup:
-    """An element; `class_` is `class`, `stroke_width` is `stroke-width`, and None leaves an attribute out."""
+    """An element; `class_` becomes `class`, `stroke_width` becomes `stroke-width`, and None omits an attribute."""
     given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_shown(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
-    return Markup(f"<{name}{given}>{joined(*content)}</{name}>")
+    return Markup(f"<{name}{given}>{concat(*content)}</{name}>")
 
 
-def joined(*content: str) -> Markup:
-    """Several pieces one after another, plain ones escaped."""
+def concat(*content: str) -> Markup:
+    """Concatenated pieces; plain strings are escaped."""
     return Markup("".join(one if isinstance(one, Markup) else escape(one) for one in content))
+
+
+def table_of(columns: Sequence[str], rows: Sequence[Markup]) -> Markup:
+    """A table with these column names and rows, which scrolls if it is too wide."""
+    head = tag("thead", tag("tr", *(tag("th", name) for name in columns)))
+    return tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
 
 
 def _shown(value: object) -> str:
@@ -39,12 +45,12 @@ LABEL_GAP = 15
 LONGEST_NAME = 17
 _Scale = Callable[[float], float]
 COLOURS = 9
-"""Colours in the style sheet; with more series they begin again."""
+"""Colours in the style sheet; with more series they repeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A named value with its interval; all are shares of 1."""
+    """A named value with its interval, from 0 to 1."""
 
     name: str
     value: float
@@ -54,7 +60,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A named curve, a value for each place of the axis; all are shares of 1."""
+    """A named curve with one value per tick of the axis, from 0 to 1."""
 
     name: str
     values: Sequence[float]
@@ -62,14 +68,14 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A named bar and the lengths of its segments, in the order of the legend."""
+    """A named bar with the lengths of its segments, in the order of the legend."""
 
     name: str
     lengths: Sequence[float]
 
 
-def intervals(estimates: Sequence[Estimate], label: str) -> Markup:
-    """A row for each estimate: its interval as a line, its value as a dot and in figures."""
+def interval_plot(estimates: Sequence[Estimate], label: str) -> Markup:
+    """One row per estimate: the interval as a line, the value as a dot and as a number."""
     height = TOP + ROW * len(estimates) + BOTTOM
     left, right = 140, WIDTH - 52
     top = _ceiling(max(one.high for one in estimates))
@@ -84,8 +90,8 @@ def intervals(estimates: Sequence[Estimate], label: str) -> Markup:
     return _figure(height, label, *grid, *rows, axis)
 
 
-def curves(series: Sequence[Series], places: Sequence[str], label: str, below: str) -> Markup:
-    """A line for each series over places of equal distance, named at its end."""
+def curve_plot(series: Sequence[Series], places: Sequence[str], label: str, below: str) -> Markup:
+    """One line per series over evenly spaced ticks, with its name at the end."""
     height = 300
     right, bottom = WIDTH - RIGHT, height - BOTTOM
     top = _ceiling(max((value for one in series for value in one.values), default=1.0))
@@ -107,8 +113,8 @@ def curves(series: Sequence[Series], places: Sequence[str], label: str, below: s
     return _figure(height, label, *grid, *marks, *lines, *names, axis)
 
 
-def stacks(bars: Sequence[Stack], legend: Sequence[str], label: str) -> Markup:
-    """A bar of segments for each row, with its sum in figures."""
+def stack_plot(bars: Sequence[Stack], legend: Sequence[str], label: str) -> Markup:
+    """One stacked bar per row, with its sum as a number."""
     head = 24
     height = head + ROW * len(bars) + 26
     left, right = 140, WIDTH - 62
@@ -125,11 +131,11 @@ def _figure(height: float, label: str, *content: str) -> Markup:
 
 
 def _interval(one: Estimate, y: float, across: _Scale, place: int, right: float) -> Markup:
-    told = f"{one.name}: {_percent(one.value, 1)}, 95 % interval {_percent(one.low, 1)} to {_percent(one.high, 1)}"
+    hint = f"{one.name}: {_percent(one.value, 1)}, 95 % interval {_percent(one.low, 1)} to {_percent(one.high, 1)}"
     colour = f"c{place % COLOURS}"
     return tag(
         "g",
-        tag("title", told),
+        tag("title", hint),
         _text(132, y + 4, _short(one.name), anchor="end"),
         tag("line", x1=across(one.low), x2=across(one.high), y1=y, y2=y, class_=f"{colour} interval"),
         tag("circle", cx=across(one.value), cy=y, r=5, class_=f"{colour} dot"),
@@ -151,15 +157,15 @@ def _curve(one: Series, number: int, points: Sequence[tuple[float, float]], plac
         )
         for (x, y), place, value in zip(points, places, one.values, strict=True)
     ]
-    return joined(tag("polyline", points=path, class_=f"{colour} curve"), *dots)
+    return concat(tag("polyline", points=path, class_=f"{colour} curve"), *dots)
 
 
 def _names(series: Sequence[Series], ends: Sequence[float], right: float, bottom: float) -> list[Markup]:
-    """The names of curves beside their ends, moved apart where they would overlap."""
+    """The names of curves beside their ends, moved apart if they would overlap."""
     order = sorted(range(len(series)), key=lambda number: ends[number])
     places = _apart([ends[number] for number in order], TOP, bottom)
     return [
-        joined(
+        concat(
             tag("line", x1=right - 4, x2=right + 6, y1=ends[number], y2=y, class_=f"c{number % COLOURS} leader"),
             _text(right + 10, y + 4, _short(series[number].name), class_=f"c{number % COLOURS} name"),
         )
@@ -168,7 +174,7 @@ def _names(series: Sequence[Series], ends: Sequence[float], right: float, bottom
 
 
 def _apart(wanted: Sequence[float], first: float, last: float) -> list[float]:
-    """Rising places near the wanted ones, a gap apart and not beyond the last where there is room."""
+    """Ascending positions near the wanted ones, a gap apart and not beyond `last` if there is room."""
     places: list[float] = []
     for place in wanted:
         places.append(max(place, places[-1] + LABEL_GAP if places else first))
@@ -182,8 +188,8 @@ def _apart(wanted: Sequence[float], first: float, last: float) -> list[float]:
 def _stack(one: Stack, y: float, left: float, scale: float, legend: Sequence[str]) -> Markup:
     x, segments = left, list[Markup]()
     for number, (length, name) in enumerate(zip(one.lengths, legend, strict=True)):
-        told = tag("title", f"{one.name}, {name}: {length:.1f} ms")
-        segments.append(tag("rect", told, x=x, y=y - 8, width=length * scale, height=16, class_=f"s{number}"))
+        hint = tag("title", f"{one.name}, {name}: {length:.1f} ms")
+        segments.append(tag("rect", hint, x=x, y=y - 8, width=length * scale, height=16, class_=f"s{number}"))
         x += length * scale
     total = _text(x + 6, y + 4, f"{sum(one.lengths):.1f} ms", class_="value")
     return tag("g", _text(132, y + 4, _short(one.name), anchor="end"), *segments, total)
@@ -200,12 +206,12 @@ def _keys(legend: Sequence[str]) -> list[Markup]:
 
 def _upright(x: float, bottom: float, name: str) -> Markup:
     line = tag("line", x1=x, x2=x, y1=TOP, y2=bottom, class_="grid")
-    return joined(line, _text(x, bottom + 16, name, anchor="middle"))
+    return concat(line, _text(x, bottom + 16, name, anchor="middle"))
 
 
 def _level(y: float, right: float, name: str) -> Markup:
     line = tag("line", x1=LEFT, x2=right, y1=y, y2=y, class_="grid")
-    return joined(line, _text(LEFT - 6, y + 4, name, anchor="end"))
+    return concat(line, _text(LEFT - 6, y + 4, name, anchor="end"))
 
 
 def _text(x: float, y: float, content: str, *, anchor: str | None = None, class_: str | None = None) -> Markup:
@@ -217,7 +223,7 @@ def _short(name: str) -> str:
 
 
 def _ceiling(most: float) -> float:
-    """The next tenth above, at least one and at most ten of them."""
+    """The next tenth above a share, from 0.1 to 1."""
     return min(10, max(1, int(most * 10 - 1e-9) + 1)) / 10
 
 

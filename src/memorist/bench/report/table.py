@@ -1,4 +1,4 @@
-"""The results as lines of text: recipes as rows, then types of questions, then differences."""
+"""The results as tables of text: recipes, then types of questions, then differences."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from memorist.bench.results import Difference, Result, Results
 
 OPTIONAL = ("mrr@10", "all@5", "ndcg@10", "any@5")
-"""Columns that a narrow terminal does without, the first one first."""
+"""Columns that are dropped on a narrow terminal, in this order."""
 SHOWN = "recall@10"
 ABSTENTION = "abstention"
-"""The column of how well scores tell questions that have an answer: AUROC, 0.5 by chance."""
+"""The column for how well confidence separates questions with and without an answer: AUROC, 0.5 is chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A heading, the names of the columns, and cells."""
+    """A heading, column names, and cells."""
 
     heading: str
     columns: tuple[str, ...]
@@ -24,16 +24,16 @@ class ReportTable:
 
     @property
     def width(self) -> int:
-        """Characters of its longest line."""
+        """The width of its longest line, in characters."""
         return sum(self._widths()) + 2 * (len(self.columns) - 1)
 
     def lines(self) -> list[str]:
-        """The names of the columns and the rows, aligned: the first column to the left, figures to the right."""
+        """The column names and the rows, aligned: the first column to the left, the others to the right."""
         widths = self._widths()
         return [_line(row, widths) for row in (self.columns, *self.rows)]
 
     def without(self, column: str) -> ReportTable:
-        """This table less a column."""
+        """This table without a column."""
         place = self.columns.index(column)
         columns, *rows = [row[:place] + row[place + 1 :] for row in (self.columns, *self.rows)]
         return ReportTable(self.heading, columns, tuple(rows))
@@ -43,19 +43,19 @@ class ReportTable:
 
 
 def tables(results: Results, width: int | None = None) -> list[ReportTable]:
-    """All tables; those wider than `width` lose the columns that matter least."""
+    """All tables; those wider than `width` lose their least important columns."""
     made = [overall(results), *by_type(results), *differences(results.comparisons)]
     return [_fitting(one, width) for one in made]
 
 
 def overall(results: Results) -> ReportTable:
-    """Every recipe's headline figures, in per cent; latency in milliseconds."""
+    """The headline figures of every recipe: quality in per cent, latency in milliseconds."""
     sessions = any(one.summary.overall.sessions for one in results.recipes)
     columns: dict[str, Callable[[Result], str]] = {
         "recipe": lambda one: one.name,
         "recall@5": lambda one: percent(one.summary.overall.turns["recall@5"]),
         "recall@10": lambda one: percent(one.summary.overall.turns["recall@10"]),
-        "95 %": lambda one: spread(one.intervals["recall@10"]),
+        "95 %": lambda one: interval_text(one.intervals["recall@10"]),
         "any@5": lambda one: percent(one.summary.overall.turns["any@5"]),
         "all@5": lambda one: percent(one.summary.overall.turns["all@5"]),
         "ndcg@10": lambda one: percent(one.summary.overall.turns["ndcg@10"]),
@@ -70,7 +70,7 @@ def overall(results: Results) -> ReportTable:
 
 
 def by_type(results: Results) -> list[ReportTable]:
-    """recall@10 by type of question, where the dataset has types; with those without an answer left out, if any."""
+    """recall@10 per type of question, if the dataset has types, and over the answerable questions."""
     first = results.recipes[0].summary
     if not first.types:
         return []
@@ -91,7 +91,7 @@ def _type_row(one: Result) -> tuple[str, ...]:
 
 
 def differences(comparisons: Sequence[Difference]) -> list[ReportTable]:
-    """Paired differences, in points of a per cent."""
+    """Paired differences, in percentage points."""
     if not comparisons:
         return []
     single = len({(one.recipe, one.against) for one in comparisons}) == 1
@@ -108,27 +108,27 @@ def differences(comparisons: Sequence[Difference]) -> list[ReportTable]:
         for one in comparisons
         if single or one.measure == SHOWN
     )
-    columns = ("recipe", "less", "measure", "points", "95 %", "p", "questions")
+    columns = ("recipe", "minus", "measure", "points", "95 %", "p", "questions")
     return [ReportTable("Paired differences, question by question", columns, rows)]
 
 
 def percent(share: float) -> str:
-    """A share of 1 in per cent."""
+    """A share in per cent."""
     return f"{100 * share:.1f}"
 
 
-def spread(interval: tuple[float, float]) -> str:
-    """An interval of shares in per cent."""
+def interval_text(interval: tuple[float, float]) -> str:
+    """An interval of shares, in per cent."""
     return f"{percent(interval[0])}–{percent(interval[1])}"
 
 
 def points(difference: float) -> str:
-    """A difference of two shares in points, with its sign."""
+    """A difference of two shares in percentage points, with its sign."""
     return f"{100 * difference:+.1f}".replace("-", "−")
 
 
 def chance(p: float) -> str:
-    """A p value; below 0.001 only that it is."""
+    """A p-value; below 0.001 only that bound."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 

@@ -17,7 +17,7 @@ from memorist.surfaces.cli.output import console, print_json, progress, say
 if TYPE_CHECKING:
     from memorist.bench.model import Dataset
     from memorist.bench.results import Results
-    from memorist.bench.session import Experiment
+    from memorist.bench.runner import Experiment
 
 
 class Options(TypedDict, total=False):
@@ -115,8 +115,8 @@ def bench(
 
 def _session(context: typer.Context, options: Options) -> Experiment:
     from memorist.bench.cache import default_folder
-    from memorist.bench.runner import LIMIT
-    from memorist.bench.session import prepare
+    from memorist.bench.runner import prepare
+    from memorist.bench.space import LIMIT
 
     settings = target(context).settings()
     return prepare(

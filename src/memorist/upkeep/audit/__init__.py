@@ -1,6 +1,6 @@
-"""The audit of a memory: what is wrong with it, and what mends that."""
+"""The audit of a memory: what is wrong with it, and how to fix it."""
 
-from memorist.upkeep.audit.model import KINDS, Finding, Fix, Report
-from memorist.upkeep.audit.run import VERB, audit, checked_kinds, mend
+from memorist.upkeep.audit.report import KINDS, Finding, Fix, Report
+from memorist.upkeep.audit.run import VERB, apply_fixes, audit, checked_kinds
 
-__all__ = ["KINDS", "VERB", "Finding", "Fix", "Report", "audit", "checked_kinds", "mend"]
+__all__ = ["KINDS", "VERB", "Finding", "Fix", "Report", "apply_fixes", "audit", "checked_kinds"]

@@ -1,58 +1,50 @@
-"""The checks of an audit, each on its own."""
+"""The checks of an audit: search data, links, age, texts and loops. Duplicates and contradictions are apart."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from itertools import groupby
-from operator import attrgetter
-from re import compile as pattern
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from memorist.model import DENIES, STATES, Kind, Link, Memory, Tier
 from memorist.ports import Store
-from memorist.remember.fact_rows import CLAIMS, one_valued
+from memorist.remember.fact_rows import CLAIMS
 from memorist.remember.gates import GateContext, Policy
 from memorist.remember.gates.checks import LOOP_FLAG as LOOP
 from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, kinds_in, noise
-from memorist.remember.gates.verdict import spoken
 from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING
-from memorist.remember.timeline import folded
-from memorist.text.gist import Copies, copies, denials, pieces_of
-from memorist.text.tokens import sentences
-from memorist.upkeep.audit.fixes import DERIVED, Close, Demote, Mark, Mask, Rebuild, Retire, Unlink
-from memorist.upkeep.audit.model import Finding, Fix
+from memorist.text.gist import Copies, copies, pieces_of
+from memorist.text.patterns import lazy
+from memorist.upkeep.audit.report import DERIVED, Finding, demote, end, flag, mask, rebuild, retire, unlink
+from memorist.upkeep.tidy.plan import LABELS
 
 if TYPE_CHECKING:
     from memorist.ports import Vectors
 
 
 CONTENT = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL, Kind.NOTE)
-"""Kinds that say something of their own."""
+"""Kinds with content of their own, unlike labels and sources."""
 
 
-class Check(Protocol):
-    """Looks for faults of its kinds."""
+class Check:
+    """Looks for findings of its kinds: it is shown every page of memories, then closed."""
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of what it finds."""
-        ...
+    kinds: ClassVar[tuple[str, ...]]
 
     def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
-        """What these memories show, with all seen before them."""
-        ...
+        """The findings that these memories, together with all earlier ones, give rise to."""
+        return ()
 
     def close(self) -> Iterable[Finding]:
-        """What only shows at the end."""
-        ...
+        """The findings that are known only at the end."""
+        return ()
 
 
 def is_current(memory: Memory, now: datetime) -> bool:
-    """Whether a recall at this moment may give it."""
+    """Whether a recall at this moment may return the memory."""
     times = memory.times
     return (
         memory.version_of is None
@@ -62,77 +54,14 @@ def is_current(memory: Memory, now: datetime) -> bool:
     )
 
 
-FLAG = "contradicted"
-
-
-@dataclass(frozen=True, slots=True)
-class _Stated:
-    """Who states something, since when; `alone` if it states nothing else."""
-
-    id: str
-    since: datetime
-    value: str
-    alone: bool
-
-
-class Contradictions:
-    """Finds current facts of one slot with different values, and what one speaker both says and denies."""
-
-    kinds = ("contradiction",)
-
-    def __init__(self, now: datetime) -> None:
-        self._now = now
-        self._values = defaultdict[tuple[str, str, str], list[_Stated]](list)
-        self._statements = defaultdict[bytes, list[_Stated]](list)
-
-    def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
-        """Nothing yet."""
-        for memory in page:
-            if memory.kind in CONTENT and is_current(memory, self._now):
-                self._add_value(memory)
-                self._add_statements(memory)
-        return ()
-
-    def close(self) -> Iterator[Finding]:
-        """A finding for each older statement that a newer one contradicts."""
-        for (_, subject, relation), stated in self._values.items():
-            yield from _superseded(stated, f"{subject} has another {relation.replace('_', ' ')} by now:")
-        for stated in self._statements.values():
-            yield from _superseded(stated, "is denied by")
-
-    def _add_value(self, memory: Memory) -> None:
-        fact = memory.fact
-        if fact is not None and one_valued(fact.relation):
-            slot = (memory.scope, folded(fact.subject), fact.relation)
-            self._values[slot].append(_Stated(memory.id, memory.times.valid_from, folded(fact.object), True))
-
-    def _add_statements(self, memory: Memory) -> None:
-        if memory.fact is not None or memory.kind is Kind.NOTE or FLAG in memory.worth.flags:
-            return
-        said = spoken(memory)
-        alone = len(sentences(said)) == 1
-        for stems, denied in denials(said):
-            key = repr((memory.scope, memory.origin.speaker, stems)).encode("utf-8", "surrogatepass")
-            stated = _Stated(memory.id, memory.times.valid_from, "denied" if denied else "stated", alone)
-            self._statements[blake2b(key, digest_size=12).digest()].append(stated)
-
-
-def _superseded(stated: Sequence[_Stated], how: str) -> Iterator[Finding]:
-    """What the newest contradicts; of a kind with it, nothing."""
-    newest = max(stated, key=lambda one: (one.since, one.id))
-    for one in stated:
-        if one.value != newest.value and one.id != newest.id:
-            fix = Close(one.id, newest.since, newest.id) if one.alone else Mark(one.id, FLAG)
-            yield Finding("contradiction", (one.id, newest.id), f"{how} {newest.id}", "high", fix)
-
-
 _WORDS = "words of their text"
-"""What a store says of memories whose words do not match."""
+"""Part of the message with which a store reports memories whose words do not match their text."""
 CHUNK = 500
+"""Memories per finding about vectors."""
 
 
-class Drift:
-    """Finds memories without vectors, or with vectors that point nowhere, and whatever the store itself finds."""
+class Drift(Check):
+    """Finds memories with missing or invalid vectors, and the integrity problems that the store itself reports."""
 
     kinds = ("drift",)
 
@@ -143,7 +72,7 @@ class Drift:
         self._unsound: list[str] = []
 
     def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
-        """Nothing yet."""
+        """No findings yet."""
         self._ids += [memory.id for memory in page]
         if self._store.embedding is not None:
             ids = [memory.id for memory in page if memory.kind is not Kind.SOURCE]
@@ -153,19 +82,19 @@ class Drift:
         return ()
 
     def close(self) -> Iterator[Finding]:
-        """What is not searched as it is stored."""
-        yield from _told(self._lacking, "have no vectors of the store's embedding")
-        yield from _told(self._unsound, "have vectors without a direction")
+        """Memories whose search data does not match what is stored."""
+        yield from _vector_findings(self._lacking, "have no vectors of the store's embedding")
+        yield from _vector_findings(self._unsound, "have vectors without a direction")
         integrity: Callable[[], list[str]] = getattr(self._store, "integrity", list[str])
         for problem in integrity():
             ids = tuple(self._ids) if _WORDS in problem else ()
-            yield Finding("drift", (), problem, "high", Rebuild(ids, vectors=False) if ids else None)
+            yield Finding("drift", (), problem, "high", rebuild(ids, vectors=False) if ids else None)
 
 
-def _told(ids: Sequence[str], what: str) -> Iterator[Finding]:
+def _vector_findings(ids: Sequence[str], problem: str) -> Iterator[Finding]:
     for start in range(0, len(ids), CHUNK):
         some = tuple(ids[start : start + CHUNK])
-        yield Finding("drift", some, f"{len(some)} memories {what}", "high", Rebuild(some, vectors=True))
+        yield Finding("drift", some, f"{len(some)} memories {problem}", "high", rebuild(some, vectors=True))
 
 
 def _sound(views: Vectors) -> bool:
@@ -175,14 +104,12 @@ def _sound(views: Vectors) -> bool:
 
 
 BETWEEN_MEMORIES = frozenset((MEMBERSHIP, HIERARCHY, PROVENANCE, SIBLING, STATES, DENIES, "source"))
-"""Relations that have a memory at both ends; others may lead to entities."""
-LABELS = {Kind.TAG: MEMBERSHIP, Kind.INTENT: HIERARCHY}
-"""Kinds that only point the way, and the relation that leads to them."""
-_ID = pattern(r"[0-9a-f]{32}")
+"""Relations with a memory at both ends; others may lead to entities."""
+_ID = lazy(r"[0-9a-f]{32}")
 
 
-class Orphans:
-    """Finds what has lost whatever it hung on."""
+class Orphans(Check):
+    """Finds memories whose sources are gone, labels without members, and dangling links."""
 
     kinds = ("orphan",)
 
@@ -195,7 +122,7 @@ class Orphans:
         self._labels: dict[str, None] = {}
 
     def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
-        """Nothing yet."""
+        """No findings yet."""
         self._there.update(memory.id for memory in page)
         links = self._store.links([memory.id for memory in page])
         self._links += [link for link in links if link.relation in BETWEEN_MEMORIES]
@@ -208,43 +135,41 @@ class Orphans:
         return ()
 
     def close(self) -> Iterator[Finding]:
-        """What is left without its other end."""
+        """Everything whose other end is missing."""
         used = {link.target for link in self._links if link.source in self._there}
         for id, sources in self._derived.items():
             if self._there.isdisjoint(sources):
-                yield Finding("orphan", (id,), "was derived from memories that are gone", "medium", Retire(id))
+                yield Finding("orphan", (id,), "was derived from memories that are gone", "medium", retire(id))
         for id in self._labels:
             if id not in used:
-                yield Finding("orphan", (id,), "is a label of nothing", "low", Retire(id))
-        yield from self._nowhere()
+                yield Finding("orphan", (id,), "labels no memory", "low", retire(id))
+        yield from self._dangling()
 
-    def _nowhere(self) -> Iterator[Finding]:
+    def _dangling(self) -> Iterator[Finding]:
         lost = {link for link in self._links if not {link.source, link.target} <= self._there}
-        by_source = attrgetter("source")
-        for source, links in groupby(
-            sorted(lost, key=lambda link: (link.source, link.relation, link.target)), by_source
-        ):
+        in_order = sorted(lost, key=lambda link: (link.source, link.relation, link.target))
+        for source, links in groupby(in_order, lambda link: link.source):
             gone = tuple(links)
             ids = tuple(sorted({end for link in gone for end in (link.source, link.target)} & self._there))
-            reason = f"has {len(gone)} links that lead nowhere" if source in self._there else "is linked from nowhere"
-            yield Finding("orphan", ids, reason, "low", Unlink(gone))
+            reason = f"has dangling links: {len(gone)}" if source in self._there else "is linked from a missing memory"
+            yield Finding("orphan", ids, reason, "low", unlink(gone))
 
 
 def _sources(memory: Memory) -> tuple[str, ...]:
-    """The memories that it says it was derived from; those it was told directly have none."""
+    """The memories that this one was derived from, by its own account; one that was told directly has none."""
     claims = memory.metadata.get(CLAIMS)
     named = [memory.origin.source] if claims is None else [claim.get("source") for claim in claims]
     return () if None in named else tuple(one for one in named if one and _ID.fullmatch(one))
 
 
 OLD = timedelta(days=180)
-"""Age from which on a memory that was never recalled is told."""
+"""Age from which a memory that was never recalled is reported."""
 LITTLE = 0.2
-"""Importance times confidence up to which an old one is stale."""
+"""An old memory with importance × confidence up to this is stale."""
 
 
-class Stale:
-    """Finds what has ended without being closed, and what nobody has asked for."""
+class Stale(Check):
+    """Finds memories that expired or were superseded without being ended, and old ones that were never recalled."""
 
     kinds = ("stale", "never_recalled")
 
@@ -256,7 +181,7 @@ class Stale:
         self._in_use = False
 
     def see(self, page: Sequence[Memory]) -> Iterator[Finding]:
-        """What has expired."""
+        """Expired memories."""
         for memory in page:
             self._in_use = self._in_use or bool(memory.usage and memory.usage.recalls)
             times = memory.times
@@ -266,22 +191,22 @@ class Stale:
             if memory.superseded_by is not None:
                 self._superseded[memory.id] = memory.superseded_by
             elif times.expires_at is not None and times.expires_at <= self._now:
-                fix = Close(memory.id, times.expires_at)
+                fix = end(memory.id, times.expires_at)
                 yield Finding("stale", (memory.id,), f"expired on {times.expires_at.date()}", "low", fix)
             elif self._is_unasked(memory):
                 self._unasked.append(memory)
 
     def close(self) -> Iterable[Finding]:
-        """What was superseded and still stands; and, in a memory that is used, what was never recalled."""
+        """Superseded memories that were not ended; and, if this memory is used at all, those never recalled."""
         for id, successor in self._superseded.items():
             at = self._begins.get(successor, self._now)
-            reason = f"was superseded by {successor} and still stands"
-            yield Finding("stale", (id,), reason, "medium", Close(id, at, successor))
+            reason = f"was superseded by {successor} and has not ended"
+            yield Finding("stale", (id,), reason, "medium", end(id, at, successor))
         if self._in_use:
             yield from map(self._never_recalled, self._unasked)
 
     def _is_unasked(self, memory: Memory) -> bool:
-        """Old, and not once recalled; what stands at the edge already, or at the core, is where it belongs."""
+        """Whether the memory is old, current, never recalled and in the working tier; other tiers were chosen."""
         usage = memory.usage
         return (
             memory.kind in CONTENT
@@ -296,18 +221,18 @@ class Stale:
         days = (self._now - memory.times.ingested_at).days
         worth = memory.worth.importance * memory.worth.confidence
         if worth > LITTLE:
-            return Finding("never_recalled", (memory.id,), f"not recalled in {days} days", "low", Demote(memory.id))
-        fix: Fix = Retire(memory.id) if memory.kind in DERIVED else Demote(memory.id)
+            return Finding("never_recalled", (memory.id,), f"not recalled in {days} days", "low", demote(memory.id))
+        fix = retire(memory.id) if memory.kind in DERIVED else demote(memory.id)
         reason = f"not recalled in {days} days and worth {worth:.2f}"
         return Finding("stale", (memory.id,), reason, "low", fix)
 
 
 MOST_HOLDERS = 8
-"""Memories remembered for one sentence; what more of them say is a phrase."""
+"""Memories kept per sentence; a sentence that more of them contain is a set phrase."""
 
 
-class Texts:
-    """What the gates for secrets, instructions and noise would have said."""
+class Texts(Check):
+    """Applies the write gates for secrets, instructions and noise to what is stored."""
 
     kinds = ("secret", "instructions", "noise")
 
@@ -316,24 +241,20 @@ class Texts:
         self._context = GateContext(Policy(), store)
 
     def see(self, page: Sequence[Memory]) -> Iterator[Finding]:
-        """Secrets wherever they stand, history included; the rest in what is current."""
+        """Secrets in every version, history included; instructions and noise in current memories."""
         for memory in page:
             if kinds := kinds_in(memory):
-                yield Finding("secret", (memory.id,), f"holds {', '.join(kinds)}", "high", Mask(memory.id))
+                yield Finding("secret", (memory.id,), f"holds {', '.join(kinds)}", "high", mask(memory.id))
             if not is_current(memory, self._now):
                 continue
             if (order := instructions(memory, self._context)) is not None:
-                yield Finding("instructions", (memory.id,), order.reason, "high", Mark(memory.id, "instructions"))
+                yield Finding("instructions", (memory.id,), order.reason, "high", flag(memory.id, "instructions"))
             if (empty := noise(memory, self._context)) is not None:
-                yield Finding("noise", (memory.id,), empty.reason, "low", Mark(memory.id, "noise"))
-
-    def close(self) -> Iterable[Finding]:
-        """Nothing more."""
-        return ()
+                yield Finding("noise", (memory.id,), empty.reason, "low", flag(memory.id, "noise"))
 
 
-class Loops:
-    """Recalled context that was kept as if it were new."""
+class Loops(Check):
+    """Finds recalled context that was stored again as if it were new."""
 
     kinds = ("loop",)
 
@@ -342,7 +263,7 @@ class Loops:
         self._where = defaultdict[str, list[str]](list)
 
     def see(self, page: Sequence[Memory]) -> Iterator[Finding]:
-        """What repeats memories written before it."""
+        """Memories that repeat earlier ones."""
         for memory in page:
             if not is_current(memory, self._now) or memory.kind is not Kind.EPISODIC or LOOP in memory.worth.flags:
                 continue
@@ -351,15 +272,11 @@ class Loops:
             found = self._found(pieces, keys)
             reason = form_of(memory.text) or (describe_copies(found) if is_loop(found) else None)
             if reason is not None:
-                yield Finding("loop", (memory.id, *found.sources), reason, "medium", Retire(memory.id))
+                yield Finding("loop", (memory.id, *found.sources), reason, "medium", retire(memory.id))
                 continue
             for key in keys:
                 if len(self._where[key]) < MOST_HOLDERS:
                     self._where[key].append(memory.id)
-
-    def close(self) -> Iterable[Finding]:
-        """Nothing more."""
-        return ()
 
     def _found(self, pieces: Sequence[str], keys: Sequence[str]) -> Copies:
         there = {piece: self._where[key] for piece, key in zip(pieces, keys, strict=True) if key in self._where}

@@ -1,4 +1,4 @@
-"""Consolidate: daily, weekly and quarterly notes on what was remembered, as files and as memories."""
+"""Consolidate: write daily, weekly and quarterly notes about memories, as files and as memories."""
 
 from memorist.upkeep.consolidate.notebook import Notebook
 from memorist.upkeep.consolidate.notes import PERIODS, VERB, Consolidation, WrittenNote

@@ -1,4 +1,4 @@
-"""The notebook: which notes there are, which are out of date, writing them."""
+"""The notebook: which notes exist, which are out of date, and writing them."""
 
 from __future__ import annotations
 
@@ -7,83 +7,83 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Protocol
 
-from memorist.asking import Asker, Askers
+from memorist.asking import Askers
 from memorist.model import CITES, Kind, Link, Memory, fingerprint
+from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Reader, Store, Vectors
 from memorist.remember.record import record
+from memorist.upkeep.change import EVERY_ENTRY
 from memorist.upkeep.consolidate.notes import (
     RULES,
     VERB,
     Consolidation,
-    Line,
     NoteItem,
+    NoteLine,
     NotePeriod,
+    NoteRecord,
     PeriodKind,
-    Record,
     WrittenNote,
     chosen_periods,
     cited,
-    drop_note,
+    note_record,
     period_of,
-    record_of,
+    remove_note,
     rendered,
     write_note,
 )
 from memorist.upkeep.consolidate.survey import compose, items_of, survey
 
-EVERY_ENTRY = 1_000_000
-Name = tuple[str, str]
+NoteName = tuple[str, str]
 """The kind of a period and its name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """The notes of one store."""
+class StoredNotes:
+    """The notes of one store: their records in the journal, their lines as memories, and their files."""
 
     store: Store
     folder: Path | None
 
-    def known(self) -> dict[Name, Record]:
-        """What there is, by period."""
-        records = map(record_of, self.store.journal(VERB, limit=EVERY_ENTRY))
+    def known(self) -> dict[NoteName, NoteRecord]:
+        """The records of all notes, by period."""
+        records = map(note_record, self.store.journal(VERB, limit=EVERY_ENTRY))
         return {(one.kind, one.name): one for one in records}
 
-    def lines(self, record: Record) -> list[Memory]:
+    def lines(self, record: NoteRecord) -> list[Memory]:
         """The lines of a note, in order."""
         there = self.store.get(record.lines)
         return [there[id] for id in record.lines if id in there]
 
-    def path(self, record: Record) -> Path | None:
-        """Where a note's file lies."""
+    def path(self, record: NoteRecord) -> Path | None:
+        """The file of a note; None without a folder for notes."""
         return None if self.folder is None else self.folder / record.kind / f"{record.name}.md"
 
-    def publish(self, record: Record, lines: Sequence[Memory]) -> None:
-        """Write a note's file, or remove that of a note without lines."""
+    def publish(self, record: NoteRecord, lines: Sequence[Memory]) -> None:
+        """Write the file of a note, or remove it if the note has no lines."""
         path = self.path(record)
         if path is not None and lines:
             write_note(path, rendered(record, lines))
         elif path is not None:
-            drop_note(path)
+            remove_note(path)
 
-    def republish(self, record: Record) -> None:
-        """Write a file again that somebody removed."""
+    def republish(self, record: NoteRecord) -> None:
+        """Write the file of a note again if somebody removed it."""
         path = self.path(record)
         if path is not None and record.lines and not path.exists():
             self.publish(record, self.lines(record))
 
-    def keep(
+    def replace(
         self,
-        record: Record,
+        before: NoteRecord | None,
+        record: NoteRecord,
         lines: Sequence[Memory],
         vectors: Mapping[str, Vectors],
-        before: Record | None,
         now: datetime,
-    ) -> Record:
-        """Keep a note in place of the one before; what was forgotten meanwhile leaves it again.
+    ) -> NoteRecord:
+        """Replace a note; lines that cite memories forgotten meanwhile are dropped.
 
-        The file comes first: without the journal's entry, a run that was killed is made up for by the next.
+        The file is written first: if the run is killed before the journal entry, the next run writes the note again.
         """
         self.publish(record, lines)
         kept: list[Memory] = []
@@ -91,7 +91,7 @@ class Shelf:
         def plan(reader: Reader) -> Batch:
             there = reader.get(list(record.cites)).keys()
             kept[:] = [line for line in lines if there >= set(line.metadata[CITES])]
-            after = _with(record, kept)
+            after = _with_lines(record, kept)
             return Batch(
                 memories=kept,
                 vectors={line.id: vectors[line.text] for line in kept if line.text in vectors},
@@ -101,102 +101,91 @@ class Shelf:
             )
 
         self.store.update(plan)
-        after = _with(record, kept)
+        after = _with_lines(record, kept)
         if after != record:
             self.publish(after, kept)
         return after
 
-    def cut(self, record: Record, lines: Sequence[Memory], now: datetime) -> None:
-        """Leave a note only some of its lines; the next run writes it anew if there is more to tell."""
-        after = replace(_with(record, lines), digest="", version=record.version + 1)
+    def cut(self, record: NoteRecord, lines: Sequence[Memory], now: datetime) -> None:
+        """Keep only some lines of a note; the next run writes it again if there is more to say."""
+        after = replace(_with_lines(record, lines), digest="", version=record.version + 1)
         self.publish(after, lines)
         erased = [id for id in record.lines if id not in after.lines]
         self.store.put(Batch(erased=erased, journal=[after.entry(now)]))
 
 
-def _with(record: Record, lines: Sequence[Memory]) -> Record:
+def _with_lines(record: NoteRecord, lines: Sequence[Memory]) -> NoteRecord:
     return replace(record, lines=tuple(line.id for line in lines), cites=cited(lines))
 
 
-NO_VECTORS: dict[str, Vectors] = {}
-
-
-class Embedding(Protocol):
-    """Gives texts their vectors."""
-
-    def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Vectors of texts, by text."""
-        ...
-
-
 @dataclass(slots=True)
-class _Run:
+class _ConsolidationRun:
     """A run so far."""
 
     now: datetime
-    known: dict[Name, Record]
+    known: dict[NoteName, NoteRecord]
     written: list[WrittenNote] = field(default_factory=list[WrittenNote])
     dropped: list[str] = field(default_factory=list[str])
     unchanged: int = 0
 
 
 class Notebook:
-    """The notes of one store, and their files if it has a folder for them."""
+    """Writes the notes of one store, and their files if it has a folder for them."""
 
-    def __init__(self, store: Store, folder: Path | None, askers: Askers, embedding: Embedding | None) -> None:
+    def __init__(self, store: Store, folder: Path | None, askers: Askers, embedder: StoreEmbedder | None) -> None:
         self._store = store
-        self._shelf = Shelf(store, folder)
+        self._notes = StoredNotes(store, folder)
         self._askers = askers
-        self._embedding = embedding
+        self._embedder = embedder
 
     @property
     def folder(self) -> Path | None:
-        """Where its files lie."""
-        return self._shelf.folder
+        """The folder of its files."""
+        return self._notes.folder
 
     def consolidate(self, now: datetime, period: str | None = None) -> Consolidation:
-        """Write the notes of every period that is over and has none yet, or has heard of something since."""
+        """Write the note of every past period that has none yet or whose memories changed."""
         kinds = chosen_periods(period)
-        run = _Run(now, self._shelf.known())
+        run = _ConsolidationRun(now, self._notes.known())
         days = survey(self._store, now)
         for day, found in days.items():
-            self._note(period_of("daily", day), found.digest, lambda found=found: items_of(self._store, found), run)
+            self._update(period_of("daily", day), found.digest, lambda found=found: items_of(self._store, found), run)
         self._drop("daily", {day.isoformat() for day in days}, run)
         for kind in kinds[1:]:
-            self._longer(kind, days, run)
+            self._update_longer(kind, days, run)
         return Consolidation(now, tuple(run.written), run.unchanged, tuple(run.dropped))
 
     def forget(self, ids: Collection[str], now: datetime) -> tuple[str, ...]:
-        """Take every line out of the notes that rests on one of these memories, or is one; returns the lines' ids.
+        """Remove every line that cites one of these memories, or is one of them; returns the ids of the lines.
 
-        A note that a model wrote goes whole, for it may tell what it does not cite. To be called before the memories
-        are erased.
+        A note that a model wrote is removed completely: it may use memories without citing them. Call this before the
+        memories are erased.
         """
         gone = set(ids)
-        changed = [one for one in self._shelf.known().values() if gone & one.cites or gone.intersection(one.lines)]
+        changed = [one for one in self._notes.known().values() if gone & one.cites or gone.intersection(one.lines)]
         cut: list[str] = []
         for known in changed:
-            lines = self._shelf.lines(known) if known.by == RULES else []
+            lines = self._notes.lines(known) if known.by == RULES else []
             left = [line for line in lines if line.id not in gone and gone.isdisjoint(line.metadata.get(CITES, ()))]
-            self._shelf.cut(known, left, now)
+            self._notes.cut(known, left, now)
             cut += {*known.lines} - {line.id for line in left}
         return tuple(cut)
 
-    def _longer(self, kind: PeriodKind, days: Iterable[date], run: _Run) -> None:
-        """The notes on weeks or quarters, made of the daily ones."""
-        told: set[str] = set()
+    def _update_longer(self, kind: PeriodKind, days: Iterable[date], run: _ConsolidationRun) -> None:
+        """Update the notes on weeks or quarters, which are made from the daily ones."""
+        names: set[str] = set()
         for period, group in groupby(days, lambda day: period_of(kind, day)):
-            names = [("daily", day.isoformat()) for day in group]
-            daily = [run.known[name] for name in names if name in run.known and run.known[name].lines]
+            records = (run.known.get(("daily", day.isoformat())) for day in group)
+            daily = [one for one in records if one is not None and one.lines]
             if period.closed(run.now) and daily:
-                told.add(period.name)
+                names.add(period.name)
                 digest = fingerprint([(one.name, one.digest) for one in daily])
-                self._note(period, digest, lambda daily=daily: list(self._items(daily)), run)
-        self._drop(kind, told, run)
+                self._update(period, digest, lambda daily=daily: list(self._items(daily)), run)
+        self._drop(kind, names, run)
 
-    def _items(self, daily: Sequence[Record]) -> Iterator[NoteItem]:
+    def _items(self, daily: Sequence[NoteRecord]) -> Iterator[NoteItem]:
         for known in daily:
-            for line in self._shelf.lines(known):
+            for line in self._notes.lines(known):
                 cites, worth = tuple(line.metadata.get(CITES, ())), line.worth
                 yield NoteItem(
                     text=line.text,
@@ -208,48 +197,47 @@ class Notebook:
                     by=known.by,
                 )
 
-    def _note(self, period: NotePeriod, digest: str, items: Callable[[], list[NoteItem]], run: _Run) -> None:
+    def _update(
+        self, period: NotePeriod, digest: str, items: Callable[[], list[NoteItem]], run: _ConsolidationRun
+    ) -> None:
         name = period.kind, period.name
         known = run.known.get(name)
         if known is not None and known.digest == digest:
             run.unchanged += 1
-            self._shelf.republish(known)
+            self._notes.republish(known)
             return
-        lines, by = self._composed(period, items(), run.now)
+        lines, by = self._compose(period, items(), run.now)
         version = 1 if known is None else known.version + 1
-        made = Record(*name, digest, version, by, tuple(line.id for line in lines), cited(lines))
-        vectors = self._embedding.of_texts([line.text for line in lines]) if self._embedding and lines else NO_VECTORS
-        kept = run.known[name] = self._shelf.keep(made, lines, vectors, known, run.now)
-        path = self._shelf.path(kept)
+        made = NoteRecord(*name, digest, version, by, tuple(line.id for line in lines), cited(lines))
+        vectors = self._embedder.of_texts([line.text for line in lines]) if self._embedder and lines else {}
+        kept = run.known[name] = self._notes.replace(known, made, lines, vectors, run.now)
+        path = self._notes.path(kept)
         run.written.append(WrittenNote(*name, path and str(path), version, by, len(kept.lines), len(kept.cites)))
 
-    def _composed(self, period: NotePeriod, items: Sequence[NoteItem], now: datetime) -> tuple[list[Memory], str]:
-        """The lines of a note, scope by scope, and who wrote it."""
+    def _compose(self, period: NotePeriod, items: Sequence[NoteItem], now: datetime) -> tuple[list[Memory], str]:
+        """The lines of a note, scope by scope, and its author."""
         asker = self._askers.for_extraction()
         lines: dict[str, Memory] = {}
         authors = {item.by for item in items}
         for scope in sorted({item.scope for item in items}):
-            told, by = _composed(period, [item for item in items if item.scope == scope], asker)
+            subject = f"{period.kind} note, {period.name}"
+            written, by = compose(period.kind, subject, [item for item in items if item.scope == scope], asker)
             authors.add(by)
-            for line in told:
-                memory = _memory(period, scope, line, by, now)
+            for line in written:
+                memory = _line_memory(period, scope, line, by, now)
                 lines.setdefault(memory.id, memory)
         return list(lines.values()), max(authors, key=lambda by: by != RULES)
 
-    def _drop(self, kind: PeriodKind, told: Collection[str], run: _Run) -> None:
-        """Take away the notes on periods of which nothing is left to tell."""
+    def _drop(self, kind: PeriodKind, names: Collection[str], run: _ConsolidationRun) -> None:
+        """Remove the notes on periods that have no memories left; `names` are the other periods."""
         for name, known in run.known.items():
-            if known.kind == kind and known.lines and known.name not in told:
-                self._shelf.cut(known, (), run.now)
+            if known.kind == kind and known.lines and known.name not in names:
+                self._notes.cut(known, (), run.now)
                 run.dropped.append("/".join(name) + ".md")
 
 
-def _composed(period: NotePeriod, items: Sequence[NoteItem], asker: Asker | None) -> tuple[list[Line], str]:
-    return compose(period.kind, f"{period.kind} note, {period.name}", items, asker)
-
-
-def _memory(period: NotePeriod, scope: str, line: Line, by: str, now: datetime) -> Memory:
-    """A line as a memory: as old as the last thing it rests on, trusted like the least, as secret as the most."""
+def _line_memory(period: NotePeriod, scope: str, line: NoteLine, by: str, now: datetime) -> Memory:
+    """A line as a memory: dated by its latest item, with the lowest trust and the highest classification of any."""
     items = line.items
     cites = list(dict.fromkeys(id for item in items for id in item.cites))
     return record(

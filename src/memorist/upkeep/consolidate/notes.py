@@ -1,8 +1,7 @@
-"""Notes: what one is, its period, its file."""
+"""Notes: their records in the journal, their periods, and their files."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -13,17 +12,18 @@ from typing import Any, Literal
 from memorist.errors import InvalidInput, StoreError
 from memorist.model import CITES, Memory, fingerprint, isoformat
 from memorist.ports import Entry
+from memorist.upkeep.transfer import replacing
 
 PeriodKind = Literal["daily", "weekly", "quarterly"]
 PERIODS: tuple[PeriodKind, ...] = ("daily", "weekly", "quarterly")
 VERB = "consolidate"
-"""The verb of the journal's entries, one a note: what it was made of and where it is."""
+"""The verb of the journal entries, one per note: the memories it was made from and its lines."""
 RULES = "rules"
 
 
 @dataclass(frozen=True, slots=True)
 class NoteItem:
-    """Something a note is made from: a memory, or a line of a shorter note; with the memories it rests on."""
+    """An input of a note: a memory, or a line of a shorter note, with the memories that it cites."""
 
     text: str
     scope: str
@@ -34,20 +34,20 @@ class NoteItem:
     trust: int = 3
     classification: int = 1
     by: str = RULES
-    """Who wrote it, where it is a line."""
+    """The author, if it is a line of a note."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a note, and the items it rests on."""
+class NoteLine:
+    """A line of a note, and the items it is based on."""
 
     text: str
     items: tuple[NoteItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """What the journal knows of a note."""
+class NoteRecord:
+    """What the journal records about a note."""
 
     kind: str
     name: str
@@ -58,16 +58,16 @@ class Record:
     cites: frozenset[str]
 
     def entry(self, at: datetime) -> Entry:
-        """As a line of the journal; it is about no memory, so that forgetting one does not lose the note's trail."""
+        """The journal entry; it has no subjects, so that it survives when a memory is forgotten."""
         data: dict[str, Any] = {**asdict(self), "lines": list(self.lines), "cites": sorted(self.cites)}
         data["reason"] = f"the {self.kind} note {self.name}"
         return Entry(fingerprint(VERB, self.kind, self.name), at, VERB, (), data)
 
 
-def record_of(entry: Entry) -> Record:
-    """The inverse of `Record.entry`."""
+def note_record(entry: Entry) -> NoteRecord:
+    """The inverse of `NoteRecord.entry`."""
     data: Mapping[str, Any] = entry.data
-    return Record(
+    return NoteRecord(
         data["kind"],
         data["name"],
         data["digest"],
@@ -79,13 +79,13 @@ def record_of(entry: Entry) -> Record:
 
 
 def cited(lines: Sequence[Memory]) -> frozenset[str]:
-    """All that these lines of a note rest on."""
+    """The memories that these lines of a note cite."""
     return frozenset(id for line in lines for id in line.metadata.get(CITES, ()))
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenNote:
-    """A note that was written: its file, if there is one, how often it was written by now, by whom, and its size."""
+    """A note that was written: its file if it has one, its version, its author, its lines and its cited memories."""
 
     period: str
     name: str
@@ -98,16 +98,16 @@ class WrittenNote:
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """What a run wrote, and how many notes were up to date already."""
+    """The notes that a run wrote, and how many were up to date already."""
 
     at: datetime
     written: tuple[WrittenNote, ...]
     unchanged: int
     dropped: tuple[str, ...] = ()
-    """Notes that had nothing left to tell."""
+    """Notes that were removed because none of their memories is left."""
 
     def to_data(self) -> dict[str, Any]:
-        """As JSON."""
+        """The result as JSON."""
         return {
             "at": isoformat(self.at),
             "written": [asdict(one) for one in self.written],
@@ -118,7 +118,7 @@ class Consolidation:
 
 @dataclass(frozen=True, slots=True)
 class NotePeriod:
-    """A stretch of time that a note is about: `end` is no part of it."""
+    """The time span of a note; `end` is exclusive."""
 
     kind: PeriodKind
     name: str
@@ -127,7 +127,7 @@ class NotePeriod:
 
     @property
     def path(self) -> str:
-        """Where its note lies in the folder of notes."""
+        """The path of its note in the folder of notes."""
         return f"{self.kind}/{self.name}.md"
 
     def closed(self, now: datetime) -> bool:
@@ -136,7 +136,7 @@ class NotePeriod:
 
 
 def period_of(kind: PeriodKind, day: date) -> NotePeriod:
-    """The day, week or quarter that a day belongs to: 2024-06-03, 2024-W23, 2024-Q2."""
+    """The day, week or quarter that contains a day, such as 2024-06-03, 2024-W23 or 2024-Q2."""
     if kind == "daily":
         return NotePeriod(kind, day.isoformat(), day, day + timedelta(days=1))
     if kind == "weekly":
@@ -150,25 +150,25 @@ def period_of(kind: PeriodKind, day: date) -> NotePeriod:
 
 
 def chosen_periods(period: str | None) -> tuple[PeriodKind, ...]:
-    """What `consolidate` is to bring up to date; weeks and quarters are made of days, so those come with them."""
+    """The periods that `consolidate` updates; weeks and quarters are made from days, which are therefore included."""
     if period is None:
         return PERIODS
     if period not in PERIODS:
-        raise InvalidInput(f"{period!r} is no period", remedy=f"Choose {', '.join(PERIODS)}.")
+        raise InvalidInput(f"Unknown period {period!r}", remedy=f"Choose {', '.join(PERIODS)}.")
     return tuple(dict.fromkeys(("daily", period)))
 
 
 ID_SHOWN = 12
-"""Characters of an id that a file cites it by; commands take the beginning of an id."""
+"""Characters of an id that a file shows; commands accept the beginning of an id."""
 
 
-def rendered(record: Record, lines: Sequence[Memory]) -> str:
-    """A note as Markdown: a heading, a list for each scope, and for each line the ids it rests on."""
+def rendered(record: NoteRecord, lines: Sequence[Memory]) -> str:
+    """A note as Markdown: a heading, one list per scope, and after each line the ids it cites."""
     parts = [f"# {record.name}"]
-    scopes = [(scope, list(told)) for scope, told in groupby(lines, lambda line: line.scope)]
-    for scope, told in scopes:
+    scopes = [(scope, list(group)) for scope, group in groupby(lines, lambda line: line.scope)]
+    for scope, group in scopes:
         heading = [] if [scope] == [one for one, _ in scopes] and scope == "global" else [f"## {scope}"]
-        parts += [*heading, "\n".join(map(_bullet, told))]
+        parts += [*heading, "\n".join(map(_bullet, group))]
     parts.append(f"<!-- {record.kind} note, version {record.version}, by {record.by} -->")
     return "\n\n".join(parts) + "\n"
 
@@ -179,26 +179,14 @@ def _bullet(line: Memory) -> str:
 
 
 def write_note(path: Path, text: str) -> None:
-    """Write a file in place of one that may be there."""
-    part = path.with_name(f".{path.name}.part-{os.getpid()}")
-    try:
+    """Write a file atomically, replacing an existing one."""
+    with replacing(path, remedy="Set notes_dir to another folder, or free space.") as part:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be written ({error.strerror})",
-            remedy="Set notes_dir to another folder, or free space.",
-        ) from error
-    finally:
-        part.unlink(missing_ok=True)
+        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def drop_note(path: Path) -> None:
-    """Remove a file that may be there."""
+def remove_note(path: Path) -> None:
+    """Remove a file if it exists."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

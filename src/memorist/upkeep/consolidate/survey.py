@@ -1,4 +1,4 @@
-"""What a note is made of, and how it is worded."""
+"""The memories that go into a note, and the lines that are written from them."""
 
 from __future__ import annotations
 
@@ -16,48 +16,51 @@ from memorist.ports import Store
 from memorist.remember.fact_rows import CLAIMS
 from memorist.text.patterns import lazy
 from memorist.text.phrases import salient
-from memorist.upkeep.consolidate.notes import RULES, Line, NoteItem
+from memorist.upkeep.change import every_page
+from memorist.upkeep.consolidate.notes import RULES, NoteItem, NoteLine
 
 KINDS = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL)
 MOST_CLASSIFIED = 2
-"""What a recall does not give unless it is asked to is in no note."""
+"""Memories above this classification, which a recall does not return by default, are in no note."""
 UNFIT = frozenset(("noise", "loop", "instructions", "contradicted", "doubted"))
 """Flags that keep a memory out of notes."""
 PAGE = 1000
 
 
 @dataclass(slots=True)
-class Day:
+class SurveyedDay:
     """The memories of a day, and a digest that changes with any of them."""
 
     ids: list[str] = field(default_factory=list[str])
     _digest: int = 0
 
     def add(self, memory: Memory) -> None:
-        """One more; the order does not matter."""
+        """Add a memory; the order does not matter for the digest."""
         self.ids.append(memory.id)
-        told = f"{memory.id}\0{memory.text}".encode("utf-8", "surrogatepass")
-        self._digest ^= int.from_bytes(sha256(told).digest()[:16])
+        content = f"{memory.id}\0{memory.text}".encode("utf-8", "surrogatepass")
+        self._digest ^= int.from_bytes(sha256(content).digest()[:16])
 
     @property
     def digest(self) -> str:
-        """Of all of them."""
+        """The digest of all memories."""
         return f"{self._digest:032x}"
 
 
-def survey(store: Store, now: datetime) -> dict[date, Day]:
-    """The days that are over, in order, each with what was said or learnt on it and may be told."""
-    days: dict[date, Day] = {}
+def survey(store: Store, now: datetime) -> dict[date, SurveyedDay]:
+    """The past days, in order, each with the memories that were said or learnt on it and may appear in notes."""
+    days: dict[date, SurveyedDay] = {}
     today = now.astimezone(UTC).date()
-    for memory in _known(store, now):
-        day = memory.times.valid_from.astimezone(UTC).date()
-        if day < today and _fit(memory, now):
-            days.setdefault(day, Day()).add(memory)
+    where = Filter(kinds=KINDS, known_at=now, max_classification=MOST_CLASSIFIED)
+    for page in every_page(store, where, PAGE):
+        for memory in page:
+            day = memory.times.valid_from.astimezone(UTC).date()
+            if day < today and _fit(memory, now):
+                days.setdefault(day, SurveyedDay()).add(memory)
     return dict(sorted(days.items()))
 
 
-def items_of(store: Store, day: Day) -> list[NoteItem]:
-    """A day's memories in the order of events."""
+def items_of(store: Store, day: SurveyedDay) -> list[NoteItem]:
+    """The memories of a day, in chronological order."""
     memories = sorted(
         store.get(day.ids).values(), key=lambda one: (one.times.valid_from, one.origin.position or 0, one.id)
     )
@@ -77,7 +80,10 @@ def items_of(store: Store, day: Day) -> list[NoteItem]:
 
 
 def _fit(memory: Memory, now: datetime) -> bool:
-    """Verbatim or learnt, current and trusted; what was true once and is no longer was still said that day."""
+    """Whether a memory may appear in notes: verbatim or learnt, unexpired and trusted.
+
+    A memory that is no longer valid may appear: it was still said that day.
+    """
     expires = memory.times.expires_at
     return (
         memory.version_of is None
@@ -88,23 +94,13 @@ def _fit(memory: Memory, now: datetime) -> bool:
     )
 
 
-def _known(store: Store, now: datetime) -> Iterator[Memory]:
-    where = Filter(kinds=KINDS, known_at=now, max_classification=MOST_CLASSIFIED)
-    cursor = None
-    while True:
-        page = store.scan(where, PAGE, cursor)
-        yield from page.items
-        if (cursor := page.cursor) is None:
-            return
-
-
 MOST_LINES = {"daily": 12, "weekly": 15, "quarterly": 20}
 _CITATION = lazy(r"\s*\[\d{1,6}(?:\s*,\s*\d{1,6})*\]")
 _BULLET = lazy(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 
-def compose(kind: str, subject: str, items: Sequence[NoteItem], asker: Asker | None) -> tuple[list[Line], str]:
-    """The lines of a note on items of one scope, and who wrote them; rules stand in for a model that fails."""
+def compose(kind: str, subject: str, items: Sequence[NoteItem], asker: Asker | None) -> tuple[list[NoteLine], str]:
+    """The lines of a note on items of one scope, and their author; if the model fails, rules write them."""
     if asker is not None and asker.model_for("note") is not None:
         try:
             lines = _by_model(subject, items, asker)
@@ -115,26 +111,26 @@ def compose(kind: str, subject: str, items: Sequence[NoteItem], asker: Asker | N
     return _by_rules(items, MOST_LINES[kind]), RULES
 
 
-def _by_rules(items: Sequence[NoteItem], most: int) -> list[Line]:
+def _by_rules(items: Sequence[NoteItem], most: int) -> list[NoteLine]:
     chosen = salient([item.text for item in items], most, [item.weight for item in items])
     return [_line(one.text, [items[place] for place in one.sources]) for one in chosen]
 
 
-def _line(text: str, items: Sequence[NoteItem]) -> Line:
+def _line(text: str, items: Sequence[NoteItem]) -> NoteLine:
     speakers = dict.fromkeys(item.speaker for item in items if item.speaker)
     said_by = " and ".join(speakers)
     named = not said_by or text.startswith(f"{said_by}:")
-    return Line(text if named else f"{said_by}: {text}", tuple(items))
+    return NoteLine(text if named else f"{said_by}: {text}", tuple(items))
 
 
-def _by_model(subject: str, items: Sequence[NoteItem], asker: Asker) -> list[Line]:
+def _by_model(subject: str, items: Sequence[NoteItem], asker: Asker) -> list[NoteLine]:
     shown = list(_few_enough(items))
     sources = [Source(number, one.text, one.at, one.speaker) for number, one in enumerate(shown, 1)]
     return list(_cited_lines(note(asker, subject, sources).text, shown))
 
 
 def _few_enough(items: Sequence[NoteItem]) -> Iterator[NoteItem]:
-    """The items, or of too many those that the most telling sentences come from."""
+    """The items; if there are too many, those with the most salient sentences."""
     if len(items) <= MOST_TEXTS:
         yield from items
         return
@@ -143,10 +139,10 @@ def _few_enough(items: Sequence[NoteItem]) -> Iterator[NoteItem]:
     yield from (items[place] for place in places[:MOST_TEXTS])
 
 
-def _cited_lines(markdown: str, shown: Sequence[NoteItem]) -> Iterator[Line]:
-    """The lines that say what they rest on; headings and whatever else does not are left out."""
+def _cited_lines(markdown: str, shown: Sequence[NoteItem]) -> Iterator[NoteLine]:
+    """The lines with citations; headings and other lines without any are left out."""
     for written in markdown.splitlines():
         items = tuple(shown[number - 1] for number in citations(written))
         text = _CITATION.sub("", _BULLET.sub("", written)).strip()
         if items and text:
-            yield Line(text, items)
+            yield NoteLine(text, items)

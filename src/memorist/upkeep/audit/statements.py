@@ -1,4 +1,7 @@
-"""Duplicates: the same said twice, found by blocks of alike texts and judged by the rule of the write gate."""
+"""Duplicates and contradictions: two memories that say the same, or the opposite.
+
+Candidates for duplicates come from MinHash blocks of similar texts; the rule of the write gate decides.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memorist.model import Kind, Memory
+from memorist.remember.fact_rows import one_valued
 from memorist.remember.gates.verdict import has_own_place, spoken
-from memorist.text.gist import Gist, gist, repeats
-from memorist.upkeep.audit.checks import CONTENT, is_current
-from memorist.upkeep.audit.fixes import Retire
-from memorist.upkeep.audit.model import Finding
+from memorist.remember.timeline import folded
+from memorist.text.gist import Gist, denials, gist, repeats
+from memorist.text.tokens import sentences
+from memorist.upkeep.audit.checks import CONTENT, Check, is_current
+from memorist.upkeep.audit.report import Finding, end, flag, retire
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,17 +31,16 @@ BANDS, ROWS = 8, 4
 0.8."""
 FEWEST_WORDS = 3
 TELLING_WORDS = 12
-"""Words that nobody says twice by chance: fewer, said at two times, are two events."""
+"""A text of this many words is not said twice by chance; a shorter one, said at two times, is two events."""
 LARGEST_BLOCK = 50
-"""Of a larger block only the newest are compared: it is boilerplate."""
+"""Only the newest of a larger block are compared: it is boilerplate."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What is kept of a memory until the end."""
+    """What the check keeps of a memory until the end."""
 
     id: str
-    scope: str
     kind: Kind
     speaker: str | None
     said_at: datetime
@@ -45,8 +49,8 @@ class _Said:
     gist: Gist
 
 
-class Duplicates:
-    """Finds memories that say the same, word for word or but for words that change nothing."""
+class Duplicates(Check):
+    """Finds memories that say the same, word for word or apart from words without meaning."""
 
     kinds = ("duplicate", "near_duplicate")
 
@@ -57,14 +61,14 @@ class Duplicates:
         self._hasher = _MinHash()
 
     def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
-        """Nothing yet."""
+        """No findings yet."""
         for memory in page:
             if memory.kind in CONTENT and is_current(memory, self._now):
                 self._add(memory)
         return ()
 
     def close(self) -> Iterator[Finding]:
-        """One finding for each memory that another makes superfluous."""
+        """One finding per memory that another one makes redundant."""
         gone: dict[int, int] = {}
         for pair in self._pairs():
             first, second = (_root(one, gone) for one in pair)
@@ -86,9 +90,7 @@ class Duplicates:
         origin, times, usage = memory.origin, memory.times, memory.usage
         placed = has_own_place(memory) and memory.fact is None
         recalls = usage.recalls if usage else 0
-        self._said.append(
-            _Said(memory.id, memory.scope, memory.kind, origin.speaker, times.valid_from, placed, recalls, words)
-        )
+        self._said.append(_Said(memory.id, memory.kind, origin.speaker, times.valid_from, placed, recalls, words))
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         seen: set[tuple[int, int]] = set()
@@ -107,7 +109,7 @@ class Duplicates:
             (said.id, survivor.id),
             f"says {'the same as' if same else 'nothing beyond'} {survivor.id}",
             "medium" if same else "low",
-            Retire(said.id, survivor.id),
+            retire(said.id, survivor.id),
         )
 
 
@@ -120,7 +122,7 @@ def _same_event(one: _Said, other: _Said) -> bool:
 
 
 def _worth(said: _Said) -> tuple[bool, int, int]:
-    """Who survives: the one with a place in a conversation, which says more, and was recalled more."""
+    """The survivor is the one with a place in a conversation, then the longer one, then the more recalled one."""
     return said.placed, len(said.gist.words), said.recalls
 
 
@@ -131,7 +133,7 @@ def _root(at: int, gone: dict[int, int]) -> int:
 
 
 class _MinHash:
-    """Blocks of texts that share most of their words."""
+    """Groups texts that share most of their words into blocks."""
 
     def __init__(self) -> None:
         import numpy as np
@@ -141,7 +143,7 @@ class _MinHash:
         self._numbers: dict[str, int] = {}
 
     def blocks(self, words: Sequence[str]) -> list[bytes]:
-        """The blocks that a text falls into, a band each."""
+        """The blocks that a text falls into, one per band."""
         least, width = self._least(words).tobytes(), 8 * ROWS
         return [least[start : start + width] for start in range(0, BANDS * width, width)]
 
@@ -157,3 +159,67 @@ class _MinHash:
             digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             number = self._numbers[word] = int.from_bytes(digest, "little")
         return number
+
+
+CONTRADICTED = "contradicted"
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """A memory that states something, and since when; `alone` if it states nothing else."""
+
+    id: str
+    since: datetime
+    value: str
+    alone: bool
+
+
+class Contradictions(Check):
+    """Finds current facts of one slot with different values, and statements that one speaker makes and denies."""
+
+    kinds = ("contradiction",)
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+        self._values = defaultdict[tuple[str, str, str], list[_Stated]](list)
+        self._statements = defaultdict[bytes, list[_Stated]](list)
+
+    def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
+        """No findings yet."""
+        for memory in page:
+            if memory.kind in CONTENT and is_current(memory, self._now):
+                self._add_value(memory)
+                self._add_statements(memory)
+        return ()
+
+    def close(self) -> Iterator[Finding]:
+        """One finding per older statement that a newer one contradicts."""
+        for (_, subject, relation), stated in self._values.items():
+            yield from _superseded(stated, f"{subject} now has another {relation.replace('_', ' ')}:")
+        for stated in self._statements.values():
+            yield from _superseded(stated, "is denied by")
+
+    def _add_value(self, memory: Memory) -> None:
+        fact = memory.fact
+        if fact is not None and one_valued(fact.relation):
+            slot = (memory.scope, folded(fact.subject), fact.relation)
+            self._values[slot].append(_Stated(memory.id, memory.times.valid_from, folded(fact.object), True))
+
+    def _add_statements(self, memory: Memory) -> None:
+        if memory.fact is not None or memory.kind is Kind.NOTE or CONTRADICTED in memory.worth.flags:
+            return
+        said = spoken(memory)
+        alone = len(sentences(said)) == 1
+        for stems, denied in denials(said):
+            key = repr((memory.scope, memory.origin.speaker, stems)).encode("utf-8", "surrogatepass")
+            stated = _Stated(memory.id, memory.times.valid_from, "denied" if denied else "stated", alone)
+            self._statements[blake2b(key, digest_size=12).digest()].append(stated)
+
+
+def _superseded(stated: Sequence[_Stated], how: str) -> Iterator[Finding]:
+    """Findings about the statements that the newest one contradicts."""
+    newest = max(stated, key=lambda one: (one.since, one.id))
+    for one in stated:
+        if one.value != newest.value and one.id != newest.id:
+            fix = end(one.id, newest.since, newest.id) if one.alone else flag(one.id, CONTRADICTED)
+            yield Finding("contradiction", (one.id, newest.id), f"{how} {newest.id}", "high", fix)

@@ -1,0 +1,264 @@
+"""One group of a dataset as an open memory, and the answers of recipes and baselines to its questions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self
+
+from memorist.bench.model import Answer, Document, Group, Question
+from memorist.engine.engine import Engine
+from memorist.engine.open import entity_finder
+from memorist.errors import MissingService
+from memorist.model import DENIES, STATES, Item, Kind, Memory, Recall, instant, memory_id
+from memorist.ports import Embedder, Progress, Reranker
+from memorist.recall.assemble import HEADER, SOURCE_OF, Assemble, line
+from memorist.recall.fuse import Best, ReciprocalRank
+from memorist.recall.pipeline import REMEDIES, Pipeline
+from memorist.recall.prepare import Embed
+from memorist.recall.request import RecallOptions
+from memorist.recall.search import Search
+from memorist.recall.select import Limit
+from memorist.recall.signals import Keyword, Vector
+from memorist.recall.stage import Signal
+from memorist.stores.memory import MemoryStore
+from memorist.text.tokens import count_tokens
+
+BM25 = Pipeline("bm25", (Search((Keyword(),)), Best(), Limit(), Assemble()))
+COSINE = Pipeline("cosine", (Embed(), Search((Vector(),)), Best(), Limit(), Assemble()))
+RRF = Pipeline("rrf", (Embed(), Search((Vector(), Keyword())), ReciprocalRank(k=60), Limit(), Assemble()))
+
+BASELINES: dict[str, Pipeline] = {one.name: one for one in (BM25, COSINE, RRF)}
+LIMIT = 50
+"""Items per recall, so that recall@50 can be measured."""
+CONTEXT_ITEMS = 10
+"""Items whose context tokens are the figure `tokens`."""
+LONGEST_LINE = 1200
+TIMELESS = datetime(2024, 1, 1, 12, tzinfo=UTC)
+"""The time of groups whose documents have no times."""
+WARM_UP = "warm-up"
+SCOPE = "global"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The models and settings that every recipe of a run uses."""
+
+    embedder: Embedder | None = None
+    reranker: Reranker | None = None
+    limit: int = LIMIT
+    packaged: Reranker | None = None
+    extract: str = "rules"
+    """The setting `extract`: how facts and names are read from the documents."""
+
+    @property
+    def reader(self) -> Reranker | None:
+        """The configured reranker, else the packaged one."""
+        return self.reranker or self.packaged
+
+    def lacks(self, pipeline: Pipeline) -> list[str]:
+        """The parts of a recipe that will be skipped, each with the service it lacks."""
+        return [
+            f"{part.kind} (no {service})"
+            for part in pipeline.parts()
+            for service in part.optional
+            if self._misses(service)
+        ]
+
+    def check(self, pipeline: Pipeline) -> None:
+        """Refuse a recipe that cannot run, or that would find nothing because every signal lacks its service."""
+        parts = list(pipeline.parts())
+        needed = [service for part in parts for service in part.required() if self._misses(service)]
+        signals = [part for part in parts if isinstance(part, Signal)]
+        silent = [service for part in signals for service in part.optional if self._misses(service)]
+        if missing := needed or (silent if silent and len(silent) == len(signals) else []):
+            raise MissingService(
+                f"Recipe {pipeline.name!r} finds nothing without a service: {missing[0]}", remedy=REMEDIES[missing[0]]
+            )
+
+    def _misses(self, service: str) -> bool:
+        return getattr(self, service, None) is None
+
+
+_finder = cache(entity_finder)
+"""Loads a model that finds names once, not once per group."""
+
+
+class _SettableClock:
+    """A clock that stands still at the moment it was set to."""
+
+    def __init__(self, moment: datetime) -> None:
+        self.moment = moment
+
+    def now(self) -> datetime:
+        """The moment it was set to."""
+        return self.moment
+
+
+class Space:
+    """A group as an open memory: its documents are remembered, and recipes can be asked its questions."""
+
+    def __init__(
+        self, group: Group, pipelines: Sequence[Pipeline], setup: Setup, *, progress: Progress | None = None
+    ) -> None:
+        self._group = group
+        self._limit = setup.limit
+        moments = _moments(group.documents)
+        self._clock = _SettableClock(moments[-1] if moments else TIMELESS)
+        self._asked_at = max(moments, default=TIMELESS) + timedelta(days=1)
+        self.engine = Engine(
+            MemoryStore("bench"),
+            embedder=setup.embedder,
+            reranker=setup.reranker,
+            packaged=setup.packaged,
+            facts=setup.extract != "off",
+            find=_finder(setup.extract),
+            recipe=pipelines[0].name,
+            recipes={one.name: one for one in pipelines},
+            clock=self._clock,
+        )
+        self.engine.remember_many(_fields(group, moments), progress=progress)
+        self._documents = {_id_of(document): document.id for document in group.documents}
+        self._tokens: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.engine.close()
+
+    def answers(self, recipe: str, tell: Progress) -> Iterator[Answer]:
+        """The answers of a recipe to every question, after a warm-up recall that builds the index and is not timed."""
+        self._clock.moment = self._asked_at
+        self.engine.recall(WARM_UP, **self._options(recipe))
+        for question in self._group.questions:
+            yield self.answer(question, recipe)
+            tell(1)
+
+    def answer(self, question: Question, recipe: str) -> Answer:
+        """One timed recall, as the documents that its items are or were derived from."""
+        started = perf_counter()
+        recall = self.recall(question, recipe)
+        ms = (perf_counter() - started) * 1000
+        ranked, tokens_at = self._credited(recall.items)
+        first = self._context_tokens(recall.items[:CONTEXT_ITEMS])
+        return Answer(
+            group=self._group.name,
+            question=question.id,
+            ranked=ranked,
+            ms=round(ms, 3),
+            stages=_stage_times(recall),
+            tokens=first[-1] if first else 0,
+            tokens_at=tokens_at,
+            confidence=_confidence(recall),
+            abstained=recall.abstained,
+        )
+
+    def recall(self, question: Question, recipe: str) -> Recall:
+        """A recall at the time of the question, or a day after the last document of the group; nothing is written."""
+        self._clock.moment = self._moment(question)
+        return self.engine.recall(question.text, **self._options(recipe))
+
+    def _options(self, recipe: str) -> RecallOptions:
+        options: RecallOptions = {"recipe": recipe, "limit": self._limit, "track": False}
+        if recipe in BASELINES:  # plain rankings of what was said, not of the facts we make of it
+            options["kinds"] = [Kind.EPISODIC]
+        return options
+
+    def _moment(self, question: Question) -> datetime:
+        return self._asked_at if question.at is None else instant(question.at)
+
+    def absence(self, question: Question, recipe: str, document: str) -> str:
+        """Why a recall did not return a document."""
+        memory = next(id for id, own in self._documents.items() if own == document)
+        if self.engine.get(memory) is None:
+            return "it was not remembered: it has no text"
+        self._clock.moment = self._moment(question)
+        return self.engine.why_not(question.text, memory, **self._options(recipe)).reason
+
+    def _credited(self, items: Sequence[Item]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """The documents in order, without repeats, each with the context tokens up to and including its item."""
+        taken: dict[str, int] = {}
+        for item, tokens in zip(items, self._context_tokens(items), strict=True):
+            for document in self.documents(item.memory):
+                taken.setdefault(document, tokens)
+        return tuple(taken), tuple(taken.values())
+
+    def documents(self, memory: Memory) -> list[str]:
+        """The document that a memory is, else those it was derived from, else its own id, since it takes up a rank."""
+        if memory.id in self._documents:
+            return [self._documents[memory.id]]
+        source = memory.origin.source
+        cited = [] if source is None else [source, memory_id("", scope=SCOPE, key=source)]
+        for link in self.engine.store.links([memory.id]):
+            if link.relation == SOURCE_OF and link.source == memory.id:
+                cited.append(link.target)
+            elif link.relation in (STATES, DENIES) and link.target == memory.id:
+                cited.append(link.source)
+        known = [self._documents[id] for id in cited if id in self._documents]
+        return list(dict.fromkeys(known)) or [memory.id]
+
+    def _context_tokens(self, items: Sequence[Item]) -> list[int]:
+        """The tokens of the plain context up to each item; the same format for all recipes."""
+        total, totals = count_tokens(HEADER), list[int]()
+        for item in items:
+            total += self._line_tokens(item)
+            totals.append(total)
+        return totals
+
+    def _line_tokens(self, item: Item) -> int:
+        memory = item.memory
+        if memory.id not in self._tokens:
+            self._tokens[memory.id] = count_tokens(f"\n{line(item.rank, memory, LONGEST_LINE)}")
+        return self._tokens[memory.id]
+
+
+def _id_of(document: Document) -> str:
+    return memory_id(document.text, scope=SCOPE, key=document.id)
+
+
+def _moments(documents: Sequence[Document]) -> list[datetime]:
+    """The time of each document; one without a time has that of the document before it."""
+    latest = next((one.at for one in documents if one.at is not None), TIMELESS)
+    moments: list[datetime] = []
+    for document in documents:
+        latest = document.at or latest
+        moments.append(instant(latest))
+    return moments
+
+
+def _fields(group: Group, moments: Sequence[datetime]) -> Iterator[dict[str, Any]]:
+    """The documents of a group as arguments of `remember`; a conversation without sessions is one session."""
+    for position, (document, moment) in enumerate(zip(group.documents, moments, strict=True)):
+        if document.text.strip():
+            yield {
+                "text": document.text,
+                "key": document.id,
+                "scope": SCOPE,
+                "at": moment,
+                "ingested_at": moment,
+                "position": position,
+                "session": document.session or (document.speaker and group.name),
+                "speaker": document.speaker,
+            }
+
+
+def _confidence(recall: Recall) -> float:
+    """The confidence of a recall, else the score of its first item."""
+    if recall.confidence is not None:
+        return recall.confidence
+    return recall.items[0].score if recall.items else 0.0
+
+
+def _stage_times(recall: Recall) -> dict[str, float]:
+    times: defaultdict[str, float] = defaultdict(float)
+    for step in recall.trace.steps:
+        times[step.stage] += step.ms
+    return {stage: round(ms, 4) for stage, ms in times.items()}

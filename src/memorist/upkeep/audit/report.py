@@ -1,0 +1,187 @@
+"""Findings, the fixes that repair them, and the report of an audit. Fixes are soft wherever something could be lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from memorist.model import Kind, Link, Memory, Tier, fingerprint, isoformat
+from memorist.models.embedding_text import alone
+from memorist.ports import Store, Vectors
+from memorist.remember.gates.checks import without_secrets
+from memorist.remember.gates.verdict import distrusted, flagged, quietened
+from memorist.upkeep.change import Change, PendingWrite, ended, retracted
+
+Severity = Literal["high", "medium", "low"]
+KINDS = (
+    "duplicate",
+    "near_duplicate",
+    "contradiction",
+    "orphan",
+    "stale",
+    "never_recalled",
+    "secret",
+    "loop",
+    "noise",
+    "instructions",
+    "drift",
+)
+"""The kinds of findings."""
+DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
+"""Kinds that are derived from what was said and can be derived again."""
+
+
+def _unchanged(memory: Memory, now: datetime) -> Memory:
+    return memory
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Repairs a finding. It is computed from the memories as they are when it is applied."""
+
+    description: str
+    ids: tuple[str, ...] = ()
+    """The memories it revises."""
+    revise: Callable[[Memory, datetime], Memory] = field(default=_unchanged, compare=False)
+    unlinked: tuple[Link, ...] = ()
+    embeds: bool = False
+    """Whether its memories need new vectors."""
+    rewrites: bool = False
+    """Whether memories that do not change are written again."""
+    final: str | None = None
+    """Why it cannot be undone, if it cannot."""
+
+    def texts(self, store: Store, now: datetime) -> list[str]:
+        """The texts that it needs vectors for."""
+        return [alone(self.revise(one, now)) for one in store.get(self.ids).values()] if self.embeds else []
+
+    def change(
+        self, finding: Finding, pending: PendingWrite, now: datetime, fresh: Mapping[str, Vectors]
+    ) -> Change | None:
+        """The change to write, given vectors by text; None if there is nothing left to repair."""
+        before = pending.get(self.ids).values()
+        pairs = tuple((one, after) for one in before if (after := self.revise(one, now)) != one or self.rewrites)
+        if not pairs and not self.unlinked:
+            return None
+        vectors = {after.id: fresh[alone(after)] for _, after in pairs if self.embeds and alone(after) in fresh}
+        about = finding.ids[0] if finding.ids else pairs[0][1].id
+        return Change(finding.kind, about, finding.reason, pairs, (), self.unlinked, vectors, self.final)
+
+
+def retire(id: str, survivor: str | None = None) -> Fix:
+    """Retract a memory: it stays in the store and in its history, and no recall sees it."""
+
+    def revise(memory: Memory, now: datetime) -> Memory:
+        return memory if memory.times.retracted_at is not None else retracted(memory, now, survivor)
+
+    return Fix(f"Retire {id}." if survivor is None else f"Retire {id} in favour of {survivor}.", (id,), revise)
+
+
+def end(id: str, at: datetime, successor: str | None = None) -> Fix:
+    """End a memory's validity at a moment, because something superseded it or it expired."""
+
+    def revise(memory: Memory, now: datetime) -> Memory:
+        return memory if memory.times.valid_to is not None else ended(memory, at, now, successor)
+
+    after = f", when {successor} came" if successor else ""
+    return Fix(f"End {id} at {at.date()}{after}.", (id,), revise)
+
+
+def flag(id: str, name: Literal["noise", "instructions", "contradicted"]) -> Fix:
+    """Flag a memory as the write gate would; noise also moves to the peripheral tier, instructions lose trust."""
+    mark = {"noise": quietened, "instructions": distrusted, "contradicted": flagged}[name]
+
+    def revise(memory: Memory, now: datetime) -> Memory:
+        return memory if name in memory.worth.flags else mark(memory, name)
+
+    return Fix(f"Flag {id} as {name}.", (id,), revise)
+
+
+def demote(id: str) -> Fix:
+    """Move a memory to the peripheral tier."""
+    return Fix(f"Move {id} to the peripheral tier.", (id,), lambda memory, now: replace(memory, tier=Tier.PERIPHERAL))
+
+
+def mask(id: str) -> Fix:
+    """Mask the secrets of a memory, permanently."""
+    return Fix(
+        f"Mask the secrets of {id}, permanently.",
+        (id,),
+        lambda memory, now: without_secrets(memory),
+        embeds=True,
+        final="a masked secret is gone for good",
+    )
+
+
+def unlink(links: tuple[Link, ...]) -> Fix:
+    """Remove dangling links."""
+    return Fix(f"Remove dangling links: {len(links)}.", unlinked=links)
+
+
+def rebuild(ids: tuple[str, ...], *, vectors: bool) -> Fix:
+    """Write the search data of memories again: their words, and with `vectors` their vectors."""
+    return Fix(
+        f"{'Embed' if vectors else 'Write the words of'} {len(ids)} memories again.",
+        ids,
+        embeds=vectors,
+        rewrites=True,
+        final="search data was rebuilt from memories that did not change",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong: with which memories, why, how severe it is, and the fix if there is one."""
+
+    kind: str
+    ids: tuple[str, ...]
+    reason: str
+    severity: Severity
+    fix: Fix | None = None
+
+    @property
+    def id(self) -> str:
+        """Stable across audits: the same kind of finding about the same memories has the same id."""
+        return fingerprint("finding", self.kind, self.ids)
+
+    def to_data(self) -> dict[str, Any]:
+        """The finding as JSON."""
+        fix = self.fix
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "ids": list(self.ids),
+            "reason": self.reason,
+            "severity": self.severity,
+            "fix": fix and fix.description,
+            "undoable": fix is not None and fix.final is None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The findings of an audit, and the journal entries of the fixes that were applied."""
+
+    at: datetime
+    checked: int
+    findings: tuple[Finding, ...]
+    fixed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The journal entry of each fixed finding, by the finding's id."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of findings per kind."""
+        found = Counter(finding.kind for finding in self.findings)
+        return {kind: found[kind] for kind in KINDS if found[kind]}
+
+    def to_data(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return {
+            "at": isoformat(self.at),
+            "checked": self.checked,
+            "counts": self.counts,
+            "findings": [{**finding.to_data(), "fixed": self.fixed.get(finding.id)} for finding in self.findings],
+        }

@@ -1,0 +1,230 @@
+"""Changes to a store: planned, checked as they are written, journalled, and undone.
+
+`audit`, `tidy`, `feedback` and `invalidate` all write through here, so that one `undo` takes any of them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from memorist.errors import InvalidInput
+from memorist.model import Filter, Link, Memory, Usage, fingerprint
+from memorist.ports import Batch, Entry, Reader, Store, Vectors
+from memorist.remember.fact_rows import Slot, claim_from_data
+from memorist.remember.fact_updates import (
+    FINAL,
+    UNDONE,
+    changes,
+    difference,
+    entry_called,
+    linked,
+    reversal,
+    reversible,
+    settle,
+    undone,
+    unlinked,
+    usages,
+)
+from memorist.remember.gates.verdict import released
+
+T = TypeVar("T")
+RUN = "run"
+"""The key under which an entry names the run it belongs to; a run can be undone as a whole."""
+CLAIM, SLOT = "claim", "slot"
+"""The keys under which an entry keeps a claim that it made, and the slot of that claim."""
+HELD = "memory"
+"""The key under which an entry keeps a memory that a gate held back."""
+EVERY_ENTRY = 1_000_000
+Keep = Callable[[Memory], object]
+"""Stores a memory that a gate had held back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change to memories and links, with the rule that asks for it and the reason."""
+
+    rule: str
+    id: str
+    """The memory that it is about."""
+    reason: str
+    pairs: tuple[tuple[Memory, Memory], ...] = ()
+    """Each memory it changes, before and after."""
+    linked: tuple[Link, ...] = ()
+    unlinked: tuple[Link, ...] = ()
+    vectors: Mapping[str, Vectors] = field(default_factory=dict[str, Vectors])
+    """New vectors, by memory id."""
+    final: str | None = None
+    """Why it cannot be undone, if it cannot."""
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The memories it changes, the one it is about first."""
+        return tuple(dict.fromkeys((self.id, *(after.id for _, after in self.pairs))))
+
+    def to_data(self) -> dict[str, Any]:
+        """The change as JSON."""
+        changed = {after.id: difference(before, after) for before, after in self.pairs}
+        return {"rule": self.rule, "id": self.id, "reason": self.reason, "changes": changed}
+
+    def batch(self, entry: Entry) -> Batch:
+        """The change as a batch; its journal entry is `entry` with what `undo` needs."""
+        usage = {after.id: after.usage for before, after in self.pairs if after.usage and after.usage != before.usage}
+        return Batch(
+            revised=[after for _, after in self.pairs],
+            usage=usage,
+            links=self.linked,
+            unlinked=self.unlinked,
+            vectors=self.vectors,
+            journal=[replace(entry, data={**entry.data, **self._undo_data()})],
+        )
+
+    def _undo_data(self) -> dict[str, Any]:
+        if self.final is not None:
+            return {FINAL: self.final}
+        return {
+            **changes(self.pairs),
+            **usages(self.pairs),
+            **(linked(self.linked) if self.linked else {}),
+            **(unlinked(self.unlinked) if self.unlinked else {}),
+        }
+
+
+class PendingWrite:
+    """Batches that a store will write as one; each is planned on the memories as the previous ones leave them."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self._known: dict[str, Memory] = {}
+        self._batches: list[Batch] = []
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids as they will be; unknown ids are left out."""
+        missing = [id for id in ids if id not in self._known]
+        if missing:
+            self._known |= self.reader.get(missing)
+        return {id: self._known[id] for id in ids if id in self._known}
+
+    def allows(self, change: Change) -> bool:
+        """Whether the memories of a change are still as they were when it was planned."""
+        now = self.get([before.id for before, _ in change.pairs])
+        return all(now.get(before.id) == before for before, _ in change.pairs)
+
+    def add(self, batch: Batch) -> None:
+        """Add revised memories, usage, links, vectors and journal entries."""
+        self._batches.append(batch)
+        self._known |= {memory.id: memory for memory in batch.revised}
+        for id, usage in batch.usage.items():
+            self._known[id] = replace(self.get([id])[id], usage=usage)
+
+    def batch(self) -> Batch:
+        """Everything that was added, as one batch."""
+        steps = self._batches
+        counted = {id for step in steps for id in step.usage}
+        ids = {memory.id: None for step in steps for memory in step.revised} | dict.fromkeys(counted)
+        usage: dict[str, Usage] = {id: used for id in counted if (used := self._known[id].usage) is not None}
+        return Batch(
+            revised=[self._known[id] for id in ids],
+            usage=usage,
+            links=[link for step in steps for link in step.links],
+            unlinked=[link for step in steps for link in step.unlinked],
+            vectors={id: views for step in steps for id, views in step.vectors.items()},
+            journal=[entry for step in steps for entry in step.journal],
+        )
+
+
+def write(store: Store, plan: Callable[[PendingWrite], T]) -> T:
+    """Run a plan inside one write of the store, which may run it again; returns what the plan returns."""
+    outcome: list[T] = []
+
+    def planned(reader: Reader) -> Batch:
+        pending = PendingWrite(reader)
+        outcome[:] = [plan(pending)]
+        return pending.batch()
+
+    store.update(planned)
+    return outcome[0]
+
+
+def apply_changes(store: Store, planned: Sequence[Change], verb: str, now: datetime) -> tuple[tuple[Change, ...], str]:
+    """Write the changes whose memories are still as planned; returns those changes and the id of the run."""
+    run = fingerprint(verb, now, [change.subjects for change in planned])
+
+    def plan(pending: PendingWrite) -> tuple[Change, ...]:
+        pending.get(list({id for change in planned for id in change.subjects}))
+        made: list[Change] = []
+        for change in planned:
+            if pending.allows(change):
+                data = {RUN: run, "rule": change.rule, "reason": f"{change.id} {change.reason}"}
+                entry = Entry(fingerprint(run, len(made)), now, verb, change.subjects, data)
+                pending.add(change.batch(entry))
+                made.append(change)
+        return tuple(made)
+
+    return write(store, plan), run
+
+
+def undo(store: Store, id: str, now: datetime, keep: Keep) -> Entry:
+    """Undo one entry of the journal, or every entry of a run, the newest first; returns what was undone."""
+    run = [entry for entry in store.journal(limit=EVERY_ENTRY) if entry.data.get(RUN) == id]
+    if run:
+        return _undo_run(store, id, [entry for entry in run if UNDONE not in entry.data], now)
+    entry = entry_called(store, id)
+    reversible(entry)
+    if HELD in entry.data:
+        keep(released(entry.data[HELD]))
+        store.put(Batch(journal=[undone(entry, now)]))
+    elif CLAIM in entry.data:
+        store.update(lambda reader: _without_claim(entry, reader, now))
+    else:
+        _reverse(store, [entry], now)
+    return entry
+
+
+def _undo_run(store: Store, run: str, entries: Sequence[Entry], now: datetime) -> Entry:
+    if not entries:
+        raise InvalidInput(f"Run {run!r} was undone already", remedy="There is nothing left to undo.")
+    _reverse(store, entries, now)
+    verb, subjects = entries[0].verb, (subject for entry in entries for subject in entry.subjects)
+    return Entry(run, now, verb, tuple(dict.fromkeys(subjects)), {"reason": f"{len(entries)} changes of {verb}"})
+
+
+def _reverse(store: Store, entries: Sequence[Entry], now: datetime) -> None:
+    """Reverse entries in one write, as the journal has them then: an entry cannot be undone twice."""
+
+    def plan(pending: PendingWrite) -> None:
+        journal = {entry.id: entry for entry in pending.reader.journal(limit=EVERY_ENTRY)}
+        for entry in entries:
+            pending.add(reversal(journal.get(entry.id, entry), pending, now))
+
+    write(store, plan)
+
+
+def _without_claim(entry: Entry, reader: Reader, now: datetime) -> Batch:
+    slot, claim = Slot(**entry.data[SLOT]), claim_from_data(entry.data[CLAIM])
+    change = settle({slot: ()}, reader, amend=lambda known: None if known == claim else known)
+    return replace(change.batch(reader), journal=[undone(entry, now)])
+
+
+def ended(memory: Memory, at: datetime, now: datetime, superseded_by: str | None = None) -> Memory:
+    """The memory, no longer valid after `at`, as known from `now` on; `include_expired` still finds it."""
+    times = replace(memory.times, valid_to=max(at, memory.times.valid_from), expired_at=now)
+    return replace(memory, times=times, superseded_by=superseded_by or memory.superseded_by)
+
+
+def retracted(memory: Memory, now: datetime, superseded_by: str | None = None) -> Memory:
+    """The memory, hidden from every recall from `now` on; it stays in the store and in its history."""
+    times = replace(memory.times, retracted_at=now)
+    return replace(memory, times=times, superseded_by=superseded_by or memory.superseded_by)
+
+
+def every_page(store: Store, where: Filter, size: int) -> Iterator[tuple[Memory, ...]]:
+    """All memories that a filter admits, in pages of this size, oldest first."""
+    cursor = None
+    while True:
+        page = store.scan(where, size, cursor)
+        yield page.items
+        if (cursor := page.cursor) is None:
+            return

@@ -1,0 +1,138 @@
+"""The plan of a tidying: the memories it may change, the thresholds, and the changes so far."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from memorist.model import Filter, Kind, Link, Memory, isoformat
+from memorist.ports import Store
+from memorist.remember.fact_rows import CLAIMS
+from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE
+from memorist.upkeep.change import Change, every_page
+
+RuleName = Literal["expire", "revive", "merge", "ground", "decay", "tier", "orphan"]
+LEARNT = {Kind.SEMANTIC: "proposition/", Kind.PROCEDURAL: "procedure/"}
+"""Kinds of derived nodes and the prefixes of their keys; a memory of these kinds without the prefix is verbatim."""
+LABELS = {Kind.TAG: MEMBERSHIP, Kind.INTENT: HIERARCHY}
+"""Kinds that are only labels of other memories, each with the relation that leads to it."""
+PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TidyRules:
+    """The thresholds: those of mnemosyne-graph for learnt nodes, those of mnemo for tiers."""
+
+    merge_above: float = 0.85
+    decay_below: float = 0.1
+    no_source: float = 0.3
+    far_source: float = 0.1
+    far_below: float = 0.3
+    """A node whose best source has a cosine below this loses `far_source` of its reward."""
+    idle_days: float = 60.0
+    """Days without a recall after which a working memory becomes peripheral."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tidying:
+    """What tidying would change, or has changed. `run` is the id that `undo` takes, None for a dry run."""
+
+    at: datetime
+    changes: tuple[Change, ...]
+    run: str | None = None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of changes per rule."""
+        return Counter(change.rule for change in self.changes)
+
+    def to_data(self) -> dict[str, Any]:
+        """The tidying as JSON."""
+        return {
+            "at": isoformat(self.at),
+            "run": self.run,
+            "counts": dict(self.counts),
+            "changes": [change.to_data() for change in self.changes],
+        }
+
+
+class TidyPlan:
+    """The part of a store that tidying may change, and the changes so far; each rule sees the earlier changes."""
+
+    def __init__(self, store: Store, now: datetime, rules: TidyRules) -> None:
+        self.store, self.now, self.rules = store, now, rules
+        self._seen_now = Filter(as_of=now, known_at=now)
+        self.learnt: dict[str, Memory] = {}
+        self.labels: dict[str, Memory] = {}
+        self.expiring: dict[str, Memory] = {}
+        self.changes: list[Change] = []
+        for page in every_page(store, Filter(), PAGE):
+            for memory in page:
+                self._sort(memory)
+        self._links = defaultdict[str, dict[Link, None]](dict)
+        nodes = [*self.learnt, *self.labels]
+        for start in range(0, len(nodes), PAGE):
+            for link in store.links(nodes[start : start + PAGE]):
+                self._links[link.source][link] = None
+
+    def _sort(self, memory: Memory) -> None:
+        if memory.version_of is not None:
+            return
+        times = memory.times
+        if is_learnt(memory):
+            self.learnt[memory.id] = memory
+        elif memory.kind in LABELS and memory.metadata.get("by"):
+            self.labels[memory.id] = memory
+        closed = times.valid_to is not None or times.retracted_at is not None
+        expired = times.expires_at is not None and times.expires_at <= self.now
+        if expired and not closed and CLAIMS not in memory.metadata:
+            self.expiring[memory.id] = memory
+
+    def alive(self, *kinds: Kind) -> list[Memory]:
+        """The learnt nodes of these kinds, or of all, that a recall may return now, in the order written."""
+        return [one for one in self.learnt.values() if self.is_alive(one) and (not kinds or one.kind in kinds)]
+
+    def is_alive(self, memory: Memory) -> bool:
+        """Whether a recall may return the memory now."""
+        return self._seen_now.admits(memory)
+
+    def links(self, id: str, *relations: str) -> list[Link]:
+        """The links of these relations that start at a node."""
+        return [link for link in self._links[id] if link.relation in relations]
+
+    def sources(self, id: str) -> list[str]:
+        """The ids of the memories that a node was learnt from."""
+        return [link.target for link in self.links(id, PROVENANCE)]
+
+    def used_labels(self) -> set[str]:
+        """The ids of the labels of nodes that are alive."""
+        return {link.target for node in self.alive() for link in self.links(node.id, *LABELS.values())}
+
+    def change(self, rule: RuleName, reason: str, *after: Memory, links: Iterable[Link] = ()) -> None:
+        """Plan a change of memories and new links; it is about the first memory."""
+        new = tuple(link for link in links if link not in self._links[link.source])
+        for link in new:
+            self._links[link.source][link] = None
+        pairs = tuple((self._known(one.id), one) for one in after)
+        self.changes.append(Change(rule, after[0].id, reason, pairs, new))
+        for one in after:
+            for group in (self.learnt, self.labels, self.expiring):
+                if one.id in group:
+                    group[one.id] = one
+
+    def _known(self, id: str) -> Memory:
+        return self.learnt.get(id) or self.labels.get(id) or self.expiring[id]
+
+
+def is_learnt(memory: Memory) -> bool:
+    """Whether a memory was derived from the steps of a session; facts that rest on claims have their own rules."""
+    prefix = LEARNT.get(memory.kind)
+    return (
+        prefix is not None
+        and memory.fact is None
+        and bool(memory.metadata.get("by"))
+        and (memory.origin.key or "").startswith(prefix)
+    )
