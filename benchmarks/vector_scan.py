@@ -22,7 +22,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.vectors import Signs, unit
+from memorist.stores.index.binary_codes import BinaryCodes
+from memorist.stores.index.vectors import unit
 
 Vectors = NDArray[np.float32]
 Scan = Callable[[Vectors], NDArray[Any]]
@@ -61,7 +62,7 @@ def _projected(rows: Vectors, directions: NDArray[np.float64]) -> Scan:
 
 
 def signs(rows: Vectors) -> Scan:
-    kept = Signs(rows.shape[1])
+    kept = BinaryCodes(rows.shape[1])
     kept.extend(rows)
     return lambda probe: kept.agreement(probe[None], len(rows))
 

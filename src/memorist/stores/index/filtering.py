@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import FactGraph, Filter
-from memorist.stores.index.columns import Columns, Growing, IndexEntry, micros
+from memorist.stores.index.columns import Columns, Growing
+from memorist.stores.index.entries import IndexEntry, micros
 
 
 class MentionIndex:

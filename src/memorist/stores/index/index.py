@@ -1,21 +1,18 @@
-"""The index: a table of columns, and one consistent view of it."""
+"""The index, and the views of it that are searched."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
 from memorist.model import FactGraph, Filter, Hit
 from memorist.ports import TextField
-from memorist.stores.index.columns import MICROSECOND, Columns, Growing, IndexEntry, best_hits, micros
-from memorist.stores.index.field import (
+from memorist.stores.index.bm25 import (
     Collection,
-    Field,
     Term,
     bm25_scores,
     collection,
@@ -23,84 +20,13 @@ from memorist.stores.index.field import (
     likeness_scores,
     likenesses,
 )
-from memorist.stores.index.filtering import Mask, MentionIndex, Relations, admitted
-from memorist.stores.index.vectors import Matrix, Signatures, Vectors, nearest, sound, unit
+from memorist.stores.index.columns import Growing, best_hits
+from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
+from memorist.stores.index.filtering import Mask, admitted
+from memorist.stores.index.table import IndexTable
+from memorist.stores.index.vectors import Vectors, nearest, sound, unit
 from memorist.text.patterns import lazy
 from memorist.text.words import UNSPACED, language, query_words, stem, words
-
-
-class IndexTable:
-    """Ids, columns, words and vectors; a changed memory gets a new row, and its old one stays for older views."""
-
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-        self.columns = Columns()
-        self.fields: Mapping[TextField, Field] = {"text": Field(), "original": Field()}
-        self.matrices: dict[str, Matrix] = {}
-        self.relations = Relations()
-        self.mentions = MentionIndex()
-        self.signatures = Signatures()
-        self._newest: dict[str, int] = {}
-        self._before: dict[int, int] = {}
-
-    def check(self, entries: Sequence[IndexEntry]) -> None:
-        """Refuse vectors of another length than a view's others."""
-        dims = {view: matrix.dim for view, matrix in self.matrices.items()}
-        for entry in entries:
-            for view, vector in entry.vectors.items():
-                if vector.shape != (dims.setdefault(view, vector.size),):
-                    raise EmbeddingMismatch(
-                        f"the {view} vector of {entry.id} has shape {vector.shape}, others ({dims[view]},)",
-                        remedy="Vectors of two embedding models are never compared; run `memorist reembed`.",
-                    )
-
-    def extend(self, entries: Sequence[IndexEntry]) -> None:
-        """Append one row an entry."""
-        start = len(self.ids)
-        self.columns.extend(entries)
-        self.fields["text"].extend(entry.words for entry in entries)
-        self.fields["original"].extend(entry.original for entry in entries)
-        self._extend_matrices(entries, start)
-        self.relations.extend(entries, start)
-        self.mentions.extend(entries, start)
-        self.ids.extend(entry.id for entry in entries)
-        for row, id in enumerate(self.ids[start:], start):
-            if id in self._newest:
-                self._before[row] = self._newest[id]
-            self._newest[id] = row
-
-    def rows_of(self, ids: Iterable[str], count: int) -> list[int]:
-        """The last row of each id within the first `count` rows, alive or not; unknown ids are left out."""
-        found: list[int] = []
-        for id in ids:
-            row = self._newest.get(id)
-            while row is not None and row >= count:
-                row = self._before.get(row)
-            if row is not None:
-                found.append(row)
-        return found
-
-    def taken(self, rows: NDArray[np.intp]) -> IndexTable:
-        """A table of some of the rows, each of another id."""
-        kept = IndexTable()
-        kept.ids = [self.ids[row] for row in rows.tolist()]
-        kept.columns = self.columns.taken(rows)
-        kept.fields = {name: field.taken(rows) for name, field in self.fields.items()}
-        kept.matrices = {view: matrix.taken(rows) for view, matrix in self.matrices.items()}
-        kept.relations = self.relations.taken(rows)
-        kept.mentions = self.mentions.taken(rows)
-        kept._newest = {id: row for row, id in enumerate(kept.ids)}
-        return kept
-
-    def _extend_matrices(self, entries: Sequence[IndexEntry], start: int) -> None:
-        for view in dict.fromkeys(view for entry in entries for view in entry.vectors):
-            having = [(row, entry) for row, entry in enumerate(entries, start) if view in entry.vectors]
-            vectors = [entry.vectors[view] for _, entry in having]
-            if view not in self.matrices:
-                # A new dictionary, since a search may be walking through the old one.
-                self.matrices = {**self.matrices, view: Matrix(vectors[0].size)}
-            self.matrices[view].extend([row for row, _ in having], vectors)
-
 
 _BOTH: tuple[TextField, ...] = ("text", "original")
 _MASKS_KEPT = 8

@@ -1,9 +1,9 @@
-"""One text field: its postings, and BM25, trigram and substring scores over them."""
+"""Inverted files: the postings of one text field, and its words in the lexicon."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import NamedTuple
 
@@ -11,21 +11,65 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.stores.index.columns import Growing
-from memorist.stores.index.words import (
-    FUZZY_LENGTH,
-    NO_POSTINGS,
-    Layers,
-    Lexicon,
-    Matches,
-    Occurrences,
-    Postings,
-    Stems,
-    Substrings,
-    Trigrams,
-    matches,
-    postings,
-)
-from memorist.text import words
+from memorist.stores.index.lexicon import FUZZY_LENGTH, Layers, Lexicon, Matches, Stems, Substrings, Trigrams, matches
+
+
+class Occurrences(NamedTuple):
+    """Rows in which lexemes occur, how often, and which of the lexemes asked for it is."""
+
+    rows: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    which: NDArray[np.intp]
+
+
+class Postings(NamedTuple):
+    """Compressed sparse rows by lexeme: those of lexeme i lie from starts[i] to starts[i + 1], rows ascending."""
+
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+    def of(self, lexemes: NDArray[np.int32]) -> Occurrences:
+        """The occurrences of some lexemes, one after the other; one not known yet has none."""
+        known = np.minimum(lexemes, len(self.starts) - 2)
+        begins = self.starts[known]
+        sizes = np.where(lexemes == known, self.starts[known + 1] - begins, 0)
+        if len(lexemes) == 1:
+            own = slice(int(begins[0]), int(begins[0] + sizes[0]))
+            return Occurrences(self.rows[own], self.counts[own], np.zeros(int(sizes[0]), np.intp))
+        which = np.repeat(np.arange(len(lexemes)), sizes)
+        places = np.arange(len(which)) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
+        return Occurrences(self.rows[places], self.counts[places], which)
+
+    def followed_by(self, later: Postings) -> Postings:
+        """These postings and those of later rows, as one."""
+        sizes = np.zeros(len(later.starts) - 1, np.int64)
+        sizes[: len(self.starts) - 1] = np.diff(self.starts)
+        later_sizes = np.diff(later.starts)
+        starts = np.concatenate(([0], np.cumsum(sizes + later_sizes)))
+        mine = np.arange(len(self.rows)) + np.repeat(later.starts[:-1], sizes)
+        theirs = np.arange(len(later.rows)) + np.repeat(np.cumsum(sizes), later_sizes)
+        rows, counts = np.empty((2, int(starts[-1])), np.int32)
+        rows[mine], rows[theirs] = self.rows, later.rows
+        counts[mine], counts[theirs] = self.counts, later.counts
+        return Postings(starts, rows, counts)
+
+
+NO_POSTINGS = Postings(np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+def postings(lexemes: NDArray[np.int32], rows: NDArray[np.int32], lexicon_size: int) -> Postings:
+    """Postings of a stream of lexemes and the row that each of them stands in."""
+    if not len(lexemes):
+        return Postings(np.zeros(max(lexicon_size, 1) + 1, np.int64), NO_POSTINGS.rows, NO_POSTINGS.counts)
+    span = np.int64(rows.max()) + 1
+    pairs = np.sort(lexemes * span + rows)
+    firsts = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1])))
+    counts = np.diff(np.append(firsts, len(pairs))).astype(np.int32)
+    owners, own_rows = np.divmod(pairs[firsts], span)
+    starts = np.searchsorted(owners, np.arange(lexicon_size + 1))
+    return Postings(starts.astype(np.int64), own_rows.astype(np.int32), counts)
+
 
 _RECENT_ROWS = 1024
 
@@ -165,119 +209,3 @@ def _joined(found: Sequence[Matches]) -> Matches:
     if not found:
         return matches(())
     return Matches(np.concatenate([part.lexemes for part in found]), np.concatenate([part.weights for part in found]))
-
-
-Find = Callable[[Field], Matches]
-_DENSE = 8
-
-
-class Term(NamedTuple):
-    """One query word: the live rows it stands in, each once, and a number for each of them."""
-
-    rows: NDArray[np.int32]
-    values: NDArray[np.float64]
-
-
-class Collection(NamedTuple):
-    """The live rows as BM25 sees them: how many have words, and each row's length norm."""
-
-    fields: Sequence[Field]
-    alive: NDArray[np.bool_]
-    documents: int
-    norms: NDArray[np.float64]
-
-
-def collection(fields: Sequence[Field], alive: NDArray[np.bool_]) -> Collection:
-    """Statistics of the first `len(alive)` rows; lengths of several fields add up."""
-    lengths = np.zeros(len(alive), np.int32)
-    for field in fields:
-        lengths += field.lengths(len(alive))
-    own = lengths * alive
-    documents = int(np.count_nonzero(own))
-    mean = int(own.sum()) / documents if documents else 1.0
-    return Collection(fields, alive, documents, words.length_norm(lengths.astype(np.float64), mean))
-
-
-def frequencies(within: Collection, find: Find) -> Term:
-    """How often a query word occurs in each row: its words' counts times their weights, summed."""
-    return _term(within, find, np.add)
-
-
-def likenesses(within: Collection, find: Find) -> Term:
-    """How alike a query word is to the word of each row that is most alike."""
-    return _term(within, find, np.maximum)
-
-
-def bm25_scores(within: Collection, terms: Iterable[Term]) -> Term:
-    """BM25 of every row that has any of the terms, positive."""
-    weighed = [
-        Term(
-            term.rows,
-            words.idf(within.documents, len(term.rows)) * words.weight(term.values, within.norms[term.rows]),
-        )
-        for term in terms
-    ]
-    return _summed(weighed, len(within.alive))
-
-
-def likeness_scores(within: Collection, terms: Sequence[Term]) -> Term:
-    """The mean likeness of the terms in each row, weighted by rarity: 0 to 1."""
-    rarity = [words.idf(within.documents, len(term.rows)) for term in terms]
-    share = [weight / sum(rarity) for weight in rarity]
-    weighed = [Term(term.rows, weight * term.values) for weight, term in zip(share, terms, strict=True)]
-    rows, scores = _summed(weighed, len(within.alive))
-    return Term(rows, np.minimum(scores, 1))  # shares may add up to a rounding error more
-
-
-def _term(within: Collection, find: Find, combine: np.ufunc) -> Term:
-    count = len(within.alive)
-    rows, values = [np.empty(0, np.int32)], [np.empty(0)]
-    for field in within.fields:
-        matches = find(field)
-        if not len(matches.lexemes):
-            continue
-        found = field.occurrences(matches.lexemes, count)
-        if len(matches.lexemes) == 1:
-            weights = np.broadcast_to(matches.weights, len(found.rows))
-        else:
-            weights = matches.weights[found.which]
-        rows.append(found.rows)
-        values.append(weights * found.counts if combine is np.add else weights)
-    return _one_per_row(np.concatenate(rows), np.concatenate(values), combine, within.alive)
-
-
-def _one_per_row(
-    rows: NDArray[np.int32], values: NDArray[np.float64], combine: np.ufunc, alive: NDArray[np.bool_]
-) -> Term:
-    if not bool((rows[1:] > rows[:-1]).all()):
-        rows, values = _combined(rows, values, combine, len(alive))
-    living = alive[rows]
-    return Term(rows, values) if living.all() else Term(rows[living], values[living])
-
-
-def _combined(
-    rows: NDArray[np.int32], values: NDArray[np.float64], combine: np.ufunc, count: int
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    if len(rows) * _DENSE < count:
-        order = np.argsort(rows, kind="stable")
-        rows, values = rows[order], values[order]
-        firsts = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
-        return rows[firsts], combine.reduceat(values, firsts)
-    dense = np.zeros(count)
-    combine.at(dense, rows, values)
-    rows = np.flatnonzero(dense > 0).astype(np.int32)
-    return rows, dense[rows]
-
-
-_DIGITS = 12
-"""Sums of the same parts in another order differ in the last bit; without it they tie, and ids decide."""
-
-
-def _summed(terms: Sequence[Term], count: int) -> Term:
-    total = np.zeros(count)
-    for term in terms:
-        total[term.rows] += term.values
-    touched = np.concatenate([np.empty(0, np.int32), *(term.rows for term in terms)])
-    few = len(touched) * _DENSE < count
-    rows = np.unique(touched) if few else np.flatnonzero(total > 0).astype(np.int32)
-    return Term(rows, np.round(total[rows], _DIGITS))
