@@ -9,54 +9,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.stores.index.lexicon import Matches
-from memorist.stores.index.postings import Field
+from memorist.stores.index.postings import TextIndex
 from memorist.text import words
 
-Find = Callable[[Field], Matches]
+Find = Callable[[TextIndex], Matches]
 _DENSE = 8
 
 
-class Term(NamedTuple):
-    """One query word: the live rows it stands in, each once, and a number for each of them."""
+class TermScores(NamedTuple):
+    """A query word's live rows, each once, and a value for each of them."""
 
     rows: NDArray[np.int32]
     values: NDArray[np.float64]
 
 
-class Collection(NamedTuple):
-    """The live rows as BM25 sees them: how many have words, and each row's length norm."""
+class CollectionStats(NamedTuple):
+    """BM25 statistics of the live rows: the number of rows with words, and the length norm of each row."""
 
-    fields: Sequence[Field]
+    fields: Sequence[TextIndex]
     alive: NDArray[np.bool_]
     documents: int
     norms: NDArray[np.float64]
 
 
-def collection(fields: Sequence[Field], alive: NDArray[np.bool_]) -> Collection:
-    """Statistics of the first `len(alive)` rows; lengths of several fields add up."""
+def collection_stats(fields: Sequence[TextIndex], alive: NDArray[np.bool_]) -> CollectionStats:
+    """Statistics of the first `len(alive)` rows; the lengths of several fields are added."""
     lengths = np.zeros(len(alive), np.int32)
     for field in fields:
         lengths += field.lengths(len(alive))
     own = lengths * alive
     documents = int(np.count_nonzero(own))
     mean = int(own.sum()) / documents if documents else 1.0
-    return Collection(fields, alive, documents, words.length_norm(lengths.astype(np.float64), mean))
+    return CollectionStats(fields, alive, documents, words.length_norm(lengths.astype(np.float64), mean))
 
 
-def frequencies(within: Collection, find: Find) -> Term:
-    """How often a query word occurs in each row: its words' counts times their weights, summed."""
+def term_frequencies(within: CollectionStats, find: Find) -> TermScores:
+    """The term frequency of a query word per row: the sum of counts × weights of the matching words."""
     return _term(within, find, np.add)
 
 
-def likenesses(within: Collection, find: Find) -> Term:
-    """How alike a query word is to the word of each row that is most alike."""
+def term_similarities(within: CollectionStats, find: Find) -> TermScores:
+    """The similarity of a query word to the most similar word of each row."""
     return _term(within, find, np.maximum)
 
 
-def bm25_scores(within: Collection, terms: Iterable[Term]) -> Term:
-    """BM25 of every row that has any of the terms, positive."""
+def bm25_scores(within: CollectionStats, terms: Iterable[TermScores]) -> TermScores:
+    """BM25 of every row with any of the terms; positive."""
     weighed = [
-        Term(
+        TermScores(
             term.rows,
             words.idf(within.documents, len(term.rows)) * words.weight(term.values, within.norms[term.rows]),
         )
@@ -65,16 +65,16 @@ def bm25_scores(within: Collection, terms: Iterable[Term]) -> Term:
     return _summed(weighed, len(within.alive))
 
 
-def likeness_scores(within: Collection, terms: Sequence[Term]) -> Term:
-    """The mean likeness of the terms in each row, weighted by rarity: 0 to 1."""
+def similarity_scores(within: CollectionStats, terms: Sequence[TermScores]) -> TermScores:
+    """The mean similarity of the terms in each row, weighted by rarity; 0 to 1."""
     rarity = [words.idf(within.documents, len(term.rows)) for term in terms]
     share = [weight / sum(rarity) for weight in rarity]
-    weighed = [Term(term.rows, weight * term.values) for weight, term in zip(share, terms, strict=True)]
+    weighed = [TermScores(term.rows, weight * term.values) for weight, term in zip(share, terms, strict=True)]
     rows, scores = _summed(weighed, len(within.alive))
-    return Term(rows, np.minimum(scores, 1))  # shares may add up to a rounding error more
+    return TermScores(rows, np.minimum(scores, 1))  # the sum of the shares may exceed 1 by a rounding error
 
 
-def _term(within: Collection, find: Find, combine: np.ufunc) -> Term:
+def _term(within: CollectionStats, find: Find, combine: np.ufunc) -> TermScores:
     count = len(within.alive)
     rows, values = [np.empty(0, np.int32)], [np.empty(0)]
     for field in within.fields:
@@ -93,11 +93,11 @@ def _term(within: Collection, find: Find, combine: np.ufunc) -> Term:
 
 def _one_per_row(
     rows: NDArray[np.int32], values: NDArray[np.float64], combine: np.ufunc, alive: NDArray[np.bool_]
-) -> Term:
+) -> TermScores:
     if not bool((rows[1:] > rows[:-1]).all()):
         rows, values = _combined(rows, values, combine, len(alive))
     living = alive[rows]
-    return Term(rows, values) if living.all() else Term(rows[living], values[living])
+    return TermScores(rows, values) if living.all() else TermScores(rows[living], values[living])
 
 
 def _combined(
@@ -115,14 +115,14 @@ def _combined(
 
 
 _DIGITS = 12
-"""Sums of the same parts in another order differ in the last bit; without it they tie, and ids decide."""
+"""Sums in a different order differ in the last bits. Rounding makes them ties, which are broken by id."""
 
 
-def _summed(terms: Sequence[Term], count: int) -> Term:
+def _summed(terms: Sequence[TermScores], count: int) -> TermScores:
     total = np.zeros(count)
     for term in terms:
         total[term.rows] += term.values
     touched = np.concatenate([np.empty(0, np.int32), *(term.rows for term in terms)])
     few = len(touched) * _DENSE < count
     rows = np.unique(touched) if few else np.flatnonzero(total > 0).astype(np.int32)
-    return Term(rows, np.round(total[rows], _DIGITS))
+    return TermScores(rows, np.round(total[rows], _DIGITS))

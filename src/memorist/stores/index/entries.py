@@ -17,7 +17,7 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 class IndexEntry(NamedTuple):
-    """One memory as stores keep it for searching; times are microseconds since the epoch, UTC."""
+    """A memory as the index needs it; times are microseconds since the epoch, UTC."""
 
     id: str
     kind: str
@@ -36,11 +36,11 @@ class IndexEntry(NamedTuple):
     vectors: Mapping[str, NDArray[np.float16]]
     mentions: tuple[tuple[int, int], ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
-    """Entities that the memory relates, by their ids."""
+    """Pairs of entities that the memory relates, by id."""
 
 
 def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequence[Link] = ()) -> IndexEntry:
-    """A memory, its vectors by view name, and its links to entities, as the index sees them."""
+    """The index entry of a memory, its vectors by view name, and its links to entities."""
     times = memory.times
     relation = () if memory.fact is None else (memory.fact.relation,)
     return IndexEntry(
@@ -67,7 +67,8 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
 def related_pairs(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """The pairs of entities that a memory's links relate.
 
-    The subject and the object; the subject, or else the first one mentioned, and every other one mentioned.
+    The first entity (the subject, or else the first one mentioned) is paired with the object and with every other
+    mentioned entity.
     """
     found: dict[str, list[str]] = {"subject": [], "object": [], "mentions": []}
     for relation, entity in links:
@@ -79,13 +80,13 @@ def related_pairs(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ..
 
 
 HALF_PRECISION = 2**-11
-"""The largest relative error of rounding to float16, and so of the length of a rounded vector."""
+"""The largest relative error of rounding to float16, and thus of the length of a rounded vector."""
 
 
 def half_precision(vector: NDArray[Any]) -> NDArray[np.float16]:
-    """A vector of length 1 as float16; one without a direction (zero, NaN) keeps what it has.
+    """A vector normalized to length 1, as float16; one without a direction (zero, NaN) is only rounded.
 
-    What has been half_precision before stays as it is, bit for bit, so that vectors can be moved.
+    Idempotent: a vector that was rounded before keeps every bit, so vectors can be moved between stores.
     """
     wide = np.asarray(vector, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -99,14 +100,14 @@ def half_precision(vector: NDArray[Any]) -> NDArray[np.float16]:
 
 
 def micros(moment: datetime) -> int:
-    """Microseconds from the epoch to a moment; a naive one is taken as UTC."""
+    """Microseconds from the epoch to a moment; a naive datetime means UTC."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - EPOCH) // MICROSECOND
 
 
 def moment(micros: int) -> datetime:
-    """The UTC moment so many microseconds after the epoch; the inverse of `micros`."""
+    """The UTC moment at a number of microseconds after the epoch; the inverse of `micros`."""
     return EPOCH + micros * MICROSECOND
 
 

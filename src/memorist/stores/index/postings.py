@@ -1,4 +1,4 @@
-"""Inverted files: the postings of one text field, and its words in the lexicon."""
+"""The inverted index of one text field: its words in a lexicon, and their postings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.columns import Growing
-from memorist.stores.index.lexicon import FUZZY_LENGTH, Layers, Lexicon, Matches, Stems, Substrings, Trigrams, matches
+from memorist.stores.index.columns import GrowingArray
+from memorist.stores.index.lexicon import (
+    FUZZY_LENGTH,
+    Layered,
+    Lexicon,
+    Matches,
+    Stems,
+    Substrings,
+    Trigrams,
+    exact_matches,
+)
 
 
 class Occurrences(NamedTuple):
-    """Rows in which lexemes occur, how often, and which of the lexemes asked for it is."""
+    """Rows in which lexemes occur, the counts, and the position of the lexeme in the request."""
 
     rows: NDArray[np.int32]
     counts: NDArray[np.int32]
@@ -23,14 +32,14 @@ class Occurrences(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """Compressed sparse rows by lexeme: those of lexeme i lie from starts[i] to starts[i + 1], rows ascending."""
+    """Compressed sparse rows: the postings of lexeme i are starts[i] to starts[i + 1], with ascending rows."""
 
     starts: NDArray[np.int64]
     rows: NDArray[np.int32]
     counts: NDArray[np.int32]
 
-    def of(self, lexemes: NDArray[np.int32]) -> Occurrences:
-        """The occurrences of some lexemes, one after the other; one not known yet has none."""
+    def lookup(self, lexemes: NDArray[np.int32]) -> Occurrences:
+        """The occurrences of some lexemes, one lexeme after the other; an unknown lexeme has none."""
         known = np.minimum(lexemes, len(self.starts) - 2)
         begins = self.starts[known]
         sizes = np.where(lexemes == known, self.starts[known + 1] - begins, 0)
@@ -41,8 +50,8 @@ class Postings(NamedTuple):
         places = np.arange(len(which)) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
         return Occurrences(self.rows[places], self.counts[places], which)
 
-    def followed_by(self, later: Postings) -> Postings:
-        """These postings and those of later rows, as one."""
+    def extended_by(self, later: Postings) -> Postings:
+        """These postings combined with those of later rows."""
         sizes = np.zeros(len(later.starts) - 1, np.int64)
         sizes[: len(self.starts) - 1] = np.diff(self.starts)
         later_sizes = np.diff(later.starts)
@@ -58,8 +67,8 @@ class Postings(NamedTuple):
 NO_POSTINGS = Postings(np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def postings(lexemes: NDArray[np.int32], rows: NDArray[np.int32], lexicon_size: int) -> Postings:
-    """Postings of a stream of lexemes and the row that each of them stands in."""
+def build_postings(lexemes: NDArray[np.int32], rows: NDArray[np.int32], lexicon_size: int) -> Postings:
+    """Postings of a stream of lexemes and their rows."""
     if not len(lexemes):
         return Postings(np.zeros(max(lexicon_size, 1) + 1, np.int64), NO_POSTINGS.rows, NO_POSTINGS.counts)
     span = np.int64(rows.max()) + 1
@@ -74,61 +83,61 @@ def postings(lexemes: NDArray[np.int32], rows: NDArray[np.int32], lexicon_size: 
 _RECENT_ROWS = 1024
 
 
-class Field:
-    """The words of one field, as `analyse` wrote them, one text a row."""
+class TextIndex:
+    """The words of one field, as written by `analyse`; one text per row."""
 
     def __init__(self) -> None:
         self._texts: list[str | None] = []
-        self._lengths = Growing(np.int32)
+        self._lengths = GrowingArray(np.int32)
         self._lexicon = Lexicon()
         self._stems = Stems(self._lexicon)
-        self._substrings = Layers(Substrings)
-        self._trigrams = Layers(Trigrams)
-        self._sorted = _Sorted(NO_POSTINGS, 0)
+        self._substrings = Layered(Substrings)
+        self._trigrams = Layered(Trigrams)
+        self._postings = _RecentPostings(NO_POSTINGS, 0)
         self._lock = Lock()
 
     def extend(self, texts: Iterable[str | None]) -> None:
-        """Append one analysed text a row; None where the memory has no such field."""
+        """Append one analysed text per row; None if the memory lacks the field."""
         self._texts.extend(texts)
 
-    def taken(self, rows: NDArray[np.intp]) -> Field:
-        """The same field for some of the rows, unread."""
-        kept = Field()
+    def select(self, rows: NDArray[np.intp]) -> TextIndex:
+        """The field for some of the rows; its words are read when it is first searched."""
+        kept = TextIndex()
         chosen: list[int] = rows.tolist()
         kept.extend([self._texts[row] for row in chosen])
         return kept
 
     @property
     def texts(self) -> Sequence[str | None]:
-        """The analysed texts, one a row."""
+        """The analysed texts, one per row."""
         return self._texts
 
     def lengths(self, count: int) -> NDArray[np.int32]:
-        """How many words each of the first rows has."""
+        """The number of words in each of the first `count` rows."""
         with self._lock:
             self._read(count)
-        return self._lengths.first(count)
+        return self._lengths.head(count)
 
     def by_stem(self, word: str) -> Matches:
-        """Words that share a stem with this one."""
+        """The lexemes that share a stem with a word."""
         with self._lock:
             return self._stems.find(word)
 
-    def by_part(self, part: str) -> Matches:
-        """Words that contain this part."""
+    def by_substring(self, part: str) -> Matches:
+        """The lexemes that contain a substring."""
         with self._lock:
             return _joined([layer.find(part) for layer in self._substrings.over(self._lexicon.words)])
 
-    def by_likeness(self, word: str) -> Matches:
-        """Words alike by their trigrams; short ones only when spelled the same."""
+    def by_similarity(self, word: str) -> Matches:
+        """The lexemes with similar trigrams; short words must be spelled the same."""
         with self._lock:
             if len(word) < FUZZY_LENGTH:
-                return matches(self._lexicon.spelled(word))
+                return exact_matches(self._lexicon.spelled(word))
             return _joined([layer.find(word) for layer in self._trigrams.over(self._lexicon.words)])
 
     def occurrences(self, lexemes: NDArray[np.int32], count: int) -> Occurrences:
-        """Where lexemes occur within the first rows."""
-        found = self._sorted.of(lexemes)
+        """The occurrences of lexemes in the first `count` rows."""
+        found = self._postings.lookup(lexemes)
         if count >= len(self._lengths):
             return found
         within = found.rows < count
@@ -138,10 +147,10 @@ class Field:
         done = len(self._lengths)
         if done >= count:
             return
-        base = self._sorted.rows
+        base = self._postings.rows
         if count - base > max(_RECENT_ROWS, base // 16):
             later, lengths = self._bulk(base, count)
-            self._sorted = _Sorted(self._sorted.postings.followed_by(later), count)
+            self._postings = _RecentPostings(self._postings.postings.extended_by(later), count)
             self._lengths.extend(lengths[done - base :])
         else:
             for row in range(done, count):
@@ -160,20 +169,20 @@ class Field:
         lexemes, rows = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         for language, (own, texts) in by_language.items():
             words = " ".join(texts).split(" ")
-            lexemes.append(self._lexicon.numbered(language, words, len(words)))
+            lexemes.append(self._lexicon.numbers_of(language, words, len(words)))
             rows.append(np.repeat(np.array(own, np.int32), lengths[np.array(own) - start]))
-        return postings(np.concatenate(lexemes), np.concatenate(rows), len(self._lexicon.words)), lengths
+        return build_postings(np.concatenate(lexemes), np.concatenate(rows), len(self._lexicon.words)), lengths
 
     def _read_one(self, row: int) -> None:
         language, _, text = (self._texts[row] or "").partition(" ")
         words = text.split(" ") if text else []
-        numbers = self._lexicon.numbered(language, words, len(words)) if words else np.empty(0, np.int32)
-        self._sorted.add(row, Counter(numbers.tolist()))
+        numbers = self._lexicon.numbers_of(language, words, len(words)) if words else np.empty(0, np.int32)
+        self._postings.add(row, Counter(numbers.tolist()))
         self._lengths.extend(np.array([len(words)], np.int32))
 
 
-class _Sorted:
-    """Postings of the first rows in order, and of the few rows since by lexeme."""
+class _RecentPostings:
+    """Sorted postings of most rows, and the few newer rows by lexeme."""
 
     def __init__(self, postings: Postings, rows: int) -> None:
         self.postings = postings
@@ -184,8 +193,8 @@ class _Sorted:
         for lexeme, count in counts.items():
             self._recent.setdefault(lexeme, []).append((row, count))
 
-    def of(self, lexemes: NDArray[np.int32]) -> Occurrences:
-        found = self.postings.of(lexemes)
+    def lookup(self, lexemes: NDArray[np.int32]) -> Occurrences:
+        found = self.postings.lookup(lexemes)
         if not self._recent:
             return found
         recent = [
@@ -207,5 +216,5 @@ def _joined(found: Sequence[Matches]) -> Matches:
     if len(found) == 1:
         return found[0]
     if not found:
-        return matches(())
+        return exact_matches(())
     return Matches(np.concatenate([part.lexemes for part in found]), np.concatenate([part.weights for part in found]))

@@ -1,4 +1,4 @@
-"""The table of the index: one row per version of a memory."""
+"""The table of the index: all columns, with one row per state of a memory."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from memorist.ports import TextField
 from memorist.stores.index.binary_codes import Signatures
 from memorist.stores.index.columns import Columns
 from memorist.stores.index.entries import IndexEntry
-from memorist.stores.index.filtering import MentionIndex, Relations
-from memorist.stores.index.postings import Field
-from memorist.stores.index.vectors import Matrix
+from memorist.stores.index.filtering import EntityEdges, MentionIndex
+from memorist.stores.index.postings import TextIndex
+from memorist.stores.index.vectors import VectorMatrix
 
 
 class IndexTable:
-    """Ids, columns, words and vectors; a changed memory gets a new row, and its old one stays for older views."""
+    """Ids, columns, words and vectors. A changed memory gets a new row; its old row stays for older views."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
         self.columns = Columns()
-        self.fields: Mapping[TextField, Field] = {"text": Field(), "original": Field()}
-        self.matrices: dict[str, Matrix] = {}
-        self.relations = Relations()
+        self.fields: Mapping[TextField, TextIndex] = {"text": TextIndex(), "original": TextIndex()}
+        self.matrices: dict[str, VectorMatrix] = {}
+        self.relations = EntityEdges()
         self.mentions = MentionIndex()
         self.signatures = Signatures()
         self._newest: dict[str, int] = {}
-        self._before: dict[int, int] = {}
+        self._previous: dict[int, int] = {}
 
     def check(self, entries: Sequence[IndexEntry]) -> None:
-        """Refuse vectors of another length than a view's others."""
+        """Refuse vectors whose length differs from the others of their view."""
         dims = {view: matrix.dim for view, matrix in self.matrices.items()}
         for entry in entries:
             for view, vector in entry.vectors.items():
@@ -43,7 +43,7 @@ class IndexTable:
                     )
 
     def extend(self, entries: Sequence[IndexEntry]) -> None:
-        """Append one row an entry."""
+        """Append one row per entry."""
         start = len(self.ids)
         self.columns.extend(entries)
         self.fields["text"].extend(entry.words for entry in entries)
@@ -54,29 +54,29 @@ class IndexTable:
         self.ids.extend(entry.id for entry in entries)
         for row, id in enumerate(self.ids[start:], start):
             if id in self._newest:
-                self._before[row] = self._newest[id]
+                self._previous[row] = self._newest[id]
             self._newest[id] = row
 
     def rows_of(self, ids: Iterable[str], count: int) -> list[int]:
-        """The last row of each id within the first `count` rows, alive or not; unknown ids are left out."""
+        """The last row of each id within the first `count` rows, dead or alive; unknown ids are left out."""
         found: list[int] = []
         for id in ids:
             row = self._newest.get(id)
             while row is not None and row >= count:
-                row = self._before.get(row)
+                row = self._previous.get(row)
             if row is not None:
                 found.append(row)
         return found
 
-    def taken(self, rows: NDArray[np.intp]) -> IndexTable:
-        """A table of some of the rows, each of another id."""
+    def select(self, rows: NDArray[np.intp]) -> IndexTable:
+        """A table with some of the rows, which must have distinct ids."""
         kept = IndexTable()
         kept.ids = [self.ids[row] for row in rows.tolist()]
-        kept.columns = self.columns.taken(rows)
-        kept.fields = {name: field.taken(rows) for name, field in self.fields.items()}
-        kept.matrices = {view: matrix.taken(rows) for view, matrix in self.matrices.items()}
-        kept.relations = self.relations.taken(rows)
-        kept.mentions = self.mentions.taken(rows)
+        kept.columns = self.columns.select(rows)
+        kept.fields = {name: field.select(rows) for name, field in self.fields.items()}
+        kept.matrices = {view: matrix.select(rows) for view, matrix in self.matrices.items()}
+        kept.relations = self.relations.select(rows)
+        kept.mentions = self.mentions.select(rows)
         kept._newest = {id: row for row, id in enumerate(kept.ids)}
         return kept
 
@@ -85,6 +85,6 @@ class IndexTable:
             having = [(row, entry) for row, entry in enumerate(entries, start) if view in entry.vectors]
             vectors = [entry.vectors[view] for _, entry in having]
             if view not in self.matrices:
-                # A new dictionary, since a search may be walking through the old one.
-                self.matrices = {**self.matrices, view: Matrix(vectors[0].size)}
+                # A new dictionary, because a search may be iterating over the old one.
+                self.matrices = {**self.matrices, view: VectorMatrix(vectors[0].size)}
             self.matrices[view].extend([row for row, _ in having], vectors)
