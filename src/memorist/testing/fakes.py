@@ -91,9 +91,8 @@ def _assert_effect(stage: Stage, draft: Draft, after: Draft) -> None:
         assert set(_ids(after)) == set(_ids(draft)), "a stage that keeps neither adds nor removes candidates"
     if stage.effect == "removes":
         before = {one.memory.id: one for one in draft.candidates}
-        assert all(before.get(one.memory.id) == one for one in after.candidates), (
-            "a stage that removes leaves the other candidates unchanged"
-        )
+        unchanged = all(before.get(one.memory.id) == one for one in after.candidates)
+        assert unchanged, "a stage that removes leaves the other candidates unchanged"
 
 
 def _ids(draft: Draft) -> list[str]:
