@@ -106,7 +106,7 @@ class Writer:
             batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, turns)
             return _with_followers(batch, reader)
 
-        return self._store.update(plan)
+        return self._store.update(plan, turns)
 
     def add(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
         """Keep what a model read out of a memory that is there; where the rules read another value, theirs stays."""
