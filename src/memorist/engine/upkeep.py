@@ -33,14 +33,16 @@ class Upkeep:
 
     _store: Store
     _embedder: StoreEmbedder | None
-    _keeper: Writer
+    _writer: Writer
     _notebook: Notebook
     _notices: Notices
     _clock: Clock
 
     def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
         """Tell what a memory was worth: useful, wrong, outdated or hide; with the recall, its question is kept too."""
-        return feedback(self._store, id, verdict, self._clock.now(), None if recall is None else asked(recall))
+        return feedback(
+            self._store, id, verdict, self._clock.now(), None if recall is None else asked(recall, self._writer.text)
+        )
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's truth at a moment, now if none is given; it stays in its history. Twice is an error."""
@@ -80,7 +82,7 @@ class Upkeep:
 
     def undo(self, entry: str) -> Entry:
         """Take back what an entry of the journal tells of, or all of a tidying, given its run."""
-        return undo(self._store, entry, self._clock.now(), self._keeper.keep_back)
+        return undo(self._store, entry, self._clock.now(), self._writer.restore)
 
     def _overwritten(self, *, rewrite: bool) -> bool:
         """Whether what was erased is overwritten; if a reader is in the way, that is left to do."""
@@ -127,7 +129,14 @@ class Upkeep:
         """Take in an export; what is known already stays as it is. Without its vectors, new ones are made."""
         embedder = self._embedder
         able = embedder and embedder.makes
-        done = import_(self._store, path, able=able, vectors=not without_vectors, progress=progress)
+        done = import_(
+            self._store,
+            path,
+            able=able,
+            vectors=not without_vectors,
+            admit=self._writer.admit,
+            progress=progress,
+        )
         if without_vectors and embedder is not None:
             reembed(self._store, embedder.making(self._store.embedding))
         return done

@@ -10,7 +10,8 @@ from typing import Any, Literal, cast, get_args
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, Recall, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.fact_updates import DOUBTED, UNDONE, changes
+from memorist.remember.fact_updates import DOUBTED
+from memorist.remember.journal import UNDONE, changes
 from memorist.upkeep.invalidate import ending, entry_id
 from memorist.upkeep.undo import EVERY_ENTRY
 
@@ -45,13 +46,13 @@ class JudgedRecall:
     wrong: frozenset[str]
 
 
-def asked(recall: Recall | Mapping[str, Any]) -> Asked:
-    """What feedback keeps of a recall, given as such or as the JSON of one."""
+def asked(recall: Recall | Mapping[str, Any], clean: Callable[[str], str] = str) -> Asked:
+    """What feedback keeps of a recall, given as such or as the JSON of one; `clean` passes texts through the gates."""
     if isinstance(recall, Recall):
-        return Asked(recall.id, recall.query, recall.now, tuple(item.memory.id for item in recall.items))
+        return Asked(recall.id, clean(recall.query), recall.now, tuple(item.memory.id for item in recall.items))
     try:
-        ids = tuple(str(item["id"]) for item in recall["items"])
-        return Asked(str(recall["id"]), str(recall["query"]), instant(recall["now"]), ids)
+        ids = tuple(clean(str(item["id"])) for item in recall["items"])
+        return Asked(clean(str(recall["id"])), clean(str(recall["query"])), instant(recall["now"]), ids)
     except (KeyError, TypeError):
         raise InvalidInput(
             "The recall has not the form of one", remedy="Give a Recall, or the JSON that `recall --json` prints."

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from memorist.errors import EmbeddingMismatch, Error, InvalidInput, NotFound
-from memorist.model import DENIES, STATES, Entity, Link, Memory, Noise, Showing
+from memorist.model import DENIES, STATES, Entity, Link, Memory, Noise, Showing, new_or_changed
 from memorist.ports import Batch, Entry, Job, Kept, Progress, Reader, Record, Store
 from memorist.remember.fact_rows import CLAIMS, Slot, claims_in, slot_of
 from memorist.remember.fact_updates import settle
@@ -69,7 +69,8 @@ class Merge:
         met = self._meeting(reader)
         known = {id: memory for id, memory in reader.get(list(self.kept)).items() if id not in met}
         new = {id: one for id, one in self.kept.items() if id not in known and id not in met}
-        changed = [id for id, memory in known.items() if memory.text != self.kept[id].memory.text]
+        given = [self.kept[id].memory for id in known]
+        changed = [memory.id for memory in new_or_changed(given, known)]
         later = [id for id in changed if self._follows(known[id], self.kept[id].memory, reader)]
         earlier = [id for id in changed if self._follows(self.kept[id].memory, known[id], reader)]
         self._count(len(new), len(later), {*changed} - {*later, *earlier}, len(known))
@@ -154,6 +155,8 @@ BATCH = 256
 """Lines written together: what a kill can lose."""
 Able = Callable[[str], bool]
 """Whether vectors of an embedding generation can be made here."""
+Admit = Callable[[Sequence[Record]], Sequence[Record]]
+"""Passes records through the gates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +183,16 @@ class _Gathered:
     shown: list[Showing] = field(default_factory=list[Showing])
     noise: list[str] = field(default_factory=list[str])
     size: int = 0
+
+    def admitted(self, admit: Admit) -> _Gathered:
+        """The same lines as the gates leave them."""
+        noise = [Noise(text) for text in self.noise]
+        after = _Gathered()
+        for record in admit(
+            [*self.kept.values(), *self.entities, *self.links, *self.jobs, *self.entries, *self.shown, *noise]
+        ):
+            after.add(record)
+        return after
 
     def add(self, record: Record) -> None:
         """Take a record."""
@@ -209,6 +222,7 @@ def import_(
     *,
     able: Able | None = None,
     vectors: bool = True,
+    admit: Admit | None = None,
     progress: Progress | None = None,
 ) -> Imported:
     """Take in an export; `vectors=False` leaves its vectors out.
@@ -224,7 +238,7 @@ def import_(
         for gathered in lines.batches(head):
             if not vectors:
                 gathered.kept = {id: replace(one, vectors={}) for id, one in gathered.kept.items()}
-            _write(store, gathered, merged)
+            _write(store, gathered if admit is None else gathered.admitted(admit), merged)
             if progress is not None:
                 progress(len(gathered.kept))
         _check_whole(head, merged)

@@ -11,7 +11,8 @@ from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, fingerprint, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of
-from memorist.remember.fact_updates import changes, settle
+from memorist.remember.fact_updates import settle
+from memorist.remember.journal import changes
 from memorist.remember.timeline import Claim
 from memorist.upkeep.undo import CLAIM, SLOT
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memorist.model import Kind, Memory
+from memorist.model import HIERARCHY, Kind, Memory
 from memorist.models.embedding_text import generation_of, preceding, readings
 from memorist.ports import Embedded, Embedder, Progress, Store, Vectors
 from memorist.remember.sessions.commit import INTENT_VIEW
-from memorist.remember.sessions.run import HIERARCHY
 
 LOOKED_UP = 4096
 """Memories asked for at once: finding those that lack vectors reads past those that have them."""

@@ -10,8 +10,8 @@ from memorist.errors import InvalidInput
 from memorist.model import Memory
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import Slot, claim_from_data
-from memorist.remember.fact_updates import UNDONE, entry_called, reversal, reversible, settle, undone
-from memorist.remember.gates.verdict import released
+from memorist.remember.fact_updates import settle
+from memorist.remember.journal import UNDONE, entry_called, reversal, reversible, undone, withheld_from_data
 
 RUN = "run"
 """Where an entry names the run it belongs to, which can be undone as a whole."""
@@ -40,7 +40,7 @@ def undo(store: Store, id: str, now: datetime, keep: Keep) -> Entry:
 def _undo(store: Store, entry: Entry, now: datetime, keep: Keep) -> None:
     reversible(entry)
     if "memory" in entry.data:
-        keep(released(entry.data["memory"]))
+        keep(withheld_from_data(entry.data["memory"]))
         store.put(Batch(journal=[undone(entry, now)]))
     elif CLAIM in entry.data:
         store.update(lambda reader: _without_claim(entry, reader, now))

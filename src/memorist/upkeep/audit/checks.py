@@ -12,18 +12,18 @@ from operator import attrgetter
 from re import compile as pattern
 from typing import TYPE_CHECKING, Protocol
 
-from memorist.model import DENIES, STATES, Kind, Link, Memory, Tier
+from memorist.model import DENIES, HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, STATES, Kind, Link, Memory, Tier
 from memorist.ports import Store
+from memorist.remember.derived import DERIVED
 from memorist.remember.fact_rows import CLAIMS, one_valued
 from memorist.remember.gates import GateContext, Policy
 from memorist.remember.gates.checks import LOOP_FLAG as LOOP
 from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, kinds_in, noise
 from memorist.remember.gates.verdict import spoken
-from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING
 from memorist.remember.timeline import folded
 from memorist.text.gist import Copies, copies, denials, pieces_of
 from memorist.text.tokens import sentences
-from memorist.upkeep.audit.fixes import DERIVED, Close, Demote, Mark, Mask, Rebuild, Retire, Unlink
+from memorist.upkeep.audit.fixes import Close, Demote, Mark, Mask, Rebuild, Retire, Unlink
 from memorist.upkeep.audit.model import Finding, Fix
 
 if TYPE_CHECKING:

@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from memorist.model import Kind, Link, Memory, Tier
+from memorist.model import Link, Memory, Tier
 from memorist.models.embedding_text import alone
 from memorist.ports import Vectors
 from memorist.remember.gates.checks import without_secrets
 from memorist.remember.gates.verdict import distrusted, flagged, quietened
 from memorist.upkeep.audit.model import AuditChange, AuditedRows
-
-DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
-"""Kinds that were made of what was said, and can be made again."""
 
 
 @dataclass(frozen=True, slots=True)

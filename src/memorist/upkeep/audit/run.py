@@ -10,7 +10,7 @@ from typing import Protocol
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Filter, Memory, fingerprint
 from memorist.ports import Batch, Entry, Progress, Reader, Store, Vectors
-from memorist.remember.fact_updates import FINAL, changes, unlinked
+from memorist.remember.journal import FINAL, changes, unlinked
 from memorist.upkeep.audit.checks import Check, Contradictions, Drift, Loops, Orphans, Stale, Texts
 from memorist.upkeep.audit.duplicates import Duplicates
 from memorist.upkeep.audit.model import KINDS, AuditChange, Finding, Fix, Report

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Protocol
 
 from memorist.asking import Asker, Askers
 from memorist.model import CITES, Kind, Link, Memory, fingerprint
-from memorist.ports import Batch, Reader, Store, Vectors
+from memorist.ports import Batch, Reader, Store
 from memorist.remember.record import record
+from memorist.remember.writer import Incoming, Writer
 from memorist.upkeep.consolidate.notes import (
     RULES,
     VERB,
@@ -77,7 +77,7 @@ class Shelf:
         self,
         record: Record,
         lines: Sequence[Memory],
-        vectors: Mapping[str, Vectors],
+        incoming: Incoming,
         before: Record | None,
         now: datetime,
     ) -> Record:
@@ -94,10 +94,10 @@ class Shelf:
             after = _with(record, kept)
             return Batch(
                 memories=kept,
-                vectors={line.id: vectors[line.text] for line in kept if line.text in vectors},
+                vectors={line.id: incoming.vectors[line.id] for line in kept if line.id in incoming.vectors},
                 links=[Link(line.id, CITES, id) for line in kept for id in line.metadata[CITES]],
                 erased=[id for id in (before.lines if before else ()) if id not in after.lines],
-                journal=[after.entry(now)],
+                journal=[after.entry(now), *incoming.entries],
             )
 
         self.store.update(plan)
@@ -118,17 +118,6 @@ def _with(record: Record, lines: Sequence[Memory]) -> Record:
     return replace(record, lines=tuple(line.id for line in lines), cites=cited(lines))
 
 
-NO_VECTORS: dict[str, Vectors] = {}
-
-
-class Embedding(Protocol):
-    """Gives texts their vectors."""
-
-    def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Vectors of texts, by text."""
-        ...
-
-
 @dataclass(slots=True)
 class _Run:
     """A run so far."""
@@ -143,11 +132,11 @@ class _Run:
 class Notebook:
     """The notes of one store, and their files if it has a folder for them."""
 
-    def __init__(self, store: Store, folder: Path | None, askers: Askers, embedding: Embedding | None) -> None:
+    def __init__(self, store: Store, folder: Path | None, askers: Askers, writer: Writer) -> None:
         self._store = store
         self._shelf = Shelf(store, folder)
         self._askers = askers
-        self._embedding = embedding
+        self._writer = writer
 
     @property
     def folder(self) -> Path | None:
@@ -215,11 +204,12 @@ class Notebook:
             run.unchanged += 1
             self._shelf.republish(known)
             return
-        lines, by = self._composed(period, items(), run.now)
+        composed, by = self._composed(period, items(), run.now)
+        incoming = self._writer.prepare(composed, derived=True)
+        lines = [line for _, line in incoming.checked.outcomes]
         version = 1 if known is None else known.version + 1
         made = Record(*name, digest, version, by, tuple(line.id for line in lines), cited(lines))
-        vectors = self._embedding.of_texts([line.text for line in lines]) if self._embedding and lines else NO_VECTORS
-        kept = run.known[name] = self._shelf.keep(made, lines, vectors, known, run.now)
+        kept = run.known[name] = self._shelf.keep(made, lines, incoming, known, run.now)
         path = self._shelf.path(kept)
         run.written.append(WrittenNote(*name, path and str(path), version, by, len(kept.lines), len(kept.cites)))
 

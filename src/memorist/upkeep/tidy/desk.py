@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from memorist.model import Filter, Kind, Link, Memory, isoformat
+from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Filter, Kind, Link, Memory, isoformat
 from memorist.ports import Store
 from memorist.remember.fact_rows import CLAIMS
-from memorist.remember.fact_updates import difference
-from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE
+from memorist.remember.journal import difference
 
 Rule = Literal["expire", "revive", "merge", "ground", "decay", "tier", "orphan"]
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memorist.model import Memory, fingerprint
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.fact_updates import changes, linked, usages
+from memorist.remember.journal import changes, linked, usages
 from memorist.upkeep.tidy.desk import Desk, TidyChange, Tidying, TidyRules
 from memorist.upkeep.tidy.rules import decay, drop_orphans, expire, ground, merge, move_tiers, revive
 from memorist.upkeep.undo import RUN
