@@ -73,14 +73,8 @@ class Engine(Upkeep):
         self._recipe = self._pipeline(recipe).name
         self._clock = clock or SystemClock()
         self._reader = FactReader(store, self._clock, self._askers)
-        self._writer = Writer(
-            store,
-            self._embedder,
-            facts=facts,
-            find=find,
-            follow_up_jobs=self._reader.follow_up_jobs,
-            gates=Gates(policy or Policy(), self._clock),
-        )
+        gates, jobs = Gates(policy or Policy(), self._clock), self._reader.follow_up_jobs
+        self._writer = Writer(store, self._embedder, facts=facts, find=find, follow_up_jobs=jobs, gates=gates)
         self._notebook = Notebook(store, notes, self._askers, self._writer)
         self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
         self._notices = notices or Notices()
@@ -94,12 +88,8 @@ class Engine(Upkeep):
             idle=idle,
             on_new_job=self._wake,
         )
-        self._worker = Worker(
-            store,
-            self._clock,
-            {COMMIT_TASK: self._sessions.work, FACTS_TASK: self._read_facts, SCRUB: self._scrub},
-            self._notices,
-        )
+        tasks = {COMMIT_TASK: self._sessions.work, FACTS_TASK: self._read_facts, SCRUB: self._scrub}
+        self._worker = Worker(store, self._clock, tasks, self._notices)
         self._wake()
 
     def __enter__(self) -> Self:

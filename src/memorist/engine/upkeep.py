@@ -134,7 +134,7 @@ class Upkeep:
             path,
             able=able,
             vectors=not without_vectors,
-            admit=self._writer.admit,
+            admit=self._writer.admission(),
             progress=progress,
         )
         if without_vectors and embedder is not None:

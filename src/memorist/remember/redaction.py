@@ -35,16 +35,13 @@ def text_without_secrets(text: str) -> str:
     return _redacted(text, _secrets([text]))
 
 
-def record_kinds(record: Record) -> list[str]:
-    """The kinds of secrets in anything that a store holds."""
-    return list(dict.fromkeys(_secrets(_record_texts(record)).values()))
+def secrets_of(record: Record) -> dict[str, str]:
+    """The secrets in anything that a store holds, with their kinds."""
+    return _secrets(_record_texts(record))
 
 
-def record_without_secrets(record: Record) -> Record:
-    """Anything that a store holds, with its secrets masked. Ids stay, so that links still lead to it."""
-    found = _secrets(_record_texts(record))
-    if not found:
-        return record
+def record_without_secrets(record: Record, found: Mapping[str, str]) -> Record:
+    """Anything that a store holds, with secrets masked. Ids stay, so that links still lead to it."""
     match record:
         case Kept():
             jobs = tuple(_redacted_job(job, found) for job in record.jobs)
@@ -61,7 +58,8 @@ def record_without_secrets(record: Record) -> Record:
         case Job():
             return _redacted_job(record, found)
         case Entry():
-            return replace(record, verb=_redacted(record.verb, found), data=_redacted(record.data, found))
+            parts = {"verb": record.verb, "subjects": record.subjects, "data": record.data}
+            return replace(record, **_redacted(parts, found))
         case Showing():
             return replace(record, session=_redacted(record.session, found))
         case Noise():
@@ -132,7 +130,9 @@ def _record_texts(record: Record) -> Iterator[str]:
         case Job():
             yield from (record.subject, record.error or "")
         case Entry():
-            yield from (record.verb, *_strings(record.data))
+            yield from (record.verb, *record.subjects, *_strings(record.data))
+            slot, claim = (cast("Mapping[str, Any]", record.data.get(name) or {}) for name in ("slot", "claim"))
+            yield f"{slot.get('relation')}: {claim.get('value')}"
         case Showing():
             yield record.session
         case Noise():
@@ -157,6 +157,8 @@ def _pair(name: str, value: object) -> Iterator[str]:
     else:
         yield name
         yield from _strings(value)
+        if name == "fact" and isinstance(value, list) and len(cast("list[object]", value)) == 3:
+            yield f"{value[1]}: {value[2]}"
 
 
 def _secrets(texts: Iterable[str]) -> dict[str, str]:

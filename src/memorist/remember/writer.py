@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar, cast
 
 from memorist.model import Entity, Fact, Link, Memory, new_or_changed
@@ -149,17 +150,20 @@ class Writer:
         """A text that was made from stored texts, as the gates leave it."""
         return text if self._lenient_gates is None else self._lenient_gates.text(text)
 
-    def admit(self, records: Sequence[Record]) -> list[Record]:
-        """Records of another store as the gates leave them, with the gates' decisions for the journal."""
+    def admission(self) -> Callable[[Sequence[Record]], list[Record]]:
+        """Passes the records of another store through the gates, batch by batch; adds their decisions."""
+        return partial(self._admitted, {})
+
+    def _admitted(self, secrets: dict[str, str], records: Sequence[Record]) -> list[Record]:
         if self._gates is None:
             return list(records)
-        clean = [self._gates.record(record) for record in records]
+        clean = [self._gates.record(record, secrets) for record in records]
         checked = self._checked([one.memory for one in clean if isinstance(one, Kept)], (size, instructions))
         marked = {memory.id: memory for memory in checked.memories}
         entries: list[Record] = list(checked.entries)
         for place, (given, record) in enumerate(zip(records, clean, strict=True)):
             if isinstance(given, Kept) and isinstance(record, Kept):
-                if record is not given:
+                if record.memory != given.memory:
                     entries.append(self._gates.masking(given.memory, record.memory))
                 changed = record.memory.text != given.memory.text
                 vectors = self._vectors_of(record.memory) if changed and given.vectors else given.vectors

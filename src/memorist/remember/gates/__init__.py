@@ -21,7 +21,7 @@ from memorist.remember.gates.checks import (
 )
 from memorist.remember.gates.verdict import CHOICES, Gate, GateContext, Policy, Verdict, flagged
 from memorist.remember.journal import FINAL, WITHHELD, changes, withheld_to_data
-from memorist.remember.redaction import kinds_in, record_kinds, record_without_secrets, text_without_secrets
+from memorist.remember.redaction import kinds_in, record_without_secrets, secrets_of, text_without_secrets
 
 __all__ = ["CHOICES", "CONTENT", "NOT_KEPT", "VERB", "Checked", "Gate", "GateContext", "Gates", "Policy", "Verdict"]
 
@@ -33,6 +33,8 @@ CONTENT: tuple[Gate, ...] = (size, secrets, instructions)
 """The gates for texts that have a place of their own, such as steps, facts and notes: these are never repeats."""
 NOT_KEPT = "not kept"
 """The flag of a memory that a gate withheld, as the caller gets it."""
+TELLING = 6
+"""Characters of a secret that is looked for in other records too; shorter ones occur in ordinary words."""
 Decided = tuple[Memory, Verdict]
 """A memory as it came to a gate, and the gate's verdict."""
 
@@ -111,7 +113,7 @@ class Gates:
                 outcomes.append((last.about[0] if last.gate == "duplicates" else memory.id, last.memory))
                 continue
             passed = last.memory if last is not None else memory
-            if verdicts and (passed.fact is not None or new_or_changed([passed], store.get([passed.id]))):
+            if verdicts and (passed.fact is not None or not context.is_stored(passed)):
                 decided += verdicts  # else it is a repeat, and the journal has them already
             kept[passed.id] = passed
             outcomes.append((passed.id, passed))
@@ -126,13 +128,20 @@ class Gates:
             raise _refusal(SECRET_GATE, "holds a secret")
         return clean
 
-    def record(self, record: Record) -> Record:
-        """Anything that a store holds, as the policy on secrets leaves it; for what comes from another store."""
-        if self.policy.secrets == "keep" or not (kinds := record_kinds(record)):
+    def record(self, record: Record, known: dict[str, str] | None = None) -> Record:
+        """Anything that a store holds, as the policy on secrets leaves it.
+
+        `known` collects the secrets of records that belong together: one that is found in any is masked in the rest.
+        """
+        if self.policy.secrets == "keep":
             return record
-        if self.policy.secrets == "refuse":
-            raise _refusal(SECRET_GATE, f"holds {', '.join(kinds)}")
-        return record_without_secrets(record)
+        found = secrets_of(record)
+        if found and self.policy.secrets == "refuse":
+            raise _refusal(SECRET_GATE, f"holds {', '.join(dict.fromkeys(found.values()))}")
+        if known is not None:
+            known |= {secret: kind for secret, kind in found.items() if len(secret) >= TELLING}
+            found |= known
+        return record_without_secrets(record, found) if found else record
 
     def masking(self, before: Memory, after: Memory) -> Entry:
         """The journal's entry about a memory from another store whose secrets were masked."""
@@ -158,9 +167,10 @@ def _through(memory: Memory, context: GateContext, gates: Sequence[Gate]) -> Ite
         verdict = gate(memory, context)
         if verdict is not None:
             yield memory, verdict
-            if verdict.decision in ("skip", "refuse"):
-                return
             memory = verdict.memory
+            repeated = verdict.decision == "mask" and memory.fact is None and context.is_stored(memory)
+            if verdict.decision in ("skip", "refuse") or repeated:
+                return
 
 
 def _subjects(verdict: Verdict) -> tuple[str, ...]:

@@ -64,7 +64,8 @@ INSTRUCTION_GATE, INSTRUCTION_FLAG = "instructions", "instructions"
 
 def instructions(memory: Memory, context: GateContext) -> Verdict | None:
     """Mark or refuse orders to the model, role markers, imitated calls of tools and requests to leak."""
-    if context.policy.instructions == "keep" or INSTRUCTION_FLAG in memory.worth.flags:
+    worth = memory.worth
+    if context.policy.instructions == "keep" or (INSTRUCTION_FLAG in worth.flags and worth.trust == 0):
         return None
     reasons = instructions_in(memory.text) + (instructions_in(memory.original) if memory.original else [])
     if not reasons:

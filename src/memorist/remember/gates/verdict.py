@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Memory, Tier
+from memorist.model import Filter, Memory, Tier, new_or_changed
 from memorist.ports import Store, View
 from memorist.text.gist import Gist, gist, pieces_of
 
@@ -87,6 +87,10 @@ class GateContext:
             self._loose[_where(memory)].append((memory, gist(memory.text)))
         for piece in pieces_of(memory.text):
             self._pieces.setdefault((memory.scope, piece), memory.id)
+
+    def is_stored(self, memory: Memory) -> bool:
+        """Whether the store holds the memory with this very text."""
+        return not new_or_changed([memory], self._store.get([memory.id]))
 
     @cached_property
     def learnt(self) -> frozenset[str]:
