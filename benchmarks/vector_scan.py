@@ -22,7 +22,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.vectors import Signs, unit
+from memorist.stores.index.binary_codes import BinaryCodes
+from memorist.stores.index.vectors import normalized
 
 Vectors = NDArray[np.float32]
 Scan = Callable[[Vectors], NDArray[Any]]
@@ -36,7 +37,7 @@ def random_vectors(count: int, dim: int = 384) -> tuple[Vectors, Vectors]:
     centres = draw.normal(size=(count // 50 + 1, dim)) * spread
     rows = np.repeat(centres, 50, axis=0)[:count] + 0.7 * draw.normal(size=(count, dim)) * spread
     near = rows[draw.integers(0, count, 100)] + 0.7 * draw.normal(size=(100, dim)) * spread
-    return unit(rows @ turn), unit(near @ turn)
+    return normalized(rows @ turn), normalized(near @ turn)
 
 
 def exact(rows: Vectors) -> Scan:
@@ -61,7 +62,7 @@ def _projected(rows: Vectors, directions: NDArray[np.float64]) -> Scan:
 
 
 def signs(rows: Vectors) -> Scan:
-    kept = Signs(rows.shape[1])
+    kept = BinaryCodes(rows.shape[1])
     kept.extend(rows)
     return lambda probe: kept.agreement(probe[None], len(rows))
 
@@ -100,7 +101,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100_000)
     args = parser.parse_args()
     if args.vectors and args.queries:
-        rows, probes = unit(np.load(args.vectors)[: args.count]), unit(np.load(args.queries)[:100])
+        rows, probes = normalized(np.load(args.vectors)[: args.count]), normalized(np.load(args.queries)[:100])
     else:
         rows, probes = random_vectors(args.count)
     print(f"{len(rows):,} vectors of {rows.shape[1]} dimensions, {len(probes)} queries")

@@ -15,7 +15,7 @@ from memorist.errors import EmbeddingMismatch
 from memorist.model import Filter, Hit
 from memorist.stores.index import Index, IndexEntry, IndexView, entry_of
 from memorist.stores.index import vectors as vector_columns
-from memorist.stores.index.vectors import Matrix, unit
+from memorist.stores.index.vectors import VectorMatrix, normalized
 from memorist.testing.world import memory
 
 ALL = Filter()
@@ -167,7 +167,7 @@ def test_removing_most_memories_changes_nothing_for_the_rest() -> None:
 
 def clustered(count: int, dim: int) -> NDArray[np.float32]:
     centres = random_vectors(count // 20, dim)
-    return unit(np.repeat(centres, 20, axis=0) + 0.5 * random_vectors(count, dim, seed=3)).astype(np.float32)
+    return normalized(np.repeat(centres, 20, axis=0) + 0.5 * random_vectors(count, dim, seed=3)).astype(np.float32)
 
 
 def test_beyond_the_exact_rows_hardly_anything_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,13 +201,13 @@ def nearest_id(view: IndexView, probe: NDArray[Any]) -> str:
 
 
 def test_a_matrix_gives_the_vectors_of_rows() -> None:
-    made = Matrix(2)
+    made = VectorMatrix(2)
     made.extend([3, 5, 7], [np.array([0, 2]), np.array([0, 0]), np.array([3, 0])])
-    having, found = made.of(np.array([7, 5, 4, 3, 9]))
+    having, found = made.lookup(np.array([7, 5, 4, 3, 9]))
     assert having.tolist() == [True, False, False, True, False]
     assert found.tolist() == [[1, 0], [0, 1]]
 
 
 def test_an_empty_matrix_has_no_vectors() -> None:
-    having, found = Matrix(2).of(np.array([0, 4]))
+    having, found = VectorMatrix(2).lookup(np.array([0, 4]))
     assert (having.tolist(), found.shape) == ([False, False], (0, 2))

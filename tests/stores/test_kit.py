@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import memorist.testing
 from memorist.model import Kind, instant
 from memorist.testing import FakeClock, FakeEmbedder, sample_world
 
@@ -57,3 +58,8 @@ def test_the_kit_can_be_imported_without_pytest() -> None:
     code = "import sys, memorist.testing; print('pytest' in sys.modules, 'numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_every_public_name_can_be_imported() -> None:
+    assert all(getattr(memorist.testing, name) is not None for name in memorist.testing.__all__)
+    assert not hasattr(memorist.testing, "FakeStore")

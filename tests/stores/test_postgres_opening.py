@@ -20,7 +20,7 @@ from memorist.errors import InvalidInput, NewerStore, StoreError
 from memorist.model import Origin
 from memorist.ports import Batch
 from memorist.stores.postgres import PostgresStore
-from memorist.stores.postgres.administration import spread
+from memorist.stores.postgres.administration import distribute
 from memorist.stores.postgres.database import MIGRATIONS
 from memorist.stores.postgres.schema import DISTRIBUTED
 from memorist.testing import memory
@@ -117,9 +117,9 @@ def test_a_database_is_spread_by_its_spaces_all_tables_together(empty: str) -> N
     PostgresStore.open(empty, space="a").close()
     with psycopg.connect(empty, autocommit=True) as connection:
         connection.execute(STAND_IN_FOR_CITUS.encode())
-        assert spread(connection) == list(DISTRIBUTED)
+        assert distribute(connection) == list(DISTRIBUTED)
         calls = [made for (made,) in connection.execute("SELECT made FROM calls ORDER BY number")]
-        assert spread(connection) == []
+        assert distribute(connection) == []
     first, *others = calls
     assert first == "memorist.spaces space default"
     assert others == [f"memorist.{table} space memorist.spaces" for table in DISTRIBUTED[1:]]
@@ -144,7 +144,7 @@ def test_a_failure_to_connect_names_a_remedy_and_no_password(postgres: str, part
 
 @pytest.mark.parametrize("url", ["postgresql://ann:hunter2@[half", "postgresql://ann:hunter2@h/x?colour=red"])
 def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:
-    with pytest.raises(InvalidInput, match="cannot be read") as refused:
+    with pytest.raises(InvalidInput, match="URL of the database is invalid") as refused:
         memorist.open(url, embedder="none")
     assert "hunter2" not in str(refused.value)
     assert refused.value.__cause__ is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memorist.model import Filter, Memory
 from memorist.ports import Batch
 from memorist.stores.postgres import PostgresStore
-from memorist.stores.postgres.rows import disguised, revealed
+from memorist.stores.postgres.adapters import escape_nul, unescape_nul
 from tests.stores import test_sqlite_filters as filters
 from tests.stores.test_sqlite_rows import MEMORIES
 
@@ -49,11 +49,11 @@ def test_sql_admits_what_the_filter_does(grid: PostgresStore, where: Filter) -> 
 
 
 @given(texts=st.lists(NASTY, max_size=5))
-def test_disguised_texts_come_back_differ_and_sort_as_before(texts: list[str]) -> None:
-    kept = [disguised(text) for text in texts]
-    assert [revealed(text) for text in kept] == texts
+def test_escaped_texts_come_back_differ_and_sort_as_before(texts: list[str]) -> None:
+    kept = [escape_nul(text) for text in texts]
+    assert [unescape_nul(text) for text in kept] == texts
     assert "\0" not in "".join(kept)
-    assert sorted(kept) == [disguised(text) for text in sorted(texts)]
+    assert sorted(kept) == [escape_nul(text) for text in sorted(texts)]
 
 
 def test_a_name_that_no_server_can_have_is_nowhere(store: PostgresStore) -> None:

@@ -12,7 +12,8 @@ import pytest
 from memorist.errors import Closed, InvalidInput, StoreBusy, StoreError
 from memorist.model import Entity, Filter, Link, Origin, Usage, instant
 from memorist.ports import Batch
-from memorist.stores.sqlite import SqliteStore, connection, writes
+from memorist.stores.sql import writes
+from memorist.stores.sqlite import SqliteStore, connection
 from memorist.testing import FakeEmbedder, memory, sample_world
 
 AT = instant("2024-07-01")
@@ -111,7 +112,7 @@ def test_a_failed_write_is_rolled_back(store: SqliteStore, monkeypatch: pytest.M
     def stumble(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(writes.Write, "entities", stumble)
+    monkeypatch.setattr(writes.Write, "put_entities", stumble)
     with pytest.raises(ZeroDivisionError):
         store.put(Batch([memory("a lamp")], links=[Link("a", "b", "c")], entities=[Entity("e", "E")]))
     monkeypatch.undo()

@@ -9,13 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal
 
+import apsw
 import pytest
 
 from memorist.errors import InvalidInput, NewerStore, NotFound, SpaceMismatch, StoreError
 from memorist.ports import Batch
+from memorist.stores.sql.database import Migration
 from memorist.stores.sqlite import SqliteStore
 from memorist.stores.sqlite.connection import Connections, Database
-from memorist.stores.sqlite.schema import MIGRATIONS, migrate, name_of, pending
+from memorist.stores.sqlite.schema import MIGRATIONS, migrate, pending
 from memorist.testing import memory
 from tests.stores.processes import run, working
 
@@ -142,13 +144,8 @@ def test_a_file_from_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
 
 
-def m002_a_table_more(db: Database) -> None:
-    db.execute("CREATE TABLE later (name TEXT)")
-
-
-def m003_that_fails(db: Database) -> None:
-    db.execute("CREATE TABLE never (name TEXT)")
-    raise ZeroDivisionError
+A_TABLE_MORE = Migration("m003_a_table_more", "CREATE TABLE later (name TEXT)")
+THAT_FAILS = Migration("m004_that_fails", "CREATE TABLE never (name TEXT); INSERT INTO nowhere VALUES (1)")
 
 
 @pytest.fixture
@@ -163,9 +160,9 @@ def tables(db: Database) -> set[str]:
 
 
 def test_an_older_file_is_brought_up_to_date(older: Connections) -> None:
-    steps = (*MIGRATIONS, m002_a_table_more)
+    steps = (*MIGRATIONS, A_TABLE_MORE)
     with older.writing() as db:
-        assert pending(db, older.path, steps) == [m002_a_table_more]
+        assert pending(db, older.path, steps) == [A_TABLE_MORE]
         migrate(db, older.path, steps)
         assert pending(db, older.path, steps) == []
         assert "later" in tables(db)
@@ -173,16 +170,16 @@ def test_an_older_file_is_brought_up_to_date(older: Connections) -> None:
 
 
 def test_a_migration_that_fails_leaves_the_file_as_it_was(older: Connections) -> None:
-    steps = (*MIGRATIONS, m002_a_table_more, m003_that_fails)
-    with pytest.raises(ZeroDivisionError), older.writing() as db:
+    steps = (*MIGRATIONS, A_TABLE_MORE, THAT_FAILS)
+    with pytest.raises(apsw.SQLError, match="nowhere"), older.writing() as db:
         migrate(db, older.path, steps)
     with older.reading() as db:
-        assert pending(db, older.path, steps) == [m002_a_table_more, m003_that_fails]
+        assert pending(db, older.path, steps) == [A_TABLE_MORE, THAT_FAILS]
         assert not {"later", "never"} & tables(db)
 
 
 def test_migrations_are_numbered_in_order() -> None:
-    numbers = [int(name_of(migration)[1:4]) for migration in MIGRATIONS]
+    numbers = [int(migration.name[1:4]) for migration in MIGRATIONS]
     assert numbers == list(range(1, len(numbers) + 1))
 
 

@@ -13,7 +13,10 @@ import pytest
 
 from memorist.model import Filter, instant
 from memorist.ports import Batch
-from memorist.stores.sqlite import SqliteStore, sync, writes
+from memorist.stores.index import IndexEntry
+from memorist.stores.sql import writes
+from memorist.stores.sql.reads import Reads
+from memorist.stores.sqlite import SqliteStore
 from memorist.testing import memory
 from tests.stores.processes import Worker, run, working
 from tests.stores.worker import EVERYTHING, batch
@@ -80,13 +83,13 @@ def test_a_load_that_fails_is_made_up_for(store: SqliteStore, monkeypatch: pytes
     store.put(Batch([memory("a lantern", id="a")]))
     assert lanterns(store) == 1
     store.put(Batch([memory("a lantern", id="b"), memory("a lantern", id="c")]))
-    whole = sync.FileSnapshot.changed
+    whole = Reads.changed
 
-    def half(snapshot: sync.FileSnapshot, seen: int) -> Iterator[sync.IndexEntry]:
+    def half(snapshot: Reads, seen: int) -> Iterator[IndexEntry]:
         yield next(whole(snapshot, seen))
         raise ZeroDivisionError
 
-    monkeypatch.setattr(sync.FileSnapshot, "changed", half)
+    monkeypatch.setattr(Reads, "changed", half)
     with pytest.raises(ZeroDivisionError):
         store.view()
     monkeypatch.undo()
@@ -96,14 +99,14 @@ def test_a_load_that_fails_is_made_up_for(store: SqliteStore, monkeypatch: pytes
 def test_a_write_during_a_load_is_left_to_the_next(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     other = SqliteStore.open(store.path)
     store.put(Batch([memory("a lantern", id="a")]))
-    whole = sync.FileSnapshot.changed
+    whole = Reads.changed
 
-    def meanwhile(snapshot: sync.FileSnapshot, seen: int) -> Iterator[sync.IndexEntry]:
+    def meanwhile(snapshot: Reads, seen: int) -> Iterator[IndexEntry]:
         other.put(Batch([memory("a lantern", id="b")]))
         other.delete(["a"])
         return whole(snapshot, seen)
 
-    monkeypatch.setattr(sync.FileSnapshot, "changed", meanwhile)
+    monkeypatch.setattr(Reads, "changed", meanwhile)
     view = store.view()
     monkeypatch.undo()
     assert (view.generation, [hit.id for hit in view.search_text("lantern", EVERYTHING, 9)]) == (1, ["a"])

@@ -27,7 +27,7 @@ LENGTHS = (3, 10, 60, 400, 900)
     ],
 )
 def test_what_would_be_known_again(value: str | bytes, pieces: list[bytes]) -> None:
-    assert list(remnants.pieces(value)) == pieces
+    assert list(remnants.traces(value)) == pieces
 
 
 def token(number: int) -> str:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from memorist.model import Filter
-from memorist.stores.index import Index, IndexEntry, IndexView, columns, field, index, words
+from memorist.stores.index import Index, IndexEntry, IndexView, bm25, columns, index, lexicon, postings
 from tests.stores.naive import World
 
 WORDS = [
@@ -84,10 +84,10 @@ def played(story: Sequence[Step]) -> Iterator[tuple[IndexView, World]]:
 def small_numbers() -> Iterator[None]:
     """Every threshold low, so that small worlds cross it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(field, "_RECENT_ROWS", 3)
+        patch.setattr(postings, "_RECENT_ROWS", 3)
         patch.setattr(index, "_FEW_DEAD", 4)
-        patch.setattr(words, "_SMALL", 6)
-        patch.setattr(field, "_DENSE", 2)
+        patch.setattr(lexicon, "_SMALL", 6)
+        patch.setattr(bm25, "_DENSE", 2)
         patch.setattr(columns, "_SAMPLED_FROM", 4)
         patch.setattr(columns, "_STRIDE", 2)
         yield

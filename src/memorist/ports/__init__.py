@@ -1,9 +1,20 @@
-"""What we need from outside: a store, models that compute, and a clock."""
+"""What the engine needs from outside: a store, models, a clock, and a hook for notices."""
 
 from typing import TYPE_CHECKING
 
 from memorist.ports.models import LLM, Clock, Completion, Embedder, Purpose, Reranker
-from memorist.ports.store import Plan, Reader, Store, View
+from memorist.ports.store import (
+    Bookkeeping,
+    Embeddings,
+    Listing,
+    Maintenance,
+    Plan,
+    Reader,
+    Searcher,
+    Store,
+    Updater,
+    View,
+)
 from memorist.ports.values import (
     Batch,
     Embedded,
@@ -25,13 +36,17 @@ if TYPE_CHECKING:
 __all__ = [
     "LLM",
     "Batch",
+    "Bookkeeping",
     "Clock",
     "Completion",
     "Embedded",
     "Embedder",
+    "Embeddings",
     "Entry",
     "Job",
     "Kept",
+    "Listing",
+    "Maintenance",
     "Page",
     "Plan",
     "Progress",
@@ -40,9 +55,11 @@ __all__ = [
     "Receipt",
     "Record",
     "Reranker",
+    "Searcher",
     "Store",
     "StoreStats",
     "TextField",
+    "Updater",
     "Vectors",
     "View",
 ]

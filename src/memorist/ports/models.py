@@ -1,4 +1,4 @@
-"""What we need of a model and of a clock."""
+"""The ports for models and the clock."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ class Embedder(Protocol):
 
     @property
     def generation(self) -> str:
-        """Model name, checksum prefix and dimension: vectors of two generations are never compared."""
+        """Model name, checksum prefix and dimension; vectors of different generations are never compared."""
         ...
 
     @property
     def dim(self) -> int:
-        """The length of its vectors."""
+        """The dimension of its vectors."""
         ...
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """One row per text, each of length 1; `progress` hears how many more are done."""
+        """One unit vector per text, as rows; `progress` is called with the number of texts just done."""
         ...
 
 
 class Reranker(Protocol):
-    """Reads a question and a text together."""
+    """Scores a question and a text together."""
 
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """A logit per text; larger is better."""
+        """One logit per text; larger is better."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A language model's answer, and the tokens it cost where the vendor tells."""
+    """A language model's answer, and its token counts if the vendor reports them."""
 
     text: str
     tokens_in: int = 0
@@ -53,17 +53,17 @@ class Completion:
 
 
 class LLM(Protocol):
-    """A language model. Never a condition: every stage that uses one has a rule to fall back on."""
+    """A language model. It is always optional: every stage that uses one can fall back on a rule."""
 
     @property
     def name(self) -> str:
-        """Vendor and model, as the trace shows them."""
+        """Vendor and model, as shown in the trace."""
         ...
 
     def complete(self, messages: Sequence[Mapping[str, str]], *, schema: Mapping[str, Any] | None = None) -> Completion:
         """The answer to messages of `role` (system, user, assistant) and `content`, as JSON when a schema is given.
 
-        Raises ModelUnavailable when there is none: no server, no key, refused, out of time, cut short.
+        Raises ModelUnavailable if there is no answer: no server, no key, a refusal, a timeout, a truncated answer.
         """
         ...
 
@@ -72,19 +72,19 @@ class Clock(Protocol):
     """Tells the time."""
 
     def now(self) -> datetime:
-        """The current moment in UTC."""
+        """The current time in UTC."""
         ...
 
 
 class SystemClock:
-    """UTC now; within a process it never goes backwards, or fresh memories would lie in the future."""
+    """The system time in UTC; it never goes backwards within a process, so no memory lies in the future."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def now(self) -> datetime:
-        """The current moment, or the latest one told if the clock was set back."""
+        """The current time, or the latest time returned if the clock was set back."""
         with self._lock:
             self._latest = max(self._latest, datetime.now(UTC))
             return self._latest

@@ -1,4 +1,4 @@
-"""Notices: one hook for what happens inside, without the text of memories."""
+"""Notices: one hook for internal events, by default without the texts of memories."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ logger = logging.getLogger("memorist")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that happened: to which ids, how many of what, and how it failed, if it did.
+    """An internal event: the ids it is about, counts by name, and the error if it failed.
 
-    `texts` is what memories or queries said; it stays empty unless texts were asked for.
+    `texts` holds texts of memories or queries; it is empty unless texts were enabled.
     """
 
     kind: NoticeKind
@@ -31,7 +31,7 @@ Hook = Callable[[Notice], object]
 
 
 def log(notice: Notice) -> None:
-    """Write a notice to the logger `memorist`: a failure as a warning, anything else as information."""
+    """Write a notice to the logger `memorist`: failures as warnings, everything else as information."""
     level = logging.INFO if notice.error is None else logging.WARNING
     if logger.isEnabledFor(level):
         counts = " ".join(f"{name}={count}" for name, count in notice.counts.items())
@@ -41,13 +41,13 @@ def log(notice: Notice) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """Passes notices on; texts only when asked, and no failure of the hook goes any further."""
+    """Passes notices to a hook; texts only if enabled, and an error in the hook goes no further."""
 
     hook: Hook = log
     texts: bool = False
 
     def tell(self, notice: Notice) -> None:
-        """Tell the hook; an error of its own is logged."""
+        """Call the hook; its errors are logged."""
         try:
             self.hook(notice if self.texts else replace(notice, texts=()))
         except Exception:

@@ -1,4 +1,8 @@
-"""What we need of a store: to be asked, to be searched, to be written to."""
+"""The store port, in parts: each consumer asks for the part that it needs, and `Store` is their sum.
+
+`Reader` answers questions, `Updater` writes, `View` searches, `Bookkeeping` counts recalls and showings,
+`Embeddings` changes the embedding generation, and `Maintenance` looks after the store as a whole.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +22,24 @@ if TYPE_CHECKING:
 
 
 class View(Protocol):
-    """The store as one recall sees it: consistent, read-only, shared by all its signals.
+    """The store as one recall sees it: consistent, read-only, and shared by all signals of the recall.
 
-    Searches give hits best first, ties by id, and apply the filter inside.
+    Searches return hits best first, ties by id, and apply the filter themselves.
     """
 
     @property
     def generation(self) -> int:
-        """The content counter this view was taken at."""
+        """The content counter of the store when this view was taken."""
         ...
 
     @property
     def embedding(self) -> str | None:
-        """The embedding generation of its vectors, None where there are none; a probe must be of the same."""
+        """The embedding generation of its vectors, None without vectors; probes must be of the same generation."""
         ...
 
     @property
     def size(self) -> int:
-        """How many memories the view holds."""
+        """The number of memories in the view."""
         ...
 
     def search_text(
@@ -47,31 +51,31 @@ class View(Protocol):
     def search_trigram(
         self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
     ) -> list[Hit]:
-        """Words alike by their trigrams, so typos are found; the mean likeness weighted by rarity, 0 to 1."""
+        """Trigram similarity of words, which tolerates typos: the mean weighted by rarity, 0 to 1."""
         ...
 
     def search_substring(
         self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
     ) -> list[Hit]:
-        """Words that contain a query word: parts of names and identifiers; BM25 over those matches."""
+        """BM25 over the words that contain a query word, such as parts of names and identifiers."""
         ...
 
     def search_vector(self, probes: Vector, where: Filter, limit: int) -> list[Hit]:
-        """The largest cosine of any probe (rows of a matrix) with any view of a memory; −1 to 1."""
+        """The largest cosine of any probe (a row of the matrix) with any view of a memory; −1 to 1."""
         ...
 
     def search_signature(self, text: str, where: Filter, limit: int) -> list[Hit]:
-        """The share of equal bits of 256-bit signatures of words; about 0.5 for unrelated texts."""
+        """The share of equal bits in 256-bit word signatures; about 0.5 for unrelated texts."""
         ...
 
     def search_time(
         self, start: datetime, end: datetime, where: Filter, limit: int, *, reach: timedelta = timedelta(0)
     ) -> list[Hit]:
-        """What was said in a window, or mentions a time in it: 1 inside, falling to 0 at `reach` outside."""
+        """Memories said in a window, or mentioning a time in it: 1 inside, falling to 0 at `reach` outside."""
         ...
 
     def graph(self, where: Filter) -> tuple[FactGraph, NDArray[np.bool_]]:
-        """The graph of entities, the same object while no edge is new, and which edges the filter admits."""
+        """The entity graph and a mask of the edges that the filter admits; the same object while no edge is added."""
         ...
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
@@ -80,7 +84,7 @@ class View(Protocol):
 
 
 class Reader(Protocol):
-    """A store to be asked, by anyone or from within a write."""
+    """Answers questions about a store, from outside or within a write."""
 
     def get(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories with these ids, with their usage; unknown ids are left out."""
@@ -91,15 +95,15 @@ class Reader(Protocol):
         ...
 
     def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
-        """Links that start or end at any of these ids, of these relations or else of any."""
+        """Links that start or end at any of these ids, with one of these relations (any relation if none is given)."""
         ...
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
-        """Entities whose name or alias is one of these, case aside."""
+        """Entities whose name or alias is one of these, ignoring case."""
         ...
 
     def alike(self, names: Sequence[str]) -> list[Entity]:
-        """Entities of which a name or alias begins as one of these does, for three letters: who may be meant."""
+        """Entities with a name or alias that shares a three-letter prefix with one of these: possible matches."""
         ...
 
     def keyed(self, keys: Sequence[str]) -> list[Memory]:
@@ -107,33 +111,97 @@ class Reader(Protocol):
         ...
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """All views of each memory that has one."""
+        """All views of each memory that has vectors."""
         ...
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
-        """The memories of a session from one position to another, by position and then by the order of writing."""
+        """The memories of a session between two positions, ordered by position and then by the order of writing."""
         ...
 
     def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
-        """What is left to do, the first due first."""
+        """Pending jobs, earliest due first."""
         ...
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """The journal, newest first: of a verb, or about a memory."""
+        """Journal entries, newest first; optionally of one verb, or about one memory."""
         ...
 
 
 Plan = Callable[[Reader], Batch]
-"""What to write, made of the store as it stands."""
+"""Makes a batch from the current state of the store."""
 
 
-class Store(Reader, Protocol):
-    """Where memories are kept. One store holds one space."""
+class Updater(Protocol):
+    """Writes to a store."""
 
-    @property
-    def space(self) -> str:
-        """The name of the space."""
+    def put(self, batch: Batch) -> list[Memory]:
+        """Write a batch atomically and return its memories as the store now has them.
+
+        A known id with the same text changes nothing. A known id with another text makes a new version, and the old
+        one becomes history.
+        """
         ...
+
+    def update(self, plan: Plan, draft: Batch | None = None) -> list[Memory]:
+        """`put` the batch that a plan makes from the store, with no other write in between; returns as `put` does.
+
+        The plan runs inside the write lock, so it must be quick and may only ask the reader that it is given. It may
+        run again if a connection is lost before anything is written. `draft` holds memories and vectors that the plan
+        will probably write: a store encodes them before it takes the lock.
+        """
+        ...
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
+        ...
+
+
+class Listing(Protocol):
+    """Lists memories by a filter or by their place in a session."""
+
+    def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
+        """Memories that a filter admits, in the order written."""
+        ...
+
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position, itself included; unknown ids are left out."""
+        ...
+
+
+class Searcher(Protocol):
+    """Gives views to search."""
+
+    def view(self) -> View:
+        """The newest state, including what other processes have committed."""
+        ...
+
+
+class Bookkeeping(Protocol):
+    """Counts recalls, remembers what was shown, and keeps the noise bank; none of it invalidates a cache."""
+
+    def touch(self, ids: Sequence[str], at: datetime) -> None:
+        """Count a recall of each memory."""
+        ...
+
+    def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
+        """Remember that a session was shown these memories."""
+        ...
+
+    def shown(self, session: str, since: datetime) -> set[str]:
+        """The memories that a session was shown since a moment."""
+        ...
+
+    def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
+        """Add meaningless texts to the noise bank, which keeps the newest `keep`."""
+        ...
+
+    def noise(self) -> list[str]:
+        """The texts of the noise bank, oldest first."""
+        ...
+
+
+class Embeddings(Protocol):
+    """Manages the embedding generation of a store's vectors, and the change to another one."""
 
     @property
     def embedding(self) -> str | None:
@@ -144,103 +212,65 @@ class Store(Reader, Protocol):
         """Declare the embedding generation of vectors to come; refused when the store has another."""
         ...
 
-    def prepare(self, embedding: str, dim: int) -> None:
-        """Make room for vectors of another embedding generation, beside those that are searched."""
-        ...
-
-    def lacking(self, embedding: str, limit: int) -> list[Memory]:
-        """Memories in every form that have no vectors of a prepared generation, in the order written."""
-        ...
-
-    def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors of a prepared generation, of those memories whose text is still the one given."""
-        ...
-
-    def switch(self, embedding: str) -> bool:
-        """Search by a prepared generation from now on, and drop every other; at once, or not at all.
-
-        False while any memory lacks its vectors: those written meanwhile have vectors of the old one only.
-        """
-        ...
-
-    def put(self, batch: Batch) -> list[Memory]:
-        """Write a batch atomically and return its memories as the store now has them.
-
-        A known id with the same text changes nothing; another text makes a new version, and the old one is history.
-        """
-        ...
-
-    def update(self, plan: Plan) -> list[Memory]:
-        """`put` what a plan makes of the store, with nobody writing in between; returns as `put` does.
-
-        The plan asks the reader it is given and nothing else of the store, and is quick: others wait for it. It may be
-        asked again where a connection was lost before anything was written.
-        """
-        ...
-
     def embedded(self, ids: Sequence[str]) -> set[str]:
         """Which of these memories have vectors of the store's embedding generation."""
         ...
 
-    def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
-        """Memories that a filter admits, in the order they were written."""
+    def prepare(self, embedding: str, dim: int) -> None:
+        """Make room for vectors of another embedding generation, next to the searched ones."""
         ...
 
-    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
-        """The memories around each of these in its session, by position, itself included; unknown ids are left out."""
+    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+        """Memories in every form without vectors of a prepared generation, in the order written."""
         ...
 
-    def touch(self, ids: Sequence[str], at: datetime) -> None:
-        """Count a recall of each memory; invalidates no cache."""
+    def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors of a prepared generation for those memories whose text is unchanged."""
         ...
 
-    def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
-        """Remember that a session was shown these memories."""
-        ...
+    def switch(self, embedding: str) -> bool:
+        """Search a prepared generation from now on and drop every other, atomically.
 
-    def shown(self, session: str, since: datetime) -> set[str]:
-        """What a session was shown since a moment."""
-        ...
-
-    def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
-        """Add texts that say nothing to the noise bank, which keeps the newest `keep`."""
-        ...
-
-    def noise(self) -> list[str]:
-        """The texts of the noise bank, oldest first."""
-        ...
-
-    def delete(self, ids: Sequence[str]) -> list[str]:
-        """Erase memories with their versions, vectors, links, usage and showings; returns the ids that went."""
-        ...
-
-    def scrub(self, *, rewrite: bool = False) -> bool:
-        """Leave no byte of what was erased in any file; False while a reader elsewhere holds the files as they were.
-
-        With `rewrite` it writes its files anew: for what other processes erased, of which it does not know what to
-        look for. `delete` does this by itself, as far as it can at once; `put` and `update` leave it to the caller.
+        False while any memory lacks vectors of it: memories written meanwhile have vectors of the old one only.
         """
         ...
 
-    def view(self) -> View:
-        """The newest state, including what other processes have committed."""
+
+class Maintenance(Protocol):
+    """Looks after a store as a whole."""
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        ...
+
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """Remove every byte of erased data from the files; False while a reader elsewhere still uses the old state.
+
+        With `rewrite` all files are rewritten, which also covers what other processes erased. `delete` scrubs by
+        itself as far as it can at once; after `put` and `update` the caller has to.
+        """
         ...
 
     def stats(self) -> StoreStats:
-        """How much there is."""
+        """The size of the store."""
         ...
 
     def records(self) -> Generator[StoreStats | Record]:
-        """How much there is, then all of it as of one moment, each sort in the order written or else by id.
+        """The statistics, then every record as of one moment, each kind in the order written or else by id.
 
-        To be read to its end, or closed, by the thread that began.
+        The thread that starts the generator must exhaust or close it.
         """
         ...
 
     def backup(self, path: Path) -> None:
-        """Copy the store as of one moment to a new file, and check the copy; others may go on writing."""
+        """Copy the store as of one moment to a new file and check the copy; others may keep writing."""
         ...
 
     def close(self) -> None:
-        """Release files and connections; twice is harmless."""
+        """Release files and connections; safe to call twice."""
         ...
+
+
+class Store(Reader, Listing, Updater, Searcher, Bookkeeping, Embeddings, Maintenance, Protocol):
+    """Where memories are kept. One store holds one space."""

@@ -1,4 +1,4 @@
-"""What passes between the engine and a store: values without behaviour."""
+"""The values that pass between the engine and a store."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 Progress = Callable[[int], None]
 TextField = Literal["text", "original"]
 Vectors = Mapping[str, "Vector"]
-"""A memory's vectors by view name; one view, `text`, is the memory alone."""
+"""A memory's vectors by view name; the view `text` is the memory alone."""
 
 
 class Embedded(dict[str, "Vector"]):
-    """A memory's vectors by view name, and the embedding generation that made them: a store takes no other's."""
+    """A memory's vectors by view name, with their embedding generation; a store refuses those of another one."""
 
     __slots__ = ("generation",)
 
@@ -33,7 +33,7 @@ class Embedded(dict[str, "Vector"]):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something left to do, kept until it is done: when it is due, how often it was tried, how that failed."""
+    """A pending job, kept until it is done: when it is due, how often it was tried, and the last error."""
 
     task: str
     subject: str
@@ -44,7 +44,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the journal: what was decided or changed, about which memories, and what undoing it takes."""
+    """A journal entry: a decision or change, the memories it is about, and the data needed to undo it."""
 
     id: str
     at: datetime
@@ -55,13 +55,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is written together or not at all.
+    """A set of changes that is written completely or not at all.
 
-    `memories` are put: a known id with another text becomes a new version. `revised` are kept exactly as given, in
-    place of any of the same id, whose usage goes on. Vectors go by memory id, then by view. `rewards` are added to a
-    memory's history, `usage` replaces it. `erased` names memories, and entities, whose names go before `entities` are
-    added. A job takes the place of that task for that subject; `done` names both. A
-    journal entry takes the place of one with its id, and goes when any memory it is about is erased.
+    `memories` are put: a known id with another text becomes a new version. `revised` memories are kept exactly as
+    given and replace those of the same id, except for their usage. `vectors` are by memory id, then by view. `rewards`
+    are added to a memory's history; `usage` replaces it. `erased` names memories and entities; the names of an erased
+    entity are removed before `entities` are added. A job replaces an earlier job of the same task and subject; `done`
+    names finished jobs by task and subject. A journal entry replaces an earlier one with its id, and is removed when
+    any memory that it is about is erased.
     """
 
     memories: Sequence[Memory] = ()
@@ -80,7 +81,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Part of a listing, oldest first; `cursor` continues it, None ends it."""
+    """One page of a listing, oldest first; `cursor` gets the next page, None means the end."""
 
     items: tuple[Memory, ...]
     cursor: str | None = None
@@ -88,7 +89,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """How much a store holds."""
+    """The size of a store."""
 
     space: str
     memories: int
@@ -105,7 +106,7 @@ class StoreStats:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A memory as a store holds it, with its vectors and what is left to do about it."""
+    """A memory as a store holds it, with its vectors and pending jobs."""
 
     memory: Memory
     vectors: Vectors = field(default_factory=dict[str, "Vector"])
@@ -113,12 +114,12 @@ class Kept:
 
 
 Record = Kept | Entity | Link | Job | Entry | Showing | Noise
-"""One thing a store holds."""
+"""One record of a store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was erased, and when; `pending` while a reader elsewhere still holds the file as it was."""
+    """The erased ids and the time; `pending` while a reader elsewhere still uses the old file."""
 
     forgotten: tuple[str, ...]
     at: datetime

@@ -216,7 +216,7 @@ class Writer:
             batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, texts)
             return _with_followers(batch, reader)
 
-        self._store.update(plan)
+        self._store.update(plan, texts)
 
     def _stated(self, memory: Memory) -> list[tuple[Slot, Claim]]:
         """The claims that the rules read in a text."""

@@ -1,4 +1,4 @@
-"""The reference store: plain dictionaries and the index; what it does, every store does."""
+"""The reference store: plain dictionaries and the index; every store behaves like it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,26 @@ from numpy.typing import NDArray
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Filter, Link, Memory, Noise, Usage
 from memorist.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, StoreStats, Vectors
-from memorist.stores.common import (
-    OF_THE_TEXT,
+from memorist.stores.index import Index, IndexView, entry_of, half_precision
+from memorist.stores.memory_tables import (
+    LinkTable,
+    PreparedGenerations,
+    all_records,
+    around,
+    session_turns,
+    statistics,
+)
+from memorist.stores.rules import (
+    TEXT_RELATIONS,
     Adopted,
-    Links,
-    Renewal,
+    changed_entities,
     check_adoption,
     check_limit,
     check_vectors,
     cursor_after,
-    merged_entity,
     next_version,
     position_of,
 )
-from memorist.stores.index import Index, IndexView, entry_of, halved
-from memorist.stores.listing import around, counted, dumped, said
 from memorist.text.words import beginning, fold
 
 Views = Mapping[str, NDArray[Any]]
@@ -45,20 +50,20 @@ class _Kept(NamedTuple):
 
 
 class MemoryStore:
-    """Memories in this process only, gone with it; for tests, trials and short-lived agents. Thread-safe."""
+    """Memories in this process only, for tests, trials and short-lived agents. Thread-safe."""
 
     def __init__(self, space: str = "memory") -> None:
         self._space = space
         self._lock = RLock()
         self._kept: dict[str, _Kept] = {}
-        self._links = Links()
+        self._links = LinkTable()
         self._entities: dict[str, Entity] = {}
         self._shown: dict[str, dict[str, datetime]] = {}
         self._noise: list[str] = []
         self._jobs: dict[tuple[str, str], Job] = {}
         self._journal: dict[str, Entry] = {}
         self._adopted: Adopted | None = None
-        self._renewal = Renewal()
+        self._prepared = PreparedGenerations()
         self._index = Index()
         self._places = 0
         self._generation = 0
@@ -80,42 +85,42 @@ class MemoryStore:
             self._adopted = (embedding, dim)
 
     def prepare(self, embedding: str, dim: int) -> None:
-        """Make room for vectors of another embedding generation, beside those that are searched."""
+        """Make room for vectors of another embedding generation, next to the searched ones."""
         with self._lock:
-            self._renewal.prepare(embedding, dim, self._adopted)
+            self._prepared.prepare(embedding, dim, self._adopted)
 
     def lacking(self, embedding: str, limit: int) -> list[Memory]:
-        """Memories in every form that have no vectors of a prepared generation, in the order written."""
+        """Memories in every form without vectors of a prepared generation, in the order written."""
         with self._lock:
             return list(islice(self._without(embedding), limit))
 
     def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors of a prepared generation, of those memories whose text is still the one given."""
+        """Keep vectors of a prepared generation for those memories whose text is unchanged."""
         with self._lock:
             same = [one for one in memories if one.id in self._kept and self._kept[one.id].memory.text == one.text]
             added = {one.id: self._kept[one.id]._replace(vectors=vectors[one.id]) for one in same if one.id in vectors}
             for kept in added.values():
-                self._renewal.add(embedding, kept.place, kept.memory, kept.vectors)
+                self._prepared.add(embedding, kept.place, kept.memory, kept.vectors)
             if embedding == self.embedding:
                 self._keep(added)
 
     def switch(self, embedding: str) -> bool:
-        """Search by a prepared generation from now on, and drop every other; False while any memory lacks it."""
+        """Search a prepared generation from now on and drop every other; False while any memory lacks it."""
         with self._lock:
             if next(self._without(embedding), None) is not None:
                 return False
             if embedding != self.embedding:
-                self._adopted, made = self._renewal.taken(embedding)
+                self._adopted, made = self._prepared.get(embedding)
                 self._index = Index()
                 self._keep({id: kept._replace(vectors=made[kept.place]) for id, kept in self._kept.items()})
-            self._renewal = Renewal()
+            self._prepared = PreparedGenerations()
             return True
 
     def _without(self, embedding: str) -> Iterator[Memory]:
         kept = self._in_order()
         if embedding == self.embedding:
             return (one.memory for one in kept if not one.vectors)
-        return (one.memory for one in kept if not self._renewal.covers(embedding, one.place, one.memory))
+        return (one.memory for one in kept if not self._prepared.covers(embedding, one.place, one.memory))
 
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them."""
@@ -129,7 +134,7 @@ class MemoryStore:
             answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
             self._archive_links(changed)
             linked = self._relinked(batch)
-            entities = self._merged(batch.entities)
+            entities = changed_entities(self._entities, batch)
             if changed or linked or entities:
                 self._entities.update(entities)
                 self._keep({**{id: self._kept[id] for id in linked if id in self._kept}, **changed})
@@ -140,8 +145,8 @@ class MemoryStore:
             self._journal.update({entry.id: entry for entry in batch.journal})
             return answers
 
-    def update(self, plan: Plan) -> list[Memory]:
-        """`put` what a plan makes of the store, with nobody writing in between."""
+    def update(self, plan: Plan, draft: Batch | None = None) -> list[Memory]:
+        """`put` the batch that a plan makes, with no other write in between."""
         with self._lock:
             return self.put(plan(self))
 
@@ -156,7 +161,7 @@ class MemoryStore:
             return {id: self._kept[id].memory for id in ids if id in self._kept}
 
     def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
-        """Memories that a filter admits, in the order they were written."""
+        """Memories that a filter admits, in the order written."""
         check_limit(limit)
         after = position_of(cursor)
         if limit == 0:
@@ -185,14 +190,14 @@ class MemoryStore:
             name = self.embedding or ""
             having = {id: self._kept[id].vectors for id in ids if id in self._kept and self._kept[id].vectors}
         return {
-            id: Embedded(name, {view: halved(vector).astype(np.float32) for view, vector in views.items()})
+            id: Embedded(name, {view: half_precision(vector).astype(np.float32) for view, vector in views.items()})
             for id, views in having.items()
         }
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
         """The memories of a session from one position to another, by position and then by the order of writing."""
         with self._lock:
-            return said([kept.memory for kept in self._in_order()], session, first, last)
+            return session_turns([kept.memory for kept in self._in_order()], session, first, last)
 
     def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
         """What is left to do, the first due first."""
@@ -217,7 +222,7 @@ class MemoryStore:
     def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
         """Links that start or end at any of these ids, of these relations or else of any, in a fixed order."""
         with self._lock:
-            return [self._links[key] for key in self._links.at(ids) if not relations or key[1] in relations]
+            return [self._links[key] for key in self._links.touching(ids) if not relations or key[1] in relations]
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
         """Entities whose name or alias is one of these, case and accents aside, by id."""
@@ -227,7 +232,7 @@ class MemoryStore:
         return [entity for entity in known if asked & {fold(name) for name in (entity.name, *entity.aliases)}]
 
     def alike(self, names: Sequence[str]) -> list[Entity]:
-        """Entities of which a name or alias begins as one of these does, for three letters, by id."""
+        """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
         asked = tuple({beginning(name) for name in names})
         with self._lock:
             known = sorted(self._entities.values(), key=lambda entity: entity.id)
@@ -247,12 +252,12 @@ class MemoryStore:
             self._shown.setdefault(session, {}).update(dict.fromkeys(ids, at))
 
     def shown(self, session: str, since: datetime) -> set[str]:
-        """What a session was shown since a moment."""
+        """The memories that a session was shown since a moment."""
         with self._lock:
             return {id for id, at in self._shown.get(session, {}).items() if at >= since}
 
     def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
-        """Add texts that say nothing to the noise bank, which keeps the newest `keep`."""
+        """Add meaningless texts to the noise bank, which keeps the newest `keep`."""
         with self._lock:
             fresh = [text for text in dict.fromkeys(texts) if text not in self._noise]
             self._noise = [*self._noise, *fresh][-keep:] if keep else []
@@ -263,7 +268,7 @@ class MemoryStore:
             return list(self._noise)
 
     def delete(self, ids: Sequence[str]) -> list[str]:
-        """Erase memories with their versions, vectors, links and usage; returns the ids that went."""
+        """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
         with self._lock:
             gone = self._with_versions(ids)
             if gone:
@@ -279,26 +284,26 @@ class MemoryStore:
         return self._index.view()
 
     def stats(self) -> StoreStats:
-        """How much there is; bytes count texts and vectors."""
+        """The size of the store; bytes count texts and vectors."""
         with self._lock:
             held = [(kept.memory, kept.vectors) for kept in self._kept.values()]
             sizes = (len(self._links), len(self._entities), self._generation)
-            return counted(self._space, held, *sizes, self._adopted)
+            return statistics(self._space, held, *sizes, self._adopted)
 
     def records(self) -> Generator[StoreStats | Record]:
-        """How much there is, then all of it as of one moment."""
+        """The statistics, then every record as of one moment."""
         with self._lock:
             kept = [one.memory for one in self._in_order()]
             vectors = self.vectors([memory.id for memory in kept])
             journal = list(self._journal.values())
-            whole = dumped(kept, vectors, self._entities, self._links, self.jobs(), journal, self._shown)
+            whole = all_records(kept, vectors, self._entities, self._links, self.jobs(), journal, self._shown)
             everything = [self.stats(), *whole, *map(Noise, self._noise)]
         yield from everything
 
     def backup(self, path: Path) -> None:
-        """Refused: there is no file to copy."""
+        """Not supported: there is no file to copy."""
         raise InvalidInput(
-            f"{path} cannot be a backup of a memory without a file", remedy="Export it: an export holds everything."
+            f"a store without a file cannot be backed up to {path}", remedy="Export it: an export holds everything."
         )
 
     def close(self) -> None:
@@ -312,7 +317,7 @@ class MemoryStore:
         return [id for id, kept in self._kept.items() if id in asked or kept.memory.version_of in asked]
 
     def _written(self, memory: Memory, batch: Batch, changed: dict[str, _Kept]) -> _Kept:
-        """The memory as it is after this write; what has to be kept for it goes into `changed`."""
+        """The memory after this write; adds everything that has to be kept for it to `changed`."""
         known = changed.get(memory.id) or self._kept.get(memory.id)
         vectors = {view: np.array(vector) for view, vector in batch.vectors.get(memory.id, {}).items()}
         if known is not None and known.memory.text == memory.text:
@@ -330,14 +335,14 @@ class MemoryStore:
         return written
 
     def _revised(self, memory: Memory, batch: Batch) -> _Kept:
-        """A memory exactly as given; a known one keeps its place and usage, and its vectors while its text stays."""
+        """A memory exactly as given; a known one keeps its place and usage, and the vectors of an unchanged text."""
         known = self._kept.get(memory.id)
         vectors: Views = {view: np.array(vector) for view, vector in batch.vectors.get(memory.id, {}).items()}
         if known is None:
             self._places += 1
             return _Kept(self._places, memory, vectors)
         if vectors:
-            self._renewal.drop(known.place)
+            self._prepared.drop(known.place)
         elif known.memory.text == memory.text:
             vectors = known.vectors
         return _Kept(known.place, replace(memory, usage=known.memory.usage), vectors)
@@ -358,21 +363,14 @@ class MemoryStore:
             self._kept[id] = kept._replace(memory=replace(kept.memory, usage=usage))
 
     def _archive_links(self, changed: Mapping[str, _Kept]) -> None:
-        """Links that follow from a text stay with that version of it."""
+        """Move the links that follow from a text to the version with that text."""
         archived = (one.memory for id, one in changed.items() if one.memory.version_of and id not in self._kept)
         for past in archived:
             current = past.version_of or past.id
-            for key in self._links.at((current,)):
-                if key[0] == current and key[1] in OF_THE_TEXT:
+            for key in self._links.touching((current,)):
+                if key[0] == current and key[1] in TEXT_RELATIONS:
                     link = replace(self._links.pop(key), source=past.id)
                     self._links[link.source, link.relation, link.target] = link
-
-    def _merged(self, given: Sequence[Entity]) -> dict[str, Entity]:
-        merged: dict[str, Entity] = {}
-        for entity in given:
-            known = merged.get(entity.id) or self._entities.get(entity.id)
-            merged[entity.id] = entity if known is None else merged_entity(known, entity)
-        return {id: entity for id, entity in merged.items() if self._entities.get(id) != entity}
 
     def _keep(self, changed: Mapping[str, _Kept]) -> None:
         self._kept.update(changed)
@@ -382,9 +380,9 @@ class MemoryStore:
 
     def _erase(self, gone: Sequence[str]) -> None:
         for id in gone:
-            self._renewal.drop(self._kept.pop(id).place)
+            self._prepared.drop(self._kept.pop(id).place)
         erased = set(gone)
-        for key in self._links.at(erased):
+        for key in self._links.touching(erased):
             del self._links[key]
         for seen in self._shown.values():
             for id in erased & seen.keys():

@@ -1,214 +1,236 @@
-"""Memories as rows and back, the same columns in every database."""
+"""Memories as database rows: the columns follow the fields of the model, so a new field only needs a migration.
+
+A field that is a plain value is a column of the same name. The parts of a memory (times, worth, origin, fact) are
+spread over one column per field; usage has a table of its own. Moments are integers (microseconds), tuples and
+mappings are JSON.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime
+from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memorist.errors import InvalidInput
-from memorist.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth
-from memorist.stores.index import IndexEntry, micros, moment
+from memorist.model import Memory, Mention, Usage, Worth
+from memorist.stores.index import micros, moment
 
-COLUMNS = (
-    "version",
-    "id",
-    "text",
-    "original",
-    "keywords",
-    "kind",
-    "scope",
-    "tier",
-    "topic",
-    "valid_from",
-    "ingested_at",
-    "valid_to",
-    "expired_at",
-    "expires_at",
-    "retracted_at",
-    "importance",
-    "confidence",
-    "salience",
-    "trust",
-    "credibility",
-    "classification",
-    "emotion",
-    "emotion_tags",
-    "flags",
-    "relevance",
-    "source",
-    "session",
-    "position",
-    "speaker",
-    "key",
-    "mentions",
-    "subject",
-    "relation",
-    "object",
-    "metadata",
-    "version_of",
-    "superseded_by",
-)
-USAGE_COLUMNS = ("recalls", "last_recall", "recall_times", "reward_count", "reward_total")
 Row = tuple[Any, ...]
-_KINDS = {kind.value: kind for kind in Kind}
-_TIERS = {tier.value: tier for tier in Tier}
+Convert = Callable[[Any], Any]
 _NEVER_RECALLED = Usage()
 
 
 class Stored(NamedTuple):
-    """A memory with the number of its row."""
+    """A memory and its row number."""
 
     row: int
     memory: Memory
 
 
-def columns_of(memory: Memory, entry: IndexEntry) -> Row:
-    """The values of `COLUMNS` and of the two word columns."""
-    worth, origin, fact = memory.worth, memory.origin, memory.fact
-    return (
-        memory.version,
-        memory.id,
-        memory.text,
-        memory.original,
-        _listed(memory.keywords),
-        entry.kind,
-        memory.scope,
-        entry.tier,
-        memory.topic,
-        entry.valid_from,
-        entry.ingested_at,
-        entry.valid_to,
-        entry.expired_at,
-        entry.expires_at,
-        entry.retracted_at,
-        worth.importance,
-        worth.confidence,
-        worth.salience,
-        worth.trust,
-        worth.credibility,
-        worth.classification,
-        worth.emotion,
-        _listed(worth.emotion_tags),
-        _listed(worth.flags),
-        worth.relevance,
-        origin.source,
-        origin.session,
-        origin.position,
-        origin.speaker,
-        origin.key,
-        _listed([(mention.text, micros(mention.start), micros(mention.end)) for mention in memory.mentions]),
-        None if fact is None else fact.subject,
-        None if fact is None else fact.relation,
-        None if fact is None else fact.object,
-        _metadata(memory),
-        memory.version_of,
-        memory.superseded_by,
-        entry.words,
-        entry.original,
-    )
+class _Codec(NamedTuple):
+    """How a value is written to a column and read from it; None where the database takes it as it is."""
+
+    encode: Convert | None = None
+    decode: Convert | None = None
 
 
-def read(row: Sequence[Any]) -> Stored:
-    """A memory from a row: its number, `COLUMNS`, the id of its usage if there is one, and `USAGE_COLUMNS`."""
-    # fmt: off
-    (
-        number, version, id, text, original, keywords, kind, scope, tier, topic,
-        valid_from, ingested_at, valid_to, expired_at, expires_at, retracted_at,
-        importance, confidence, salience, trust, credibility, classification,
-        emotion, emotion_tags, flags, relevance,
-        source, session, position, speaker, key, mentions,
-        subject, relation, object, metadata, version_of, superseded_by,
-        *usage,
-    ) = row
-    times = Times(
-        moment(valid_from), moment(ingested_at),
-        _moment(valid_to), _moment(expired_at), _moment(expires_at), _moment(retracted_at),
-    )
-    worth = _worth(
-        importance, confidence, salience, trust, credibility, classification,
-        emotion, emotion_tags, flags, relevance,
-    )
-    # fmt: on
-    memory = Memory(
-        id=id,
-        text=text,
-        times=times,
-        kind=_KINDS[kind],
-        scope=scope,
-        tier=_TIERS[tier],
-        topic=topic,
-        original=original,
-        keywords=_tuple(keywords),
-        worth=worth,
-        usage=read_usage(usage),
-        origin=Origin(source, session, position, speaker, key),
-        mentions=_tuple(mentions, _mention),
-        fact=None if subject is None else Fact(subject, relation, object),
-        metadata={} if metadata == "{}" else json.loads(metadata),
-        version=version,
-        version_of=version_of,
-        superseded_by=superseded_by,
-    )
-    return Stored(number, memory)
+class _Column(NamedTuple):
+    name: str
+    codec: _Codec
 
 
-@lru_cache(1024)
-def _worth(*columns: Any) -> Worth:
-    """A worth of its columns; most memories have the same, and a recall reads dozens."""
-    *numbers, emotion_tags, flags, relevance = columns
-    return Worth(*numbers, emotion_tags=_tuple(emotion_tags), flags=_tuple(flags), relevance=relevance)
+class _Part(NamedTuple):
+    """A field of a memory: one column, or the columns of the dataclass that it holds."""
+
+    name: str
+    columns: tuple[_Column, ...]
+    type: Any = None
+    optional: bool = False
+
+    def encode(self, memory: Memory) -> list[Any]:
+        """The values of its columns."""
+        value = getattr(memory, self.name)
+        if self.type is None:
+            return [_encoded(value, self.columns[0].codec)]
+        if value is None:
+            return [None] * len(self.columns)
+        return [_encoded(getattr(value, column.name), column.codec) for column in self.columns]
+
+    def decoder(self) -> Convert | None:
+        """Makes the field's value of the values of its columns."""
+        if self.type is None:
+            return self.columns[0].codec.decode
+        decoders = [column.codec.decode for column in self.columns]
+        kind, optional = self.type, self.optional
+
+        def made(values: Row) -> Any:
+            if optional and values[0] is None:
+                return None
+            return kind(*[value if read is None else read(value) for read, value in zip(decoders, values, strict=True)])
+
+        return lru_cache(1024)(made) if kind is Worth else made  # most memories have the same worth
 
 
-def usage_row(id: str, usage: Usage | None) -> Row:
-    """What a usage is kept as; None, which is not known, has no count."""
-    if usage is None:
-        return id, None, None, "[]", 0, 0.0
-    last = None if usage.last_recall is None else micros(usage.last_recall)
-    times = _listed([micros(at) for at in usage.recall_times])
-    return id, usage.recalls, last, times, usage.reward_count, usage.reward_total
+def _encoded(value: Any, codec: _Codec) -> Any:
+    return value if codec.encode is None or value is None else codec.encode(value)
 
 
-def read_usage(row: Sequence[Any]) -> Usage | None:
-    """A usage from its row; no row means never recalled."""
-    id, recalls, last, times, reward_count, reward_total = row
-    if id is None:
-        return _NEVER_RECALLED
-    if recalls is None:
-        return None
-    return Usage(recalls, _moment(last), _tuple(times, moment), reward_count, reward_total)
-
-
-def _listed(values: Sequence[Any]) -> str:
+def _to_list(values: Sequence[Any]) -> str:
     return json.dumps(values, ensure_ascii=False) if values else "[]"
 
 
-def _tuple(text: str, read: Callable[[Any], Any] | None = None) -> tuple[Any, ...]:
-    if text == "[]":
-        return ()
-    values: Iterable[Any] = json.loads(text)
-    return tuple(values if read is None else map(read, values))
+def _to_tuple(text: str) -> tuple[Any, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
 
 
-def _mention(value: tuple[str, int, int]) -> Mention:
-    text, start, end = value
-    return Mention(text, moment(start), moment(end))
+def _from_moments(moments: Sequence[datetime]) -> str:
+    return _to_list([micros(one) for one in moments])
 
 
-def _moment(value: int | None) -> datetime | None:
-    return None if value is None else moment(value)
+def _to_moments(text: str) -> tuple[datetime, ...]:
+    return tuple(map(moment, _to_tuple(text)))
 
 
-def _metadata(memory: Memory) -> str:
-    metadata: Mapping[str, Any] = memory.metadata
-    if not metadata:
-        return "{}"
-    try:
-        return json.dumps(dict(metadata), ensure_ascii=False)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"the metadata of {memory.id} cannot be kept as JSON ({error})",
-            remedy="Use texts, numbers, booleans, None, lists and dictionaries with text keys.",
-        ) from error
+def _from_mentions(mentions: Sequence[Mention]) -> str:
+    return _to_list([(one.text, micros(one.start), micros(one.end)) for one in mentions])
+
+
+def _to_mentions(text: str) -> tuple[Mention, ...]:
+    return tuple(Mention(said, moment(start), moment(end)) for said, start, end in _to_tuple(text))
+
+
+def _from_mapping(mapping: Mapping[str, Any]) -> str:
+    return json.dumps(dict(mapping), ensure_ascii=False) if mapping else "{}"
+
+
+def _to_mapping(text: str) -> dict[str, Any]:
+    return {} if text == "{}" else json.loads(text)
+
+
+def _optional(read: Convert) -> Convert:
+    return lambda value: None if value is None else read(value)
+
+
+_TUPLES = {
+    str: _Codec(_to_list, _to_tuple),
+    datetime: _Codec(_from_moments, _to_moments),
+    Mention: _Codec(_from_mentions, _to_mentions),
+}
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    """A type hint without `| None`, and whether it had one."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return next(one for one in get_args(hint) if one is not types.NoneType), True
+    return hint, False
+
+
+def _codec(hint: Any) -> _Codec:
+    kind, optional = _without_none(hint)
+    if get_origin(kind) is tuple:
+        return _TUPLES[get_args(kind)[0]]
+    if get_origin(kind) is Mapping:
+        return _Codec(_from_mapping, _to_mapping)
+    if kind is datetime:
+        return _Codec(micros, _optional(moment) if optional else moment)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return _Codec(str, {one.value: one for one in kind}.__getitem__)
+    return _Codec()
+
+
+def _columns(kind: Any) -> tuple[_Column, ...]:
+    hints = get_type_hints(kind, include_extras=False)
+    return tuple(_Column(field.name, _codec(hints[field.name])) for field in fields(kind))
+
+
+def _parts() -> list[_Part]:
+    hints = get_type_hints(Memory, include_extras=False)
+    parts: list[_Part] = []
+    for field in fields(Memory):
+        kind, optional = _without_none(hints[field.name])
+        if is_dataclass(kind):
+            parts.append(_Part(field.name, _columns(kind), kind, optional))
+        else:
+            parts.append(_Part(field.name, (_Column(field.name, _codec(hints[field.name])),)))
+    return parts
+
+
+_PARTS = [part for part in _parts() if part.name != "usage"]
+COLUMNS = tuple(column.name for part in _PARTS for column in part.columns)
+"""The columns of a memory in every database."""
+WORD_COLUMNS = ("words", "original_words")
+"""The analysed text and original, from which the index is loaded."""
+USAGE_COLUMNS = tuple(field.name for field in fields(Usage))
+"""The columns of a memory's usage, in a table of its own."""
+_USAGE = _Part("usage", _columns(Usage), Usage, optional=True)
+_read_usage = _USAGE.decoder()
+_FIELDS = tuple(part.name for part in _PARTS)
+_UNKNOWN_USAGE = {"recalls": None, "last_recall": None, "recall_times": "[]", "reward_count": 0, "reward_total": 0.0}
+
+
+class _Reading(NamedTuple):
+    """Where a field's columns are in a row, and how its value is made of them."""
+
+    start: int
+    stop: int
+    nested: bool
+    make: Convert | None
+
+
+def _readings() -> list[_Reading]:
+    found: list[_Reading] = []
+    start = 1
+    for part in _PARTS:
+        stop = start + len(part.columns)
+        found.append(_Reading(start, stop, part.type is not None, part.decoder()))
+        start = stop
+    return found
+
+
+_READINGS = _readings()
+_END = 1 + len(COLUMNS)
+
+
+def memory_row(memory: Memory, words: str, original_words: str | None) -> dict[str, Any]:
+    """The values of `COLUMNS` and `WORD_COLUMNS`, by name."""
+    values: list[Any] = []
+    for part in _PARTS:
+        try:
+            values += part.encode(memory)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"the {part.name} of {memory.id} cannot be kept as JSON ({error})",
+                remedy="Use texts, numbers, booleans, None, lists and dictionaries with text keys.",
+            ) from error
+    return dict(zip((*COLUMNS, *WORD_COLUMNS), (*values, words, original_words), strict=True))
+
+
+def read_memory(row: Sequence[Any]) -> Stored:
+    """A memory from a row: its number, `COLUMNS`, the id of its usage row if it has one, and `USAGE_COLUMNS`."""
+    row = tuple(row)
+    values: dict[str, Any] = {}
+    for name, (start, stop, nested, make) in zip(_FIELDS, _READINGS, strict=True):
+        value = row[start:stop] if nested else row[start]
+        values[name] = value if make is None else make(value)
+    return Stored(row[0], Memory(**values, usage=read_usage(row[_END:])))
+
+
+def usage_row(id: str, usage: Usage | None) -> dict[str, Any]:
+    """The row of a memory's usage; an unknown usage (None) has no recall count."""
+    if usage is None:
+        return {"id": id, **_UNKNOWN_USAGE}
+    values = [_encoded(getattr(usage, column.name), column.codec) for column in _USAGE.columns]
+    return {"id": id, **dict(zip(USAGE_COLUMNS, values, strict=True))}
+
+
+def read_usage(row: Sequence[Any]) -> Usage | None:
+    """A usage from its row: the memory's id, then `USAGE_COLUMNS`; no row means never recalled."""
+    if row[0] is None:
+        return _NEVER_RECALLED
+    assert _read_usage is not None
+    return _read_usage(tuple(row[1:]))

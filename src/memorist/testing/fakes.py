@@ -1,4 +1,4 @@
-"""Fakes for every port, and the contract of stages as a test class."""
+"""A fake clock, a fake embedder, and the contract of stages as an assertion."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ START = datetime(2024, 7, 1, 12, tzinfo=UTC)
 
 
 class FakeClock:
-    """Tells the time it was set to, until it is set or advanced."""
+    """A clock that only moves when it is set or advanced."""
 
     def __init__(self, now: datetime = START) -> None:
         self._now = now
 
     def now(self) -> datetime:
-        """The time as set."""
+        """The current fake time."""
         return self._now
 
     def set(self, now: datetime) -> None:
@@ -32,29 +32,29 @@ class FakeClock:
         self._now = now
 
     def advance(self, step: timedelta) -> datetime:
-        """Move on by a step and tell the new time."""
+        """Advance the time by a step and return it."""
         self._now += step
         return self._now
 
 
 class FakeEmbedder:
-    """A bag of words hashed into a vector: texts that share words are near, in any script."""
+    """Hashes a bag of words into a vector: texts that share words are near each other, in any script."""
 
     def __init__(self, dim: int = 64) -> None:
         self._dim = dim
 
     @property
     def generation(self) -> str:
-        """Names the method and the dimension."""
+        """The method and the dimension."""
         return f"fake-bow:crc32:{self._dim}"
 
     @property
     def dim(self) -> int:
-        """The length of its vectors."""
+        """The dimension of its vectors."""
         return self._dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """One row of length 1 per text; queries and memories are treated alike."""
+        """One unit vector per text; queries and memories are treated alike."""
         import numpy as np
 
         rows = np.zeros((len(texts), self._dim), dtype=np.float32)
@@ -68,16 +68,16 @@ class FakeEmbedder:
 
 
 def _words(text: str) -> list[str]:
-    """Runs of ASCII letters and digits, other letters one by one; a text without any is a word itself."""
+    """Runs of ASCII letters and digits, and other letters one by one; a text without any is one word."""
     return re.findall(r"[a-z0-9]+|[^\W\x00-\x7f]", text.casefold()) or [text]
 
 
 def assert_stage_contract(stage: Stage, draft: Draft, env: Env) -> Draft:
-    """Run a stage twice on a draft and assert the contract; returns what it gave."""
+    """Run a stage twice on a draft, assert the contract, and return its result."""
     after = stage(draft, env)
     assert _ranking(stage(draft, env)) == _ranking(after), "the same input gives the same output"
     ids = _ids(after)
-    assert len(set(ids)) == len(ids), "no memory stands twice"
+    assert len(set(ids)) == len(ids), "no memory occurs twice"
     assert _hits_are_ordered(after), "hits come best first, ties by id"
     where = draft.request.where
     new = [one.memory for one in after.candidates if one.memory.id not in _ids(draft)]
@@ -88,10 +88,12 @@ def assert_stage_contract(stage: Stage, draft: Draft, env: Env) -> Draft:
 
 def _assert_effect(stage: Stage, draft: Draft, after: Draft) -> None:
     if stage.effect == "keeps":
-        assert set(_ids(after)) == set(_ids(draft)), "the set of candidates is kept"
+        assert set(_ids(after)) == set(_ids(draft)), "a stage that keeps neither adds nor removes candidates"
     if stage.effect == "removes":
         before = {one.memory.id: one for one in draft.candidates}
-        assert all(before.get(one.memory.id) == one for one in after.candidates), "what stays is left as it was"
+        assert all(before.get(one.memory.id) == one for one in after.candidates), (
+            "a stage that removes leaves the other candidates unchanged"
+        )
 
 
 def _ids(draft: Draft) -> list[str]:

@@ -1,4 +1,4 @@
-"""Scripted language models behind real HTTP servers on the loopback interface, with all that can go wrong.
+"""Scripted language models behind real HTTP servers on the loopback interface, with the faults of real ones.
 
 with OpenAIServer([Fault.RATE_LIMIT, {"tags": ["travel"]}]) as server:
     llm = build("openai-compatible:any", options={"url": server.url})
@@ -21,12 +21,12 @@ _HANG_LIMIT = 30.0
 
 
 class Fault(Enum):
-    """What can go wrong in place of an answer."""
+    """A fault that replaces an answer."""
 
     RATE_LIMIT = "429 with retry-after"
     SERVER_ERROR = "500"
     HANG = "no answer until the server closes"
-    CUT = "a connection cut in the middle of the answer"
+    CUT = "a connection that is closed in the middle of the answer"
     HTML = "a page of HTML"
     BAD_JSON = "an answer that is not JSON"
     WRONG_SCHEMA = "JSON of another schema"
@@ -38,7 +38,7 @@ class Fault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer with its usage."""
+    """An answer with its token counts."""
 
     text: str
     tokens_in: int = 7
@@ -47,7 +47,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """An HTTP answer as it is: an error, or a body of one's own."""
+    """A plain HTTP response: an error, or a custom body."""
 
     code: int
     body: object = None
@@ -56,7 +56,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class LLMRequest:
-    """What a server was asked; `messages` has the system text first, whoever the vendor is."""
+    """A request to the server; for every vendor, `messages` starts with the system text."""
 
     path: str
     headers: Mapping[str, str]
@@ -66,19 +66,19 @@ class LLMRequest:
 
     @property
     def prompt(self) -> str:
-        """All messages' texts, with an empty line between."""
+        """The texts of all messages, separated by empty lines."""
         return "\n\n".join(message["content"] for message in self.messages)
 
 
 Answer = str | Mapping[str, object] | Reply | Status | Fault
-"""A text; a mapping, which goes out as JSON; a text with usage; a plain HTTP answer; or a fault."""
+"""A text; a mapping, which is sent as JSON; a text with token counts; a plain HTTP response; or a fault."""
 Script = Sequence[Answer] | Callable[[LLMRequest], Answer]
 
 
 class ScriptedLLM(ABC):
-    """A server that answers as its script says and keeps what it was asked; use it in a `with` block.
+    """A server that answers by its script and records the requests; use it in a `with` block.
 
-    A list is followed in order, and its last answer repeats. `most_at_once` counts simultaneous requests.
+    A list is played in order, and its last answer repeats. `most_at_once` is the maximum of simultaneous requests.
     """
 
     path: str
@@ -95,16 +95,16 @@ class ScriptedLLM(ABC):
 
     @property
     def url(self) -> str:
-        """The base address, as an adapter's option `url` takes it."""
+        """The base URL, for the option `url` of an adapter."""
         return f"http://127.0.0.1:{self._server.server_port}/v1"
 
     @abstractmethod
     def parse(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> LLMRequest:
-        """The request in a form that is the same for every vendor."""
+        """The request in a form that is the same for all vendors."""
 
     @abstractmethod
     def wrap(self, request: LLMRequest, reply: Reply, fault: Fault | None) -> dict[str, object]:
-        """The vendor's answer that carries a text, or one of the faults that are answers."""
+        """The vendor's response for a text, or for a fault that is a response."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -117,9 +117,9 @@ class ScriptedLLM(ABC):
         self._thread.join()
 
     def answer(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Status | Fault:
-        """What goes out: an HTTP answer, or the fault of not giving a whole one."""
+        """The response to a request: a status, or a fault without a complete response."""
         if path != self.path:
-            return Status(404, {"error": {"type": "not_found_error", "message": "There is nothing here."}})
+            return Status(404, {"error": {"type": "not_found_error", "message": "Unknown path."}})
         request = self.parse(path, headers, body)
         with self._lock:
             self.requests.append(request)
@@ -128,7 +128,7 @@ class ScriptedLLM(ABC):
         try:
             return self._played(request)
         finally:
-            with self._lock:  # before the answer leaves, so that the next request cannot be counted with this one
+            with self._lock:  # before the response is sent, so the next request is not counted together with this one
                 self._at_once -= 1
 
     def _played(self, request: LLMRequest) -> Status | Fault:
@@ -154,17 +154,17 @@ class ScriptedLLM(ABC):
 
 
 class OpenAIServer(ScriptedLLM):
-    """Speaks OpenAI's chat completions, as do Ollama, vLLM, LM Studio, llama.cpp and OpenRouter."""
+    """OpenAI's chat completions API, which Ollama, vLLM, LM Studio, llama.cpp and OpenRouter also use."""
 
     path = "/v1/chat/completions"
 
     def parse(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> LLMRequest:
-        """The schema is that of `response_format`."""
+        """The schema comes from `response_format`."""
         schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
         return LLMRequest(path, headers, body, tuple(body["messages"]), schema)
 
     def wrap(self, request: LLMRequest, reply: Reply, fault: Fault | None) -> dict[str, object]:
-        """A chat completion; a refusal has its own member, and no content."""
+        """A chat completion; a refusal is in `refusal`, without content."""
         refused = fault is Fault.REFUSAL
         message = {
             "role": "assistant",
@@ -181,18 +181,18 @@ class OpenAIServer(ScriptedLLM):
 
 
 class AnthropicServer(ScriptedLLM):
-    """Speaks Anthropic's Messages API; a forced tool is called with the answer where it is a JSON object."""
+    """Anthropic's Messages API; a forced tool is called with the answer if it is a JSON object."""
 
     path = "/v1/messages"
 
     def parse(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> LLMRequest:
-        """The system text becomes a message; the schema is that of the first tool."""
+        """The system text becomes a message; the schema comes from the first tool."""
         system = [{"role": "system", "content": body["system"]}] if "system" in body else []
         schema = next((tool["input_schema"] for tool in body.get("tools", [])), None)
         return LLMRequest(path, headers, body, (*system, *body["messages"]), schema)
 
     def wrap(self, request: LLMRequest, reply: Reply, fault: Fault | None) -> dict[str, object]:
-        """A message of one block: a call of the forced tool, or a text; a refusal has none."""
+        """A message with one block: a call of the forced tool, or a text; a refusal has no block."""
         choice = request.body.get("tool_choice", {})
         called = _json_object(reply.text) if choice.get("type") == "tool" and fault is not Fault.TRUNCATED else None
         block: dict[str, object] = {"type": "text", "text": reply.text}
@@ -248,7 +248,7 @@ def _handler(owner: ScriptedLLM) -> type[BaseHTTPRequestHandler]:
             answer = owner.answer(self.path, headers, body)
             if answer is Fault.HANG:
                 return
-            with suppress(ConnectionError):  # the other side may have had enough
+            with suppress(ConnectionError):  # the client may have closed the connection
                 self._send(Status(200, b"{" * 100) if isinstance(answer, Fault) else answer, cut=answer is Fault.CUT)
 
         def _send(self, answer: Status, *, cut: bool) -> None:

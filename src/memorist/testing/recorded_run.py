@@ -1,4 +1,4 @@
-"""A recorded run of an agent: twenty steps, two subgoals, one failure; and what a language model says about it."""
+"""A recorded run of an agent with twenty steps, two subgoals and one failure, and a model's answers about it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from memorist.ports import Completion
 GOAL = "Make the nightly sync of Heron finish before six in the morning."
 FIND, RAISE = "find out why the nightly sync stops", "raise the sync timeout and deploy it"
 FIRST_OF_RAISE = 10
-"""The number of the step with which the second subgoal begins."""
+"""The number of the first step of the second subgoal."""
 FAILURE = 14
 """The number of the step whose action failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """What the agent saw, what it then did, and the reward that it was told, if any."""
+    """An observation of the agent, its next action, and the reward, if one was given."""
 
     observation: str
     action: str | None = None
@@ -49,7 +49,7 @@ STEPS = (
     RecordedStep("The sync finished in 81 seconds with no errors.", None, 1.0),
 )
 REWARDS_BY_RULES = (0.5,) * 8 + (0.9,) + (0.5, 0.5, 0.9, 0.5, 0.1, 0.5, 0.9, 0.9, 0.9, 0.9, 1.0)
-"""What the rules make of it: 0.9 or 0.1 where the next observation tells, else 0.5; given rewards as given."""
+"""The rewards by rules: given rewards; else 0.9 or 0.1 if the next observation shows the result, else 0.5."""
 
 REWARDS_BY_MODEL = (0.6,) * 8 + (0.9,) + (0.7,) * 4 + (0.0, 0.6, 0.6, 0.8, 0.8, 0.9, 1.0)
 PROPOSITIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
@@ -100,7 +100,7 @@ INSTRUCTIONS: Mapping[str, Sequence[Mapping[str, str]]] = {
 
 
 def answer(question: Mapping[str, Any], asked: str) -> dict[str, Any]:
-    """What a good model answers when it is asked about this run: for its `steps`, `propositions` or `instructions`."""
+    """The answer of a good model to a question about this run: its `steps`, `propositions` or `instructions`."""
     if asked == "steps":
         return {"steps": [_annotation(step["step"]) for step in question["steps"]]}
     learnt: Mapping[str, Sequence[Mapping[str, Any]]] = PROPOSITIONS if asked == "propositions" else INSTRUCTIONS
@@ -114,7 +114,7 @@ def _annotation(number: int) -> dict[str, Any]:
 
 
 class RecordedModel:
-    """A language model that knows this run and nothing else; while `failures` are left, it raises them instead."""
+    """A language model that only knows this run; it first raises the given `failures`, one per call."""
 
     name = "recorded:run"
 

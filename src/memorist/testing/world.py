@@ -1,4 +1,4 @@
-"""A small world: two people's memories over half a year, with something for every part to chew on."""
+"""A small world: the memories of two people over half a year, with something for every feature."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 
 
 def memory(text: str, *, at: str | datetime = NOON, id: str | None = None, **fields: Any) -> Memory:
-    """A memory with an id of its own; `fields` are those of `Memory`."""
+    """A memory with its usual id; `fields` are other fields of `Memory`."""
     moment = instant(at)
     times = fields.pop("times", Times(valid_from=moment, ingested_at=moment))
     scope = fields.get("scope", "global")

@@ -21,7 +21,8 @@ from memorist.remember.jobs import retry_after
 from memorist.remember.sessions.commit import MOST_ATTEMPTS
 from memorist.remember.sessions.session import IDLE
 from memorist.stores.memory import MemoryStore
-from memorist.stores.sqlite import SqliteStore, writes
+from memorist.stores.sql import bookkeeping
+from memorist.stores.sqlite import SqliteStore
 from memorist.testing.recorded_run import (
     FAILURE,
     FIND,
@@ -208,7 +209,7 @@ def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch:
     session = world.play()
     before = world.snapshot()
     with monkeypatch.context() as broken:
-        broken.setattr(writes, "count", divmod)
+        broken.setattr(bookkeeping, "count", divmod)
         with pytest.raises(TypeError):
             session.commit()
     assert world.snapshot() == before

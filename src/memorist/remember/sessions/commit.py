@@ -68,6 +68,10 @@ class Lessons:
             return Batch(done=done)
         return replace(self._content(reader, now), done=done)
 
+    def draft(self) -> Batch:
+        """The memories that the plan will probably write."""
+        return Batch(list({**self.findings.memories, **self.intents.new}.values()), self.vectors)
+
     def _content(self, reader: Reader, now: SessionRun) -> Batch:
         given = {**self.findings.memories, **self.intents.new}
         links = [*self.findings.links, *self._purposes()]
@@ -188,7 +192,7 @@ class Committer:
         with self._lock:  # two of our own sessions must not both bring the same intent in two wordings
             intents = resolve(findings.wanted.values(), {id: views[TEXT] for id, views in vectors.items()}, self.store)
             lessons = Lessons(run, taken, findings, incoming, intents, vectors, note)
-            self.store.update(lessons.plan)
+            self.store.update(lessons.plan, lessons.draft())
         learnt, cuts = len(lessons.steps), len(trajectories) if lessons.steps else 0
         return Commit(run.id, lessons.state, learnt, cuts, extractor.name, tuple(lessons.written), note=note)
 

@@ -116,7 +116,7 @@ class Log:
             batch = incoming.batch() if known is None else self._resumed(known, incoming, scope)
             return replace(batch, jobs=jobs)
 
-        self.store.update(plan)
+        self.store.update(plan, incoming.batch())
         return self._run(self.store, name)
 
     def _resumed(self, run: SessionRun, incoming: Incoming, scope: str | None) -> Batch:
@@ -155,7 +155,9 @@ class Log:
                 jobs=[self._job(run.id, now, reader)],
             )
 
-        return self.store.update(plan)[0]
+        probable = self._run(self.store, run.id)
+        draft = incoming.batch_as(numbered(incoming.memories[0], probable, probable.steps + 1))
+        return self.store.update(plan, draft)[0]
 
     def _run(self, reader: Reader, id: str) -> SessionRun:
         run = run_of(reader, id)

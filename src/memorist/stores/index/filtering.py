@@ -1,4 +1,4 @@
-"""Filters, times and links in the index."""
+"""Filters as masks of rows, the times that memories mention, and the entities that they relate."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import FactGraph, Filter
-from memorist.stores.index.columns import Columns, Growing, IndexEntry, micros
+from memorist.stores.index.columns import Columns, GrowingArray
+from memorist.stores.index.entries import IndexEntry, micros
 
 
 class MentionIndex:
-    """Spans of time that memories mention, each with its row; append-only."""
+    """The time spans that memories mention, with their rows; append-only."""
 
     def __init__(self) -> None:
-        self._spans = Growing(np.int64, 3)
+        self._spans = GrowingArray(np.int64, 3)
 
     def extend(self, entries: Sequence[IndexEntry], start: int) -> None:
-        """Append the mentions of entries whose rows begin at `start`."""
+        """Append the mentions of entries, whose rows begin at `start`."""
         spans = [(row, *span) for row, entry in enumerate(entries, start) for span in entry.mentions]
         if spans:
             self._spans.extend(np.array(spans, np.int64))
 
-    def taken(self, rows: NDArray[np.intp]) -> MentionIndex:
+    def select(self, rows: NDArray[np.intp]) -> MentionIndex:
         """The mentions of some of the rows, renumbered."""
-        kept, spans = MentionIndex(), self._spans.first(len(self._spans))
+        kept, spans = MentionIndex(), self._spans.head(len(self._spans))
         place = np.searchsorted(rows, spans[:, 0])
         same = (place < len(rows)) & (rows[np.minimum(place, len(rows) - 1)] == spans[:, 0]) if len(rows) else place < 0
         if same.any():
@@ -34,9 +35,9 @@ class MentionIndex:
         return kept
 
     def distances(self, said: NDArray[np.int64], start: int, end: int) -> NDArray[np.int64]:
-        """Microseconds from each row, by what it says or when it was said, to the window [start, end)."""
+        """Microseconds from each row to the window [start, end), by when it was said or what it mentions."""
         away = np.maximum(np.maximum(start - said, said - (end - 1)), 0)
-        spans = self._spans.first(len(self._spans))
+        spans = self._spans.head(len(self._spans))
         spans = spans[spans[:, 0] < len(said)]
         gaps = np.maximum(np.maximum(start - (spans[:, 2] - 1), spans[:, 1] - (end - 1)), 0)
         np.minimum.at(away, spans[:, 0], gaps)
@@ -46,8 +47,8 @@ class MentionIndex:
 Mask = NDArray[np.bool_]
 
 
-def admitted(where: Filter, columns: Columns, alive: Mask) -> Mask:
-    """Which of the first `len(alive)` rows are alive and pass the filter."""
+def filter_mask(where: Filter, columns: Columns, alive: Mask) -> Mask:
+    """A mask of the first `len(alive)` rows: those that are alive and pass the filter."""
     mask = alive.copy()
     for condition in (*_labels(where, columns, len(alive)), *_times(where, columns, len(alive))):
         mask &= condition
@@ -63,18 +64,18 @@ def _labels(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
         yield columns.topic.among((where.topic,), count)
     if where.tier is not None:
         yield columns.tier.among((where.tier,), count)
-    yield columns.classification.first(count) <= where.max_classification
+    yield columns.classification.head(count) <= where.max_classification
 
 
 def _times(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
-    valid_from = columns.valid_from.first(count)
+    valid_from = columns.valid_from.head(count)
     if where.since is not None:
         yield valid_from >= micros(where.since)
     if where.until is not None:
         yield valid_from <= micros(where.until)
     if where.known_at is not None:
-        yield columns.ingested_at.first(count) <= micros(where.known_at)
-        yield columns.retracted_at.first(count) > micros(where.known_at)
+        yield columns.ingested_at.head(count) <= micros(where.known_at)
+        yield columns.retracted_at.head(count) > micros(where.known_at)
     if where.as_of is not None:
         yield valid_from <= micros(where.as_of)
         if not where.include_expired:
@@ -82,59 +83,59 @@ def _times(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
 
 
 def _still_valid(where: Filter, columns: Columns, count: int, as_of: int) -> Iterator[Mask]:
-    yield columns.expires_at.first(count) > as_of
-    open_ended = columns.valid_to.first(count) > as_of
+    yield columns.expires_at.head(count) > as_of
+    open_ended = columns.valid_to.head(count) > as_of
     if where.known_at is not None:
-        open_ended |= columns.expired_at.first(count) > micros(where.known_at)
+        open_ended |= columns.expired_at.head(count) > micros(where.known_at)
     yield open_ended
 
 
-class Relations:
-    """Edges between entities, each with the row of the memory it comes from; append-only."""
+class EntityEdges:
+    """Edges between entities, with the rows of the memories that they come from; append-only."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, int] = {}
-        self._source = Growing(np.int32)
-        self._target = Growing(np.int32)
-        self._rows = Growing(np.int32)
+        self._source = GrowingArray(np.int32)
+        self._target = GrowingArray(np.int32)
+        self._rows = GrowingArray(np.int32)
         self._graph: FactGraph | None = None
         self._lock = Lock()
 
     def extend(self, entries: Sequence[IndexEntry], start: int) -> None:
-        """Append the edges of entries whose rows begin at `start`."""
+        """Append the edges of entries, whose rows begin at `start`."""
         edges = [(row, *pair) for row, entry in enumerate(entries, start) for pair in entry.pairs]
         self._append([(row, self._node(source), self._node(target)) for row, source, target in edges])
 
-    def taken(self, rows: NDArray[np.intp]) -> Relations:
+    def select(self, rows: NDArray[np.intp]) -> EntityEdges:
         """The edges of some of the rows, renumbered."""
-        kept = Relations()
+        kept = EntityEdges()
         kept._nodes = self._nodes
-        new = np.full(int(max(rows.max(initial=-1), self._rows.first(len(self._rows)).max(initial=-1))) + 1, -1)
+        new = np.full(int(max(rows.max(initial=-1), self._rows.head(len(self._rows)).max(initial=-1))) + 1, -1)
         new[rows] = np.arange(len(rows))
-        columns = [column.first(len(column)).tolist() for column in (self._rows, self._source, self._target)]
+        columns = [column.head(len(column)).tolist() for column in (self._rows, self._source, self._target)]
         edges = zip(*columns, strict=True)
         kept._append([(int(new[row]), source, target) for row, source, target in edges if new[row] >= 0])
         return kept
 
     def graph(self, ids: Sequence[str], count: int) -> tuple[FactGraph, NDArray[np.int32]]:
-        """The graph of the first `count` rows, and the row of each edge; the same object while no edge is new."""
-        rows = self._rows.first(int(np.searchsorted(self._rows.first(len(self._rows)), count)))
+        """The graph of the first `count` rows, and the row of each edge; the same object while no edge is added."""
+        rows = self._rows.head(int(np.searchsorted(self._rows.head(len(self._rows)), count)))
         with self._lock:
             known = self._graph
             if known is None or len(known.memories) != len(rows):
-                known = self._graph = self._made(ids, rows)
+                known = self._graph = self._build(ids, rows)
         return known, rows
 
-    def _made(self, ids: Sequence[str], rows: NDArray[np.int32]) -> FactGraph:
+    def _build(self, ids: Sequence[str], rows: NDArray[np.int32]) -> FactGraph:
         size = len(rows)
         numbers: list[int] = rows.tolist()
         memories = [ids[row] for row in numbers]
-        return FactGraph(dict(self._nodes), self._source.first(size), self._target.first(size), memories)
+        return FactGraph(dict(self._nodes), self._source.head(size), self._target.head(size), memories)
 
     def _append(self, edges: Sequence[tuple[int, int, int]]) -> None:
         if edges:
             rows, source, target = np.array(edges, np.int32).T
-            # The rows come last: a reader that sees them finds the rest in place.
+            # The rows are appended last: a reader that sees them also sees their edges.
             self._source.extend(source)
             self._target.extend(target)
             self._rows.extend(rows)

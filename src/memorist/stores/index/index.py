@@ -1,106 +1,32 @@
-"""The index: a table of columns, and one consistent view of it."""
+"""The index, and the views of it that are searched."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
 from memorist.model import FactGraph, Filter, Hit
 from memorist.ports import TextField
-from memorist.stores.index.columns import MICROSECOND, Columns, Growing, IndexEntry, best_hits, micros
-from memorist.stores.index.field import (
-    Collection,
-    Field,
-    Term,
+from memorist.stores.index.bm25 import (
+    CollectionStats,
+    TermScores,
     bm25_scores,
-    collection,
-    frequencies,
-    likeness_scores,
-    likenesses,
+    collection_stats,
+    similarity_scores,
+    term_frequencies,
+    term_similarities,
 )
-from memorist.stores.index.filtering import Mask, MentionIndex, Relations, admitted
-from memorist.stores.index.vectors import Matrix, Signatures, Vectors, nearest, sound, unit
+from memorist.stores.index.columns import GrowingArray, top_hits
+from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
+from memorist.stores.index.filtering import Mask, filter_mask
+from memorist.stores.index.table import IndexTable
+from memorist.stores.index.vectors import Vectors, finite_rows, nearest, normalized
 from memorist.text.patterns import lazy
 from memorist.text.words import UNSPACED, language, query_words, stem, words
-
-
-class IndexTable:
-    """Ids, columns, words and vectors; a changed memory gets a new row, and its old one stays for older views."""
-
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-        self.columns = Columns()
-        self.fields: Mapping[TextField, Field] = {"text": Field(), "original": Field()}
-        self.matrices: dict[str, Matrix] = {}
-        self.relations = Relations()
-        self.mentions = MentionIndex()
-        self.signatures = Signatures()
-        self._newest: dict[str, int] = {}
-        self._before: dict[int, int] = {}
-
-    def check(self, entries: Sequence[IndexEntry]) -> None:
-        """Refuse vectors of another length than a view's others."""
-        dims = {view: matrix.dim for view, matrix in self.matrices.items()}
-        for entry in entries:
-            for view, vector in entry.vectors.items():
-                if vector.shape != (dims.setdefault(view, vector.size),):
-                    raise EmbeddingMismatch(
-                        f"the {view} vector of {entry.id} has shape {vector.shape}, others ({dims[view]},)",
-                        remedy="Vectors of two embedding models are never compared; run `memorist reembed`.",
-                    )
-
-    def extend(self, entries: Sequence[IndexEntry]) -> None:
-        """Append one row an entry."""
-        start = len(self.ids)
-        self.columns.extend(entries)
-        self.fields["text"].extend(entry.words for entry in entries)
-        self.fields["original"].extend(entry.original for entry in entries)
-        self._extend_matrices(entries, start)
-        self.relations.extend(entries, start)
-        self.mentions.extend(entries, start)
-        self.ids.extend(entry.id for entry in entries)
-        for row, id in enumerate(self.ids[start:], start):
-            if id in self._newest:
-                self._before[row] = self._newest[id]
-            self._newest[id] = row
-
-    def rows_of(self, ids: Iterable[str], count: int) -> list[int]:
-        """The last row of each id within the first `count` rows, alive or not; unknown ids are left out."""
-        found: list[int] = []
-        for id in ids:
-            row = self._newest.get(id)
-            while row is not None and row >= count:
-                row = self._before.get(row)
-            if row is not None:
-                found.append(row)
-        return found
-
-    def taken(self, rows: NDArray[np.intp]) -> IndexTable:
-        """A table of some of the rows, each of another id."""
-        kept = IndexTable()
-        kept.ids = [self.ids[row] for row in rows.tolist()]
-        kept.columns = self.columns.taken(rows)
-        kept.fields = {name: field.taken(rows) for name, field in self.fields.items()}
-        kept.matrices = {view: matrix.taken(rows) for view, matrix in self.matrices.items()}
-        kept.relations = self.relations.taken(rows)
-        kept.mentions = self.mentions.taken(rows)
-        kept._newest = {id: row for row, id in enumerate(kept.ids)}
-        return kept
-
-    def _extend_matrices(self, entries: Sequence[IndexEntry], start: int) -> None:
-        for view in dict.fromkeys(view for entry in entries for view in entry.vectors):
-            having = [(row, entry) for row, entry in enumerate(entries, start) if view in entry.vectors]
-            vectors = [entry.vectors[view] for _, entry in having]
-            if view not in self.matrices:
-                # A new dictionary, since a search may be walking through the old one.
-                self.matrices = {**self.matrices, view: Matrix(vectors[0].size)}
-            self.matrices[view].extend([row for row, _ in having], vectors)
-
 
 _BOTH: tuple[TextField, ...] = ("text", "original")
 _MASKS_KEPT = 8
@@ -108,7 +34,7 @@ _LONG_ENOUGH = lazy(rf".{{3,}}|.*[{UNSPACED}].+|.+[{UNSPACED}]", re.DOTALL)
 
 
 class IndexView:
-    """The rows that were there when it was taken; later writes do not show. Threads may share it."""
+    """The rows at the time the view was taken; later writes are invisible. Threads may share it."""
 
     def __init__(self, table: IndexTable, alive: Mask, generation: int, embedding: str | None = None) -> None:
         self.generation = generation
@@ -117,37 +43,37 @@ class IndexView:
         self._table = table
         self._alive = alive
         self._masks: dict[Filter, Mask] = {}
-        self._collections: dict[tuple[TextField, ...], Collection] = {}
+        self._collections: dict[tuple[TextField, ...], CollectionStats] = {}
 
     def search_text(self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH) -> list[Hit]:
-        """BM25 over stems and pairs of unspaced scripts; a query word counts once, whatever the language."""
+        """BM25 over stems and bigrams of unspaced scripts; a query word counts once, whatever its language."""
         within = self._collection(fields)
         asked = _distinct_stems(query_words(text))
-        terms = [frequencies(within, lambda field, word=word: field.by_stem(word)) for word in asked]
+        terms = [term_frequencies(within, lambda field, word=word: field.by_stem(word)) for word in asked]
         return self._hits(bm25_scores(within, terms), where, limit)
 
     def search_trigram(
         self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH
     ) -> list[Hit]:
-        """The mean likeness, weighted by rarity, of each query word to the row's word most alike: 0 to 1."""
+        """The mean similarity of the query words to the most similar words of a row, weighted by rarity; 0 to 1."""
         within = self._collection(fields)
         asked = query_words(text)
-        terms = [likenesses(within, lambda field, word=word: field.by_likeness(word)) for word in asked]
-        return self._hits(likeness_scores(within, terms), where, limit)
+        terms = [term_similarities(within, lambda field, word=word: field.by_similarity(word)) for word in asked]
+        return self._hits(similarity_scores(within, terms), where, limit)
 
     def search_substring(
         self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH
     ) -> list[Hit]:
-        """BM25 over words that contain a query word of three letters, or of two in an unspaced script."""
+        """BM25 over words that contain a query word of at least three letters, or two in an unspaced script."""
         within = self._collection(fields)
         parts = filter(_LONG_ENOUGH.fullmatch, query_words(text))
-        terms = [frequencies(within, lambda field, part=part: field.by_part(part)) for part in parts]
+        terms = [term_frequencies(within, lambda field, part=part: field.by_substring(part)) for part in parts]
         return self._hits(bm25_scores(within, terms), where, limit)
 
     def search_vector(self, probes: Vectors, where: Filter, limit: int) -> list[Hit]:
         """The largest cosine of any probe with any view; exact up to `EXACT_ROWS` rows that pass the filter."""
-        probes = unit(np.atleast_2d(probes))
-        probes = probes[sound(probes)]
+        probes = normalized(np.atleast_2d(probes))
+        probes = probes[finite_rows(probes)]
         matrices = list(self._table.matrices.values())
         for matrix in matrices:
             if matrix.dim != probes.shape[1]:
@@ -158,40 +84,40 @@ class IndexView:
         if not len(probes) or limit <= 0:
             return []
         rows, cosines = nearest(matrices, probes, self._mask(where), limit)
-        return best_hits(self._table.ids, rows, cosines, limit)
+        return top_hits(self._table.ids, rows, cosines, limit)
 
     def search_signature(self, text: str, where: Filter, limit: int) -> list[Hit]:
-        """The share of equal bits of the signatures of words; nothing for a query without words."""
+        """The share of equal bits in word signatures; no hits for a query without words."""
         asked = words(text)
         if not asked:
             return []
         texts = self._table.fields["text"].texts
-        likeness = self._table.signatures.likeness(asked, texts, len(self._alive))
+        likeness = self._table.signatures.similarity(asked, texts, len(self._alive))
         rows = np.flatnonzero(self._mask(where))
-        return best_hits(self._table.ids, rows, likeness[rows], limit)
+        return top_hits(self._table.ids, rows, likeness[rows], limit)
 
     def search_time(
         self, start: datetime, end: datetime, where: Filter, limit: int, *, reach: timedelta = timedelta(0)
     ) -> list[Hit]:
-        """What was said in a window, or mentions a time in it: 1 inside, falling to 0 at `reach` outside."""
-        said = self._table.columns.valid_from.first(len(self._alive))
+        """Memories said in a window, or mentioning a time in it: 1 inside, falling to 0 at `reach` outside."""
+        said = self._table.columns.valid_from.head(len(self._alive))
         away = self._table.mentions.distances(said, micros(start), micros(end))
         scores = 1 - away / max(reach // MICROSECOND, 1)
         rows = np.flatnonzero(self._mask(where) & (scores > 0))
-        return best_hits(self._table.ids, rows, scores[rows], limit)
+        return top_hits(self._table.ids, rows, scores[rows], limit)
 
     def graph(self, where: Filter) -> tuple[FactGraph, Mask]:
-        """The graph of entities, and which of its edges the filter admits."""
+        """The entity graph, and a mask of the edges that the filter admits."""
         graph, rows = self._table.relations.graph(self._table.ids, len(self._alive))
         return graph, self._mask(where)[rows]
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The `text` vector of each memory that has one, of length 1."""
+        """The unit vector of the view `text` of each memory that has one."""
         matrix = self._table.matrices.get("text")
         if matrix is None:
             return {}
         rows = np.array(self._table.rows_of(ids, len(self._alive)), np.intp)
-        having, vectors = matrix.of(rows := rows[self._alive[rows]])
+        having, vectors = matrix.lookup(rows := rows[self._alive[rows]])
         return {self._table.ids[row]: vector for row, vector in zip(rows[having].tolist(), vectors, strict=True)}
 
     def _mask(self, where: Filter) -> Mask:
@@ -199,27 +125,27 @@ class IndexView:
         if mask is None:
             if len(self._masks) >= _MASKS_KEPT:
                 self._masks.clear()
-            mask = self._masks[where] = admitted(where, self._table.columns, self._alive)
+            mask = self._masks[where] = filter_mask(where, self._table.columns, self._alive)
         return mask
 
-    def _collection(self, fields: tuple[TextField, ...]) -> Collection:
+    def _collection(self, fields: tuple[TextField, ...]) -> CollectionStats:
         within = self._collections.get(fields)
         if within is None:
             chosen = [self._table.fields[name] for name in dict.fromkeys(fields)]
-            within = self._collections[fields] = collection(chosen, self._alive)
+            within = self._collections[fields] = collection_stats(chosen, self._alive)
         return within
 
-    def _hits(self, scored: Term, where: Filter, limit: int) -> list[Hit]:
+    def _hits(self, scored: TermScores, where: Filter, limit: int) -> list[Hit]:
         passing = self._mask(where)[scored.rows]
-        return best_hits(self._table.ids, scored.rows[passing], scored.values[passing], limit)
+        return top_hits(self._table.ids, scored.rows[passing], scored.values[passing], limit)
 
 
 def _distinct_stems(asked: Sequence[str]) -> Iterable[str]:
-    """The first word of each stem in the query's own language."""
-    spoken = language(asked)
+    """The first word of each stem, in the language of the query."""
+    query_language = language(asked)
     firsts: dict[str, str] = {}
     for word in asked:
-        firsts.setdefault(stem(word, spoken), word)
+        firsts.setdefault(stem(word, query_language), word)
     return firsts.values()
 
 
@@ -227,49 +153,48 @@ _FEW_DEAD = 1024
 
 
 class Index:
-    """Memories in columns, searched through views; a cache that can be made again from a store's rows.
+    """Memories in columns, searched through views; a cache that can be rebuilt from a store's rows.
 
-    One writer at a time: the caller locks `apply`. Views, old and new, are read by any thread meanwhile.
+    There may be one writer at a time: the caller locks `apply`. Any thread may read old and new views meanwhile.
     """
 
     def __init__(self) -> None:
         self._table = IndexTable()
-        self._alive = Growing(np.bool_)
+        self._alive = GrowingArray(np.bool_)
         self._dead = 0
-        self._view = IndexView(self._table, self._alive.first(0), 0)
+        self._view = IndexView(self._table, self._alive.head(0), 0)
 
     def apply(
         self, entries: Iterable[IndexEntry], removed: Iterable[str], *, generation: int, embedding: str | None = None
     ) -> None:
-        """Take out removed memories, then put entries in, each in place of any of its id; all or nothing.
+        """Remove memories, then add entries, which replace those with the same id; all or nothing.
 
-        An id among both is there afterwards. Views taken before stay as they were. `embedding` names what made the
-        vectors.
+        An id in both is present afterwards. Older views do not change. `embedding` names the generation of the vectors.
         """
         fresh = list({entry.id: entry for entry in entries}.values())
         self._table.check(fresh)
-        self._bury([*removed, *(entry.id for entry in fresh)])
+        self._mark_dead([*removed, *(entry.id for entry in fresh)])
         if fresh:
             self._table.extend(fresh)
             self._alive.extend(np.ones(len(fresh), np.bool_))
         self._compact()
-        self._view = IndexView(self._table, self._alive.first(len(self._alive)), generation, embedding)
+        self._view = IndexView(self._table, self._alive.head(len(self._alive)), generation, embedding)
 
     def view(self) -> IndexView:
         """The state after the last `apply`."""
         return self._view
 
-    def _bury(self, ids: list[str]) -> None:
-        alive = self._alive.first(len(self._alive))
+    def _mark_dead(self, ids: list[str]) -> None:
+        alive = self._alive.head(len(self._alive))
         rows = [row for row in set(self._table.rows_of(ids, len(alive))) if alive[row]]
         if rows:
-            self._alive = self._alive.copy()  # earlier views keep theirs
-            self._alive.first(len(alive))[rows] = False
+            self._alive = self._alive.copy()  # older views keep theirs
+            self._alive.head(len(alive))[rows] = False
             self._dead += len(rows)
 
     def _compact(self) -> None:
         if self._dead > max(_FEW_DEAD, len(self._alive) // 4):
-            living = np.flatnonzero(self._alive.first(len(self._alive)))
-            self._table = self._table.taken(living)
-            self._alive = self._alive.taken(living)
+            living = np.flatnonzero(self._alive.head(len(self._alive)))
+            self._table = self._table.select(living)
+            self._alive = self._alive.select(living)
             self._dead = 0

@@ -1,4 +1,4 @@
-"""Vectors: the exact matrix, binary codes that preselect, and signatures of words."""
+"""Vectors: exact cosines, with candidates preselected by their binary codes beyond 50,000 rows."""
 
 from __future__ import annotations
 
@@ -9,124 +9,87 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.columns import Growing, best_places
-from memorist.text.signature import BITS, content_stems, signature, similarities
+from memorist.stores.index.binary_codes import BinaryCodes
+from memorist.stores.index.columns import GrowingArray, top_positions
 
 Vectors = NDArray[np.float32]
-
-
-class Signs:
-    """Which dimensions of each vector are positive, 64 to a number, one column for each number."""
-
-    def __init__(self, dim: int) -> None:
-        self._dim = dim
-        self._columns = [Growing(np.uint64) for _ in range(-(-dim // 64))]
-
-    def extend(self, vectors: Vectors) -> None:
-        """Append the signs of more vectors."""
-        for column, words in zip(self._columns, _packed(vectors).T, strict=True):
-            column.extend(words)
-
-    def __len__(self) -> int:
-        return len(self._columns[0])
-
-    def agreement(self, probes: Vectors, count: int) -> NDArray[np.int32]:
-        """In how many dimensions each of the first vectors has the sign of the probe most alike."""
-        first, *others = _packed(probes)
-        fewest = self._differing(first, count)
-        for probe in others:
-            np.minimum(fewest, self._differing(probe, count), out=fewest)
-        return self._dim - fewest.astype(np.int32)
-
-    def _differing(self, probe: NDArray[np.uint64], count: int) -> NDArray[np.uint16]:
-        differing = np.zeros(count, np.uint16)
-        for column, word in zip(self._columns, probe, strict=True):
-            differing += np.bitwise_count(column.first(count) ^ word)
-        return differing
-
-
-def _packed(vectors: Vectors) -> NDArray[np.uint64]:
-    octets = np.packbits(vectors > 0, axis=1)
-    return np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))).view(np.uint64)
-
-
 Mask = NDArray[np.bool_]
 
 EXACT_ROWS = 50_000
-"""Up to so many admitted rows every vector is compared; beyond, those whose signs agree best."""
+"""Up to this many admitted rows, every vector is compared; beyond it, only those with the best sign agreement."""
 SHORTLIST = 2_000
-"""At least so many vectors are compared after a scan by signs, and 40 for each hit asked for."""
+"""After a scan of sign bits, at least this many vectors are compared, and at least 40 per requested hit."""
 _ROUNDING = 1e-4
-"""More than the rounding error of a product of two vectors of length 1."""
+"""Larger than the rounding error of the product of two unit vectors."""
 
 
-def unit(vectors: NDArray[Any]) -> Vectors:
-    """Rows of length 1; a row without a direction (zero, NaN, infinite) becomes NaN."""
+def normalized(vectors: NDArray[Any]) -> Vectors:
+    """Rows scaled to length 1; a row without a direction (zero, NaN, infinite) becomes NaN."""
     with np.errstate(all="ignore"):
         wide = np.array(vectors, np.float32)
         wide /= np.sqrt(np.einsum("nd,nd->n", wide, wide, dtype=np.float64)).astype(np.float32)[:, None]
     return wide
 
 
-def sound(vectors: Vectors) -> Mask:
-    """Which rows hold numbers only."""
+def finite_rows(vectors: Vectors) -> Mask:
+    """A mask of the rows with finite numbers only."""
     return np.logical_and.reduce(np.isfinite(vectors), axis=1)
 
 
-class Matrix:
-    """Vectors of length 1, for the rows that have one; rows ascending."""
+class VectorMatrix:
+    """Unit vectors of the rows that have one, in ascending order of rows."""
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
-        self._rows = Growing(np.intp)
-        self._vectors = Growing(np.float32, dim)
-        self._signs = Signs(dim)
+        self._rows = GrowingArray(np.intp)
+        self._vectors = GrowingArray(np.float32, dim)
+        self._signs = BinaryCodes(dim)
         self._lock = Lock()
 
     def extend(self, rows: Sequence[int], vectors: Sequence[NDArray[Any]]) -> None:
-        """Append vectors of later rows; those without a direction are left out."""
-        given = unit(np.concatenate(vectors).reshape(len(rows), self.dim))
-        kept = sound(given)
+        """Append vectors of later rows; vectors without a direction are left out."""
+        given = normalized(np.concatenate(vectors).reshape(len(rows), self.dim))
+        kept = finite_rows(given)
         self._vectors.extend(given if kept.all() else given[kept])
         self._rows.extend(np.array(rows, np.intp)[kept])
 
-    def taken(self, rows: NDArray[np.intp]) -> Matrix:
-        """The same vectors for some of the rows, renumbered from 0."""
-        own = self._rows.first(len(self._rows))
+    def select(self, rows: NDArray[np.intp]) -> VectorMatrix:
+        """The vectors of some of the rows, renumbered from 0."""
+        own = self._rows.head(len(self._rows))
         kept = np.flatnonzero(np.isin(own, rows))
-        copy = Matrix(self.dim)
-        copy._vectors = self._vectors.taken(kept)
+        copy = VectorMatrix(self.dim)
+        copy._vectors = self._vectors.select(kept)
         copy._rows.extend(np.searchsorted(rows, own[kept]))
         return copy
 
-    def of(self, rows: NDArray[np.intp]) -> tuple[Mask, Vectors]:
-        """Which of these rows have a vector, and the vectors of those."""
+    def lookup(self, rows: NDArray[np.intp]) -> tuple[Mask, Vectors]:
+        """A mask of the rows that have a vector, and their vectors."""
         having, places = self._places(rows)
-        return having, self._vectors.first(len(self._rows))[places]
+        return having, self._vectors.head(len(self._rows))[places]
 
     def candidates(self, probes: Vectors, allowed: Mask, limit: int) -> NDArray[np.intp]:
-        """Allowed rows among which are the nearest `limit`: surely up to `EXACT_ROWS`, almost surely beyond."""
+        """Allowed rows that include the nearest `limit`: always up to `EXACT_ROWS`, almost always beyond."""
         own, vectors = self._until(len(allowed))
         places = np.flatnonzero(allowed[own])
         if len(places) <= limit:
             return own[places]
         if len(places) > EXACT_ROWS:
             agreement = self._agreement(probes, vectors)[places]
-            return own[places[best_places(agreement, max(SHORTLIST, 40 * limit))]]
+            return own[places[top_positions(agreement, max(SHORTLIST, 40 * limit))]]
         few = len(places) * 4 < len(own)
         cosines = _products(vectors[places], probes) if few else _products(vectors, probes)[places]
-        last = cosines[best_places(cosines, limit)].min()
+        last = cosines[top_positions(cosines, limit)].min()
         return own[places[cosines >= last - _ROUNDING]]
 
     def cosines(self, probes: Vectors, rows: NDArray[np.intp]) -> Vectors:
-        """The largest cosine of each row to any of the probes; −∞ where the row has no vector."""
+        """The largest cosine of each row to any probe; −∞ for a row without a vector."""
         scores = np.full(len(rows), -np.inf, np.float32)
-        having, vectors = self.of(rows)
+        having, vectors = self.lookup(rows)
         scores[having] = _row_by_row(vectors, probes)
         return scores
 
     def _places(self, rows: NDArray[np.intp]) -> tuple[Mask, NDArray[np.intp]]:
-        own = self._rows.first(len(self._rows))
+        own = self._rows.head(len(self._rows))
         if not len(own):
             return np.zeros(len(rows), np.bool_), np.empty(0, np.intp)
         places = np.minimum(np.searchsorted(own, rows), len(own) - 1)
@@ -140,15 +103,17 @@ class Matrix:
         return self._signs.agreement(probes, len(vectors))
 
     def _until(self, count: int) -> tuple[NDArray[np.intp], Vectors]:
-        own = self._rows.first(len(self._rows))
+        own = self._rows.head(len(self._rows))
         own = own[: int(np.searchsorted(own, count))]
-        return own, self._vectors.first(len(own))
+        return own, self._vectors.head(len(own))
 
 
-def nearest(matrices: Sequence[Matrix], probes: Vectors, allowed: Mask, limit: int) -> tuple[NDArray[np.intp], Vectors]:
-    """Candidates for the `limit` nearest rows, with their largest cosine over probes and views."""
+def nearest(
+    matrices: Sequence[VectorMatrix], probes: Vectors, allowed: Mask, limit: int
+) -> tuple[NDArray[np.intp], Vectors]:
+    """Candidates for the `limit` nearest rows, and their largest cosines over probes and views."""
     found = [matrix.candidates(probes, allowed, limit) for matrix in matrices]
-    # A row among the best by its best view is among the best of that view.
+    # A row that is among the best overall is among the best of its best view.
     rows = np.unique(np.concatenate([np.empty(0, np.intp), *found]))
     scores = np.full(len(rows), -np.inf, np.float32)
     for matrix in matrices:
@@ -158,27 +123,11 @@ def nearest(matrices: Sequence[Matrix], probes: Vectors, allowed: Mask, limit: i
 
 def _products(vectors: Vectors, probes: Vectors) -> Vectors:
     if len(probes) == 1:
-        # A product with the whole matrix wakes threads of BLAS, which cost more than they save on a busy machine.
+        # A matrix product would start BLAS threads, which cost more than they save on a busy machine.
         return np.vecdot(vectors, probes[0])
     return (vectors @ probes.T).max(axis=1)
 
 
 def _row_by_row(vectors: Vectors, probes: Vectors) -> Vectors:
-    """Slower than BLAS, but equal vectors get equal scores wherever they stand, so that ties are ties."""
+    """Slower than BLAS, but equal vectors get equal scores in every position, so ties are exact."""
     return np.einsum("nd,pd->np", vectors, probes).max(axis=1)
-
-
-class Signatures:
-    """One signature a row, of the words that the row's text was analysed into."""
-
-    def __init__(self) -> None:
-        self._packed = Growing(np.uint8, BITS // 8)
-        self._lock = Lock()
-
-    def likeness(self, words: Sequence[str], texts: Sequence[str | None], count: int) -> NDArray[np.float32]:
-        """The share of equal bits with each of the first `count` rows."""
-        with self._lock:
-            made = [signature(content_stems((text or "").split(" ")[1:])) for text in texts[len(self._packed) : count]]
-            if made:
-                self._packed.extend(np.frombuffer(b"".join(made), np.uint8).reshape(len(made), -1))
-        return similarities(signature(content_stems(words)), self._packed.first(count))

@@ -1,4 +1,4 @@
-"""What whoever runs a database does with it: look at it, bring it up to date, spread it over machines."""
+"""Administration of a database: its status, its migrations, and its distribution over a cluster."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from memorist.stores.postgres.schema import DISTRIBUTED
 
 SERVER = "SELECT current_setting('server_version'), current_database()"
 EXTENSIONS = "SELECT extname, extversion FROM pg_extension WHERE extname IN ('vector', 'citus')"
-SPREAD = "SELECT table_name::text FROM citus_tables WHERE citus_table_type = 'distributed'"
+DISTRIBUTED_TABLES = "SELECT table_name::text FROM citus_tables WHERE citus_table_type = 'distributed'"
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseStatus:
-    """A database as it stands; a version of None is not installed."""
+    """The state of a database; a version of None means not installed."""
 
     server: str
     database: str
@@ -29,27 +29,27 @@ class DatabaseStatus:
 
 
 class Administration:
-    """A database to be looked after; each call has a connection of its own."""
+    """Administers a database; each call opens its own connection."""
 
     def __init__(self, url: str) -> None:
         self._conninfo = checked(url)
 
     def status(self) -> DatabaseStatus:
-        """What is installed, and how far the tables are; changes nothing."""
+        """What is installed, and which migrations were applied; changes nothing."""
         with connected(self._conninfo) as connection:
             return _status(connection)
 
     def migrate(self) -> list[str]:
-        """Bring the tables up to date; returns the steps that were taken."""
+        """Apply the missing migrations; returns their names."""
         with connected(self._conninfo) as connection:
             return migrate(connection)
 
     def distribute(self) -> list[str]:
-        """Spread the tables over the nodes of a Citus cluster by their space; returns those that were not yet."""
+        """Distribute the tables over the nodes of a Citus cluster by space; returns the newly distributed ones."""
         with connected(self._conninfo) as connection:
             migrate(connection)
             _install_citus(connection)
-            return spread(connection)
+            return distribute(connection)
 
 
 def _status(connection: Connection) -> DatabaseStatus:
@@ -66,7 +66,7 @@ def _status(connection: Connection) -> DatabaseStatus:
         migrated=tuple(sorted(done)),
         pending=tuple(migration.name for migration in pending(connection)),
         spaces=_spaces(connection) if done else None,
-        distributed=tuple(_spread_already(connection)) if "citus" in versions else (),
+        distributed=tuple(_distributed(connection)) if "citus" in versions else (),
     )
 
 
@@ -78,25 +78,25 @@ def _spaces(connection: Connection) -> int:
 def _install_citus(connection: Connection) -> None:
     if connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'citus'").fetchone() is None:
         raise StoreError(
-            "the server has no Citus extension to spread the tables with",
+            "the server has no Citus extension, which distributes the tables",
             remedy="Install Citus on every node, add it to shared_preload_libraries, restart, and run this again.",
         )
     connection.execute("CREATE EXTENSION IF NOT EXISTS citus")
 
 
-def spread(connection: Connection) -> list[str]:
-    """Make every table a distributed one, colocated with the spaces; all of them or none."""
-    already = set(_spread_already(connection))
-    lacking = [table for table in DISTRIBUTED if f"memorist.{table}" not in already]
+def distribute(connection: Connection) -> list[str]:
+    """Distribute every table, colocated with the spaces; all of them or none."""
+    already = set(_distributed(connection))
+    missing = [table for table in DISTRIBUTED if f"memorist.{table}" not in already]
     with connection.transaction():
-        for table in lacking:
-            beside = "default" if table == DISTRIBUTED[0] else f"memorist.{DISTRIBUTED[0]}"
+        for table in missing:
+            colocated = "default" if table == DISTRIBUTED[0] else f"memorist.{DISTRIBUTED[0]}"
             connection.execute(
                 "SELECT create_distributed_table(%s::regclass, 'space', colocate_with => %s)",
-                (f"memorist.{table}", beside),
+                (f"memorist.{table}", colocated),
             )
-    return lacking
+    return missing
 
 
-def _spread_already(connection: Connection) -> list[str]:
-    return sorted(name for (name,) in connection.execute(SPREAD))
+def _distributed(connection: Connection) -> list[str]:
+    return sorted(name for (name,) in connection.execute(DISTRIBUTED_TABLES))

@@ -1,4 +1,4 @@
-"""Connections: one pool for each server and process, shared by all its spaces; none across a fork."""
+"""Connections: one pool per server and process, shared by all its spaces, but not across a fork."""
 
 from __future__ import annotations
 
@@ -17,52 +17,52 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
 from memorist.errors import Closed, InvalidInput, StoreError
+from memorist.stores.postgres.adapters import adapt
 from memorist.stores.postgres.database import Connection
 from memorist.stores.postgres.failures import translated
-from memorist.stores.postgres.rows import adapt
 
 T = TypeVar("T")
 Pool = ConnectionPool[Any]
 
 PATIENCE = 10.0
-"""Seconds a reader or writer waits for a connection, and a writer for another one."""
+"""Seconds to wait for a connection, or for another writer."""
 MOST_CONNECTIONS = 8
 LONGEST_PAUSE = 0.2
-"""Seconds between two attempts of a transaction that lost its connection, or lost to another, before its commit."""
+"""The longest pause in seconds before a transaction is retried after a lost connection or a lost race."""
 LOST_RACES = (errors.SerializationFailure, errors.DeadlockDetected)
 
 
 def checked(url: str) -> str:
-    """A connection string, read once so that a mistake in it is told without repeating it."""
+    """A connection string, parsed here so that the error for a bad one does not repeat it."""
     try:
         given = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         raise InvalidInput(
-            "The URL of the database cannot be read",
-            remedy="Write it as postgresql://user:password@host:5432/database, with %-escapes for odd characters.",
+            "The URL of the database is invalid",
+            remedy="Write it as postgresql://user:password@host:5432/database, with %-escapes for special characters.",
         ) from None  # libpq quotes the URL, and with it the password
     return make_conninfo("", **{"application_name": "memorist", "connect_timeout": 10, **given})
 
 
 class _Pools:
-    """The pools of this process, each with how many stores use it."""
+    """The pools of this process, each with the number of stores that use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: dict[tuple[int, str], tuple[Pool, int]] = {}
 
     def take(self, url: str) -> Pool:
-        """The pool of a URL, made when nobody has it yet."""
+        """The pool of a URL, opened on first use."""
         key = os.getpid(), url
         with self._lock:
             pool, users = self._open.get(key, (None, 0))
             if pool is None:
-                pool = _made(url)
+                pool = _open_pool(url)
             self._open[key] = pool, users + 1
         return pool
 
     def give_back(self, url: str) -> None:
-        """Close the pool of a URL when its last user has gone."""
+        """Close the pool of a URL after its last user."""
         key = os.getpid(), url
         with self._lock:
             pool, users = self._open.pop(key)
@@ -73,10 +73,12 @@ class _Pools:
 
 
 POOLS = _Pools()
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # a lost connection is replaced: no news for stderr
+logging.getLogger("psycopg.pool").addHandler(
+    logging.NullHandler()
+)  # a lost connection is replaced, so it is not worth a line on stderr
 
 
-def _made(url: str) -> Pool:
+def _open_pool(url: str) -> Pool:
     return ConnectionPool(
         url,
         kwargs={"autocommit": True},
@@ -91,12 +93,14 @@ def _made(url: str) -> Pool:
 
 def _configure(connection: Connection) -> None:
     connection.execute(f"SET lock_timeout = {int(PATIENCE * 1000)}".encode())
-    connection.execute("SET plan_cache_mode = force_custom_plan")  # a plan made for an empty table stays while it fills
+    connection.execute(
+        "SET plan_cache_mode = force_custom_plan"
+    )  # a generic plan made for an empty table would stay in use while it fills
     adapt(connection)
 
 
 class Connections:
-    """What one store needs of a pool."""
+    """The connections of one store, from a shared pool."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -104,23 +108,23 @@ class Connections:
         self._pool: Pool | None = POOLS.take(url)
 
     def read(self, job: Callable[[Connection], T]) -> T:
-        """Do something on a connection, each statement seeing the newest commit."""
-        return self._tried(job)
+        """Run a job on a connection; each statement sees the newest commit."""
+        return self._retried(job)
 
     def write(self, job: Callable[[Connection], T]) -> T:
-        """Do something in a transaction that is kept whole or not at all; it may be done more than once."""
-        return self._tried(lambda connection: _committed(connection, job))
+        """Run a job in a transaction, which is committed completely or not at all; the job may run more than once."""
+        return self._retried(lambda connection: _committed(connection, job))
 
     def read_still(self, job: Callable[[Connection], T]) -> T:
-        """Do something on a connection, all statements seeing one state."""
-        return self._tried(lambda connection: _rolled_back(_begun(connection), job))
+        """Run a job on a connection; all statements see one state."""
+        return self._retried(lambda connection: _rolled_back(_begun(connection), job))
 
     @contextmanager
     def snapshot(self) -> Generator[Connection]:
-        """A connection all whose statements see one state, for as long as it takes."""
+        """A connection whose statements all see one state, for as long as the context lasts."""
         pool = self._current()
         with translated():
-            connection = self._tried(_begun, keep=True)
+            connection = self._retried(_begun, keep=True)
             try:
                 yield connection
             finally:
@@ -128,7 +132,7 @@ class Connections:
                 pool.putconn(connection)
 
     def close(self) -> None:
-        """Release the pool; twice is harmless."""
+        """Release the pool; safe to call twice."""
         if self._pool is not None and os.getpid() == self._pid:
             POOLS.give_back(self._url)
         self._pool = None
@@ -140,8 +144,8 @@ class Connections:
             raise Closed("This store is closed", remedy="Open it again.")
         return self._pool
 
-    def _tried(self, job: Callable[[Connection], T], *, keep: bool = False) -> T:
-        """A connection may be dead when it comes out of the pool: it is thrown away, and the next one tried."""
+    def _retried(self, job: Callable[[Connection], T], *, keep: bool = False) -> T:
+        """Run a job, with retries: a connection from the pool may be dead, and is then replaced by the next one."""
         pool, deadline, pause = self._current(), time.monotonic() + PATIENCE, 0.01
         with translated():
             while True:
@@ -149,7 +153,7 @@ class Connections:
                 try:
                     done = job(connection)
                 except BaseException as error:
-                    again = _passing(error, connection) and time.monotonic() < deadline
+                    again = _transient(error, connection) and time.monotonic() < deadline
                     pool.putconn(connection)
                     if not again:
                         raise
@@ -157,12 +161,12 @@ class Connections:
                     if not keep:
                         pool.putconn(connection)
                     return done
-                time.sleep(random.uniform(0, pause))  # noqa: S311 - spreads writers, no secret
+                time.sleep(random.uniform(0, pause))  # noqa: S311 - spreads writers, not a secret
                 pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _passing(error: BaseException, connection: Connection) -> bool:
-    """Whether another attempt may succeed: the connection was lost, or the transaction lost to another."""
+def _transient(error: BaseException, connection: Connection) -> bool:
+    """Whether another attempt may succeed: the connection was lost, or another transaction won a race."""
     return isinstance(error, LOST_RACES) or (isinstance(error, psycopg.Error) and connection.closed)
 
 
@@ -179,7 +183,7 @@ def _rolled_back(connection: Connection, job: Callable[[Connection], T]) -> T:
 
 
 def _ended(connection: Connection) -> None:
-    with suppress(psycopg.Error):  # a lost connection has ended its transaction itself
+    with suppress(psycopg.Error):  # a lost connection has already ended its transaction
         connection.rollback()
 
 
@@ -196,7 +200,7 @@ def _committed(connection: Connection, job: Callable[[Connection], T]) -> T:
         raise
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise StoreError(
-            "the connection was lost while the server was committing: the write may be kept or not",
-            remedy="Write it again; what is there already is not written twice.",
+            "the connection was lost during the commit, so the write may or may not have been kept",
+            remedy="Write it again; nothing is written twice.",
         ) from error
     return done

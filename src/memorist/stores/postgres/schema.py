@@ -1,7 +1,7 @@
-"""The tables of a server, step by step; times are microseconds since 1970, UTC.
+"""The tables of a server; times are microseconds since 1970, UTC.
 
-Every table begins with the space, which is first in every key and index, so that a cluster can spread them by it.
-Numbers are drawn from the space's own row; no sequence is shared. Texts compare by their bytes, as everywhere else.
+The space is the first column of every table, key and index, so that a cluster can distribute the tables by it. Numbers
+are drawn from the space's own row; no sequence is shared. Texts compare by their bytes, as in every store.
 """
 
 DISTRIBUTED = (
@@ -20,7 +20,7 @@ DISTRIBUTED = (
     "journal",
     "journal_subjects",
 )
-"""The tables that hold a space's content, the counters first."""
+"""The tables with a space's content, the counters first."""
 
 FIRST_TABLES = """
 CREATE TABLE memorist.spaces (

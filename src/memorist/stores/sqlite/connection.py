@@ -1,7 +1,8 @@
-"""Connections to a file, and failures translated."""
+"""Connections to a file, and SQLite's errors in our words."""
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -9,67 +10,60 @@ import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import apsw
 
 from memorist.errors import Closed, Error, StoreBusy, StoreError
 from memorist.stores.rows import Row
-
-
-class _Failure(NamedTuple):
-    cause: type[apsw.Error]
-    raises: type[StoreError]
-    problem: str
-    remedy: str
-
+from memorist.stores.sql.database import Failure, failure_for
 
 _FAILURES = (
-    _Failure(
-        apsw.BusyError,
+    Failure(
+        (apsw.BusyError,),
         StoreBusy,
         "is being written by another process",
-        "Try again in a moment; a process that writes for long should write smaller batches.",
+        "Try again in a moment; a process that writes for a long time should write smaller batches.",
     ),
-    _Failure(apsw.LockedError, StoreBusy, "is locked by another use of this process", "Try again in a moment."),
-    _Failure(
-        apsw.FullError,
+    Failure((apsw.LockedError,), StoreBusy, "is locked by another use in this process", "Try again in a moment."),
+    Failure(
+        (apsw.FullError,),
         StoreError,
-        "cannot grow: the disk is full. Nothing of this write was kept",
+        "cannot grow because the disk is full. Nothing was written",
         "Free some space and write it again.",
     ),
-    _Failure(
-        apsw.ReadOnlyError,
+    Failure(
+        (apsw.ReadOnlyError,),
         StoreError,
         "is read-only. Nothing was written",
         "Give this user permission to write the file and its folder.",
     ),
-    _Failure(
-        apsw.NotADBError,
+    Failure(
+        (apsw.NotADBError,),
         StoreError,
         "is not a Memorist store",
         "Give the path of a store, or of a file that does not exist yet.",
     ),
-    _Failure(
-        apsw.CorruptError,
+    Failure(
+        (apsw.CorruptError,),
         StoreError,
         "is damaged",
         "Run `memorist doctor`, and restore the file from a backup.",
     ),
-    _Failure(
-        apsw.CantOpenError,
+    Failure(
+        (apsw.CantOpenError,),
         StoreError,
         "cannot be opened",
         "Check that the path is a file, that its folder exists and that this user may write there.",
     ),
-    _Failure(
-        apsw.PermissionsError,
+    Failure(
+        (apsw.PermissionsError,),
         StoreError,
         "may not be used by this user",
         "Give this user permission to read and write the file and its folder.",
     ),
-    _Failure(
-        apsw.IOError,
+    Failure(
+        (apsw.IOError,),
         StoreError,
         "could not be read or written by the system",
         "Check the disk, then run `memorist doctor`; keep stores off network file systems.",
@@ -79,34 +73,39 @@ _FAILURES = (
 
 @contextmanager
 def translated(path: Path) -> Generator[None]:
-    """Raise our errors for those of SQLite that a user can act on; mistakes of ours pass unchanged."""
+    """Raise our errors for the SQLite errors that a user can act on; all others pass unchanged."""
     try:
         yield
     except apsw.Error as error:
-        failure = next((failure for failure in _FAILURES if isinstance(error, failure.cause)), None)
+        failure = failure_for(error, _FAILURES)
         if failure is None:
             raise
         raise failure.raises(f"{path} {failure.problem} ({error})", remedy=failure.remedy) from error
 
 
-Value = str | int | float | bytes | None
-Values = Sequence[Value] | Mapping[str, Value]
+Values = Sequence[Any] | Mapping[str, Any]
+"""Parameters by position or by name; a list is bound as JSON, for `json_each`."""
 
 
 class Database:
-    """A connection; statements are compiled once and kept by their text."""
+    """A connection; statements are compiled once and cached by their text."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         self._connection = apsw.Connection(str(path), flags=flags)
 
     def execute(self, sql: str, values: Values = ()) -> Iterator[Row]:
-        """Run a statement, and give its rows as they are asked for."""
-        return self._connection.execute(sql, values)  # pyright: ignore[reportUnknownMemberType]
+        """Run a statement; its rows are read as they are iterated."""
+        return self._connection.execute(sql, _bound(values))  # pyright: ignore[reportUnknownMemberType]
 
     def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
-        """Run a statement once for each row of values."""
-        self._connection.executemany(sql, rows)  # pyright: ignore[reportUnknownMemberType]
+        """Run a statement once per row of values."""
+        self._connection.executemany(sql, map(_bound, rows))  # pyright: ignore[reportUnknownMemberType]
+
+    def change(self, sql: str, values: Values = ()) -> int:
+        """Run a statement and return the number of rows that it changed."""
+        self.execute(sql, values)
+        return self._connection.changes()
 
     def first(self, sql: str, values: Values = ()) -> Row | None:
         """The first row, if there is one."""
@@ -123,7 +122,7 @@ class Database:
         return self._connection.in_transaction
 
     def wait_for(self, seconds: float) -> None:
-        """How long to wait for a lock that another connection holds."""
+        """Set how long to wait for a lock that another connection holds."""
         self._connection.set_busy_timeout(int(seconds * 1000))
 
     def checkpoint(self) -> None:
@@ -131,7 +130,7 @@ class Database:
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def copy_to(self, path: Path) -> None:
-        """Copy the whole database as of one moment; in one step, so that no writer makes it begin again."""
+        """Copy the whole database as of one moment, in one step, so that no writer makes it start again."""
         target = apsw.Connection(str(path))
         try:
             with target.backup("main", self._connection, "main") as backup:
@@ -140,8 +139,14 @@ class Database:
             target.close()
 
     def close(self) -> None:
-        """Close the connection; twice is harmless."""
+        """Close the connection; safe to call twice."""
         self._connection.close()
+
+
+def _bound(values: Values) -> Values:
+    if isinstance(values, Mapping):
+        return {name: json.dumps(value) if isinstance(value, list) else value for name, value in values.items()}
+    return values
 
 
 Synchronous = Literal["normal", "full"]
@@ -154,7 +159,7 @@ CACHE_KIB = 16 * 1024
 
 
 class _Handle:
-    """A connection with the lock that lets `close` wait for the thread that uses it."""
+    """A connection, with a lock that lets `close` wait for the thread that uses it."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
@@ -162,10 +167,10 @@ class _Handle:
 
 
 class Connections:
-    """Hands each thread its own connection, and lets one thread write at a time.
+    """One connection per thread, and one writing thread at a time.
 
-    A deferred transaction that turns into a write fails at once under contention, whatever the busy
-    timeout; hence `BEGIN IMMEDIATE` for every write.
+    A deferred transaction that turns into a write fails at once under contention, whatever the busy timeout. So every
+    write starts with `BEGIN IMMEDIATE`.
     """
 
     def __init__(self, path: Path, *, synchronous: Synchronous = "normal") -> None:
@@ -179,7 +184,7 @@ class Connections:
         self._closed = False
 
     def create(self) -> None:
-        """Connect the calling thread, creating the file where there is none."""
+        """Connect the calling thread, and create the file if there is none."""
         with translated(self.path):
             self._connect(create=True)
 
@@ -194,7 +199,7 @@ class Connections:
 
     @contextmanager
     def snapshot(self) -> Generator[Database]:
-        """This thread's connection, with all statements inside seeing one state."""
+        """This thread's connection; all statements see one state."""
         with self.reading() as db:
             db.execute("BEGIN")
             try:
@@ -205,7 +210,7 @@ class Connections:
 
     @contextmanager
     def writing(self, wait: float = PATIENCE) -> Generator[Database]:
-        """This thread's connection inside a transaction that is kept whole or not at all."""
+        """This thread's connection inside a transaction, which is committed completely or not at all."""
         self._check()
         if not self._writer.acquire(timeout=wait):
             raise _busy(self.path)
@@ -222,7 +227,7 @@ class Connections:
             self._writer.release()
 
     def checkpoint(self, wait: float = PATIENCE) -> bool:
-        """Move the write-ahead log into the file and empty it; False when others are using it."""
+        """Move the write-ahead log into the file and empty it; False while others use it."""
         with self.reading() as db, _patience(db, wait):
             try:
                 db.checkpoint()
@@ -231,7 +236,7 @@ class Connections:
         return True
 
     def rewrite(self, wait: float = PATIENCE) -> bool:
-        """Write the whole file anew, with its rows and nothing else; False without room, or while others use it."""
+        """Rewrite the file with its rows and nothing else; False without disk space, or while others use it."""
         if not self._writer.acquire(timeout=wait):
             return False
         try:
@@ -245,7 +250,7 @@ class Connections:
         return True
 
     def close(self, *, tidy: bool = True) -> None:
-        """Close every thread's connection, each when its thread is between two operations."""
+        """Close the connection of every thread, as soon as the thread is between two operations."""
         if self._closed:
             return
         if os.getpid() != self._pid:
@@ -294,7 +299,7 @@ class Connections:
 
 
 def use_write_ahead_log(db: Database, *, wait: float = PATIENCE) -> None:
-    """Switch a file to WAL; SQLite does not wait by itself when two processes switch at once."""
+    """Switch a file to WAL; SQLite itself does not wait when two processes switch at once."""
     _insist(lambda: db.execute("PRAGMA journal_mode = WAL"), wait=wait)
 
 

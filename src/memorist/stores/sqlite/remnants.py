@@ -1,8 +1,8 @@
-"""What SQLite leaves behind of a row that was erased, and how to see it.
+"""Finding remnants of erased rows in an SQLite file.
 
-With `secure_delete` a row is overwritten where it stood. But a page whose rows were moved to another page may keep
-copies of them in the space between its list of rows and its first row: nothing reads it, and nothing clears it until
-the page is filled. See "B-tree Pages" in the SQLite file format.
+With `secure_delete`, SQLite overwrites an erased row in place. But a page whose rows were moved to another page may
+keep copies of them in the gap between its list of rows and its first row. Nothing reads that gap, and nothing clears
+it until the page is filled. See "B-tree Pages" in the SQLite file format.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from memorist.stores.sqlite.connection import Database, Value
+from memorist.stores.sqlite.connection import Database
+from memorist.text.patterns import lazy
 
 INTERIOR, LEAVES = (2, 5), (10, 13)
-"""The first byte of a page that holds rows or keys; those of any other page are zero while a file is below 64 GB."""
+"""The first byte of a page with rows or keys; in other pages it is zero while a file is smaller than 64 GB."""
 FILE_HEADER = 100
-SHORTEST, LONGEST = 5, 8
-"""A word of fewer bytes tells nothing; of a longer one each piece of so many bytes is looked for."""
-VECTOR_PIECE = 16
-MOST = 100_000
-"""Pieces that are looked for; above that, writing the file anew is quicker."""
-_WORDS = re.compile(rb"[^\s\"',:;.!?()\[\]{}\\/\x00-\x1f]+")
-READ = """
+SHORTEST_TRACE, LONGEST_TRACE = 5, 8
+"""Words with fewer bytes are too common; longer words are cut into pieces of the longest length."""
+VECTOR_TRACE = 16
+MOST_TRACES = 100_000
+"""With more traces than this, rewriting the file is faster than searching it."""
+_WORDS = lazy(r"[^\s\"',:;.!?()\[\]{}\\/\x00-\x1f]+", re.ASCII)
+TEXTS_OF = """
     SELECT text, original, keywords, key, object, metadata, words, original_words FROM memories WHERE id = :id
     UNION ALL SELECT data, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM vectors
         WHERE row = (SELECT row FROM memories WHERE id = :id)
@@ -33,35 +34,36 @@ READ = """
 """
 
 
-def told(db: Database, ids: Iterable[str]) -> set[bytes]:
-    """Pieces by which memories and entities would be known again: of their words, their vectors, their journal."""
-    rows = (row for id in ids for row in db.execute(READ, {"id": id}))
-    return {piece for row in rows for value in row if value is not None for piece in pieces(value)}
+def traces_of(db: Database, ids: Iterable[str]) -> set[bytes]:
+    """Byte strings that identify memories and entities: pieces of their words, vectors and journal entries."""
+    rows = (row for id in ids for row in db.execute(TEXTS_OF, {"id": id}))
+    return {trace for row in rows for value in row if value is not None for trace in traces(value)}
 
 
-def pieces(value: Value) -> Iterator[bytes]:
-    """A text by its words, long ones cut; a vector by its runs of 16 bytes."""
+def traces(value: str | bytes) -> Iterator[bytes]:
+    """The words of a text, long ones cut into pieces; a vector in pieces of 16 bytes."""
     if isinstance(value, bytes):
-        yield from _cut(value, VECTOR_PIECE)
-    elif isinstance(value, str):
-        for word in _WORDS.findall(value.encode("utf-8", "surrogatepass")):
-            yield from (piece for piece in _cut(word, LONGEST) if len(piece) >= SHORTEST)
+        yield from _cut(value, VECTOR_TRACE)
+    else:
+        for word in _WORDS.findall(value):
+            encoded = word.encode("utf-8", "surrogatepass")
+            yield from (piece for piece in _cut(encoded, LONGEST_TRACE) if len(piece) >= SHORTEST_TRACE)
 
 
 def _cut(value: bytes, size: int) -> Iterator[bytes]:
     return (value[start : start + size] for start in range(0, len(value), size))
 
 
-def left(path: Path, told: Collection[bytes]) -> bool:
-    """Whether the space between rows still holds any of these pieces, or there are too many to tell."""
-    if len(told) > MOST:
+def any_left(path: Path, traces: Collection[bytes]) -> bool:
+    """Whether the gaps between rows hold any of these traces; True if there are too many traces to check."""
+    if len(traces) > MOST_TRACES:
         return True
-    unused = b"\n".join(gaps(path)) if told else b""
-    return any(piece in unused for piece in told)
+    unused = b"\n".join(gaps(path)) if traces else b""
+    return any(trace in unused for trace in traces)
 
 
 def gaps(path: Path) -> Iterator[bytes]:
-    """What stands in each page where no row does, unless it is empty; the log must be empty too."""
+    """The bytes in the gap of each page, unless it is empty; the log must be empty."""
     with path.open("rb") as file:
         size = _page_size(file.read(FILE_HEADER))
         file.seek(0)

@@ -1,4 +1,4 @@
-"""Putting a backup in a file's place, without losing what was there."""
+"""Replacing a file by a backup, without losing the old content."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from pathlib import Path
 
 import apsw
 
-from memorist.errors import NotFound, SpaceMismatch, StoreBusy, StoreError
+from memorist.errors import NotFound, SpaceMismatch, StoreBusy
 from memorist.stores.sqlite.connection import PATIENCE, Database, translated
+from memorist.stores.sqlite.opening import damaged, make_folder
 from memorist.stores.sqlite.store import SqliteStore
-from memorist.stores.sqlite.sync import damaged
 
-BESIDE = ("-wal", "-shm", "-journal")
-"""Endings of files that SQLite keeps beside a database that is open, or was left without being closed."""
+SIDE_FILES = ("-wal", "-shm", "-journal")
+"""Suffixes of the files that SQLite keeps next to a database that is open or was not closed."""
 NOTES = ".notes"
-"""Ending of the folder of notes that belongs to a file."""
+"""Suffix of the folder of notes that belongs to a file."""
 
 
 def restore(
     backup: Path, to: Path, *, space: str | None = None, now: datetime | None = None, notes: Path | None = None
 ) -> list[Path]:
-    """Put a backup in a file's place; what was there is moved aside, and its new places are returned.
+    """Replace a file by a backup; the old files are moved aside, and their new paths are returned.
 
-    The backup is copied and checked first: until the copy is known to be sound, nothing is touched. Its notes go
-    beside the file, or to the folder `notes`, of which only what the backup has too is moved.
+    The backup is copied and checked first; nothing is changed until the copy has passed the checks. Its notes are
+    copied next to the file, or into the folder `notes`, where only notes that the backup also has are moved aside.
     """
     if not backup.is_file():
         raise NotFound(f"there is no backup at {backup}", remedy="Check the path.")
     to = to.resolve()
     part = to.with_name(f".{to.name}.restoring")
-    _make_room(to.parent, part)
+    make_folder(to.parent)
+    _discard(part)
     try:
         with translated(backup), closing(Database(backup, create=False)) as source:
             source.copy_to(part)
@@ -49,7 +50,7 @@ def restore(
 
 
 def set_aside(file: Path, now: datetime) -> list[Path]:
-    """Move a file, what SQLite keeps beside it and its notes to names with the time; nothing is overwritten."""
+    """Rename a file, its SQLite side files and its notes to names with the time; nothing is overwritten."""
     if file.exists():
         _release(file)
     present = [one for one in _family(file) if one.exists()]
@@ -62,16 +63,16 @@ def set_aside(file: Path, now: datetime) -> list[Path]:
 
 
 def _names_before(path: Path, now: datetime) -> Iterator[str]:
-    """Names with the time for something that is moved aside, the first of them preferred."""
+    """Candidate names with the time for a path that is moved aside, in order of preference."""
     return (f"{path.name}.before-{now:%Y%m%dT%H%M%SZ}{again}" for again in ("", *(f"-{n}" for n in range(2, 1000))))
 
 
 def _family(file: Path) -> list[Path]:
-    return [file.with_name(file.name + ending) for ending in ("", *BESIDE, NOTES)]
+    return [file.with_name(file.name + ending) for ending in ("", *SIDE_FILES, NOTES)]
 
 
 def _release(file: Path) -> None:
-    """See that nobody has the file open: only then does SQLite give up its log. One it cannot read is let be."""
+    """Check that no one has the file open: only then does SQLite remove its log. Unreadable files are left alone."""
     try:
         with closing(Database(file, create=False)) as db:
             db.wait_for(PATIENCE)
@@ -85,7 +86,7 @@ def _release(file: Path) -> None:
 
 
 def _check(part: Path, backup: Path, space: str | None) -> None:
-    """Open the copy, which also brings it up to date, and read it through."""
+    """Open the copy, which also migrates it, and check all of it."""
     store = SqliteStore.open(part, create=False)
     try:
         problems, found = store.integrity(), store.space
@@ -99,24 +100,13 @@ def _check(part: Path, backup: Path, space: str | None) -> None:
         )
 
 
-def _make_room(folder: Path, part: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"the folder {folder} cannot be created ({error.strerror})",
-            remedy="Choose another folder, or give this user permission to write there.",
-        ) from error
-    _discard(part)
-
-
 def _discard(part: Path) -> None:
-    for ending in ("", *BESIDE):
+    for ending in ("", *SIDE_FILES):
         part.with_name(part.name + ending).unlink(missing_ok=True)
 
 
 def _copy_notes(saved: Path, folder: Path, now: datetime) -> list[Path]:
-    """Copy notes into a folder; returns where those that stood in their place have been moved."""
+    """Copy notes into a folder; returns the new paths of the notes that were moved aside."""
     moved: list[Path] = []
     for one in sorted(saved.iterdir()) if saved.is_dir() else ():
         place = folder / one.name

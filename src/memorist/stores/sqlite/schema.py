@@ -1,11 +1,12 @@
-"""The tables, and their migrations."""
+"""The tables and their migrations; times are microseconds since 1970, UTC."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from memorist.errors import NewerStore, StoreError
+from memorist.errors import StoreError
+from memorist.stores.sql.database import Migration, missing_migrations
 from memorist.stores.sqlite.connection import Database
 
 FIRST_TABLES = """
@@ -150,50 +151,27 @@ CREATE INDEX journal_by_subject ON journal_subjects (subject);
 """
 
 
-Migration = Callable[[Database], None]
-
 APPLICATION_ID = 0x5EC011EC
 """Marks a file as ours in its header, where `file` and SQLite's own tools read it."""
 
-
-def m001_first_tables(db: Database) -> None:
-    """Memories with their vectors, usage, links and entities; times are microseconds since 1970, UTC."""
-    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    db.execute(FIRST_TABLES)
-
-
-def m002_facts_jobs_and_journal(db: Database) -> None:
-    """Facts that are taken back, memories by their key, what is left to do, and a journal."""
-    db.execute(FACTS_JOBS_AND_JOURNAL)
-
-
-MIGRATIONS: tuple[Migration, ...] = (m001_first_tables, m002_facts_jobs_and_journal)
-
-
-def name_of(migration: Migration) -> str:
-    """The name a migration is recorded by."""
-    return getattr(migration, "__name__")  # noqa: B009 - a Callable need not have one, ours do
+MIGRATIONS = (
+    Migration("m001_first_tables", f"PRAGMA application_id = {APPLICATION_ID};\n{FIRST_TABLES}"),
+    Migration("m002_facts_jobs_and_journal", FACTS_JOBS_AND_JOURNAL),
+)
 
 
 def pending(db: Database, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
-    """The migrations a file still lacks; refuses another program's file and a newer version's."""
-    recorded = _recorded(db, path)
-    newer = sorted(recorded - {name_of(migration) for migration in migrations})
-    if newer:
-        raise NewerStore(
-            f"{path} was written by a newer version of Memorist (it has {', '.join(newer)})",
-            remedy="Upgrade Memorist to open it; the file was left as it is.",
-        )
-    return [migration for migration in migrations if name_of(migration) not in recorded]
+    """The migrations that a file lacks; refuses files of other programs and of newer versions."""
+    return missing_migrations(_recorded(db, path), migrations, str(path))
 
 
 def migrate(db: Database, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Bring a file up to date, inside the caller's transaction; what another process did meanwhile stays."""
-    lacking = pending(db, path, migrations)
+    """Apply the migrations that a file lacks, inside the caller's transaction."""
+    missing = pending(db, path, migrations)  # another process may have been faster
     db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
-    for migration in lacking:
-        migration(db)
-        db.execute("INSERT INTO migrations VALUES (?)", (name_of(migration),))
+    for migration in missing:
+        db.execute(migration.sql)
+        db.execute("INSERT INTO migrations VALUES (?)", (migration.name,))
 
 
 def _recorded(db: Database, path: Path) -> set[str]:

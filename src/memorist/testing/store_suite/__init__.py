@@ -1,4 +1,4 @@
-"""What every store must hold to, as pytest classes; for our stores and for yours.
+"""The conformance tests that every store must pass, as pytest classes; for our stores and for yours.
 
 ```python
 class TestMyStore(StoreConformance):
@@ -7,16 +7,16 @@ class TestMyStore(StoreConformance):
 ```
 """
 
+from memorist.testing.store_suite.embeddings import Reembedding, VectorSearching
 from memorist.testing.store_suite.erasing import Erasing, Hostile, Sharing
-from memorist.testing.store_suite.graph import Graph, VectorSearching
-from memorist.testing.store_suite.revising import Renewing, Revising
-from memorist.testing.store_suite.searching import Filtering, Listing, Searching
-from memorist.testing.store_suite.writing import Writing
+from memorist.testing.store_suite.graph import Graph
+from memorist.testing.store_suite.searching import Filtering, Paging, Searching
+from memorist.testing.store_suite.writing import Revising, Writing
 
 __all__ = ["StoreConformance"]
 
 
 class StoreConformance(
-    Writing, Revising, Filtering, Searching, VectorSearching, Renewing, Graph, Listing, Erasing, Sharing, Hostile
+    Writing, Revising, Filtering, Searching, VectorSearching, Reembedding, Graph, Paging, Erasing, Sharing, Hostile
 ):
-    """All groups of tests; a backend gives `make_store`, and says whether handles share one store."""
+    """All groups of tests. A subclass implements `make_store`, and sets `shared` to False if handles share nothing."""

@@ -1,4 +1,4 @@
-"""What the groups of tests have in common: a fresh store each, and short ways to fill and ask it."""
+"""Shared by all groups of tests: a new store per test, and helpers to fill and query it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ EMBEDDER = FakeEmbedder()
 
 
 class StoreCase(ABC):
-    """A group of tests over a store that `make_store` gives."""
+    """A group of tests over the store that `make_store` returns."""
 
     shared: ClassVar[bool] = True
-    """Whether two handles made with the same folder and name see one store."""
+    """Whether two handles with the same folder and name share one store."""
 
     @abstractmethod
     def make_store(self, folder: Path, name: str = "space") -> Store:
-        """A store named `name` that keeps what it keeps below `folder`."""
+        """A store named `name` that keeps its files below `folder`."""
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
@@ -55,13 +55,13 @@ def ids(found: Iterable[Hit | Memory]) -> list[str]:
 
 
 def everything(store: Store) -> list[Memory]:
-    """All that a listing gives, versions included."""
+    """All memories of a listing, including versions."""
     return list(store.scan(ALL, 10_000).items)
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One way of searching a view by a text."""
+    """One way to search a view for a text."""
 
     name: str
     run: Callable[[View, str, Filter, int], Sequence[Hit]]

@@ -1,4 +1,4 @@
-"""The suite: erasing, hostile texts, several users of one store."""
+"""Tests of erasing, hostile texts, and several users of one store."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from memorist.testing.world import memory, sample_world
 
 
 class Erasing(StoreCase):
-    """Memories, their versions, vectors, links and usage."""
+    """Erasing memories with their versions, vectors, links and usage."""
 
     def test_nothing_of_a_memory_is_left(self, store: Store) -> None:
-        """Not its versions, links, neighbours or hits."""
+        """No version, link, neighbour or hit remains."""
         origin = Origin(session="s", position=1)
         put_embedded(store, memory("the secret lamp", id="lamp", origin=origin))
         put_embedded(store, memory("the secret lamp is lit", id="lamp", origin=origin))
@@ -37,7 +37,7 @@ class Erasing(StoreCase):
         assert (stats.memories, stats.versions, stats.links) == (1, 0, 1)
 
     def test_only_what_was_there_is_reported(self, store: Store) -> None:
-        """Unknown and repeated ids count for nothing."""
+        """Unknown and repeated ids are ignored."""
         put(store, memory("a lamp", id="lamp"))
         assert store.delete(["lamp", "nothing", "lamp"]) == ["lamp"]
         before = store.view().generation
@@ -45,14 +45,14 @@ class Erasing(StoreCase):
         assert store.view().generation == before
 
     def test_entities_stay(self, store: Store) -> None:
-        """Somebody is still somebody when the last memory of them is gone."""
+        """An entity outlives the last memory about it."""
         bo = Entity("e:bo", "Bo")
         store.put(Batch([memory("a lamp", id="lamp")], links=[Link("lamp", "about", "e:bo")], entities=[bo]))
         store.delete(["lamp"])
         assert (store.entities(["bo"]), store.links(["e:bo"])) == ([bo], [])
 
     def test_a_batch_may_erase_an_entity_and_name_it_anew(self, store: Store) -> None:
-        """Its names go, before those of the batch come; links to it stay."""
+        """Its names are removed before those of the batch are added; links to it stay."""
         bo = Entity("e:bo", "Bo", "person", aliases=("Robert", "Bobby"))
         link = Link("lamp", "about", "e:bo")
         store.put(Batch([memory("a lamp", id="lamp")], links=[link], entities=[bo, Entity("e:al", "Al")]))
@@ -62,8 +62,8 @@ class Erasing(StoreCase):
         assert (store.entities(["robert"]), store.alike(["Rob", "Al"]), store.links(["e:bo"])) == ([], [], [link])
         assert (ids(everything(store)), store.stats().entities) == (["lamp"], 1)
 
-    def test_nothing_that_nobody_reads_is_left_to_overwrite(self, store: Store) -> None:
-        """Overwriting what was erased changes nothing that is kept, also when all is written anew."""
+    def test_scrubbing_keeps_everything_else(self, store: Store) -> None:
+        """Overwriting erased data changes nothing else, even when all files are rewritten."""
         world = put_embedded(store, *sample_world())
         store.delete([world[0].id])
         kept = everything(store)
@@ -74,13 +74,13 @@ class Erasing(StoreCase):
         assert ids(store.view().search_vector(probe, ALL, 1)) == [world[1].id]
 
     def test_the_noise_bank_can_be_emptied(self, store: Store) -> None:
-        """By keeping none."""
+        """With `keep=0`."""
         store.learn_noise(["hm", "ok"], keep=9)
         store.learn_noise([], keep=0)
         assert store.noise() == []
 
     def test_a_memory_may_come_back(self, store: Store) -> None:
-        """As new: version 1, no usage, the new text searched."""
+        """It is new again: version 1, no usage, and searched by its new text."""
         put_embedded(store, memory("a lamp", id="lamp"))
         store.touch(["lamp"], instant("2024-07-01"))
         store.view()
@@ -93,7 +93,7 @@ class Erasing(StoreCase):
         assert view.search_text("lamp", ALL, 9) == []
 
     def test_everything_can_go(self, store: Store) -> None:
-        """A store that was emptied works like a new one."""
+        """An emptied store works like a new one."""
         world = put_embedded(store, *sample_world())
         assert sorted(store.delete(ids(world))) == sorted(ids(world))
         assert (everything(store), store.view().size) == ([], 0)
@@ -124,7 +124,7 @@ every_text = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 
 
 class Hostile(StoreCase):
-    """Whatever the text."""
+    """Texts that break naive stores."""
 
     @every_text
     def test_any_text_can_be_kept(self, store: Store, text: str) -> None:
@@ -147,7 +147,7 @@ class Hostile(StoreCase):
 
     @every_text
     def test_any_text_can_be_asked(self, store: Store, text: str) -> None:
-        """Of a store that holds it and others; hits are real memories."""
+        """The store holds it and others; every hit is a real memory."""
         put_embedded(store, memory("Alice lives in Oslo."), memory(text, id="hostile"))
         view = store.view()
         for search in SEARCHES:
@@ -158,7 +158,7 @@ class Hostile(StoreCase):
 
     @pytest.mark.parametrize("text", ["", " ", "the of and", "?!"])
     def test_a_query_without_words_finds_nothing_by_words(self, store: Store, text: str) -> None:
-        """Rather than everything, or an error."""
+        """Neither everything nor an error."""
         put(store, memory("Alice lives in Oslo."))
         assert store.view().search_text(text, ALL, 5) == []
         assert store.view().search_substring(text, ALL, 5) == []
@@ -168,10 +168,10 @@ THREADS = 8
 
 
 class Sharing(StoreCase):
-    """Who sees what, and when."""
+    """Several stores, handles and threads."""
 
-    def test_two_stores_know_nothing_of_each_other(self, store: Store, tmp_path: Path) -> None:
-        """Memories, embeddings and counts are a store's own."""
+    def test_two_stores_are_independent(self, store: Store, tmp_path: Path) -> None:
+        """They share no memories, embeddings or counts."""
         other = self.make_store(tmp_path, "other")
         put_embedded(store, *sample_world())
         assert (everything(other), other.view().size, other.embedding) == ([], 0, None)
@@ -180,7 +180,7 @@ class Sharing(StoreCase):
         other.close()
 
     def test_a_second_handle_sees_the_first_ones_writes(self, store: Store, tmp_path: Path) -> None:
-        """At its next view: what was added, changed and deleted."""
+        """Its next view has what was added, changed and deleted."""
         if not self.shared:
             pytest.skip("every handle is a store of its own")
         second = self.make_store(tmp_path)
@@ -197,7 +197,7 @@ class Sharing(StoreCase):
         second.close()
 
     def test_threads_write_and_search_at_once(self, store: Store) -> None:
-        """No error, nothing lost; every thread finds its own writes at once."""
+        """There is no error and no lost write; every thread finds its own writes at once."""
 
         def work(thread: int) -> None:
             for number in range(20):
@@ -210,7 +210,7 @@ class Sharing(StoreCase):
         assert len(everything(store)) == store.view().size == THREADS * 20
 
     def test_threads_putting_the_same_memory_write_it_once(self, store: Store) -> None:
-        """Whoever is first writes it; all get the same answer."""
+        """The first thread writes it; all get the same answer."""
         lamp = memory("a lamp", id="lamp")
         with ThreadPoolExecutor(THREADS) as pool:
             answers = list(pool.map(store.put, [Batch([lamp])] * THREADS * 4))
@@ -218,7 +218,7 @@ class Sharing(StoreCase):
         assert everything(store) == [lamp]
 
     def test_threads_changing_one_memory_make_a_chain_of_versions(self, store: Store) -> None:
-        """Every text is kept once, and the versions are numbered without a gap."""
+        """Every text is kept once, and the version numbers have no gap."""
         texts = [f"text {number}" for number in range(THREADS * 4)]
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(store.put, [Batch([memory(text, id="lamp")]) for text in texts]))
@@ -226,7 +226,7 @@ class Sharing(StoreCase):
         assert [one.version for one in history] == list(range(len(texts), 0, -1))
         assert sorted(one.text for one in history) == sorted(texts)
 
-    def test_closing_twice_is_harmless(self, store: Store) -> None:
+    def test_a_store_can_be_closed_twice(self, store: Store) -> None:
         """A second close does nothing."""
         store.close()
         store.close()

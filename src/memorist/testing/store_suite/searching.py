@@ -1,4 +1,4 @@
-"""The suite: searching, filtering and listing."""
+"""Tests of searching, filtering, paging and records."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from datetime import timedelta
 import pytest
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Kind, Memory, Tier, Times, Worth, instant
-from memorist.ports import Store
+from memorist.model import Entity, Filter, Kind, Link, Memory, Noise, Showing, Tier, Times, Worth, instant
+from memorist.ports import Batch, Entry, Job, Kept, Store, StoreStats
+from memorist.testing.fakes import START
 from memorist.testing.store_suite.base import (
     ALL,
+    EMBEDDER,
     Search,
     StoreCase,
     every_search,
@@ -33,18 +35,18 @@ TEXT_QUERIES = {
 
 
 class Searching(StoreCase):
-    """Words in a view."""
+    """Searching by words."""
 
     @pytest.mark.parametrize("query", TEXT_QUERIES)
     def test_words_find_their_memory_first(self, store: Store, query: str) -> None:
-        """English by its stems, Chinese and Japanese by pairs, identifiers whole."""
+        """English by stems, Chinese and Japanese by bigrams, identifiers as a whole."""
         world = {one.id: one.text for one in put(store, *sample_world())}
         best, *_ = store.view().search_text(query, ALL, 5)
         assert world[best.id] == TEXT_QUERIES[query]
         assert best.score > 0
 
     def test_a_rarer_word_counts_more(self, store: Store) -> None:
-        """Of two words found once each, the rarer decides."""
+        """If two words are found once each, the rarer one decides."""
         put(
             store,
             memory("red lamp", id="rare"),
@@ -54,12 +56,12 @@ class Searching(StoreCase):
         assert ids(store.view().search_text("red blue", ALL, 1)) == ["rare"]
 
     def test_keywords_are_searched_like_the_text(self, store: Store) -> None:
-        """What a writer adds as keywords finds the memory."""
+        """A keyword finds the memory."""
         put(store, memory("She starts on Monday.", id="job", keywords=("employer",)))
         assert ids(store.view().search_text("employers", ALL, 5)) == ["job"]
 
     def test_fields_can_be_chosen(self, store: Store) -> None:
-        """The original wording is searched unless only the text is asked for."""
+        """The original wording is searched unless `fields` excludes it."""
         put(store, memory("twice the butter", id="bun", original="dubbelt så mycket smör"))
         view = store.view()
         assert ids(view.search_text("smör", ALL, 5)) == ["bun"]
@@ -67,7 +69,7 @@ class Searching(StoreCase):
         assert view.search_text("smör", ALL, 5, fields=("text",)) == []
 
     def test_typos_are_found_by_trigrams(self, store: Store) -> None:
-        """A misspelt word finds the memory with the right one first."""
+        """A misspelt word finds the memory with the correct word first."""
         put(store, *sample_world(), memory("Alice moved to Stockholm for good.", id="sweden"))
         (best, *_) = store.view().search_trigram("Stokholm", ALL, 5)
         assert "Stockholm" in store.get([best.id])[best.id].text
@@ -75,14 +77,14 @@ class Searching(StoreCase):
 
     @pytest.mark.parametrize("part", ["0117", "024-01", "sync_w", "fjordk", "TIMEOUT"])
     def test_parts_of_words_are_found(self, store: Store, part: str) -> None:
-        """Names and identifiers are found by any part of them, whatever the case."""
+        """Any part of a name or identifier finds it, ignoring case."""
         put(store, *sample_world())
         found = store.view().search_substring(part, ALL, 1)
         assert [part.lower() in store.get([hit.id])[hit.id].text.lower() for hit in found] == [True]
 
     @every_word_search
     def test_words_that_are_nowhere_find_nothing(self, store: Store, search: Search) -> None:
-        """No hit is better than a false one."""
+        """There are no false hits."""
         put(store, *sample_world())
         assert list(search.run(store.view(), "xylophone", ALL, 5)) == []
 
@@ -96,7 +98,7 @@ class Searching(StoreCase):
 
     @every_search
     def test_the_limit_is_kept(self, store: Store, search: Search) -> None:
-        """No more hits than asked for, and the best of them."""
+        """There are at most `limit` hits, and they are the best ones."""
         put_embedded(store, *sample_world())
         view = store.view()
         many = list(search.run(view, "Alice Heron", ALL, 100))
@@ -106,14 +108,14 @@ class Searching(StoreCase):
 
     @every_search
     def test_an_empty_store_finds_nothing(self, store: Store, search: Search) -> None:
-        """There is a view before the first memory."""
+        """A store without memories has a view, too."""
         view = store.view()
         assert view.size == 0
         assert list(search.run(view, "Alice", ALL, 5)) == []
 
     @every_search
-    def test_a_view_stays_as_it_was(self, store: Store, search: Search) -> None:
-        """Writes and deletions after it was taken do not show in it; the next view has them."""
+    def test_a_view_never_changes(self, store: Store, search: Search) -> None:
+        """Later writes and deletions are invisible to it; the next view has them."""
         put_embedded(store, memory("Alice likes Oslo.", id="old"))
         view = store.view()
         put_embedded(store, memory("Alice likes Bergen.", id="new"))
@@ -131,7 +133,7 @@ LONG_AGO = instant("2020-01-01")
 
 
 def _times() -> list[Times]:
-    """Each clock's moments just before, at and just after the bound."""
+    """For each clock: moments just before, at and just after the bound."""
     return [
         *(Times(at, LONG_AGO) for at in AROUND),
         *(Times(LONG_AGO, at) for at in AROUND),
@@ -186,7 +188,7 @@ FILTERS = {
 
 
 class Filtering(StoreCase):
-    """The pushed-down filter against its definition."""
+    """Filters inside the store, compared with their definition."""
 
     def test_a_listing_admits_what_the_filter_does(self, store: Store) -> None:
         """`scan` agrees with `Filter.admits`."""
@@ -206,7 +208,7 @@ class Filtering(StoreCase):
 
     @every_search
     def test_the_limit_counts_what_is_admitted(self, store: Store, search: Search) -> None:
-        """The filter works inside the search: a crowd outside it takes no places."""
+        """The filter is applied inside the search, so excluded memories do not use up the limit."""
         put_embedded(store, *(memory("a lantern", id=f"crowd {number}", topic="crowd") for number in range(50)))
         put_embedded(store, *(memory("an old lantern", id=f"own {number}", topic="own") for number in range(3)))
         found = search.run(store.view(), "lantern", Filter(topic="own"), 2)
@@ -223,8 +225,8 @@ def _pages(store: Store, where: Filter, limit: int) -> list[list[str]]:
             return pages
 
 
-class Listing(StoreCase):
-    """Cursors."""
+class Paging(StoreCase):
+    """Cursors and records."""
 
     def test_pages_cover_everything_once_and_in_order(self, store: Store) -> None:
         """The order of writing, not of ids or times."""
@@ -235,12 +237,12 @@ class Listing(StoreCase):
         assert _pages(store, ALL, 100) == [names]
 
     def test_a_filter_works_within_the_listing(self, store: Store) -> None:
-        """Pages are full of what is admitted."""
+        """Pages are filled with admitted memories."""
         put(store, *(memory(str(number), id=str(number), topic="ab"[number % 2]) for number in range(6)))
         assert _pages(store, Filter(topic="b"), 2) == [["1", "3"], ["5"]]
 
-    def test_writing_and_deleting_between_pages_is_harmless(self, store: Store) -> None:
-        """What is deleted is gone, what is new comes last, nothing comes twice."""
+    def test_writes_and_deletions_between_pages_are_handled(self, store: Store) -> None:
+        """Deleted memories are missing, new ones come last, and none comes twice."""
         put(store, *(memory(name, id=name) for name in "abcd"))
         first = store.scan(ALL, 2)
         store.delete(["b", "d"])
@@ -248,7 +250,7 @@ class Listing(StoreCase):
         assert ids(first.items) == ["a", "b"]
         assert ids(store.scan(ALL, 9, first.cursor).items) == ["c", "e"]
 
-    def test_what_is_written_after_a_deletion_comes_last(self, store: Store) -> None:
+    def test_a_memory_written_after_a_deletion_comes_last(self, store: Store) -> None:
         """A place in the order is never used twice."""
         put(store, *(memory(name, id=name) for name in "abc"))
         page = store.scan(ALL, 2)
@@ -258,11 +260,29 @@ class Listing(StoreCase):
 
     @pytest.mark.parametrize("cursor", ["", "nonsense", "after:-1", "after:x", "after:" + "9" * 30, "'; DROP"])
     def test_a_wrong_cursor_is_refused(self, store: Store, cursor: str) -> None:
-        """Clearly, and as the caller's mistake."""
+        """With an error that names the cursor."""
         with pytest.raises(InvalidInput, match="cursor"):
             store.scan(ALL, 5, cursor)
 
     def test_a_negative_limit_is_refused(self, store: Store) -> None:
-        """As the caller's mistake."""
+        """With an error that names the limit."""
         with pytest.raises(InvalidInput, match="limit"):
             store.scan(ALL, -1)
+
+    def test_records_cover_the_whole_store(self, store: Store) -> None:
+        """The statistics come first; each memory comes with its vectors and jobs."""
+        lamp, book = memory("a lamp", id="lamp"), memory("a book", id="book")
+        put_embedded(store, lamp)
+        link, ann = Link("lamp", "mentions", "ann", 0.5), Entity("ann", "Ann", "person", ("Annie",))
+        mine, general = Job("read", "lamp", START), Job("tidy", "week", START, 2, "late")
+        entry = Entry("e1", START, "hide", ("lamp",), {"why": "old"})
+        store.put(Batch([book], links=[link], entities=[ann], jobs=[general, mine], journal=[entry]))
+        store.show("talk", ["lamp"], START)
+        store.learn_noise(["hm", "ok"], keep=9)
+        head, *records = store.records()
+        assert isinstance(head, StoreStats)
+        assert (head.memories, head.links, head.entities, head.embedding) == (2, 1, 1, EMBEDDER.generation)
+        assert records[:2] == [Kept(lamp, records[0].vectors, (mine,)), Kept(book)]  # pyright: ignore
+        assert sorted(map(repr, records[2:])) == sorted(
+            map(repr, [ann, link, general, entry, Showing("talk", "lamp", START), Noise("hm"), Noise("ok")])
+        )

@@ -100,7 +100,7 @@ class Shelf:
                 journal=[after.entry(now), *incoming.entries],
             )
 
-        self.store.update(plan)
+        self.store.update(plan, Batch(lines, incoming.vectors))
         after = _with(record, kept)
         if after != record:
             self.publish(after, kept)

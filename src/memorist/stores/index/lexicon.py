@@ -1,4 +1,4 @@
-"""The words of the memories: lexicon and postings."""
+"""The lexicon: numbers for words, and the ways a query word finds them: by stem, by part, by trigrams."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ _SMALL = 1024
 
 
 class Matches(NamedTuple):
-    """Lexemes that a query word stands for, and how much each of them counts."""
+    """The lexemes that match a query word, and their weights."""
 
     lexemes: NDArray[np.int32]
     weights: NDArray[np.float64]
 
 
-def matches(lexemes: Sequence[int]) -> Matches:
-    """Lexemes that count 1 each."""
+def exact_matches(lexemes: Sequence[int]) -> Matches:
+    """Lexemes with weight 1."""
     return Matches(np.array(lexemes, np.int32), np.ones(len(lexemes)))
 
 
 class Lexicon:
-    """Numbers for lexemes: a word in a language, since the same letters have other stems in another."""
+    """Numbers for lexemes. A lexeme is a word in a language, because stems differ between languages."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
         self.languages: list[str] = []
         self._numbers: dict[str, _Numbers] = {}
 
-    def numbered(self, language: str, words: Iterable[str], count: int) -> NDArray[np.int32]:
-        """The numbers of so many words of a language; an unseen one gets the next."""
+    def numbers_of(self, language: str, words: Iterable[str], count: int) -> NDArray[np.int32]:
+        """The numbers of `count` words of a language; a new word gets the next number."""
         numbers = self._numbers.get(language)
         if numbers is None:
             numbers = self._numbers[language] = _Numbers(language, self)
         return np.fromiter(map(numbers.__getitem__, words), np.int32, count)
 
     def spelled(self, word: str) -> list[int]:
-        """The lexemes written exactly so, one for each language that has it."""
+        """The lexemes with exactly this spelling, one per language that has it."""
         return [numbers[word] for numbers in self._numbers.values() if word in numbers]
 
 
@@ -59,7 +59,7 @@ class _Numbers(dict[str, int]):
 
 
 class Stems:
-    """Lexemes by their stem, within each language."""
+    """Lexemes by stem, per language."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -67,12 +67,12 @@ class Stems:
         self._lexemes: dict[str, dict[str, list[int]]] = {}
 
     def find(self, word: str) -> Matches:
-        """The lexemes that share a stem with the word, in whichever language."""
+        """The lexemes that share a stem with the word in any language."""
         self._catch_up()
         found: list[int] = []
         for language, lexemes in self._lexemes.items():
             found += lexemes.get(stem(word, language), ())
-        return matches(found)
+        return exact_matches(found)
 
     def _catch_up(self) -> None:
         fresh: dict[str, list[int]] = {}
@@ -86,8 +86,8 @@ class Stems:
         self._read = len(self._lexicon.words)
 
 
-class Layers(Generic[T]):
-    """A structure over a growing list of words: a large part made rarely, and a small one of what came since."""
+class Layered(Generic[T]):
+    """A structure over a growing list of words: a large part that is rebuilt rarely, and a small part for new words."""
 
     def __init__(self, make: Callable[[Sequence[str], int], T]) -> None:
         self._make = make
@@ -97,7 +97,7 @@ class Layers(Generic[T]):
         self._small_end = 0
 
     def over(self, words: Sequence[str]) -> list[T]:
-        """The parts that together cover all words; each was made from words and the first one's number."""
+        """The parts that together cover all words; each is built from words and the number of the first one."""
         end = len(words)
         if end - self._large_end > max(_SMALL, self._large_end // 8):
             self._large, self._large_end = self._make(words, 0), end
@@ -107,71 +107,14 @@ class Layers(Generic[T]):
         return [part for part in (self._large, self._small) if part is not None]
 
 
-class Occurrences(NamedTuple):
-    """Rows in which lexemes occur, how often, and which of the lexemes asked for it is."""
-
-    rows: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    which: NDArray[np.intp]
-
-
-class Postings(NamedTuple):
-    """Compressed sparse rows by lexeme: those of lexeme i lie from starts[i] to starts[i + 1], rows ascending."""
-
-    starts: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    counts: NDArray[np.int32]
-
-    def of(self, lexemes: NDArray[np.int32]) -> Occurrences:
-        """The occurrences of some lexemes, one after the other; one not known yet has none."""
-        known = np.minimum(lexemes, len(self.starts) - 2)
-        begins = self.starts[known]
-        sizes = np.where(lexemes == known, self.starts[known + 1] - begins, 0)
-        if len(lexemes) == 1:
-            own = slice(int(begins[0]), int(begins[0] + sizes[0]))
-            return Occurrences(self.rows[own], self.counts[own], np.zeros(int(sizes[0]), np.intp))
-        which = np.repeat(np.arange(len(lexemes)), sizes)
-        places = np.arange(len(which)) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
-        return Occurrences(self.rows[places], self.counts[places], which)
-
-    def followed_by(self, later: Postings) -> Postings:
-        """These postings and those of later rows, as one."""
-        sizes = np.zeros(len(later.starts) - 1, np.int64)
-        sizes[: len(self.starts) - 1] = np.diff(self.starts)
-        later_sizes = np.diff(later.starts)
-        starts = np.concatenate(([0], np.cumsum(sizes + later_sizes)))
-        mine = np.arange(len(self.rows)) + np.repeat(later.starts[:-1], sizes)
-        theirs = np.arange(len(later.rows)) + np.repeat(np.cumsum(sizes), later_sizes)
-        rows, counts = np.empty((2, int(starts[-1])), np.int32)
-        rows[mine], rows[theirs] = self.rows, later.rows
-        counts[mine], counts[theirs] = self.counts, later.counts
-        return Postings(starts, rows, counts)
-
-
-NO_POSTINGS = Postings(np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
-
-
-def postings(lexemes: NDArray[np.int32], rows: NDArray[np.int32], lexicon_size: int) -> Postings:
-    """Postings of a stream of lexemes and the row that each of them stands in."""
-    if not len(lexemes):
-        return Postings(np.zeros(max(lexicon_size, 1) + 1, np.int64), NO_POSTINGS.rows, NO_POSTINGS.counts)
-    span = np.int64(rows.max()) + 1
-    pairs = np.sort(lexemes * span + rows)
-    firsts = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1])))
-    counts = np.diff(np.append(firsts, len(pairs))).astype(np.int32)
-    owners, own_rows = np.divmod(pairs[firsts], span)
-    starts = np.searchsorted(owners, np.arange(lexicon_size + 1))
-    return Postings(starts.astype(np.int64), own_rows.astype(np.int32), counts)
-
-
 FUZZY_LENGTH = 4
-"""Shorter words have too few trigrams to be alike by accident of typing rather than of chance."""
+"""Shorter words have too few trigrams: similar ones are chance, not typos."""
 SIMILARITY = 0.3
-"""The least share of common trigrams; a transposition in a word of five letters leaves a third."""
+"""The minimum share of common trigrams; a transposition in a word of five letters leaves a third."""
 
 
 class Substrings:
-    """Words joined into one string, in which a part of a word is found by scanning."""
+    """All words joined into one string, which is scanned for a substring."""
 
     def __init__(self, words: Sequence[str], first: int) -> None:
         self._text = "\n".join(words)
@@ -180,7 +123,7 @@ class Substrings:
         self._ends = np.cumsum(lengths + 1)
 
     def find(self, part: str) -> Matches:
-        """The words that contain the part, each with how often it does, overlaps included."""
+        """The words that contain the substring, weighted by the number of occurrences, overlaps included."""
         places: list[int] = []
         place = self._text.find(part)
         while place >= 0:
@@ -192,7 +135,7 @@ class Substrings:
 
 
 class Trigrams:
-    """Words by their trigrams, padded with two blanks before and one after, as PostgreSQL's pg_trgm does."""
+    """Words by trigram, padded with two blanks before and one after, as in PostgreSQL's pg_trgm."""
 
     def __init__(self, words: Sequence[str], first: int) -> None:
         long = [number for number, word in enumerate(words) if len(word) >= FUZZY_LENGTH]
@@ -204,7 +147,7 @@ class Trigrams:
         self._owners = owners
 
     def find(self, word: str) -> Matches:
-        """The words at least `SIMILARITY` alike, by Jaccard similarity of their trigrams."""
+        """The words whose trigrams have a Jaccard similarity of at least `SIMILARITY`."""
         wanted = np.unique(_trigrams([word])[0])
         near = np.searchsorted(self._keys, wanted)
         known = near < len(self._keys)
@@ -219,7 +162,7 @@ class Trigrams:
 
 
 def _trigrams(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Every trigram of every word as a number, and whose it is."""
+    """Every trigram of every word as a number, and the position of the word."""
     padded = [f"  {word} " for word in words]
     letters = np.frombuffer("".join(padded).encode("utf-32-le"), np.uint32).astype(np.int64)
     owners = np.repeat(np.arange(len(padded)), [len(word) for word in padded])
@@ -229,7 +172,7 @@ def _trigrams(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _distinct(keys: NDArray[np.int64], owners: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Trigrams in order, each once per word."""
+    """Sorted trigrams, each once per word."""
     if not len(keys):
         return keys, owners
     names, ranks = np.unique(keys, return_inverse=True)

@@ -1,0 +1,65 @@
+"""Binary codes: the sign bits of vectors, which preselect candidates, and the signatures of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memorist.stores.index.columns import GrowingArray
+from memorist.text.signature import BITS, content_stems, signature, similarities
+
+Vectors = NDArray[np.float32]
+
+
+class BinaryCodes:
+    """The sign bits of each vector, 64 per integer, with one column per integer."""
+
+    def __init__(self, dim: int) -> None:
+        self._dim = dim
+        self._columns = [GrowingArray(np.uint64) for _ in range(-(-dim // 64))]
+
+    def extend(self, vectors: Vectors) -> None:
+        """Append the sign bits of vectors."""
+        for column, words in zip(self._columns, _packed(vectors).T, strict=True):
+            column.extend(words)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def agreement(self, probes: Vectors, count: int) -> NDArray[np.int32]:
+        """The number of dimensions in which each of the first vectors has the sign of its nearest probe."""
+        first, *others = _packed(probes)
+        fewest = self._differing(first, count)
+        for probe in others:
+            np.minimum(fewest, self._differing(probe, count), out=fewest)
+        return self._dim - fewest.astype(np.int32)
+
+    def _differing(self, probe: NDArray[np.uint64], count: int) -> NDArray[np.uint16]:
+        differing = np.zeros(count, np.uint16)
+        for column, word in zip(self._columns, probe, strict=True):
+            differing += np.bitwise_count(column.head(count) ^ word)
+        return differing
+
+
+def _packed(vectors: Vectors) -> NDArray[np.uint64]:
+    octets = np.packbits(vectors > 0, axis=1)
+    return np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))).view(np.uint64)
+
+
+class Signatures:
+    """One word signature per row, made from its analysed text."""
+
+    def __init__(self) -> None:
+        self._packed = GrowingArray(np.uint8, BITS // 8)
+        self._lock = Lock()
+
+    def similarity(self, words: Sequence[str], texts: Sequence[str | None], count: int) -> NDArray[np.float32]:
+        """The share of equal bits with the signature of each of the first `count` rows."""
+        with self._lock:
+            made = [signature(content_stems((text or "").split(" ")[1:])) for text in texts[len(self._packed) : count]]
+            if made:
+                self._packed.extend(np.frombuffer(b"".join(made), np.uint8).reshape(len(made), -1))
+        return similarities(signature(content_stems(words)), self._packed.head(count))

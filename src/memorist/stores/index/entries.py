@@ -1,0 +1,115 @@
+"""Index entries: a memory as the index sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memorist.model import Link, Memory
+from memorist.text.words import analyse
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+class IndexEntry(NamedTuple):
+    """A memory as the index needs it; times are microseconds since the epoch, UTC."""
+
+    id: str
+    kind: str
+    scope: str
+    tier: str
+    topic: str | None
+    classification: int
+    valid_from: int
+    ingested_at: int
+    valid_to: int | None
+    expired_at: int | None
+    expires_at: int | None
+    retracted_at: int | None
+    words: str
+    original: str | None
+    vectors: Mapping[str, NDArray[np.float16]]
+    mentions: tuple[tuple[int, int], ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Pairs of entities that the memory relates, by id."""
+
+
+def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequence[Link] = ()) -> IndexEntry:
+    """The index entry of a memory, its vectors by view name, and its links to entities."""
+    times = memory.times
+    relation = () if memory.fact is None else (memory.fact.relation,)
+    return IndexEntry(
+        id=memory.id,
+        kind=memory.kind.value,
+        scope=memory.scope,
+        tier=memory.tier.value,
+        topic=memory.topic,
+        classification=memory.worth.classification,
+        valid_from=micros(times.valid_from),
+        ingested_at=micros(times.ingested_at),
+        valid_to=_micros_or_none(times.valid_to),
+        expired_at=_micros_or_none(times.expired_at),
+        expires_at=_micros_or_none(times.expires_at),
+        retracted_at=_micros_or_none(times.retracted_at),
+        words=analyse(memory.text, *memory.keywords, *relation),
+        original=None if memory.original is None else analyse(memory.original),
+        vectors={view: half_precision(vector) for view, vector in vectors.items()},
+        mentions=tuple((micros(one.start), micros(one.end)) for one in memory.mentions),
+        pairs=related_pairs((link.relation, link.target) for link in links),
+    )
+
+
+def related_pairs(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The pairs of entities that a memory's links relate.
+
+    The first entity (the subject, or else the first one mentioned) is paired with the object and with every other
+    mentioned entity.
+    """
+    found: dict[str, list[str]] = {"subject": [], "object": [], "mentions": []}
+    for relation, entity in links:
+        if relation in found:
+            found[relation].append(entity)
+    ends = [*found["subject"], *found["object"], *sorted(found["mentions"])]
+    others = dict.fromkeys(entity for entity in ends[1:] if entity != ends[0])
+    return tuple((ends[0], other) for other in others)
+
+
+HALF_PRECISION = 2**-11
+"""The largest relative error of rounding to float16, and thus of the length of a rounded vector."""
+
+
+def half_precision(vector: NDArray[Any]) -> NDArray[np.float16]:
+    """A vector normalized to length 1, as float16; one without a direction (zero, NaN) is only rounded.
+
+    Idempotent: a vector that was rounded before keeps every bit, so vectors can be moved between stores.
+    """
+    wide = np.asarray(vector, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        length = float(np.linalg.norm(wide))
+        half = wide.astype(np.float16)
+        if abs(length - 1) <= HALF_PRECISION and np.array_equal(half, wide):
+            return half
+        if np.isfinite(length) and length > 0:
+            wide = wide / length
+        return wide.astype(np.float16)
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds from the epoch to a moment; a naive datetime means UTC."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - EPOCH) // MICROSECOND
+
+
+def moment(micros: int) -> datetime:
+    """The UTC moment at a number of microseconds after the epoch; the inverse of `micros`."""
+    return EPOCH + micros * MICROSECOND
+
+
+def _micros_or_none(moment: datetime | None) -> int | None:
+    return None if moment is None else micros(moment)

@@ -1,0 +1,103 @@
+"""The tables next to the memories: usage, showings, the noise bank, jobs and the journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from memorist.model import Usage
+from memorist.ports import Batch, Entry
+from memorist.stores.index import micros
+from memorist.stores.rows import read_usage, usage_row
+from memorist.stores.sql.database import Database
+from memorist.stores.sql.reads import encodable
+from memorist.stores.sql.statements import WriteStatements
+
+SHOWN_KEPT = timedelta(days=30)
+"""How long the showings of a session are kept."""
+
+
+def put_usages(db: Database, sql: WriteStatements, usages: Mapping[str, Usage | None]) -> None:
+    """Replace the usages of memories."""
+    if usages:
+        db.execute(sql.drop_usages, {"ids": list(usages)})
+        db.execute_many(sql.insert_usage, [usage_row(id, usage) for id, usage in usages.items()])
+
+
+def count(db: Database, sql: WriteStatements, batch: Batch) -> None:
+    """Set the usages of a batch and add its rewards, for memories that exist."""
+    ids = [*batch.usage, *batch.rewards]
+    _recount(db, sql, ids, lambda id, usage: batch.usage.get(id, usage).rewarded(batch.rewards.get(id, ())))
+
+
+def touch(db: Database, sql: WriteStatements, ids: Iterable[str], at: datetime) -> None:
+    """Count a recall of each memory that exists."""
+    _recount(db, sql, ids, lambda _, usage: usage.recalled(at))
+
+
+def _recount(db: Database, sql: WriteStatements, ids: Iterable[str], changed: Callable[[str, Usage], Usage]) -> None:
+    asked = encodable(ids)
+    if asked:
+        known = list(db.execute(sql.usages, {"ids": asked}))
+        put_usages(db, sql, {id: changed(id, read_usage(usage) or Usage()) for id, *usage in known})
+
+
+def put_jobs(db: Database, sql: WriteStatements, batch: Batch) -> None:
+    """Add or replace the jobs of a batch, and remove the finished ones."""
+    added = {(job.task, job.subject): job for job in batch.jobs}
+    finished = set(batch.done)
+    db.execute_many(sql.drop_job, [{"task": task, "subject": subject} for task, subject in (*added, *batch.done)])
+    rows = [
+        {"task": job.task, "subject": job.subject, "due": micros(job.due), "attempts": job.attempts, "error": job.error}
+        for key, job in added.items()
+        if key not in finished
+    ]
+    db.execute_many(sql.insert_job, rows)
+
+
+def note(db: Database, sql: WriteStatements, entry: Entry, draw: Callable[[], int]) -> None:
+    """Write a journal entry; one with the same id keeps its row."""
+    known = db.first(sql.entry_row, {"id": entry.id})
+    if known is not None:
+        _drop_entries(db, sql, [known[0]])
+    row = draw() if known is None else known[0]
+    data = json.dumps(dict(entry.data), ensure_ascii=False)
+    values = {"row": row, "id": entry.id, "at": micros(entry.at), "verb": entry.verb, "data": data}
+    db.execute(sql.insert_entry, values)
+    subjects = [{"row": row, "place": place, "subject": subject} for place, subject in enumerate(entry.subjects)]
+    db.execute_many(sql.insert_entry_subject, subjects)
+
+
+def forget_entries(db: Database, sql: WriteStatements, subjects: list[str]) -> None:
+    """Remove the journal entries about any of these memories."""
+    _drop_entries(db, sql, [row for (row,) in db.execute(sql.entries_about, {"ids": subjects})])
+
+
+def _drop_entries(db: Database, sql: WriteStatements, rows: list[int]) -> None:
+    if rows:
+        for statement in sql.drop_entries:
+            db.execute(statement, {"rows": rows})
+
+
+def show(db: Database, sql: WriteStatements, session: str, ids: Iterable[str], at: datetime) -> None:
+    """Note that a session was shown memories, and forget old showings."""
+    asked = list(dict.fromkeys(ids))
+    db.execute(sql.drop_shown, {"session": session, "ids": asked, "old": micros(at - SHOWN_KEPT)})
+    db.execute_many(sql.insert_shown, [{"session": session, "id": id, "at": micros(at)} for id in asked])
+
+
+def learn_noise(
+    db: Database,
+    sql: WriteStatements,
+    known: Mapping[str, int],
+    texts: Sequence[str],
+    keep: int,
+    draw: Callable[[], int],
+) -> None:
+    """Add texts to the noise bank, whose known texts are given with their rows, and drop the oldest."""
+    every = [*known, *(text for text in dict.fromkeys(texts) if text not in known)]
+    kept = every[-keep:] if keep else []
+    dropped = known.keys() - set(kept)
+    db.execute(sql.drop_noise, {"rows": [known[text] for text in dropped]})
+    db.execute_many(sql.insert_noise, [{"row": draw(), "text": text} for text in kept if text not in known])

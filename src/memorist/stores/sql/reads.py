@@ -1,0 +1,275 @@
+"""Reading: a space through one connection, from outside or within a write."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memorist.errors import StoreError
+from memorist.model import Entity, Filter, Link, Memory, Noise, Showing
+from memorist.ports import Embedded, Entry, Job, Kept, Page, Record, StoreStats, Vectors
+from memorist.stores.index import IndexEntry, micros, moment
+from memorist.stores.index_sync import Counters, entries_of
+from memorist.stores.rows import Row, Stored, read_memory
+from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
+from memorist.stores.sql.database import Database, Values
+from memorist.stores.sql.statements import Dialect
+from memorist.text.words import beginning, fold
+
+PAGE = 500
+ALL = 2**63 - 1
+"""A limit that admits every row."""
+
+
+class Generation(NamedTuple):
+    """An embedding generation."""
+
+    id: int
+    name: str
+    dim: int
+
+    @property
+    def adopted(self) -> Adopted:
+        """Its name and dimension."""
+        return self.name, self.dim
+
+
+class Reads:
+    """Answers the questions of the port `Reader`, and those of the index and the export."""
+
+    def __init__(self, db: Database, dialect: Dialect) -> None:
+        self._db = db
+        self._dialect = dialect
+        self._sql = dialect.read
+
+    def counters(self) -> Counters:
+        """The content counters of the space."""
+        row = self._db.first(self._sql.counters)
+        if row is None:
+            raise StoreError("the space has no counters", remedy="Restore the store from a backup.")
+        return Counters(*row)
+
+    def generation(self) -> Generation | None:
+        """The searched embedding generation, None before the first."""
+        row = self._db.first(self._sql.active_generation)
+        return None if row is None else Generation(*row)
+
+    def generation_named(self, name: str) -> Generation | None:
+        """A searched or prepared generation."""
+        row = self._db.first(self._sql.named_generation, {"name": name})
+        return None if row is None else Generation(*row)
+
+    def embedding(self) -> str | None:
+        """The name of the searched embedding generation."""
+        generation = self.generation()
+        return generation and generation.name
+
+    def fetch(self, ids: Iterable[str]) -> dict[str, Stored]:
+        """The memories with these ids and their rows, in the order of the ids."""
+        asked = encodable(ids)
+        found = {stored.memory.id: stored for stored in self._stored(self._sql.by_ids, {"ids": asked})} if asked else {}
+        return {id: found[id] for id in asked if id in found}
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, with their usage; unknown ids are left out."""
+        return {id: stored.memory for id, stored in self.fetch(ids).items()}
+
+    def history(self, id: str) -> list[Memory]:
+        """All versions of a memory, newest first."""
+        return self._memories(self._sql.history, {"id": id})
+
+    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+        """Every memory with one of these keys, in every scope and form, in the order written."""
+        return self._memories(self._sql.by_keys, {"keys": encodable(keys)})
+
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The memories of a session between two positions, ordered by position and then by the order of writing."""
+        return self._memories(self._sql.by_position, {"session": session, "first": first, "last": last})
+
+    def scan(self, where: Filter, limit: int, cursor: str | None) -> Page:
+        """A page of the memories that a filter admits, in the order written."""
+        after = position_of(cursor)
+        if limit == 0:
+            return Page((), cursor_after(after))
+        condition, values = self._dialect.condition(where)
+        found = self._scan(condition, {**values, "after": after, "limit": limit + 1})
+        more = cursor_after(found[limit - 1].row) if len(found) > limit else None
+        return Page(tuple(stored.memory for stored in found[:limit]), more)
+
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position and then by the order of writing."""
+        around = {id: list[str]() for id in encodable(ids)}
+        values = {"ids": list(around), "before": max(0, before), "after": max(0, after)}
+        for id, near in self._db.execute(self._sql.around, values):
+            around[id].append(near)
+        found = self.fetch(near for some in around.values() for near in some)
+        return {id: [found[near].memory for near in some] for id, some in around.items() if some}
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """All views of each memory that has vectors of the searched generation."""
+        generation, asked = self.generation(), encodable(ids)
+        if generation is None or not asked:
+            return {}
+        found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        for id, view, data in self._db.execute(self._sql.vectors, {"ids": asked, "generation": generation.id}):
+            found[id][view] = self._dialect.unpack(data).astype(np.float32)
+        return {id: Embedded(generation.name, views) for id, views in found.items()}
+
+    def embedded(self, ids: Sequence[str]) -> set[str]:
+        """Which of these memories have vectors of the searched generation."""
+        generation, asked = self.generation(), encodable(ids)
+        if generation is None:
+            return set()
+        rows = self._db.execute(self._sql.embedded, {"ids": asked, "generation": generation.id})
+        return {id for (id,) in rows}
+
+    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+        """Memories in every form without vectors of a prepared generation, in the order written."""
+        generation = prepared_generation(self.generation_named(embedding), embedding)
+        return self._memories(self._sql.lacking, {"generation": generation.id, "limit": limit})
+
+    def any_lacking(self, generation: Generation) -> bool:
+        """Whether any memory has no vectors of a generation."""
+        return self._db.first(self._sql.any_lacking, {"generation": generation.id}) is not None
+
+    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
+        """Pending jobs, earliest due first."""
+        return list(map(_job, self._db.execute(self._sql.jobs, {"task": task, "limit": limit})))
+
+    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
+        """Journal entries, newest first; optionally of one verb, or about one memory."""
+        rows = list(self._db.execute(self._sql.journal, {"verb": verb, "subject": subject, "limit": limit}))
+        subjects: defaultdict[int, list[str]] = defaultdict(list)
+        for entry, about in self._db.execute(self._sql.journal_subjects, {"entries": [row[0] for row in rows]}):
+            subjects[entry].append(about)
+        return [
+            Entry(id, moment(at), of, tuple(subjects[number]), json.loads(data)) for number, id, at, of, data in rows
+        ]
+
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, with one of these relations or any, in a fixed order."""
+        values = {"ids": encodable(ids), "relations": list(relations) or None}
+        return [Link(*row) for row in self._db.execute(self._sql.links, values)]
+
+    def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Entities whose name or alias is one of these, ignoring case and accents, by id."""
+        return self._entities_by(self._sql.entities_named, map(fold, names))
+
+    def alike(self, names: Sequence[str]) -> list[Entity]:
+        """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
+        return self._entities_by(self._sql.entities_prefixed, map(beginning, names))
+
+    def entities_of(self, ids: Sequence[str]) -> dict[str, Entity]:
+        """Entities with their aliases, by id."""
+        values = {"ids": encodable(ids)}
+        aliases: defaultdict[str, list[str]] = defaultdict(list)
+        for id, alias in self._db.execute(self._sql.aliases, values):
+            aliases[id].append(alias)
+        rows = self._db.execute(self._sql.entities, values)
+        return {id: Entity(id, name, kind, tuple(aliases[id])) for id, name, kind in rows}
+
+    def shown(self, session: str, since: datetime) -> set[str]:
+        """The memories that a session was shown since a moment."""
+        rows = self._db.execute(self._sql.shown, {"session": session, "since": micros(since)})
+        return {id for (id,) in rows}
+
+    def noise(self) -> list[str]:
+        """The texts of the noise bank, oldest first."""
+        return list(self.noise_rows())
+
+    def noise_rows(self) -> dict[str, int]:
+        """The texts of the noise bank with their rows, oldest first."""
+        return {text: row for row, text in self._db.execute(self._sql.noise)}
+
+    def stats(self, space: str, size: int) -> StoreStats:
+        """The size of the space; kinds and scopes count current memories."""
+        generation = self.generation()
+        ((memories, versions, links, entities),) = self._db.execute(self._sql.counts)
+        return StoreStats(
+            space=space,
+            memories=memories,
+            versions=versions,
+            links=links,
+            entities=entities,
+            bytes=size,
+            generation=self.counters().seq,
+            embedding=generation and generation.name,
+            kinds=dict(self._db.execute(self._sql.kinds)),
+            scopes=dict(self._db.execute(self._sql.scopes)),
+            dimension=generation and generation.dim,
+        )
+
+    def value(self, sql: str) -> Any:
+        """The answer to a question that only one database has."""
+        return self._db.value(sql)
+
+    def changed(self, seen: int) -> Iterator[IndexEntry]:
+        """The memories written after a `seq`, in the order of writing."""
+        generation = self.generation()
+        links = self._db.execute(self._sql.changed_links, {"seen": seen, "relations": list(ENTITY_RELATIONS)})
+        rows = self._db.execute(self._sql.changed, {"seen": seen, "generation": generation and generation.id})
+        unpack = self._dialect.unpack
+        return entries_of(((*row, None if data is None else unpack(data)) for *row, data in rows), links)
+
+    def deleted(self, seen: int) -> Iterator[str]:
+        """The ids erased after a `seq`."""
+        return (id for (id,) in self._db.execute(self._sql.deleted, {"seen": seen}))
+
+    def records(self) -> Iterator[Record]:
+        """Every record; the caller holds a snapshot."""
+        last = 0
+        while page := self._scan("TRUE", {"after": last, "limit": PAGE}):
+            yield from self._kept([stored.memory for stored in page])
+            last = page[-1].row
+        yield from self.entities_of([id for (id,) in self._db.execute(self._sql.entity_ids)]).values()
+        yield from (Link(*row) for row in self._db.execute(self._sql.all_links))
+        yield from map(_job, self._db.execute(self._sql.jobs_about_no_memory))
+        yield from reversed(self.journal(limit=ALL))
+        for session, id, at in self._db.execute(self._sql.all_shown):
+            yield Showing(session, id, moment(at))
+        yield from map(Noise, self.noise())
+
+    def _kept(self, memories: list[Memory]) -> Iterator[Kept]:
+        ids = [memory.id for memory in memories]
+        vectors = self.vectors(ids)
+        jobs: defaultdict[str, list[Job]] = defaultdict(list)
+        for job in map(_job, self._db.execute(self._sql.jobs_about, {"ids": ids})):
+            jobs[job.subject].append(job)
+        for memory in memories:
+            yield Kept(memory, vectors.get(memory.id, {}), tuple(jobs[memory.id]))
+
+    def _entities_by(self, sql: str, names: Iterable[str]) -> list[Entity]:
+        rows = self._db.execute(sql, {"names": encodable(names)})
+        return list(self.entities_of([id for (id,) in rows]).values())
+
+    def _scan(self, condition: str, values: Values) -> list[Stored]:
+        return self._stored(self._sql.scan.format(condition=condition), values)
+
+    def _stored(self, sql: str, values: Values) -> list[Stored]:
+        return [read_memory(row) for row in self._db.execute(sql, values)]
+
+    def _memories(self, sql: str, values: Values) -> list[Memory]:
+        return [stored.memory for stored in self._stored(sql, values)]
+
+
+def encodable(texts: Iterable[str]) -> list[str]:
+    """The distinct texts that can be stored at all; no row has a text with lone surrogates."""
+    return [text for text in dict.fromkeys(texts) if text.isascii() or _encodes(text)]
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _job(row: Row) -> Job:
+    task, subject, due, attempts, error = row
+    return Job(task, subject, moment(due), attempts, error)

@@ -1,0 +1,204 @@
+"""The store over a relational database: the rows are the truth, and searching happens in memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from memorist.model import Entity, Filter, Link, Memory
+from memorist.ports import Batch, Entry, Job, Page, Plan, Record, StoreStats, Vectors
+from memorist.stores.encoding import Pack, encode, pack_all
+from memorist.stores.index import IndexView
+from memorist.stores.index_sync import IndexCache
+from memorist.stores.rules import check_adoption, check_limit
+from memorist.stores.sql import bookkeeping, generations
+from memorist.stores.sql.reads import Reads
+from memorist.stores.sql.writes import Write
+
+T = TypeVar("T")
+P = TypeVar("P")
+TOUCH_PATIENCE = 0.25
+"""Seconds that bookkeeping may wait for the lock: an answer is worth more than its count."""
+
+
+class SqlStore(ABC, Generic[P]):
+    """A store of which a subclass opens connections, and P is the database's type for vectors."""
+
+    def __init__(self, space: str, pack: Pack[P]) -> None:
+        self._space = space
+        self._pack = pack
+        self._cache = IndexCache(lambda: self._read(Reads.counters), self._snapshot)
+
+    @abstractmethod
+    def _read(self, question: Callable[[Reads], T]) -> T:
+        """Answer a question; each statement sees the newest commit."""
+
+    @abstractmethod
+    def _read_still(self, question: Callable[[Reads], T]) -> T:
+        """Answer a question; all statements see one state."""
+
+    @abstractmethod
+    def _snapshot(self) -> AbstractContextManager[Reads]:
+        """One state of the space, for as long as the context lasts."""
+
+    @abstractmethod
+    def _write(self, change: Callable[[Write[P]], T], *, wait: float | None = None) -> T:
+        """Make a change in a transaction; `wait` is how many seconds it may wait for the lock."""
+
+    @abstractmethod
+    def _size(self, reads: Reads) -> int:
+        """The size of the space in bytes."""
+
+    @abstractmethod
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """Remove every byte of erased data from the files."""
+
+    @abstractmethod
+    def backup(self, path: Path) -> None:
+        """Copy the store as of one moment to a new file."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release files and connections; safe to call twice."""
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        return self._space
+
+    @property
+    def embedding(self) -> str | None:
+        """The embedding generation of the store's vectors, None before the first."""
+        return self._read(Reads.embedding)
+
+    def adopt(self, embedding: str, dim: int) -> None:
+        """Declare the embedding generation of vectors to come; refused when the store has another."""
+        known = self._read(Reads.generation)
+        check_adoption(known and known.adopted, embedding, dim)
+        if known is None:
+            self._write(lambda write: generations.adopt(write, embedding, dim))
+
+    def prepare(self, embedding: str, dim: int) -> None:
+        """Make room for vectors of another embedding generation, next to the searched ones."""
+        self._write(lambda write: generations.prepare(write, embedding, dim))
+
+    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+        """Memories in every form without vectors of a prepared generation, in the order written."""
+        return self._read_still(lambda reads: reads.lacking(embedding, limit))
+
+    def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors of a prepared generation for those memories whose text is unchanged."""
+        packed = pack_all(vectors, self._pack)
+        self._write(lambda write: generations.add_vectors(write, embedding, memories, vectors, packed))
+
+    def switch(self, embedding: str) -> bool:
+        """Search a prepared generation from now on and drop every other; False while any memory lacks it."""
+        return self._write(lambda write: generations.switch(write, embedding))
+
+    def put(self, batch: Batch) -> list[Memory]:
+        """Write a batch atomically and return its memories as the store now has them."""
+        encoded = encode(batch, self._pack)
+        return self._write(lambda write: write.batch(encoded))
+
+    def update(self, plan: Plan, draft: Batch | None = None) -> list[Memory]:
+        """`put` the batch that a plan makes, with no other write in between; the draft is encoded before the lock."""
+        encoded = None if draft is None else encode(draft, self._pack)
+        return self._write(lambda write: write.batch(encode(plan(write.reads), self._pack, encoded)))
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
+        return self._write(lambda write: write.erase(ids))
+
+    def embedded(self, ids: Sequence[str]) -> set[str]:
+        """Which of these memories have vectors of the store's embedding generation."""
+        return self._read(lambda reads: reads.embedded(ids))
+
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, with their usage; unknown ids are left out."""
+        return self._read(lambda reads: reads.get(ids))
+
+    def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
+        """Memories that a filter admits, in the order written."""
+        check_limit(limit)
+        return self._read(lambda reads: reads.scan(where, limit, cursor))
+
+    def history(self, id: str) -> list[Memory]:
+        """All versions of a memory, newest first."""
+        return self._read(lambda reads: reads.history(id))
+
+    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+        """Every memory with one of these keys, in every scope and form, in the order written."""
+        return self._read(lambda reads: reads.keyed(keys))
+
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The memories of a session between two positions, ordered by position and then by the order of writing."""
+        return self._read(lambda reads: reads.turns(session, first, last))
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """All views of each memory that has vectors."""
+        return self._read_still(lambda reads: reads.vectors(ids))
+
+    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
+        """Pending jobs, earliest due first."""
+        return self._read(lambda reads: reads.jobs(task, limit))
+
+    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
+        """Journal entries, newest first; optionally of one verb, or about one memory."""
+        return self._read_still(lambda reads: reads.journal(verb, subject, limit))
+
+    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
+        """The memories around each of these in its session, by position, itself included."""
+        return self._read_still(lambda reads: reads.neighbours(ids, before, after))
+
+    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
+        """Links that start or end at any of these ids, with one of these relations (any relation if none is given)."""
+        return self._read(lambda reads: reads.links(ids, *relations))
+
+    def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Entities whose name or alias is one of these, ignoring case."""
+        return self._read_still(lambda reads: reads.entities(names))
+
+    def alike(self, names: Sequence[str]) -> list[Entity]:
+        """Entities with a name or alias that shares a three-letter prefix with one of these."""
+        return self._read_still(lambda reads: reads.alike(names))
+
+    def touch(self, ids: Sequence[str], at: datetime) -> None:
+        """Count a recall of each memory; does not wait long for the lock."""
+        self._write(lambda write: bookkeeping.touch(write.db, write.sql, ids, at), wait=TOUCH_PATIENCE)
+
+    def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
+        """Remember that a session was shown these memories; does not wait long for the lock."""
+        self._write(lambda write: bookkeeping.show(write.db, write.sql, session, ids, at), wait=TOUCH_PATIENCE)
+
+    def shown(self, session: str, since: datetime) -> set[str]:
+        """The memories that a session was shown since a moment."""
+        return self._read(lambda reads: reads.shown(session, since))
+
+    def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
+        """Add meaningless texts to the noise bank, which keeps the newest `keep`."""
+        self._write(lambda write: write.learn_noise(texts, keep))
+
+    def noise(self) -> list[str]:
+        """The texts of the noise bank, oldest first."""
+        return self._read(Reads.noise)
+
+    def view(self) -> IndexView:
+        """The newest state, including what other processes have committed."""
+        return self._cache.view()
+
+    def stats(self) -> StoreStats:
+        """The size of the store."""
+        return self._read_still(self._stats)
+
+    def records(self) -> Generator[StoreStats | Record]:
+        """The statistics, then every record as of one moment."""
+        with self._snapshot() as reads:
+            yield self._stats(reads)
+            yield from reads.records()
+
+    def _stats(self, reads: Reads) -> StoreStats:
+        return reads.stats(self._space, self._size(reads))

@@ -1,0 +1,272 @@
+"""Writing: one write inside its transaction, with no other writer in the space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from memorist.model import Entity, Link, Memory, Usage
+from memorist.stores.encoding import Archived, EncodedBatch, EncodedMemory, Inserted, plan_put
+from memorist.stores.index import micros
+from memorist.stores.rows import Row, Stored
+from memorist.stores.rules import TEXT_RELATIONS, changed_entities, check_vectors
+from memorist.stores.sql import bookkeeping
+from memorist.stores.sql.database import Database
+from memorist.stores.sql.reads import Generation, Reads, encodable
+from memorist.stores.sql.statements import Dialect
+from memorist.text.words import fold
+
+P = TypeVar("P")
+DELETIONS_KEPT = 10_000
+"""With more deletions than this, the log of deletions is emptied and every cache is loaded again."""
+
+
+class Write(Generic[P]):
+    """One write inside its transaction; all its changes are stamped with one number.
+
+    It starts by locking the space, so there is one writer per space at a time. Numbers are drawn in memory and
+    written back at the end.
+    """
+
+    def __init__(self, db: Database, dialect: Dialect) -> None:
+        self.db = db
+        self.sql = dialect.write
+        self.reads = Reads(db, dialect)
+        row = db.first(self.sql.lock)
+        assert row is not None, "every open space has its row of counters"
+        self._found: tuple[int, int, int] = (row[0], row[1], row[2])
+        self._seq, self._epoch, self._last = self._found
+        self.has_erased = False
+
+    def finish(self) -> None:
+        """Write the numbers back."""
+        if (self._seq, self._epoch, self._last) != self._found:
+            self.db.execute(self.sql.raise_counters, {"seq": self._seq, "epoch": self._epoch, "last": self._last})
+
+    @property
+    def seq(self) -> int:
+        """The number of this write, drawn when the first change needs it."""
+        self._seq = self._found[0] + 1
+        return self._seq
+
+    def draw(self) -> int:
+        """The next row number."""
+        self._last += 1
+        return self._last
+
+    def invalidate_caches(self) -> None:
+        """Make every cache load the space again."""
+        self._seq, self._epoch = self.seq, self._found[1] + 1
+
+    def batch(self, encoded: EncodedBatch[P]) -> list[Memory]:
+        """Write a batch; returns its put memories as they are now."""
+        batch, generation = encoded.batch, self.reads.generation()
+        check_vectors(batch, generation and generation.adopted)
+        if batch.erased:
+            self.erase(batch.erased)
+            self.erase_entities(batch.erased)
+        if encoded.revised:
+            self.revise(encoded.revised, generation)
+        answers = self.put(encoded.put, generation) if encoded.put else []
+        self.unlink(batch.unlinked)
+        self.link(batch.links)
+        if batch.entities:
+            self.put_entities(changed_entities(self.reads.entities_of([entity.id for entity in batch.entities]), batch))
+        bookkeeping.count(self.db, self.sql, batch)
+        bookkeeping.put_jobs(self.db, self.sql, batch)
+        for entry in batch.journal:
+            bookkeeping.note(self.db, self.sql, entry, self.draw)
+        return answers
+
+    def revise(self, items: Sequence[EncodedMemory[P]], generation: Generation | None) -> None:
+        """Keep memories as given, replacing those of the same ids; a changed text drops the vectors."""
+        given = {item.memory.id: item for item in items}
+        known = self.reads.fetch(given)
+        rows = {id: known[id].row if id in known else self.draw() for id in given}
+        for id, item in given.items():
+            sql = self.sql.update_memory if id in known else self.sql.insert_memory
+            self.db.execute(sql, {**item.columns, "row": rows[id], "seq": self.seq})
+        self._put_usages({id: item.memory for id, item in given.items() if id not in known})
+        self._drop_vectors([old.row for id, old in known.items() if _loses_vectors(old, given[id])])
+        if generation is not None:
+            self.add_vectors({rows[id]: item.vectors for id, item in given.items() if item.vectors}, generation)
+
+    def put(self, items: Sequence[EncodedMemory[P]], generation: Generation | None) -> list[Memory]:
+        """Insert new memories, archive those with another text, and keep those with the same text."""
+        before = self._last
+        plan = plan_put(items, self.reads.fetch(item.memory.id for item in items), before)
+        self._last += len(plan.inserted)
+        self._archive([one for one in plan.archived if one.row <= before])
+        self._insert(plan.inserted, {one.row: one for one in plan.archived})
+        first = {one.memory.id: one.memory for one in plan.inserted if one.first}
+        self._put_usages({**{one.past.id: one.past for one in plan.archived}, **first})
+        if generation is not None:
+            vectors = {plan.rows[one.memory.id]: one.vectors for one in items if one.vectors}
+            self._add_missing(vectors, generation, before)
+        return plan.answers
+
+    def learn_noise(self, texts: Sequence[str], keep: int) -> None:
+        """Add texts to the noise bank and drop the oldest."""
+        bookkeeping.learn_noise(self.db, self.sql, self.reads.noise_rows(), texts, keep, self.draw)
+
+    def _put_usages(self, memories: Mapping[str, Memory]) -> None:
+        usages = {id: memory.usage for id, memory in memories.items() if memory.usage != Usage()}
+        bookkeeping.put_usages(self.db, self.sql, usages)
+
+    def _archive(self, archived: Sequence[Archived]) -> None:
+        """Turn rows into history in place, so that they keep their vectors."""
+        if not archived:
+            return
+        self._make_way([one.past.id for one in archived])
+        rows = [{"row": one.row, "seq": self.seq, **_history_columns(one.past)} for one in archived]
+        self.db.execute_many(self.sql.archive_memory, rows)
+        moves = [{"past": one.past.id, "id": one.id, "relations": list(TEXT_RELATIONS)} for one in archived]
+        self.db.execute_many(self.sql.move_links, moves)
+
+    def _make_way(self, ids: list[str]) -> None:
+        """Drop rows whose ids are needed for versions, as when history was imported."""
+        rows = [stored.row for stored in self.reads.fetch(ids).values()]
+        if rows:
+            self._drop_vectors(rows)
+            self.db.execute(self.sql.drop_rows, {"rows": rows})
+
+    def _insert(self, inserted: Sequence[Inserted[P]], archived: Mapping[int, Archived]) -> None:
+        def columns(one: Inserted[P]) -> dict[str, Any]:
+            history = _history_columns(archived[one.row].past) if one.row in archived else {}
+            return {**one.item.columns, "version": one.memory.version, **history, "row": one.row, "seq": self.seq}
+
+        self.db.execute_many(self.sql.insert_memory, map(columns, inserted))
+
+    def link(self, links: Sequence[Link]) -> None:
+        """Add links; a known link gets the new weight. The memories they start from count as changed."""
+        if not links:
+            return
+        given = {(link.source, link.relation, link.target): link.weight for link in links}
+        sources = list({source for source, _, _ in given})
+        known = {
+            (source, relation, target): weight
+            for source, relation, target, weight in self.db.execute(self.sql.links_from, {"sources": sources})
+        }
+        changed = {key: weight for key, weight in given.items() if known.get(key) != weight}
+        rows = {key: _link_row(*key, weight) for key, weight in changed.items()}
+        self.db.execute_many(self.sql.update_link, [row for key, row in rows.items() if key in known])
+        self.db.execute_many(self.sql.insert_link, [row for key, row in rows.items() if key not in known])
+        self._stamp({source for source, _, _ in changed})
+
+    def unlink(self, links: Sequence[Link]) -> None:
+        """Remove links; the memories they started from count as changed."""
+        for link in links:
+            row = {"source": link.source, "relation": link.relation, "target": link.target}
+            if self.db.change(self.sql.delete_link, row):
+                self._stamp({link.source})
+
+    def put_entities(self, changed: Mapping[str, Entity]) -> None:
+        """Write new and changed entities with their names."""
+        if not changed:
+            return
+        self._drop_entities(list(changed))
+        rows = [{"id": one.id, "name": one.name, "kind": one.kind} for one in changed.values()]
+        self.db.execute_many(self.sql.insert_entity, rows)
+        aliases = [
+            {"entity": one.id, "place": place, "alias": name, "folded": fold(name)}
+            for one in changed.values()
+            for place, name in enumerate((one.name, *one.aliases))
+        ]
+        self.db.execute_many(self.sql.insert_alias, aliases)
+        _ = self.seq  # a new name counts as a change of content
+
+    def erase_entities(self, ids: Sequence[str]) -> None:
+        """Erase entities with their names; links to them stay."""
+        known = list(self.reads.entities_of(ids))
+        if known:
+            self.before_erasing(known)
+            self._drop_entities(known)
+            _ = self.seq  # an erased name counts as a change of content
+
+    def erase(self, ids: Iterable[str]) -> list[str]:
+        """Erase memories with their versions from every table; entities stay."""
+        found = list(self.db.execute(self.sql.with_versions, {"ids": encodable(ids)}))
+        gone = [id for _, id in found]
+        if gone:
+            self.before_erasing(gone)
+            self._drop_vectors([row for row, _ in found])
+            bookkeeping.forget_entries(self.db, self.sql, gone)
+            for statement in self.sql.erase:
+                self.db.execute(statement, {"ids": gone})
+            self.db.execute_many(self.sql.insert_deletion, [{"id": id, "seq": self.seq} for id in gone])
+            self._forget_old_deletions()
+        return gone
+
+    def before_erasing(self, ids: Sequence[str]) -> None:
+        """Called with the memories or entities that are about to be erased."""
+        self.has_erased = True
+
+    def stamp_rows(self, rows: Iterable[int]) -> None:
+        """Count rows as changed."""
+        self.db.execute(self.sql.stamp_rows, {"seq": self.seq, "rows": list(rows)})
+
+    def add_vectors(self, wanted: Mapping[int, Mapping[str, P]], generation: Generation) -> None:
+        """Insert vectors by row and view; there must be none yet."""
+        rows = [
+            {"row": row, "generation": generation.id, "view": view, "data": data}
+            for row, views in wanted.items()
+            for view, data in views.items()
+        ]
+        self.db.execute_many(self.sql.insert_vector, rows)
+
+    def _add_missing(self, wanted: Mapping[int, Mapping[str, P]], generation: Generation, before: int) -> None:
+        """Add the views that memories lack; rows that existed before then count as changed."""
+        old = [row for row in wanted if row <= before]
+        values = {"rows": old, "generation": generation.id}
+        known: set[Row] = set(self.db.execute(self.sql.views, values)) if old else set()
+        missing = {
+            row: {view: data for view, data in views.items() if (row, view) not in known}
+            for row, views in wanted.items()
+        }
+        self.add_vectors(missing, generation)
+        changed = [row for row in old if missing[row]]
+        if changed:
+            self.stamp_rows(changed)
+
+    def _drop_vectors(self, rows: list[int]) -> None:
+        if rows:
+            self.db.execute(self.sql.drop_vectors, {"rows": rows})
+
+    def _drop_entities(self, ids: list[str]) -> None:
+        for statement in self.sql.drop_entities:
+            self.db.execute(statement, {"ids": ids})
+
+    def _stamp(self, ids: Iterable[str]) -> None:
+        asked = list(ids)
+        if asked:
+            self.db.execute(self.sql.stamp_ids, {"seq": self.seq, "ids": asked})
+
+    def _forget_old_deletions(self) -> None:
+        if self.db.value(self.sql.count_deletions) > DELETIONS_KEPT:
+            self.db.execute(self.sql.clear_deletions)
+            self.invalidate_caches()
+
+
+def _loses_vectors(old: Stored, item: EncodedMemory[Any]) -> bool:
+    """Whether a revision replaces or outdates the old vectors."""
+    return bool(item.vectors) or old.memory.text != item.memory.text
+
+
+def _history_columns(past: Memory) -> dict[str, Any]:
+    """The columns in which a version differs from the memory that it was."""
+    return {
+        "id": past.id,
+        "version_of": past.version_of,
+        "superseded_by": past.superseded_by,
+        "valid_to": _micros_or_none(past.times.valid_to),
+        "expired_at": _micros_or_none(past.times.expired_at),
+    }
+
+
+def _link_row(source: str, relation: str, target: str, weight: float) -> dict[str, Any]:
+    return {"source": source, "relation": relation, "target": target, "weight": weight}
+
+
+def _micros_or_none(moment: datetime | None) -> int | None:
+    return None if moment is None else micros(moment)
