@@ -25,7 +25,7 @@ from typing import Any
 from memorist.model import Fact, Filter, Link, Memory, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch
-from memorist.remember.fact_updates import entry_called, reversal
+from memorist.remember.journal import entry_called, reversal
 from memorist.remember.record import record
 from memorist.remember.writer import Writer
 from memorist.stores.sqlite import SqliteStore

@@ -16,10 +16,9 @@ import pytest
 
 from memorist.engine.engine import Engine
 from memorist.errors import EmbeddingMismatch, InvalidInput, MissingService
-from memorist.model import Filter, Kind, Link
+from memorist.model import HIERARCHY, Filter, Kind, Link
 from memorist.models.embedding_text import generation_of
 from memorist.ports import Batch, Progress, Purpose, Store
-from memorist.remember.sessions.run import HIERARCHY
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder

@@ -13,10 +13,9 @@ import pytest
 
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput
-from memorist.model import Kind, Link, Memory, Origin, Tier, Times, Usage, Worth
+from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Origin, Tier, Times, Usage, Worth
 from memorist.ports import Batch, Store
 from memorist.ports.notices import Notice, Notices
-from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder

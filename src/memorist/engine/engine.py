@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +14,7 @@ from typing import Any, Self, Unpack, cast
 from memorist.asking import Askers
 from memorist.engine.upkeep import SCRUB, Upkeep
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Fact, Filter, Memory, Recall
+from memorist.model import Fact, Filter, Memory, Recall, RecallRequest, refuse_unknown
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
@@ -23,10 +24,10 @@ from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import Filters, RecallOptions, at_least, erasure_filter, listing_filter, recall_request
 from memorist.recall.stage import Env
+from memorist.remember.derived import COMMIT_TASK
 from memorist.remember.entities import Find, names
 from memorist.remember.fact_rows import FactFields, relation_claim
-from memorist.remember.forgetting import READ as FACTS
-from memorist.remember.forgetting import held_back
+from memorist.remember.forgetting import FACTS_TASK, dependents, erase, withheld_entries
 from memorist.remember.gates import Gates, Policy
 from memorist.remember.ingest import IngestReport
 from memorist.remember.ingest.keep import Ingest
@@ -34,8 +35,7 @@ from memorist.remember.jobs import Worker
 from memorist.remember.llm_facts import FactReader
 from memorist.remember.record import Fields, record
 from memorist.remember.sessions import IDLE, Session, Sessions
-from memorist.remember.sessions import TASK as SESSION
-from memorist.remember.writer import Writer
+from memorist.remember.writer import Writer, Written
 from memorist.upkeep.consolidate import Notebook
 
 BATCH = 256
@@ -73,27 +73,23 @@ class Engine(Upkeep):
         self._recipe = self._pipeline(recipe).name
         self._clock = clock or SystemClock()
         self._reader = FactReader(store, self._clock, self._askers)
-        gates = Gates(policy or Policy(), self._clock)
-        self._keeper = Writer(store, self._embedder, facts=facts, find=find, later=self._reader.later, gates=gates)
-        self._notebook = Notebook(store, notes, self._askers, self._embedder)
+        gates, jobs = Gates(policy or Policy(), self._clock), self._reader.follow_up_jobs
+        self._writer = Writer(store, self._embedder, facts=facts, find=find, follow_up_jobs=jobs, gates=gates)
+        self._notebook = Notebook(store, notes, self._askers, self._writer)
         self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
         self._notices = notices or Notices()
         self._background = background
         self._sessions = Sessions(
             store,
-            self._embedder,
+            self._writer,
             self._clock,
             askers=self._askers,
             notices=self._notices,
             idle=idle,
-            waiting=self._wake,
+            on_new_job=self._wake,
         )
-        self._worker = Worker(
-            store,
-            self._clock,
-            {SESSION: self._sessions.work, FACTS: self._read_facts, SCRUB: self._scrub},
-            self._notices,
-        )
+        tasks = {COMMIT_TASK: self._sessions.work, FACTS_TASK: self._read_facts, SCRUB: self._scrub}
+        self._worker = Worker(store, self._clock, tasks, self._notices)
         self._wake()
 
     def __enter__(self) -> Self:
@@ -132,9 +128,12 @@ class Engine(Upkeep):
         return kept
 
     def _keep(self, memories: builtins.list[Memory]) -> builtins.list[Memory]:
-        kept = self._keeper.keep(memories)
+        return self._written(memories).memories
+
+    def _written(self, memories: Sequence[Memory]) -> Written:
+        written = self._writer.keep(memories)
         self._wake()
-        return kept
+        return written
 
     def _record(self, given: str | Mapping[str, Any]) -> Memory:
         fields = {"text": given} if isinstance(given, str) else dict(given)
@@ -154,40 +153,40 @@ class Engine(Upkeep):
 
         One transaction a batch: run again after an interruption, it goes on from there.
         """
-        run = Ingest(self._keep, self._store, self._clock.now, progress)
+        run = Ingest(self._written, self._store, self._clock.now, progress)
         return run.run(what, session=session, format=format)
 
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
     ) -> Memory:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
-        return self._keeper.relate(*relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times))
+        refuse_unknown(times, FactFields, "relate")
+        return self._writer.relate(*relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times))
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else.
 
         A filter that is None chooses nothing: without any other, nothing is erased.
         """
+        refuse_unknown(filters, Filters, "forget")
         if (id is None) == all(value is None for value in filters.values()):
-            raise InvalidInput(
-                "forget was given neither or both of an id and filters", remedy="Give exactly one of them."
-            )
+            raise InvalidInput("forget needs either an id or filters", remedy="Pass exactly one of them.")
         if id is not None:
             ids = [id] if id in self._store.get([id]) else []
-            held = held_back(lambda memory: memory.id == id, self._store, id)
-            if not ids and not held:
+            withheld = withheld_entries(lambda memory: memory.id == id, self._store, id)
+            if not ids and not withheld:
                 raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         else:
             where = erasure_filter(filters)
             ids = [memory.id for memory in self._all(where)]
-            held = held_back(where.admits, self._store)
-        return self._erase(ids, held)
+            withheld = withheld_entries(where.admits, self._store)
+        return self._erase(ids, withheld)
 
-    def _erase(self, ids: Sequence[str], held: Sequence[Entry]) -> Receipt:
+    def _erase(self, ids: Sequence[str], withheld: Sequence[Entry]) -> Receipt:
         now = self._clock.now()
-        lines = self._notebook.forget(self._keeper.bound(ids), now)
-        gone = tuple(sorted({*lines, *self._keeper.erase(ids, held)}))
-        pending = bool(gone) and not self._overwritten(rewrite=bool(held))
+        lines = self._notebook.forget(dependents(ids, self._store).keys(), now)
+        gone = tuple(sorted({*lines, *erase(self._store, ids, withheld)}))
+        pending = bool(gone) and not self._overwritten(rewrite=bool(withheld))
         self._wake()
         return Receipt(gone, now, pending)
 
@@ -222,7 +221,7 @@ class Engine(Upkeep):
         return self._worker.jobs()
 
     def _read_facts(self, job: Job) -> None:
-        self._reader.work(job, self._keeper)
+        self._reader.work(job, self._writer)
 
     def _wake(self) -> None:
         if self._background:
@@ -233,7 +232,7 @@ class Engine(Upkeep):
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what matters for a question, with a context ready for a prompt."""
         pipeline = self._pipeline(options.get("recipe") or self._recipe)
-        found = pipeline.run(recall_request(query, options, self._clock.now()), self._env())
+        found = pipeline.run(self._request(query, options, "recall"), self._env())
         self._notices.tell(Notice("recall", found.now, (found.id,), {"items": len(found.items)}, texts=(query,)))
         return found
 
@@ -247,7 +246,13 @@ class Engine(Upkeep):
         if memory is None:
             raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         pipeline = self._pipeline(options.get("recipe") or self._recipe)
-        return why_not(pipeline, recall_request(query, options, self._clock.now()), self._env(), memory)
+        return why_not(pipeline, self._request(query, options, "why_not"), self._env(), memory)
+
+    def _request(self, query: str, options: RecallOptions, verb: str) -> RecallRequest:
+        refuse_unknown(options, RecallOptions, verb)
+        request = recall_request(query, options, self._clock.now())
+        session = request.session and self._writer.text(request.session)  # the store notes what a session was shown
+        return request if session == request.session else replace(request, session=session)
 
     def _env(self) -> Env:
         view = self._store.view()
@@ -292,6 +297,7 @@ class Engine(Upkeep):
 
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
         """Memories in the order they were written; pass `cursor` of a page to go on."""
+        refuse_unknown(filters, Filters, "list")
         return self._store.scan(listing_filter(filters, self._clock.now()), at_least("limit", limit, 1), cursor)
 
     def history(self, name: str) -> builtins.list[Memory]:

@@ -31,14 +31,15 @@ class Upkeep:
 
     _store: Store
     _embedder: StoreEmbedder | None
-    _keeper: Writer
+    _writer: Writer
     _notebook: Notebook
     _notices: Notices
     _clock: Clock
 
     def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
         """Say what a memory was worth: useful, wrong, outdated or hide. With the recall, its query is kept too."""
-        return feedback(self._store, id, verdict, self._clock.now(), None if recall is None else recall_seen(recall))
+        seen = None if recall is None else recall_seen(recall, self._writer.text)
+        return feedback(self._store, id, verdict, self._clock.now(), seen)
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's validity at a moment, by default now. It stays in its history; a second time is an error."""
@@ -78,7 +79,7 @@ class Upkeep:
 
     def undo(self, entry: str) -> Entry:
         """Undo a journal entry, or a whole tidying by the id of its run."""
-        return undo(self._store, entry, self._clock.now(), self._keeper.keep_back)
+        return undo(self._store, entry, self._clock.now(), self._writer.restore)
 
     def _overwritten(self, *, rewrite: bool) -> bool:
         """Overwrite erased bytes; returns False, and schedules a retry, if a reader is in the way."""
@@ -125,7 +126,8 @@ class Upkeep:
         """Read an export; memories that are known already stay as they are. Without its vectors, texts are embedded."""
         embedder = self._embedder
         able = embedder and embedder.makes
-        done = import_(self._store, path, able=able, vectors=not without_vectors, progress=progress)
+        admit = self._writer.admission()
+        done = import_(self._store, path, able=able, vectors=not without_vectors, admit=admit, progress=progress)
         if without_vectors and embedder is not None:
             reembed(self._store, embedder.making(self._store.embedding))
         return done

@@ -4,6 +4,10 @@ from memorist.model.filter import Filter
 from memorist.model.memory import (
     CITES,
     DENIES,
+    HIERARCHY,
+    MEMBERSHIP,
+    PROVENANCE,
+    SIBLING,
     STATES,
     Entity,
     Fact,
@@ -22,6 +26,8 @@ from memorist.model.memory import (
     isoformat,
     member,
     memory_id,
+    new_or_changed,
+    refuse_unknown,
     within,
 )
 from memorist.model.recall import (
@@ -48,6 +54,10 @@ from memorist.model.recall import (
 __all__ = [
     "CITES",
     "DENIES",
+    "HIERARCHY",
+    "MEMBERSHIP",
+    "PROVENANCE",
+    "SIBLING",
     "STATES",
     "Candidate",
     "Entity",
@@ -85,5 +95,7 @@ __all__ = [
     "isoformat",
     "member",
     "memory_id",
+    "new_or_changed",
+    "refuse_unknown",
     "within",
 ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
 
 from memorist.errors import InvalidInput
 
@@ -75,6 +76,23 @@ def fingerprint(*parts: object) -> str:
     """A stable 128-bit id of its parts, the same in every process and on every store."""
     text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
+    """Refuse keywords that a verb does not have; `known` is the TypedDict or dataclass that lists its keywords."""
+    from difflib import get_close_matches
+
+    names = _keywords(known)
+    for name in given:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=f"{hint}The keywords are {', '.join(names)}.")
+
+
+@cache
+def _keywords(known: type) -> tuple[str, ...]:
+    return tuple(get_type_hints(known))
 
 
 def within(name: str, value: float, low: float, high: float) -> None:
@@ -238,10 +256,23 @@ def memory_id(
     return fingerprint("text", scope, source, session, position, text, isoformat(at) if at else None)
 
 
+def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> list[Memory]:
+    """The memories that `known` lacks, or has with another text: a store has nothing to do for any other."""
+    return [one for one in memories if one.id not in known or known[one.id].text != one.text]
+
+
 STATES, DENIES = "states", "denies"
 """Relations of the links from a memory to the facts that it states, and to those it says hold no longer."""
 CITES = "cites"
 """The relation of the links from a note to the memories it was made of."""
+MEMBERSHIP = "membership"
+"""The relation of the links from a semantic memory to its tags."""
+HIERARCHY = "hierarchy"
+"""The relation of the links from a procedure to its intent, and from a step to its subgoal."""
+PROVENANCE = "provenance"
+"""The relation of the links from a lesson to the steps it was learnt from, and from a step to its session."""
+SIBLING = "sibling"
+"""The relation of the links from a subgoal to the next subgoal of its session."""
 
 
 @dataclass(frozen=True, slots=True)

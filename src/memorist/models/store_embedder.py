@@ -1,13 +1,13 @@
-"""An embedder bound to one store: right model, right generation, cached."""
+"""The embedder of one store: the model that made its vectors."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memorist.errors import EmbeddingMismatch, InvalidInput
-from memorist.model import Memory
+from memorist.model import Memory, new_or_changed
 from memorist.models.embedding_text import TEXT, following, generation_of, maker_of, preceding, readings
 from memorist.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
 
@@ -21,8 +21,8 @@ logger = logging.getLogger("memorist")
 class StoreEmbedder:
     """The embedder that made a store's vectors, or the given one for a store that has none.
 
-    Decided at each use, because another process may re-embed the store, and not before, because a remote model
-    must be asked for its dimension.
+    The choice is made at each use: another process may re-embed the store, and a remote model must be asked for
+    its dimension.
     """
 
     def __init__(self, given: Embedder, store: Store) -> None:
@@ -33,42 +33,43 @@ class StoreEmbedder:
 
     @property
     def given(self) -> Embedder:
-        """The embedder as it was given, whatever the store's vectors are of."""
+        """The embedder that was given, whichever one made the store's vectors."""
         return self._given
 
     def replace(self, given: Embedder) -> None:
-        """Give another; the one before still serves recalls that began with it."""
+        """Use another embedder; the old one still serves recalls that began with it."""
         if given is not self._given:
             self._former.append(self._given)
             self._given = given
 
     def making(self, generation: str | None) -> Embedder:
-        """The embedder that makes vectors of a generation: the given one, or a packaged one."""
+        """The embedder that makes vectors of a generation: the given one, or an installed one."""
         if generation is None or generation == generation_of(self._given):
             return self._given
         found = self._kept.get(generation) or self._other(generation)
         if found is None:
+            ours = generation_of(self._given)
             raise EmbeddingMismatch(
-                f"Space {self._store.space!r} has vectors of {generation!r}, not of {generation_of(self._given)!r}",
+                f"The vectors of space {self._store.space!r} were made by {generation!r}, not by {ours!r}",
                 remedy="Open it with that embedder or with embedder='none', or run `memorist reembed`.",
             )
         self._kept[generation] = found
         return found
 
     def makes(self, generation: str) -> bool:
-        """Whether vectors of a generation can be made."""
+        """Whether it can make vectors of a generation."""
         try:
             return generation_of(self.making(generation)) == generation
         except EmbeddingMismatch:
             return False
 
     def named(self, chosen: Embedder | str | None) -> Embedder:
-        """The embedder that a setting names; the given one for None."""
+        """The embedder for a setting; None means the given one."""
         from memorist.models.embedders import build
 
         found = build(chosen) if chosen is not None else self._given
         if found is None:
-            raise InvalidInput("Nothing can be embedded with 'none'", remedy="Name an embedder, such as 'local'.")
+            raise InvalidInput("The embedder 'none' makes no vectors", remedy="Choose an embedder, such as 'local'.")
         return found
 
     def _other(self, generation: str) -> Embedder | None:
@@ -82,7 +83,7 @@ class StoreEmbedder:
         return former
 
     def at(self, generation: str | None) -> Embedder:
-        """This embedder for as long as one view of the store is searched, whose vectors are of a generation."""
+        """This embedder fixed to the generation of one view's vectors, for the searches of that view."""
         return _Bound(self, generation)
 
     @property
@@ -100,12 +101,16 @@ class StoreEmbedder:
         return self.making(self._store.embedding).embed(texts, purpose=purpose, progress=progress)
 
     def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
-        """Vectors of the memories that need them, and of kept turns that come to stand after one, by id and view."""
+        """Vectors of the memories that need them, and of stored turns that now follow one of them, by id and view."""
         ids = [memory.id for memory in memories]
-        known, embedded = self._store.get(ids), self._store.embedded(ids)
-        new = [one for one in memories if one.id not in embedded or known[one.id].text != one.text]
+        embedded = self._store.embedded(ids)
+        known = {id: one for id, one in self._store.get(ids).items() if id in embedded}
+        new = new_or_changed(memories, known)
         read = [*new, *following(new, self._store)]
-        texts = readings(read, preceding(read, self._store, new))
+        return self.of_views(readings(read, preceding(read, self._store, new)))
+
+    def of_views(self, texts: Mapping[str, Mapping[str, str]]) -> dict[str, Vectors]:
+        """Vectors of several texts per memory, given and returned by id and view; one call of the embedder."""
         rows = self._made([text for views in texts.values() for text in views.values()])
         return {
             id: Embedded(rows[views[TEXT]].generation, {view: rows[text][TEXT] for view, text in views.items()})
@@ -113,7 +118,7 @@ class StoreEmbedder:
         }
 
     def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Vectors to be kept of texts, by text; a store re-embedded before they are written refuses them."""
+        """Vectors of texts, by text; a store that is re-embedded before they are written refuses them."""
         return dict(self._made(texts))
 
     def _made(self, texts: Sequence[str]) -> dict[str, Embedded]:
@@ -128,7 +133,7 @@ class StoreEmbedder:
 
 
 class _Bound:
-    """A store's embedder held to one generation, so that a recall never mixes two; decided when it is used."""
+    """A store's embedder fixed to one generation, so that a recall never mixes two."""
 
     def __init__(self, owner: StoreEmbedder, generation: str | None) -> None:
         self._owner = owner

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
-from typing import Any, TypedDict, cast, get_args, get_type_hints
+from typing import Any, TypedDict, cast, get_args
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Kind, RecallRequest, Situation, Tier, Verbosity, When, instant, member, within
+from memorist.model import (
+    Filter,
+    Kind,
+    RecallRequest,
+    Situation,
+    Tier,
+    Verbosity,
+    When,
+    instant,
+    member,
+    refuse_unknown,
+    within,
+)
 
 MOST = 10**9
 """The largest number of anything that can be asked for."""
@@ -47,7 +58,6 @@ class RecallOptions(Filters, total=False):
 
 def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallRequest:
     """The request that `recall(query, **options)` makes at a moment."""
-    _refuse_unknown(options, RecallOptions)
     if not isinstance(query, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
         raise InvalidInput(f"The query is a {type(query).__name__}", remedy="Give a string.")
     verbosity = options.get("verbosity", "summary")
@@ -95,7 +105,6 @@ def forget_filters(id: str | None, filters: Filters) -> Filters:
 
 def erasure_filter(options: Filters) -> Filter:
     """The memories that `forget` erases: everything the filters select, whatever its time or classification."""
-    _refuse_unknown(options, Filters)
     as_of, known_at = options.get("as_of"), options.get("known_at")
     return replace(
         _labels(options),
@@ -136,7 +145,7 @@ def _several(value: str | Iterable[str] | None) -> tuple[str, ...] | None:
 def _situation(given: Mapping[str, Any] | None) -> Situation | None:
     if given is None:
         return None
-    _refuse_unknown(given, Situation)
+    refuse_unknown(given, Situation, "situation")
     for name, most in (("hour", 23), ("weekday", 6)):
         if (value := given.get(name)) is not None:
             within(name, at_least(name, value, 0), 0, most)
@@ -146,17 +155,3 @@ def _situation(given: Mapping[str, Any] | None) -> Situation | None:
 def _classification(value: int) -> int:
     within("max_classification", at_least("max_classification", value, 0), 0, 3)
     return value
-
-
-def _refuse_unknown(given: Mapping[str, Any], known: type) -> None:
-    names = _names(known)
-    unknown = [name for name in given if name not in names]
-    if unknown:
-        raise InvalidInput(
-            f"There is no keyword {', '.join(map(repr, unknown))}", remedy=f"Choose from {', '.join(names)}."
-        )
-
-
-@cache
-def _names(known: type) -> tuple[str, ...]:
-    return tuple(get_type_hints(known))

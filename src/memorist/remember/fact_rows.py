@@ -126,6 +126,7 @@ def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | Non
         confidence=max(claim.confidence for claim in segment.claims),
         trust=max(claim.trust for claim in segment.claims),
         classification=max(claim.classification for claim in segment.claims),
+        flags=[flag for flag in newest.flags if all(flag in claim.flags for claim in segment.claims)],
         expires_at=None if None in expiries else max(filter(None, expiries)),
         metadata={CLAIMS: [claim_to_data(claim) for claim in segment.claims]},
     )
@@ -142,15 +143,19 @@ def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | Non
     )
 
 
+def fact_id(slot: Slot, value: str, start: datetime) -> str:
+    """The id of the memory that says that a slot has a value from a moment on."""
+    return fingerprint("fact", slot.scope, slot.key, folded(value), isoformat(start))
+
+
 def _id(slot: Slot, segment: Segment) -> str:
-    value, start = segment.name
-    return fingerprint("fact", slot.scope, slot.key, value, isoformat(start))
+    return fact_id(slot, *segment.name)
 
 
 def claim_to_data(claim: Claim) -> dict[str, Any]:
     """A claim as JSON; what has its default is left out."""
     return {
-        name: isoformat(value) if isinstance(value, datetime) else value
+        name: isoformat(value) if isinstance(value, datetime) else list(value) if name == "flags" else value
         for name in Claim.__slots__
         if (value := getattr(claim, name)) != DEFAULTS.get(name)
     }
@@ -159,6 +164,7 @@ def claim_to_data(claim: Claim) -> dict[str, Any]:
 def claim_from_data(data: Mapping[str, Any]) -> Claim:
     """The inverse of `claim_to_data`."""
     given: dict[str, Any] = {name: instant(value) if name in MOMENTS else value for name, value in data.items()}
+    given["flags"] = tuple(given.get("flags", ()))
     return Claim(**given)
 
 

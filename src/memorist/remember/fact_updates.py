@@ -1,231 +1,47 @@
-"""What a set of claims changes in the store: facts begun, ended, taken back."""
+"""How new claims change the facts in the store: rows that begin, end, or are taken back."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import datetime
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from memorist.errors import InvalidInput, NotFound
-from memorist.model import DENIES, STATES, Link, Memory, Tier, Times, Usage, Worth, instant, isoformat
-from memorist.model.memory import RANGES, RECALL_TIMES_KEPT
-from memorist.ports import Batch, Entry, Reader, Vectors
+from memorist.model import DENIES, STATES, Kind, Link, Memory
+from memorist.ports import Batch, Reader, Vectors
 from memorist.remember.entities import about
-from memorist.remember.fact_rows import Slot, claims_in, settled
+from memorist.remember.extract import Statement
+from memorist.remember.fact_rows import Slot, claims_in, settled, slot_of
 from memorist.remember.timeline import Claim
 
-
-def joined(one: Usage, other: Usage) -> Usage:
-    """The recalls and rewards of both."""
-    return Usage(
-        recalls=one.recalls + other.recalls,
-        last_recall=max(filter(None, (one.last_recall, other.last_recall)), default=None),
-        recall_times=tuple(sorted((*one.recall_times, *other.recall_times))[-RECALL_TIMES_KEPT:]),
-        reward_count=one.reward_count + other.reward_count,
-        reward_total=one.reward_total + other.reward_total,
-    )
-
-
-def taken_back(now: Usage, before: Usage, after: Usage) -> Usage:
-    """A usage without what a change made of it; what was counted since then stays."""
-    if now == after:
-        return before
-    since = tuple(time for time in now.recall_times if time not in after.recall_times)
-    return Usage(
-        recalls=max(0, now.recalls - after.recalls + before.recalls),
-        last_recall=before.last_recall if now.last_recall == after.last_recall else now.last_recall,
-        recall_times=(*before.recall_times, *since)[-RECALL_TIMES_KEPT:],
-        reward_count=max(0, now.reward_count - after.reward_count + before.reward_count),
-        reward_total=now.reward_total - after.reward_total + before.reward_total,
-    )
-
-
-def usage_to_data(usage: Usage) -> dict[str, Any]:
-    """A usage as JSON."""
-    return {
-        "recalls": usage.recalls,
-        "last_recall": usage.last_recall and isoformat(usage.last_recall),
-        "recall_times": [isoformat(time) for time in usage.recall_times],
-        "reward_count": usage.reward_count,
-        "reward_total": usage.reward_total,
-    }
-
-
-def usage_from_data(data: Mapping[str, Any]) -> Usage:
-    """The inverse of `usage_to_data`."""
-    times = tuple(instant(time) for time in data["recall_times"])
-    last = data["last_recall"] and instant(data["last_recall"])
-    return Usage(data["recalls"], last, times, data["reward_count"], data["reward_total"])
-
-
-CHANGES, LINKED, UNLINKED, USAGE, UNDONE = "changes", "linked", "unlinked", "usage", "undone"
-"""Where an entry keeps what its memories and their usage were, the links it made and took out, and its undoing."""
-FINAL = "final"
-"""Says why an entry cannot be undone, where it cannot."""
-_FIELDS = ("tier", "superseded_by")
-_TIMES = tuple(field.name for field in fields(Times))
-_WORTH = tuple(field.name for field in fields(Worth))
-_COUNTED = ("relevance", "confidence")
-"""What several decisions move one after another; each is taken back by as much as it moved."""
-_EVERY_ENTRY = 1_000_000
-
-
-def difference(before: Memory, after: Memory) -> dict[str, dict[str, Any]]:
-    """What two states of a memory differ in, each state's own values, as JSON."""
-    old, new = _flat(before), _flat(after)
-    differing = [name for name in old if old[name] != new[name]]
-    return {"before": {name: old[name] for name in differing}, "after": {name: new[name] for name in differing}}
-
-
-def restored(memory: Memory, difference: Mapping[str, Mapping[str, Any]]) -> Memory:
-    """A memory as it was before a change; what has changed again since then stays."""
-    before, after, now = difference["before"], difference["after"], _flat(memory)
-    wanted = {name: value for name, value in before.items() if now[name] == after[name]}
-    moved_on = before.keys() - wanted.keys()
-    if "flags" in moved_on:
-        wanted["flags"] = _flags(now["flags"], before["flags"], after["flags"])
-    for name in moved_on.intersection(_COUNTED):
-        low, high = RANGES[name]
-        wanted[name] = min(high, max(low, now[name] - (after[name] - before[name])))
-    return _with(memory, wanted)
-
-
-def _flags(now: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
-    added, removed = set(after) - set(before), set(before) - set(after)
-    return [*(flag for flag in now if flag not in added), *(one for one in before if one in removed - set(now))]
-
-
-def changes(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
-    """What an entry keeps of the memories it changed, given as before and after."""
-    return {CHANGES: {after.id: difference(before, after) for before, after in pairs}}
-
-
-def linked(links: Sequence[Link]) -> dict[str, Any]:
-    """What an entry keeps of the links it made."""
-    return {LINKED: [asdict(link) for link in links]}
-
-
-def unlinked(links: Sequence[Link]) -> dict[str, Any]:
-    """What an entry keeps of the links it took out."""
-    return {UNLINKED: [asdict(link) for link in links]}
-
-
-def usages(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
-    """What an entry keeps of the usage it changed, given as memories before and after."""
-    changed = {
-        after.id: [usage_to_data(before.usage), usage_to_data(after.usage)]
-        for before, after in pairs
-        if before.usage is not None and after.usage is not None and before.usage != after.usage
-    }
-    return {USAGE: changed} if changed else {}
-
-
-def entry_called(reader: Reader, id: str) -> Entry:
-    """The journal's entry with an id."""
-    for entry in reader.journal(limit=_EVERY_ENTRY):
-        if entry.id == id:
-            return entry
-    raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up in the journal; erased memories leave it.")
-
-
-def reversible(entry: Entry) -> None:
-    """Refuse an entry that was undone already, or whose change is for good."""
-    if UNDONE in entry.data:
-        raise InvalidInput(f"{entry.id!r} was undone at {entry.data[UNDONE]}", remedy="There is nothing left to undo.")
-    if FINAL in entry.data:
-        raise InvalidInput(f"{entry.id!r} cannot be undone: {entry.data[FINAL]}", remedy="Write it again if you must.")
-    if not entry.data.keys() & {CHANGES, LINKED, UNLINKED, USAGE, "memory", "claim"}:
-        raise InvalidInput(f"{entry.id!r} changed nothing", remedy="Choose an entry that changed a memory.")
-
-
-def undone(entry: Entry, at: datetime) -> Entry:
-    """The entry, marked as undone."""
-    return replace(entry, data={**entry.data, UNDONE: isoformat(at)})
-
-
-class Known(Protocol):
-    """What is asked of the store as it stands."""
-
-    def get(self, ids: Sequence[str]) -> Mapping[str, Memory]:
-        """The memories with these ids; unknown ids are left out."""
-        ...
-
-
-def reversal(entry: Entry, reader: Known, at: datetime) -> Batch:
-    """The batch that takes an entry's change back, as far as its memories are still there."""
-    reversible(entry)
-    changed = cast("Mapping[str, Mapping[str, Mapping[str, Any]]]", entry.data.get(CHANGES, {}))
-    there = reader.get(list(changed))
-    return Batch(
-        revised=[restored(memory, changed[id]) for id, memory in there.items()],
-        usage=_usages(entry, reader),
-        links=[Link(**link) for link in entry.data.get(UNLINKED, ())],
-        unlinked=[Link(**link) for link in entry.data.get(LINKED, ())],
-        journal=[undone(entry, at)],
-    )
-
-
-def _usages(entry: Entry, reader: Known) -> dict[str, Usage]:
-    changed = cast("Mapping[str, Sequence[Mapping[str, Any]]]", entry.data.get(USAGE, {}))
-    known = {id: memory.usage for id, memory in reader.get(list(changed)).items() if memory.usage is not None}
-    return {id: taken_back(usage, *map(usage_from_data, changed[id])) for id, usage in known.items()}
-
-
-def _flat(memory: Memory) -> dict[str, Any]:
-    parts = [(memory, _FIELDS), (memory.times, _TIMES), (memory.worth, _WORTH)]
-    return {name: _json(getattr(part, name)) for part, names in parts for name in names}
-
-
-def _with(memory: Memory, values: Mapping[str, Any]) -> Memory:
-    own: dict[str, Any] = {name: values[name] for name in _FIELDS if name in values}
-    if "tier" in own:
-        own["tier"] = Tier(own["tier"])
-    times: dict[str, Any] = {name: values[name] and instant(values[name]) for name in _TIMES if name in values}
-    worth: dict[str, Any] = {name: values[name] for name in _WORTH if name in values}
-    worth |= {name: tuple(worth[name]) for name in ("emotion_tags", "flags") if name in worth}
-    return replace(
-        memory, **own, times=replace(memory.times, **times) if times else memory.times,
-        worth=replace(memory.worth, **worth) if worth else memory.worth,
-    )  # fmt: skip
-
-
-def _json(value: object) -> object:
-    if isinstance(value, datetime):
-        return isoformat(value)
-    if isinstance(value, Tier):
-        return value.value
-    return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
-
-
+MOST_FACTS = 20
+"""Facts taken from one text; a whole book would state hundreds."""
+FACT_KINDS = (Kind.EPISODIC, Kind.SEMANTIC)
+"""Kinds of memory whose text states facts: turns, and pieces of documents."""
 Claims = Mapping[Slot, Sequence[Claim]]
 DOUBTED = "doubted"
 """The flag of a memory that somebody called wrong."""
 Amend = Callable[[Claim], Claim | None]
-"""A claim that is already known as it is to be; None drops it."""
-
-
+"""Changes a known claim; None drops it."""
 NOTHING = Batch()
 
 
 @dataclass(slots=True)
 class FactChange:
-    """What settling slots comes to: rows to write, rows to erase, vectors by row."""
+    """The rows to write, the rows to erase, and vectors by row."""
 
     revised: list[Memory] = field(default_factory=list[Memory])
     erased: list[str] = field(default_factory=list[str])
     vectors: dict[str, Vectors] = field(default_factory=dict[str, Vectors])
 
-    def batch(self, reader: Reader, turns: Batch = NOTHING) -> Batch:
-        """This change, written together with the turns it follows from."""
+    def batch(self, reader: Reader, texts: Batch = NOTHING) -> Batch:
+        """This change, to be written together with the texts it follows from."""
         entities, links = about(self.revised, reader.alike)
-        stated = _stated(self.revised, reader, {memory.id for memory in turns.memories})
+        stated = _stated(self.revised, reader, {memory.id for memory in texts.memories})
         return replace(
-            turns,
-            vectors={**self.vectors, **turns.vectors},
-            links=[*turns.links, *links, *stated],
-            entities=[*turns.entities, *entities],
+            texts,
+            vectors={**self.vectors, **texts.vectors},
+            links=[*texts.links, *links, *stated],
+            entities=[*texts.entities, *entities],
             revised=self.revised,
             erased=self.erased,
         )
@@ -234,22 +50,22 @@ class FactChange:
 def settle(
     claims: Claims, reader: Reader, fresh: Mapping[str, Vectors] | None = None, amend: Amend = lambda claim: claim
 ) -> FactChange:
-    """Amend what is claimed of slots and add to it; `fresh` holds vectors by text."""
+    """Amend the known claims of slots and add new ones; `fresh` holds vectors by text."""
     change = FactChange()
     claims = _together(claims)
     rows = _rows(claims, reader)
     for slot, added in claims.items():
         known = rows[slot.scope, slot.key]
-        held = [amended for claim in claims_in(known) if (amended := amend(claim)) is not None]
+        known_claims = [amended for claim in claims_in(known) if (amended := amend(claim)) is not None]
         subject = known[0].fact.subject if known and known[0].fact else slot.subject
-        after = settled(replace(slot, subject=subject), list(dict.fromkeys((*held, *added))))
+        after = settled(replace(slot, subject=subject), list(dict.fromkeys((*known_claims, *added))))
         _compare(known, after, change)
     _add_vectors(change, [row for known in rows.values() for row in known], reader, fresh or {})
     return change
 
 
 def _together(claims: Claims) -> dict[Slot, list[Claim]]:
-    """Slots that differ only in how they are spelt are one."""
+    """Claims by slot, with slots that differ only in spelling made one."""
     first: dict[tuple[str, str], Slot] = {}
     made: dict[Slot, list[Claim]] = {}
     for slot, added in claims.items():
@@ -276,7 +92,7 @@ def _compare(known: Sequence[Memory], after: Sequence[Memory], change: FactChang
 
 
 def _carried(row: Memory, old: Memory) -> Memory:
-    """A row as settled, with what became of it otherwise: its usage and tier, feedback, and being taken back."""
+    """A settled row with what the old row had besides: usage, tier, feedback, and whether it was taken back."""
     worth = replace(row.worth, relevance=old.worth.relevance, flags=old.worth.flags)
     if DOUBTED in old.worth.flags:
         worth = replace(worth, confidence=min(worth.confidence, old.worth.confidence))
@@ -305,3 +121,60 @@ def _stated(rows: Iterable[Memory], reader: Reader, new: set[str]) -> list[Link]
     )
     there = new | reader.get(list({link.source for link in links})).keys()
     return [link for link in links if link.source in there]
+
+
+def claims_of(memory: Memory, found: Sequence[Statement], names: Mapping[str, str]) -> list[tuple[Slot, Claim]]:
+    """The claims that a memory makes, with their slots; `names` gives the name that each subject goes by."""
+    return [_claim(memory, one, names[one.fact.subject], order) for order, one in enumerate(found[:MOST_FACTS])]
+
+
+def _claim(memory: Memory, statement: Statement, subject: str, order: int) -> tuple[Slot, Claim]:
+    fact = replace(statement.fact, subject=subject)
+    worth, times = memory.worth, memory.times
+    since = statement.since or times.valid_from
+    claim = Claim(
+        value=fact.object,
+        since=since if statement.until is None else min(since, statement.until),
+        known=times.ingested_at,
+        until=statement.until,
+        negated=statement.negated,
+        update=statement.update,
+        order=(memory.origin.position or 0) * MOST_FACTS + order,
+        source=memory.id,
+        confidence=min(statement.confidence, worth.confidence),
+        trust=worth.trust,
+        classification=worth.classification,
+        expires_at=times.expires_at,
+    )
+    return slot_of(fact, memory.scope), claim
+
+
+def by_slot(pairs: Sequence[tuple[Slot, Claim]]) -> Claims:
+    """Claims grouped by the slot that they fill."""
+    slots = defaultdict[Slot, list[Claim]](list)
+    for slot, claim in pairs:
+        slots[slot].append(claim)
+    return slots
+
+
+def unopposed(claims: Sequence[tuple[Slot, Claim]], reader: Reader) -> list[tuple[Slot, Claim]]:
+    """The claims whose slot the same source has not filled with another value."""
+    rows = reader.keyed([slot.key for slot, _ in claims])
+    said = {(row.scope, row.origin.key, claim.source): claim.same for row in rows for claim in claims_in([row])}
+    return [
+        (slot, claim)
+        for slot, claim in claims
+        if said.get((slot.scope, slot.key, claim.source), claim.same) == claim.same
+    ]
+
+
+def facts_stated_by(ids: Collection[str], reader: Reader) -> list[Memory]:
+    """The facts among these memories, and those that they state or deny."""
+    links = reader.links(sorted(ids)) if ids else []
+    stated = [link.target for link in links if link.relation in (STATES, DENIES)]
+    return [row for row in reader.get([*stated, *ids]).values() if row.fact is not None]
+
+
+def slots_of(facts: Sequence[Memory]) -> list[Slot]:
+    """The slots that facts fill."""
+    return [slot_of(row.fact, row.scope) for row in facts if row.fact is not None]

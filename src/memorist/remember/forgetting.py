@@ -1,4 +1,4 @@
-"""What goes with a memory that is forgotten: facts, lessons, names, journal entries."""
+"""Forgetting: erasing memories together with the facts, lessons, entities and journal entries that rest on them."""
 
 from __future__ import annotations
 
@@ -7,44 +7,94 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any, cast
 
-from memorist.model import Entity, Kind, Link, Memory
+from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory
 from memorist.models.embedding_text import CONTEXT, following
-from memorist.ports import Embedded, Entry, Job, Reader, Store, Vectors
+from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
+from memorist.remember.derived import COMMIT_TASK, DERIVED, STEP_FINDINGS, content_stems, same_wording, session_key
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
-from memorist.remember.fact_updates import FINAL
-from memorist.remember.gates.gates import VERB as GATE
-from memorist.remember.gates.verdict import released
-from memorist.remember.sessions.lessons import same
-from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE, session_key, telling
-from memorist.remember.sessions.run import TASK as SESSION
+from memorist.remember.fact_rows import claims_in
+from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
+from memorist.remember.gates import VERB as GATE
+from memorist.remember.journal import FINAL, WITHHELD, withheld_from_data
 from memorist.remember.timeline import Claim
 from memorist.text.chatter import bare
 
-READ = "facts"
-"""The verb of the journal's entries about what a model read in a memory, and the task that has it read."""
+FACTS_TASK = "facts"
+"""The task of having a model read facts in memories, and the verb of the journal's entries about its answers."""
 EVERY = 1_000_000
 
 
-def unnamed(gone: Collection[str], added: Sequence[Link], reader: Reader) -> tuple[list[str], list[Entity]]:
-    """Entities to be taken out because nothing but the forgotten spoke of them, or because only some names are left.
+def erase(store: Store, ids: Sequence[str], withheld: Sequence[Entry] = ()) -> list[str]:
+    """Erase memories and everything that only they support: facts, lessons, entities and jobs; returns the erased ids.
 
-    The latter are given as they are to be again. `added` are links that are made with the same write.
+    `withheld` are journal entries that hold texts which a gate withheld; those texts are erased too.
     """
-    ours = {entry.id: entry for id in gone for entry in reader.journal(READ, id)}
+    gone: dict[str, Memory] = {}
+
+    def plan(reader: Reader) -> Batch:
+        gone.clear()
+        gone.update(dependents(ids, reader))
+        change = _facts_without(set(gone), reader)
+        gone.update(reader.get(change.erased))
+        return _erasure(gone, change.batch(reader), [without_text(entry) for entry in withheld], reader)
+
+    store.update(plan)
+    remove_from_noise_bank(store, [one.text for one in gone.values()])
+    return sorted({*gone, *(entry.subjects[0] for entry in withheld)})
+
+
+def _facts_without(erased: set[str], reader: Reader) -> FactChange:
+    """The facts as they are without the claims of erased memories."""
+    facts = facts_stated_by(erased, reader)
+    slots = dict.fromkeys(slots_of(facts), ())
+    dropped = set(claims_in(row for row in facts if row.id in erased))
+    for slot in slots:
+        claims = claims_in(row for row in reader.keyed([slot.key]) if row.scope == slot.scope)
+        dropped |= without_basis(claims, {one for one in claims if one in dropped or one.source in erased})
+    return settle(slots, reader, amend=lambda claim: None if claim in dropped else claim)
+
+
+def _erasure(gone: Mapping[str, Memory], batch: Batch, entries: Sequence[Entry], reader: Reader) -> Batch:
+    """A batch that settles facts, with everything else that erasing memories takes."""
+    unmentioned, fewer = unmentioned_entities(gone, batch.links, reader)
+    jobs, done = jobs_without(gone, reader)
+    after, vectors = without_context_vectors(gone, reader)
+    changed = {one.id: one for one in (*after, *without_lost_words(gone, reader))}
+    return replace(
+        batch,
+        erased=[*gone, *unmentioned],
+        entities=[*(one for one in batch.entities if one.id not in unmentioned), *fewer],
+        revised=[*batch.revised, *changed.values()],
+        vectors={**batch.vectors, **vectors},
+        jobs=jobs,
+        done=done,
+        journal=entries,
+    )
+
+
+def unmentioned_entities(
+    gone: Collection[str], added: Sequence[Link], reader: Reader
+) -> tuple[list[str], list[Entity]]:
+    """The ids of entities to erase, and those of them to add again with fewer names.
+
+    An entity is erased if only forgotten memories mention it, and loses the names that only they gave it. `added`
+    are the links that the same write makes.
+    """
+    ours = {entry.id: entry for id in gone for entry in reader.journal(FACTS_TASK, id)}
     read = reader.entities(_names(ours.values())) if ours else []
-    others = [one for one in reader.journal(READ, limit=EVERY) if one.id not in ours] if read else []
-    linked = {link.target for link in _speaking(gone, reader) if link.source in gone}
-    held = {link.target for link in _speaking([*linked, *(one.id for one in read)], reader) if link.source not in gone}
-    held |= {link.target for link in added}
-    held |= {one.id for one in reader.entities(_names(others))}
+    others = [one for one in reader.journal(FACTS_TASK, limit=EVERY) if one.id not in ours] if read else []
+    linked = {link.target for link in _entity_links(gone, reader) if link.source in gone}
+    links = _entity_links([*linked, *(one.id for one in read)], reader)
+    kept = {link.target for link in (*links, *added) if link.source not in gone}
+    kept |= {one.id for one in reader.entities(_names(others))}
     lost = set(_names(ours.values())).difference(_names(others))
-    left = [one for one in read if one.id in held]
+    left = [one for one in read if one.id in kept]
     fewer = [_without(one, lost) for one in left if lost.intersection(one.aliases)]
-    return sorted((linked | {one.id for one in read}) - held | {one.id for one in fewer}), fewer
+    return sorted((linked | {one.id for one in read}) - kept | {one.id for one in fewer}), fewer
 
 
-def _speaking(ids: Collection[str], reader: Reader) -> list[Link]:
-    """Links by which memories speak of entities."""
+def _entity_links(ids: Collection[str], reader: Reader) -> list[Link]:
+    """The links from memories to the entities that they mention."""
     return [link for link in reader.links(sorted(ids)) if link.relation in (SUBJECT, OBJECT, MENTIONS)]
 
 
@@ -58,35 +108,28 @@ def _without(entity: Entity, names: Collection[str]) -> Entity:
     return replace(entity, aliases=tuple(alias for alias in entity.aliases if alias not in names))
 
 
-DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
-"""Kinds of what sessions leave besides what was said in them."""
-READ_IN = ("state", "subgoal")
-"""What a commit adds to a step that was read, in its metadata."""
-HELD = "memory"
-"""Where an entry of the journal holds a memory that was not kept."""
-
 Chosen = Callable[[Memory], bool]
 Known = Mapping[str, Memory]
 
 
-def bound(ids: Sequence[str], reader: Reader) -> dict[str, Memory]:
-    """Memories in all versions, and what sessions derived from them and from nothing that is left.
+def dependents(ids: Sequence[str], reader: Reader) -> dict[str, Memory]:
+    """These memories in all versions, with everything that sessions derived from them alone.
 
-    What rests on others too stays if those others, and the goal of its session, hold each of its words that the
-    forgotten ones hold.
+    A derived memory that has other sources stays if those sources, or the goal of its session, contain every word
+    that it shares with the forgotten ones.
     """
     gone = {row.id: row for id in ids for row in reader.history(id)} | reader.get(ids)
     front: Known = {**gone, **_steps(gone, reader)}
     while front:
-        resting = {id: one for id, one in _resting(front, reader).items() if id not in gone}
-        rests = _rests(resting, reader)
-        front = {id: one for id, one in resting.items() if not _stands(one, rests[id], gone, reader)}
+        derived = {id: one for id, one in _derived_from(front, reader).items() if id not in gone}
+        bases = _bases(derived, reader)
+        front = {id: one for id, one in derived.items() if not _is_still_supported(one, bases[id], gone, reader)}
         gone |= front
     return gone
 
 
 def _steps(gone: Known, reader: Reader) -> dict[str, Memory]:
-    """The steps of every session of which a step or the goal goes."""
+    """The steps of every session that loses a step or its goal."""
     sessions = {one.origin.session for one in gone.values() if one.origin.session and _of_a_session(one)}
     return {step.id: step for session in sorted(sessions) for step in reader.turns(session, 1, EVERY)}
 
@@ -96,14 +139,14 @@ def _of_a_session(memory: Memory) -> bool:
     return origin.session is not None and session_key(origin.session) in (origin.key, origin.source)
 
 
-def _resting(on: Known, reader: Reader) -> dict[str, Memory]:
-    """What sessions derived that rests on any of these."""
-    found = reader.get([one for one, base in _pairs(on, reader) if base in on])
+def _derived_from(sources: Known, reader: Reader) -> dict[str, Memory]:
+    """The memories that sessions derived from any of these."""
+    found = reader.get([one for one, base in _pairs(sources, reader) if base in sources])
     return {id: one for id, one in found.items() if one.kind in DERIVED}
 
 
-def _rests(derived: Known, reader: Reader) -> defaultdict[str, set[str]]:
-    """All that each of these rests on."""
+def _bases(derived: Known, reader: Reader) -> defaultdict[str, set[str]]:
+    """The ids of everything that each of these was derived from."""
     rests = defaultdict[str, set[str]](set)
     for one, base in _pairs(derived, reader):
         rests[one].add(base)
@@ -111,7 +154,7 @@ def _rests(derived: Known, reader: Reader) -> defaultdict[str, set[str]]:
 
 
 def _pairs(ids: Collection[str], reader: Reader) -> Iterator[tuple[str, str]]:
-    """What rests on what: lessons on their steps; subgoals on steps, labels on lessons, which lead to them."""
+    """Pairs of a derived memory and its source: lessons and steps, subgoals and steps, tags and lessons."""
     for link in reader.links(list(ids)):
         if link.relation == PROVENANCE:
             yield link.source, link.target
@@ -119,57 +162,60 @@ def _pairs(ids: Collection[str], reader: Reader) -> Iterator[tuple[str, str]]:
             yield link.target, link.source
 
 
-def _stands(memory: Memory, rests: Collection[str], gone: Known, reader: Reader) -> bool:
-    """Whether what is left of its sources carries it."""
+def _is_still_supported(memory: Memory, rests: Collection[str], gone: Known, reader: Reader) -> bool:
+    """Whether its remaining sources are enough to keep it."""
     left = reader.get([id for id in rests if id not in gone])
     goals = reader.keyed([memory.origin.source]) if memory.origin.source else []
     lost = [gone[id] for id in rests if id in gone] + [goal for goal in goals if goal.id in gone]
     told = [*left.values(), *(goal for goal in goals if goal.id not in gone)]
-    return bool(left) and not telling(memory.text) & (_words(lost) - _words(told))
+    return bool(left) and not content_stems(memory.text) & (_words(lost) - _words(told))
 
 
 def _words(memories: Iterable[Memory]) -> set[str]:
-    return {word for one in memories for word in telling(one.text)}
+    return {word for one in memories for word in content_stems(one.text)}
 
 
 def without_basis(claims: Iterable[Claim], dropped: Collection[Claim]) -> set[Claim]:
-    """Claims of a slot that are dropped, and those by which somebody ended a value that nobody claims any more."""
+    """The dropped claims of a slot, and the denials of values that nobody claims any more."""
     left = [claim for claim in claims if claim not in dropped]
     said = {claim.same for claim in left if not claim.negated}
     return {*dropped, *(one for one in left if one.negated and one.source is None and one.same not in said)}
 
 
-def reread(gone: Known, reader: Reader) -> list[Memory]:
-    """Memories that stay, without the words that only the forgotten ones had given them."""
+def without_lost_words(gone: Known, reader: Reader) -> list[Memory]:
+    """Remaining memories that change because they lose words which only the forgotten ones contained."""
     steps = {id: one for id, one in _steps(gone, reader).items() if id not in gone}
     goals = reader.keyed([session_key(one.origin.session) for one in steps.values() if one.origin.session])
     lost = _words(gone.values()) - _words([*steps.values(), *(goal for goal in goals if goal.id not in gone)])
     bases = reader.get([one for one, base in _pairs(gone, reader) if base in gone and one not in gone])
     intents = {id: one for id, one in bases.items() if one.kind is Kind.INTENT}
-    changed = [*(_unread(step, lost) for step in steps.values()), *_unworded(intents, gone, reader)]
+    changed = [
+        *(_without_findings(step, lost) for step in steps.values()),
+        *_without_lost_aliases(intents, gone, reader),
+    ]
     return [one for one in changed if one not in (steps.get(one.id), intents.get(one.id))]
 
 
-def _unread(step: Memory, lost: Collection[str]) -> Memory:
+def _without_findings(step: Memory, lost: Collection[str]) -> Memory:
     def kept(name: str, value: Any) -> bool:
-        return name not in READ_IN or value is None or telling(value).isdisjoint(lost)
+        return name not in STEP_FINDINGS or value is None or content_stems(value).isdisjoint(lost)
 
     return replace(step, metadata={name: value for name, value in step.metadata.items() if kept(name, value)})
 
 
-def _unworded(intents: Known, gone: Known, reader: Reader) -> Iterator[Memory]:
-    """Intents with those other wordings that a procedure still has."""
-    rests = _rests(intents, reader)
+def _without_lost_aliases(intents: Known, gone: Known, reader: Reader) -> Iterator[Memory]:
+    """Intents with only those aliases that a remaining procedure still uses."""
+    rests = _bases(intents, reader)
     for id, intent in intents.items():
         left = reader.get([base for base in rests[id] if base not in gone]).values()
-        wordings = {same(one.metadata.get("intent") or "") for one in left}
-        aliases = [alias for alias in intent.metadata.get("aliases", ()) if same(alias) in wordings]
+        wordings = {same_wording(one.metadata.get("intent") or "") for one in left}
+        aliases = [alias for alias in intent.metadata.get("aliases", ()) if same_wording(alias) in wordings]
         rest = {name: value for name, value in intent.metadata.items() if name != "aliases"}
         yield replace(intent, metadata={**rest, "aliases": aliases} if aliases else rest)
 
 
-def read_alone(gone: Known, reader: Reader) -> tuple[list[Memory], dict[str, Vectors]]:
-    """Turns that were embedded together with one that goes, and the vectors of what they say alone."""
+def without_context_vectors(gone: Known, reader: Reader) -> tuple[list[Memory], dict[str, Vectors]]:
+    """Turns that were embedded together with a forgotten one, and their remaining vectors."""
     after = {one.id: one for one in following(list(gone.values()), reader)}
     together = {id: views for id, views in reader.vectors(list(after)).items() if CONTEXT in views}
     vectors = {id: _without_view(views, CONTEXT) for id, views in together.items()}
@@ -177,14 +223,14 @@ def read_alone(gone: Known, reader: Reader) -> tuple[list[Memory], dict[str, Vec
 
 
 def _without_view(vectors: Vectors, view: str) -> Vectors:
-    """A memory's other vectors, by the same embedder."""
+    """A memory's vectors without one view."""
     left = {name: vector for name, vector in vectors.items() if name != view}
     return Embedded(vectors.generation, left) if isinstance(vectors, Embedded) else left
 
 
 def jobs_without(gone: Known, reader: Reader) -> tuple[list[Job], list[tuple[str, str]]]:
-    """Jobs about several memories of which some are left, and the jobs to be dropped."""
-    sessions = {(SESSION, one.origin.session) for one in gone.values() if one.kind is Kind.SOURCE}
+    """The jobs that lose some of their memories, and the jobs to drop."""
+    sessions = {(COMMIT_TASK, one.origin.session) for one in gone.values() if one.kind is Kind.SOURCE}
     left: list[Job] = []
     dropped: list[tuple[str, str]] = []
     for job in reader.jobs(limit=EVERY):
@@ -197,20 +243,20 @@ def jobs_without(gone: Known, reader: Reader) -> tuple[list[Job], list[tuple[str
     return left, dropped
 
 
-def held_back(chosen: Chosen, reader: Reader, subject: str | None = None) -> list[Entry]:
-    """Entries of the journal with a text that a gate kept back and that is to be forgotten."""
+def withheld_entries(chosen: Chosen, reader: Reader, subject: str | None = None) -> list[Entry]:
+    """The journal's entries that hold a withheld memory which `chosen` selects."""
     entries = reader.journal(GATE, subject, EVERY)
-    return [entry for entry in entries if HELD in entry.data and chosen(released(entry.data[HELD]))]
+    return [entry for entry in entries if WITHHELD in entry.data and chosen(withheld_from_data(entry.data[WITHHELD]))]
 
 
-def emptied(entry: Entry) -> Entry:
-    """The entry without the text it held: what was decided stays, what it was about does not."""
-    data = {name: value for name, value in entry.data.items() if name != HELD}
+def without_text(entry: Entry) -> Entry:
+    """The entry without the text that it held; the decision stays."""
+    data = {name: value for name, value in entry.data.items() if name != WITHHELD}
     return replace(entry, data={**data, FINAL: "its text was forgotten"})
 
 
-def unlearn(store: Store, texts: Iterable[str]) -> None:
-    """Take texts out of the noise bank."""
+def remove_from_noise_bank(store: Store, texts: Iterable[str]) -> None:
+    """Remove texts from the noise bank."""
     known, gone = store.noise(), {bare(text) for text in texts}
     left = [text for text in known if bare(text) not in gone]
     if left != known:

@@ -8,48 +8,48 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from memorist.asking import Askers
-from memorist.asking.facts import BATCH, Extracted, NamedAnswer, facts
-from memorist.asking.facts import StatementAnswer as Told
+from memorist.asking.facts import BATCH, Extracted, NamedAnswer, StatementAnswer, facts
 from memorist.asking.query import Source
 from memorist.model import Entity, Fact, Memory, fingerprint
 from memorist.ports import Batch, Clock, Entry, Job, Store
 from memorist.remember.entities import entity_named
 from memorist.remember.extract import Statement
-from memorist.remember.forgetting import READ as TASK
-from memorist.remember.writer import TOLD, Writer
+from memorist.remember.fact_updates import FACT_KINDS
+from memorist.remember.forgetting import FACTS_TASK
+from memorist.remember.writer import Writer
 from memorist.text.words import fold
 
 STEP = "facts"
 
 
 class FactReader:
-    """Has a model read new memories, a few at a time; recall never waits for it."""
+    """Has a language model read facts in new memories, a few at a time; recall never waits for it."""
 
     def __init__(self, store: Store, clock: Clock, askers: Askers) -> None:
         self._store = store
         self._clock = clock
         self._askers = askers
 
-    def later(self, memories: Sequence[Memory]) -> list[Job]:
-        """The jobs that new memories make; none without a model."""
+    def follow_up_jobs(self, memories: Sequence[Memory]) -> list[Job]:
+        """The jobs that have new memories read; none without a model."""
         if self._askers.models.of(STEP) is None:
             return []
-        ids = [one.id for one in memories if one.kind in TOLD]
+        ids = [one.id for one in memories if one.kind in FACT_KINDS]
         groups = [ids[start : start + BATCH] for start in range(0, len(ids), BATCH)]
-        return [Job(TASK, " ".join(group), self._clock.now()) for group in groups]
+        return [Job(FACTS_TASK, " ".join(group), self._clock.now()) for group in groups]
 
-    def work(self, job: Job, keeper: Writer) -> None:
-        """Have the memories of a job read, and keep what they state."""
+    def work(self, job: Job, writer: Writer) -> None:
+        """Have the memories of a job read, and keep the facts that they state."""
         memories = list(self._store.get(job.subject.split()).values())
         known = {one.id: self._known(one) for one in memories}
         unread = [one for one in memories if known[one.id] is None]
-        known |= dict(zip([one.id for one in unread], self._read(unread), strict=True))
+        known |= dict(zip([one.id for one in unread], self._read(unread, writer), strict=True))
         for memory in memories:
             read = known[memory.id] or Extracted()
             found = [_statement(one) for one in read.statements]
-            keeper.add(memory, found, [_entity(one) for one in read.entities])
+            writer.add_facts(memory, found, [writer.derived_record(_entity(one)) for one in read.entities])
 
-    def _read(self, memories: Sequence[Memory]) -> list[Extracted]:
+    def _read(self, memories: Sequence[Memory], writer: Writer) -> list[Extracted]:
         asker = self._askers.for_extraction()
         if asker is None or not memories:
             return [Extracted()] * len(memories)
@@ -63,41 +63,43 @@ class FactReader:
             )
             for source in sources
         ]
-        entries = {one.id: self._entry(one, part) for one, part in zip(memories, parts, strict=True)}
+        entries = {
+            one.id: writer.derived_record(self._entry(one, part)) for one, part in zip(memories, parts, strict=True)
+        }
         self._store.update(lambda reader: Batch(journal=[entries[id] for id in reader.get(list(entries))]))
         return parts
 
     def _known(self, memory: Memory) -> Extracted | None:
-        """What the same model read out of the same words before."""
-        entries = self._store.journal(TASK, self._content(memory), limit=1)
+        """The answer that the same model gave about the same words before."""
+        entries = self._store.journal(FACTS_TASK, self._content(memory), limit=1)
         return _from_data(entries[0].data) if entries else None
 
     def _entry(self, memory: Memory, read: Extracted) -> Entry:
         content = self._content(memory)
-        id = fingerprint(TASK, content, memory.id)
-        return Entry(id, self._clock.now(), TASK, (content, memory.id), _to_data(read))
+        id = fingerprint(FACTS_TASK, content, memory.id)
+        return Entry(id, self._clock.now(), FACTS_TASK, (content, memory.id), _to_data(read))
 
     def _content(self, memory: Memory) -> str:
         model = self._askers.models.of(STEP)
         said = (memory.text, memory.origin.speaker, memory.times.valid_from.date().isoformat())
-        return fingerprint(TASK, model and model.name, *said)
+        return fingerprint(FACTS_TASK, model and model.name, *said)
 
 
 def _named_in(text: str, read: Extracted) -> tuple[NamedAnswer, ...]:
-    """The entities that a text names, with those of their names that are in it: what it tells goes with it."""
+    """The entities that a text names, each with the names that occur in the text: they are forgotten with it."""
     said = fold(text)
     there = [(one, tuple(alias for alias in one.aliases if fold(alias) in said)) for one in read.entities]
     return tuple(replace(one, aliases=aliases) for one, aliases in there if aliases or fold(one.name) in said)
 
 
-def _statement(told: Told) -> Statement:
+def _statement(answer: StatementAnswer) -> Statement:
     return Statement(
-        Fact(told.subject, told.relation, told.object),
-        told.quote,
-        negated=told.negated,
-        since=_start(told.since),
-        until=_start(told.until),
-        confidence=told.confidence,
+        Fact(answer.subject, answer.relation, answer.object),
+        answer.quote,
+        negated=answer.negated,
+        since=_start(answer.since),
+        until=_start(answer.until),
+        confidence=answer.confidence,
     )
 
 
@@ -128,12 +130,12 @@ def _to_data(read: Extracted) -> dict[str, Any]:
 
 def _from_data(data: Mapping[str, Any]) -> Extracted:
     entities = [NamedAnswer(name, kind, tuple(aliases)) for name, kind, aliases in data["entities"]]
-    return Extracted(tuple(entities), tuple(map(_told, data["statements"])))
+    return Extracted(tuple(entities), tuple(map(_answer, data["statements"])))
 
 
-def _told(data: Mapping[str, Any]) -> Told:
+def _answer(data: Mapping[str, Any]) -> StatementAnswer:
     subject, relation, object = data["fact"]
-    return Told(
+    return StatementAnswer(
         number=1,
         subject=subject,
         relation=relation,

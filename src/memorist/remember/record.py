@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypedDict, Unpack, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import Kind, Memory, Origin, Tier, Times, When, Worth, instant, member, memory_id
+from memorist.model import Kind, Memory, Origin, Tier, Times, When, Worth, instant, member, memory_id, refuse_unknown
 
 MAX_BYTES = 16 * 1024 * 1024
 
@@ -47,7 +47,7 @@ WORTH = ("importance", "confidence", "salience", "trust", "credibility", "classi
 
 def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
     """The memory that `remember(text, **fields)` keeps."""
-    _refuse_unknown(fields)
+    refuse_unknown(fields, Fields, "remember")
     at, expires_at = fields.get("at"), fields.get("expires_at")
     said_at = instant(at) if at is not None else None
     ingested_at = fields.get("ingested_at")
@@ -152,12 +152,3 @@ def _strings(value: object) -> Iterator[str]:
         yield from (text for pair in cast("Mapping[object, object]", value).items() for text in _strings(pair))
     elif isinstance(value, list | tuple):
         yield from (text for one in cast("Sequence[object]", value) for text in _strings(one))
-
-
-def _refuse_unknown(fields: Fields) -> None:
-    unknown = [name for name in fields if name not in Fields.__annotations__]
-    if unknown:
-        raise InvalidInput(
-            f"remember has no keyword {', '.join(map(repr, unknown))}",
-            remedy=f"Its keywords are {', '.join(Fields.__annotations__)}.",
-        )

@@ -27,6 +27,7 @@ class Claim:
     trust: int = 3
     classification: int = 1
     expires_at: datetime | None = None
+    flags: tuple[str, ...] = ()
 
     @property
     def same(self) -> str:

@@ -1,210 +1,261 @@
-"""The writer: the one way in for every text."""
+"""The writer: the one way in for every text. Check, gates, known?, embed, extract, settle, write."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar, cast
 
-from memorist.model import DENIES, STATES, Entity, Fact, Kind, Memory
-from memorist.ports import Batch, Entry, Job, Reader, Store, Vectors
+from memorist.model import Entity, Fact, Link, Memory, new_or_changed
+from memorist.models.embedding_text import alone
+from memorist.models.store_embedder import StoreEmbedder
+from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
 from memorist.remember.entities import Find, about, names
 from memorist.remember.extract import Statement, mentions, statements
-from memorist.remember.fact_rows import Slot, claims_in, sentence, slot_of
-from memorist.remember.fact_updates import Claims, FactChange, settle
-from memorist.remember.forgetting import (
-    bound,
-    emptied,
-    jobs_without,
-    read_alone,
-    reread,
-    unlearn,
-    unnamed,
-    without_basis,
+from memorist.remember.fact_rows import Slot, claims_in, sentence, settled, slot_of
+from memorist.remember.fact_updates import (
+    FACT_KINDS,
+    by_slot,
+    claims_of,
+    facts_stated_by,
+    settle,
+    slots_of,
+    unopposed,
 )
-from memorist.remember.gates import Checked, Gates
+from memorist.remember.gates import CONTENT, IN_ORDER, Checked, Gate, Gates
+from memorist.remember.gates.checks import instructions, size
+from memorist.remember.journal import renamed_entry
 from memorist.remember.timeline import Claim
 
-MOST_FACTS = 20
-"""Facts taken from one text; a whole book would state hundreds."""
+T = TypeVar("T", bound=Record)
+FollowUpJobs = Callable[[Sequence[Memory]], Sequence[Job]]
+"""The jobs that new memories make, such as having a language model read them."""
 
 
-TOLD = (Kind.EPISODIC, Kind.SEMANTIC)
-"""Kinds of memory whose text states facts: turns, and pieces of documents."""
-Later = Callable[[Sequence[Memory]], Sequence[Job]]
-"""What is left to do about new memories."""
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """Checked memories on their way in, with everything computed that needs no lock."""
+
+    checked: Checked
+    memories: tuple[Memory, ...]
+    """The new and the changed ones."""
+    vectors: Mapping[str, Vectors] = field(default_factory=dict[str, Vectors])
+    entities: Sequence[Entity] = ()
+    links: Sequence[Link] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The decisions of the gates."""
+        return self.checked.entries
+
+    def batch(self) -> Batch:
+        """All of it, to be written together."""
+        return Batch(self.memories, self.vectors, self.links, self.entities, journal=self.entries)
+
+    def batch_as(self, memory: Memory) -> Batch:
+        """The batch of its only memory under another id, which the caller draws inside its write."""
+        (before,) = self.memories
+        views = self.vectors.get(before.id)
+        links = [replace(link, source=memory.id) for link in self.links]
+        entries = [renamed_entry(entry, before.id, memory.id) for entry in self.entries]
+        vectors = {memory.id: views} if views else {}
+        return Batch([memory], vectors, links, self.entities, journal=entries)
 
 
-class Embedding(Protocol):
-    """Gives texts and memories their vectors."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The answer for each memory given, and the ids of those that were new or changed."""
 
-    def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
-        """Vectors of the memories that need them, and of kept turns that come to stand after one, by id."""
-        ...
-
-    def of_texts(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Vectors of texts, by text."""
-        ...
+    memories: list[Memory]
+    new: frozenset[str]
 
 
 class Writer:
-    """Writes memories and facts to one store; every write is whole or not at all."""
+    """Writes memories and facts to one store; every write happens as a whole or not at all. Thread-safe."""
 
     def __init__(
         self,
         store: Store,
-        embedding: Embedding | None,
+        embedder: StoreEmbedder | None,
         *,
         facts: bool = True,
         find: Find = names,
-        later: Later = lambda memories: (),
+        follow_up_jobs: FollowUpJobs = lambda memories: (),
         gates: Gates | None = None,
     ) -> None:
         self._store = store
-        self._embedding = embedding
+        self.embedder = embedder
         self._facts = facts
         self._find = find
-        self._later = later
+        self._follow_up_jobs = follow_up_jobs
         self._gates = gates
+        self._lenient_gates = gates and gates.never_refusing()
 
-    def keep(self, memories: Sequence[Memory]) -> list[Memory]:
-        """Keep texts as the gates leave them, the dates they name and the facts they state.
+    def keep(self, memories: Sequence[Memory]) -> Written:
+        """Keep texts as the gates leave them, with the dates they name and the facts they state.
 
-        Returns what answers for each of them; what is known already is left as it is.
+        What is known already is left as it is.
         """
-        checked = Checked.unseen(memories) if self._gates is None else self._gates.check(memories, self._store)
-        if checked.refusal is not None:
-            self._store.put(Batch(journal=checked.entries))
-            checked.require()
-        return self._kept(checked)
+        return self._kept(self._checked(memories, IN_ORDER))
 
-    def keep_back(self, memory: Memory) -> Memory:
-        """Keep a memory past the gates, because what they decided was undone."""
-        return self._kept(Checked.unseen([memory]))[0]
-
-    def _kept(self, checked: Checked) -> list[Memory]:
-        known = self._store.get([*checked.known, *(one.id for one in checked.memories)])
-        new = [_dated(one) for one in checked.memories if one.id not in known or known[one.id].text != one.text]
-        if new or checked.entries:
-            known |= {one.id: one for one in self._write(new, checked)}
-        return checked.answers(known)
-
-    def _write(self, memories: Sequence[Memory], checked: Checked) -> list[Memory]:
-        vectors = self._embedding.vectors(memories) if self._embedding else {}
-        claims = {one.id: self._claims(one) for one in memories}
-        fresh = self._fresh([pair for found in claims.values() for pair in found])
-        named, links = about(memories, self._store.alike, self._find)
-        turns = Batch(memories, vectors, links, named, jobs=self._later(memories), journal=checked.entries)
-
-        def plan(reader: Reader) -> Batch:
-            known = reader.get([one.id for one in memories])  # another process may have been faster
-            new = [one for one in memories if one.id not in known or known[one.id].text != one.text]
-            past = {one.id: known[one.id].archived(one).id for one in new if one.id in known}
-            stated = _by_slot([pair for one in new for pair in claims[one.id]])
-            slots = {**dict.fromkeys(_slots(_facts(past, reader)), ()), **stated}
-            batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, turns)
-            return _with_followers(batch, reader)
-
-        return self._store.update(plan, turns)
-
-    def add(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
-        """Keep what a model read out of a memory that is there; where the rules read another value, theirs stays."""
-        claims = self._claimed(memory, found)
-        fresh = self._fresh(claims)
-
-        def plan(reader: Reader) -> Batch:
-            if memory.id not in reader.get([memory.id]):
-                return Batch()  # forgotten meanwhile
-            batch = settle(_by_slot(_unopposed(claims, reader)), reader, fresh).batch(reader)
-            return replace(batch, entities=[*named, *batch.entities])
-
-        self._store.update(plan)
+    def restore(self, memory: Memory) -> Memory:
+        """Keep a memory without the gates, because the decision to withhold it was undone."""
+        return self._kept(Checked.ungated([memory])).memories[0]
 
     def relate(self, slot: Slot, claim: Claim) -> Memory:
         """Keep one claim; returns the fact that now rests on it."""
         slot = replace(slot, subject=self._canonical([slot.subject])[slot.subject])
-        fresh = self._fresh([(slot, claim)])
-        self._store.update(lambda reader: settle({slot: [claim]}, reader, fresh).batch(reader))
+        checked = self._checked(settled(slot, [claim])[:1], CONTENT)
+        slot, claim = _as_checked(claim, checked.memories[0])
+        fresh = self._fact_vectors([(slot, claim)])
+
+        def plan(reader: Reader) -> Batch:
+            known = claims_in(row for row in reader.keyed([slot.key]) if row.scope == slot.scope)
+            entries = () if claim in known else checked.entries
+            return replace(settle({slot: [claim]}, reader, fresh).batch(reader), journal=entries)
+
+        self._store.update(plan)
         resting = [
             row for row in self._store.keyed([slot.key]) if row.scope == slot.scope and claim in claims_in([row])
         ]
         return min(resting, key=lambda row: row.times.retracted_at is not None)
 
-    def bound(self, ids: Sequence[str]) -> set[str]:
-        """What `erase` would take with these memories, facts aside."""
-        return set(bound(ids, self._store))
-
-    def erase(self, ids: Sequence[str], held: Sequence[Entry] = ()) -> list[str]:
-        """Erase memories and what only they support: facts, lessons, names, jobs; returns the ids that went.
-
-        `held` are entries of the journal whose texts, which were never kept, go too.
-        """
-        gone: dict[str, Memory] = {}
+    def add_facts(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
+        """Keep the facts that a model read in a stored memory; where the rules read another value, theirs stays."""
+        claims = [self._clean(*pair) for pair in self._claims_of(memory, found)]
+        fresh = self._fact_vectors(claims)
 
         def plan(reader: Reader) -> Batch:
-            gone.clear()
-            gone.update(bound(ids, reader))
-            change = self._without(set(gone), reader)
-            gone.update(reader.get(change.erased))
-            return _erasure(gone, change.batch(reader), [emptied(entry) for entry in held], reader)
+            if memory.id not in reader.get([memory.id]):
+                return Batch()  # forgotten meanwhile
+            batch = settle(by_slot(unopposed(claims, reader)), reader, fresh).batch(reader)
+            return replace(batch, entities=[*named, *batch.entities])
 
         self._store.update(plan)
-        unlearn(self._store, [one.text for one in gone.values()])
-        return sorted({*gone, *(entry.subjects[0] for entry in held)})
 
-    def _without(self, erased: set[str], reader: Reader) -> FactChange:
-        facts = _facts(erased, reader)
-        slots = dict.fromkeys(_slots(facts), ())
-        dropped = set(claims_in(row for row in facts if row.id in erased))
-        for slot in slots:
-            claims = claims_in(row for row in reader.keyed([slot.key]) if row.scope == slot.scope)
-            dropped |= without_basis(claims, {one for one in claims if one in dropped or one.source in erased})
-        return settle(slots, reader, amend=lambda claim: None if claim in dropped else claim)
+    def prepare(self, memories: Sequence[Memory], *, derived: bool = False, embed: bool = True) -> Incoming:
+        """Memories ready for a caller's own write: steps, lessons and notes, which are never repeats of others.
 
-    def _claims(self, memory: Memory) -> list[tuple[Slot, Claim]]:
-        if not self._facts or memory.kind not in TOLD:
+        They pass the gates on content; no facts are read in them. `derived` ones were made from stored texts: they
+        are masked or marked where the policy is to refuse, because nobody is there to be told.
+        """
+        return self._prepared(self._checked(memories, CONTENT, derived=derived), embed=embed)
+
+    def derived_record(self, record: T) -> T:
+        """A record that was made from stored texts, as the gates leave it."""
+        return record if self._lenient_gates is None else cast("T", self._lenient_gates.record(record))
+
+    def derived_text(self, text: str) -> str:
+        """A text that was made from stored texts, as the gates leave it."""
+        return text if self._lenient_gates is None else self._lenient_gates.text(text)
+
+    def admission(self) -> Callable[[Sequence[Record]], list[Record]]:
+        """Passes the records of another store through the gates, batch by batch; adds their decisions."""
+        return partial(self._admitted, {})
+
+    def _admitted(self, secrets: dict[str, str], records: Sequence[Record]) -> list[Record]:
+        if self._gates is None:
+            return list(records)
+        clean = [self._gates.record(record, secrets) for record in records]
+        checked = self._checked([one.memory for one in clean if isinstance(one, Kept)], (size, instructions))
+        marked = {memory.id: memory for memory in checked.memories}
+        entries: list[Record] = list(checked.entries)
+        for place, (given, record) in enumerate(zip(records, clean, strict=True)):
+            if isinstance(given, Kept) and isinstance(record, Kept):
+                if record.memory != given.memory:
+                    entries.append(self._gates.masking(given.memory, record.memory))
+                changed = record.memory.text != given.memory.text
+                vectors = self._vectors_of(record.memory) if changed and given.vectors else given.vectors
+                clean[place] = replace(record, memory=marked[record.memory.id], vectors=vectors)
+        return [*clean, *entries]
+
+    def text(self, text: str) -> str:
+        """A text that is stored beside memories, such as a question or a session's id, as the gates leave it."""
+        return text if self._gates is None else self._gates.text(text)
+
+    def _checked(self, memories: Sequence[Memory], gates: Sequence[Gate], *, derived: bool = False) -> Checked:
+        chosen = self._lenient_gates if derived else self._gates
+        if chosen is None:
+            return Checked.ungated(memories)
+        checked = chosen.check(memories, self._store, gates)
+        if checked.refusal is not None:
+            self._store.put(Batch(journal=checked.entries))
+            checked.require()
+        return checked
+
+    def _prepared(self, checked: Checked, *, embed: bool = True) -> Incoming:
+        known = self._store.get([one.id for one in checked.memories])
+        new = [
+            replace(one, mentions=mentions(one.text, one.times.valid_from))
+            for one in new_or_changed(checked.memories, known)
+        ]
+        vectors = self.embedder.vectors(new) if self.embedder and embed and new else {}
+        entities, links = about(new, self._store.alike, self._find) if new else ([], [])
+        return Incoming(checked, tuple(new), vectors, entities, links)
+
+    def _kept(self, checked: Checked) -> Written:
+        incoming = self._prepared(checked)
+        if incoming.memories or incoming.entries:
+            self._write(incoming)
+        there = self._store.get([*checked.known, *(one.id for one in checked.memories)])
+        return Written(checked.answers(there), frozenset(one.id for one in incoming.memories))
+
+    def _write(self, incoming: Incoming) -> None:
+        memories = incoming.memories
+        stated = {one.id: self._stated(one) for one in memories}
+        fresh = self._fact_vectors([pair for found in stated.values() for pair in found])
+        texts = replace(incoming.batch(), jobs=self._follow_up_jobs(memories))
+
+        def plan(reader: Reader) -> Batch:
+            known = reader.get([one.id for one in memories])  # another process may have been faster
+            new = new_or_changed(memories, known)
+            past = {one.id: known[one.id].archived(one).id for one in new if one.id in known}
+            claims = by_slot([pair for one in new for pair in stated[one.id]])
+            slots = {**dict.fromkeys(slots_of(facts_stated_by(past, reader)), ()), **claims}
+            batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, texts)
+            return _with_followers(batch, reader)
+
+        self._store.update(plan, texts)
+
+    def _stated(self, memory: Memory) -> list[tuple[Slot, Claim]]:
+        """The claims that the rules read in a text."""
+        if not self._facts or memory.kind not in FACT_KINDS:
             return []
-        return self._claimed(memory, statements(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from))
+        found = statements(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from)
+        return self._claims_of(memory, found)
 
-    def _claimed(self, memory: Memory, found: Sequence[Statement]) -> list[tuple[Slot, Claim]]:
-        names = self._canonical([one.fact.subject for one in found]) if found else {}
-        named = [(one, names[one.fact.subject]) for one in found[:MOST_FACTS]]
-        return [_claim(memory, one, subject, order) for order, (one, subject) in enumerate(named)]
+    def _claims_of(self, memory: Memory, found: Sequence[Statement]) -> list[tuple[Slot, Claim]]:
+        return claims_of(memory, found, self._canonical([one.fact.subject for one in found]))
+
+    def _clean(self, slot: Slot, claim: Claim) -> tuple[Slot, Claim]:
+        """A claim that a model read, as the gates leave it."""
+        row = settled(slot, [claim])[0]
+        clean = self.derived_record(Kept(row)).memory
+        return (slot, claim) if clean is row else _as_checked(claim, clean)
 
     def _canonical(self, names: Sequence[str]) -> dict[str, str]:
-        """Each name as its entity is called."""
-        known = {name.casefold(): entity.name for entity in self._store.entities(names) for name in entity.aliases}
+        """The name that each entity goes by, for each of its names."""
+        entities = self._store.entities(names) if names else []
+        known = {name.casefold(): entity.name for entity in entities for name in entity.aliases}
         return {name: known.get(name.casefold(), name) for name in names}
 
-    def _fresh(self, claims: Sequence[tuple[Slot, Claim]]) -> dict[str, Vectors]:
+    def _fact_vectors(self, claims: Sequence[tuple[Slot, Claim]]) -> dict[str, Vectors]:
         texts = [claim.text or sentence(Fact(slot.subject, slot.relation, claim.value)) for slot, claim in claims]
-        return self._embedding.of_texts(texts) if self._embedding and texts else {}
+        return self.embedder.of_texts(texts) if self.embedder and texts else {}
+
+    def _vectors_of(self, memory: Memory) -> Vectors:
+        text = alone(memory)
+        return self.embedder.of_texts([text])[text] if self.embedder else {}
 
 
-def _claim(memory: Memory, statement: Statement, subject: str, order: int) -> tuple[Slot, Claim]:
-    fact = replace(statement.fact, subject=subject)
-    worth, times = memory.worth, memory.times
-    since = statement.since or times.valid_from
-    claim = Claim(
-        value=fact.object,
-        since=since if statement.until is None else min(since, statement.until),
-        known=times.ingested_at,
-        until=statement.until,
-        negated=statement.negated,
-        update=statement.update,
-        order=(memory.origin.position or 0) * MOST_FACTS + order,
-        source=memory.id,
-        confidence=min(statement.confidence, worth.confidence),
-        trust=worth.trust,
-        classification=worth.classification,
-        expires_at=times.expires_at,
-    )
-    return slot_of(fact, memory.scope), claim
-
-
-def _dated(memory: Memory) -> Memory:
-    return replace(memory, mentions=mentions(memory.text, memory.times.valid_from))
+def _as_checked(claim: Claim, row: Memory) -> tuple[Slot, Claim]:
+    """A claim, and the slot it fills, as the gates left the fact that it makes."""
+    fact, worth = row.fact, row.worth
+    assert fact is not None
+    text = None if claim.text is None else row.text
+    claim = replace(claim, value=fact.object, source=row.origin.source, text=text, trust=worth.trust, flags=worth.flags)
+    return slot_of(fact, row.scope), claim
 
 
 def _moved(claim: Claim, past: Mapping[str, str]) -> Claim:
@@ -213,56 +264,9 @@ def _moved(claim: Claim, past: Mapping[str, str]) -> Claim:
 
 
 def _with_followers(batch: Batch, reader: Reader) -> Batch:
-    """Turns that are kept and have new vectors, because another stands before them now, are written too."""
+    """The batch with stored turns that get new vectors because another turn now stands before them."""
     written = {one.id for one in (*batch.memories, *batch.revised)}
     kept = reader.get([id for id in batch.vectors if id not in written])
     gone = batch.vectors.keys() - written - kept.keys()
     vectors = {id: views for id, views in batch.vectors.items() if id not in gone}
     return replace(batch, vectors=vectors, revised=[*batch.revised, *kept.values()])
-
-
-def _erasure(gone: Mapping[str, Memory], batch: Batch, entries: Sequence[Entry], reader: Reader) -> Batch:
-    """A batch that settles facts, with all else that erasing memories takes."""
-    nobody, fewer = unnamed(gone, batch.links, reader)
-    jobs, done = jobs_without(gone, reader)
-    after, vectors = read_alone(gone, reader)
-    changed = {one.id: one for one in (*after, *reread(gone, reader))}
-    return replace(
-        batch,
-        erased=[*gone, *nobody],
-        entities=[*(one for one in batch.entities if one.id not in nobody), *fewer],
-        revised=[*batch.revised, *changed.values()],
-        vectors={**batch.vectors, **vectors},
-        jobs=jobs,
-        done=done,
-        journal=entries,
-    )
-
-
-def _facts(ids: Collection[str], reader: Reader) -> list[Memory]:
-    """The facts among these memories, and those that they state or deny."""
-    links = reader.links(sorted(ids)) if ids else []
-    told = [link.target for link in links if link.relation in (STATES, DENIES)]
-    return [row for row in reader.get([*told, *ids]).values() if row.fact is not None]
-
-
-def _slots(facts: Sequence[Memory]) -> list[Slot]:
-    return [slot_of(row.fact, row.scope) for row in facts if row.fact is not None]
-
-
-def _unopposed(claims: Sequence[tuple[Slot, Claim]], reader: Reader) -> list[tuple[Slot, Claim]]:
-    """Those whose slot the same source has not filled with something else."""
-    rows = reader.keyed([slot.key for slot, _ in claims])
-    said = {(row.scope, row.origin.key, claim.source): claim.same for row in rows for claim in claims_in([row])}
-    return [
-        (slot, claim)
-        for slot, claim in claims
-        if said.get((slot.scope, slot.key, claim.source), claim.same) == claim.same
-    ]
-
-
-def _by_slot(pairs: Sequence[tuple[Slot, Claim]]) -> Claims:
-    slots = defaultdict[Slot, list[Claim]](list)
-    for slot, claim in pairs:
-        slots[slot].append(claim)
-    return slots

@@ -14,32 +14,31 @@ from memorist.errors import InvalidInput
 from memorist.model import Filter, Link, Memory, Usage, fingerprint
 from memorist.ports import Batch, Entry, Reader, Store, Vectors
 from memorist.remember.fact_rows import Slot, claim_from_data
-from memorist.remember.fact_updates import (
+from memorist.remember.fact_updates import settle
+from memorist.remember.journal import (
     FINAL,
     UNDONE,
+    WITHHELD,
     changes,
     difference,
     entry_called,
     linked,
     reversal,
     reversible,
-    settle,
     undone,
     unlinked,
     usages,
+    withheld_from_data,
 )
-from memorist.remember.gates.verdict import released
 
 T = TypeVar("T")
 RUN = "run"
 """The key under which an entry names the run it belongs to; a run can be undone as a whole."""
 CLAIM, SLOT = "claim", "slot"
 """The keys under which an entry keeps a claim that it made, and the slot of that claim."""
-HELD = "memory"
-"""The key under which an entry keeps a memory that a gate held back."""
 EVERY_ENTRY = 1_000_000
 Keep = Callable[[Memory], object]
-"""Stores a memory that a gate had held back."""
+"""Stores a memory that a gate had withheld."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +172,8 @@ def undo(store: Store, id: str, now: datetime, keep: Keep) -> Entry:
         return _undo_run(store, id, [entry for entry in run if UNDONE not in entry.data], now)
     entry = entry_called(store, id)
     reversible(entry)
-    if HELD in entry.data:
-        keep(released(entry.data[HELD]))
+    if WITHHELD in entry.data:
+        keep(withheld_from_data(entry.data[WITHHELD]))
         store.put(Batch(journal=[undone(entry, now)]))
     elif CLAIM in entry.data:
         store.update(lambda reader: _without_claim(entry, reader, now))

@@ -11,8 +11,9 @@ from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, Recall, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of
-from memorist.remember.fact_updates import DOUBTED, UNDONE, settle
+from memorist.remember.fact_updates import DOUBTED, settle
 from memorist.remember.gates.verdict import flagged
+from memorist.remember.journal import UNDONE
 from memorist.remember.timeline import Claim
 from memorist.upkeep.change import CLAIM, EVERY_ENTRY, SLOT, Change, ended, retracted
 
@@ -47,13 +48,13 @@ class JudgedRecall:
     wrong: frozenset[str]
 
 
-def recall_seen(recall: Recall | Mapping[str, Any]) -> RecallSeen:
-    """What feedback keeps of a recall, given as a `Recall` or as its JSON."""
+def recall_seen(recall: Recall | Mapping[str, Any], clean: Callable[[str], str] = str) -> RecallSeen:
+    """What feedback keeps of a recall, given as a `Recall` or as its JSON; `clean` passes texts through the gates."""
     if isinstance(recall, Recall):
-        return RecallSeen(recall.id, recall.query, recall.now, tuple(item.memory.id for item in recall.items))
+        return RecallSeen(recall.id, clean(recall.query), recall.now, tuple(item.memory.id for item in recall.items))
     try:
-        ids = tuple(str(item["id"]) for item in recall["items"])
-        return RecallSeen(str(recall["id"]), str(recall["query"]), instant(recall["now"]), ids)
+        ids = tuple(clean(str(item["id"])) for item in recall["items"])
+        return RecallSeen(clean(str(recall["id"])), clean(str(recall["query"])), instant(recall["now"]), ids)
     except (KeyError, TypeError):
         raise InvalidInput("Invalid recall", remedy="Pass a Recall, or the JSON that `recall --json` prints.") from None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from memorist.errors import EmbeddingMismatch, Error, InvalidInput, NotFound
-from memorist.model import DENIES, STATES, Entity, Link, Memory, Noise, Showing
+from memorist.model import DENIES, STATES, Entity, Link, Memory, Noise, Showing, new_or_changed
 from memorist.ports import Batch, Entry, Job, Kept, Progress, Reader, Record, Store
 from memorist.remember.fact_rows import CLAIMS, Slot, claims_in, slot_of
 from memorist.remember.fact_updates import settle
@@ -24,6 +24,8 @@ FROM_TEXT = ("subject", "object", "mentions", STATES, DENIES)
 """Relations of links that are derived from the text of a memory."""
 CanEmbed = Callable[[str], bool]
 """Whether this memory can make vectors of an embedding generation."""
+Admit = Callable[[Sequence[Record]], Sequence[Record]]
+"""Passes records through the gates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,10 @@ def import_(
     *,
     able: CanEmbed | None = None,
     vectors: bool = True,
+    admit: Admit | None = None,
     progress: Progress | None = None,
 ) -> Imported:
-    """Read an export into a store; `vectors=False` leaves its vectors out.
+    """Read an export into a store; `vectors=False` leaves its vectors out, `admit` passes records through the gates.
 
     Vectors of a generation that `able` rejects are refused, because no query could be compared with them.
     """
@@ -57,7 +60,7 @@ def import_(
             _adopt(store, head.embedding, head.dimension, able)
         merged = _Merged()
         for batch in lines.batches(head, vectors=vectors):
-            _write(store, batch, merged)
+            _write(store, batch if admit is None else batch.admitted(admit), merged)
             if progress is not None:
                 progress(len(batch.kept))
         _check_complete(head, merged)
@@ -108,6 +111,13 @@ class _ImportBatch:
                 raise InvalidInput(f"memory {record.memory.id} occurs twice", remedy="Export it again.")
             self.kept[record.memory.id] = record
         self.records.append(record)
+
+    def admitted(self, admit: Admit) -> _ImportBatch:
+        """The same records as the gates leave them."""
+        after = _ImportBatch()
+        for record in admit(self.records):
+            after.add(record)
+        return after
 
     def of(self, kind: type[R]) -> list[R]:
         """The records of one kind."""
@@ -235,7 +245,7 @@ class _Merge:
         met = self._meeting(reader)
         known = {id: memory for id, memory in reader.get(list(kept)).items() if id not in met}
         new = {id: one for id, one in kept.items() if id not in known and id not in met}
-        changed = [id for id, memory in known.items() if memory.text != kept[id].memory.text]
+        changed = [one.id for one in new_or_changed([kept[id].memory for id in known], known)]
         later = [id for id in changed if self._follows(known[id], kept[id].memory, reader)]
         earlier = [id for id in changed if self._follows(kept[id].memory, known[id], reader)]
         self._count(len(new), len(later), {*changed} - {*later, *earlier}, len(known))

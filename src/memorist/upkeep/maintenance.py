@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memorist.errors import InvalidInput, StoreError
-from memorist.model import Kind, Memory
+from memorist.model import HIERARCHY, Kind, Memory
 from memorist.models.embedding_text import generation_of, preceding, readings
 from memorist.ports import Embedded, Embedder, Progress, Store, Vectors
 from memorist.remember.sessions.commit import INTENT_VIEW
-from memorist.remember.sessions.run import HIERARCHY
 from memorist.upkeep.consolidate.notes import PERIODS
 from memorist.upkeep.transfer import refuse_existing, replacing
 

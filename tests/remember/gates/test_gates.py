@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Kind, Tier
-from memorist.remember.fact_updates import entry_called
-from memorist.remember.gates import NOT_KEPT, Policy, held, released
+from memorist.remember.gates import NOT_KEPT, Policy
+from memorist.remember.journal import entry_called, withheld_from_data, withheld_to_data
 from memorist.remember.record import record
 from memorist.testing.fakes import START
 from tests.remember.gates.worlds import Guarded
@@ -286,4 +286,4 @@ def test_a_policy_that_does_not_exist_is_refused(name: str, value: object) -> No
 )
 def test_what_was_held_back_is_given_back_as_it_was(text: str, fields: dict[str, object]) -> None:
     memory = record(text, START, **fields)  # type: ignore[arg-type]
-    assert released(json.loads(json.dumps(held(memory)))) == memory
+    assert withheld_from_data(json.loads(json.dumps(withheld_to_data(memory)))) == memory

@@ -7,8 +7,8 @@ from typing import Any, Unpack
 
 from memorist.model import Filter, Memory
 from memorist.ports import Batch, Entry
-from memorist.remember.fact_updates import entry_called, reversal, reversible, undone
-from memorist.remember.gates import Gates, Policy, released
+from memorist.remember.gates import Gates, Policy
+from memorist.remember.journal import entry_called, reversal, reversible, undone, withheld_from_data
 from memorist.remember.record import Fields, record
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock
@@ -48,7 +48,7 @@ class Guarded:
         entry = entry_called(self.store, id)
         reversible(entry)
         if "memory" in entry.data:
-            memory = released(entry.data["memory"])
+            memory = withheld_from_data(entry.data["memory"])
             self.store.put(Batch(memories=[memory], journal=[undone(entry, self.clock.now())]))
         else:
             self.store.update(lambda reader: reversal(entry, reader, self.clock.now()))

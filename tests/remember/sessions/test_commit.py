@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memorist.errors import ModelUnavailable
-from memorist.model import Kind, Link, Memory
+from memorist.model import HIERARCHY, SIBLING, Kind, Link, Memory
 from memorist.ports import Completion, Store
 from memorist.remember.jobs import retry_after
 from memorist.remember.sessions.commit import MOST_ATTEMPTS
-from memorist.remember.sessions.run import HIERARCHY, SIBLING
 from memorist.remember.sessions.session import IDLE
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sql import bookkeeping

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
-from memorist.model import Filter, Kind, Link
+from memorist.model import PROVENANCE, Filter, Kind, Link
 from memorist.ports import Job
-from memorist.remember.sessions.run import PROVENANCE
 from memorist.remember.sessions.session import IDLE
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeEmbedder

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.asking.sessions import Turn
-from memorist.remember.sessions.rules import FAILED, MOST, STATED, TOLD, WORKED, SessionRules, outcome, statements
+from memorist.remember.sessions.rules import FAILED, MOST, REPORTED, STATED, WORKED, SessionRules, outcome, statements
 from memorist.remember.sessions.run import as_phrase, subgoals
 from memorist.testing.recorded_run import FIND, FIRST_OF_RAISE, GOAL, RAISE, REWARDS_BY_RULES, STEPS
 
@@ -129,7 +129,7 @@ def test_statements_name_something_and_are_neither_questions_nor_guesses() -> No
     found = statements([Turn(seen, "The action 5 is ignored.")])
     assert [(one.text, one.confidence) for one in found] == [
         ("The port of Heron is 8080.", STATED),
-        ("Bo restarted Heron at noon.", TOLD),
+        ("Bo restarted Heron at noon.", REPORTED),
     ]
     assert found[0].concepts == ("heron", "port")
 

@@ -9,11 +9,14 @@ from typing import Any
 
 from memorist.asking import Askers, Models
 from memorist.model import Filter, Kind, Memory
+from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import LLM, Embedder, Store
 from memorist.ports.notices import Notice, Notices
+from memorist.remember.derived import COMMIT_TASK
+from memorist.remember.gates import Gates, Policy
 from memorist.remember.jobs import Worker
 from memorist.remember.sessions import Session, Sessions
-from memorist.remember.sessions.run import TASK
+from memorist.remember.writer import Writer
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock, FakeEmbedder
 from memorist.testing.recorded_run import GOAL, STEPS, RecordedStep
@@ -34,8 +37,10 @@ class World:
     def __post_init__(self) -> None:
         notices = Notices(self.told.append)
         askers = Askers(Models(self.llm)) if self.llm is not None else None
-        self.sessions = Sessions(self.store, self.embedder, self.clock, askers=askers, notices=notices)
-        self.worker = Worker(self.store, self.clock, {TASK: self.sessions.work}, notices)
+        embedder = None if self.embedder is None else StoreEmbedder(self.embedder, self.store)
+        writer = Writer(self.store, embedder, gates=Gates(Policy(), self.clock))
+        self.sessions = Sessions(self.store, writer, self.clock, askers=askers, notices=notices)
+        self.worker = Worker(self.store, self.clock, {COMMIT_TASK: self.sessions.work}, notices)
 
     def play(self, id: str = "run", steps: Sequence[RecordedStep] = STEPS, goal: str | None = GOAL) -> Session:
         """An open session with these steps."""

@@ -15,7 +15,7 @@ from memorist.errors import InvalidInput, MissingService
 from memorist.model import Fact, Filter, Kind, Link, Memory, Tier, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch
-from memorist.remember.fact_updates import entry_called
+from memorist.remember.journal import entry_called
 from memorist.remember.record import record
 from memorist.remember.writer import Writer
 from memorist.stores.memory import MemoryStore

@@ -1,18 +1,191 @@
-"""Write gates: what every text passes on its way in."""
+"""Write gates: every text passes them on its way in; what they decide is journaled and can be undone."""
 
-from memorist.remember.gates.gates import NOT_KEPT, VERB, Checked, Gates
-from memorist.remember.gates.verdict import CHOICES, Gate, GateContext, Policy, Verdict, held, released
+from __future__ import annotations
 
-__all__ = [
-    "CHOICES",
-    "NOT_KEPT",
-    "VERB",
-    "Checked",
-    "Gate",
-    "GateContext",
-    "Gates",
-    "Policy",
-    "Verdict",
-    "held",
-    "released",
-]
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memorist.errors import InvalidInput
+from memorist.model import Memory, fingerprint, new_or_changed
+from memorist.ports import Clock, Entry, Record, Store
+from memorist.remember.gates.checks import (
+    NEVER_WRITTEN,
+    SECRET_GATE,
+    duplicates,
+    instructions,
+    loops,
+    noise,
+    secrets,
+    size,
+)
+from memorist.remember.gates.verdict import CHOICES, Gate, GateContext, Policy, Verdict, flagged
+from memorist.remember.journal import FINAL, WITHHELD, changes, withheld_to_data
+from memorist.remember.redaction import kinds_in, record_without_secrets, secrets_of, text_without_secrets
+
+__all__ = ["CHOICES", "CONTENT", "NOT_KEPT", "VERB", "Checked", "Gate", "GateContext", "Gates", "Policy", "Verdict"]
+
+VERB = "gate"
+"""The verb of the journal's entries about gates."""
+IN_ORDER: tuple[Gate, ...] = (size, secrets, loops, duplicates, noise, instructions)
+"""Secrets are masked before anything is recorded."""
+CONTENT: tuple[Gate, ...] = (size, secrets, instructions)
+"""The gates for texts that have a place of their own, such as steps, facts and notes: these are never repeats."""
+NOT_KEPT = "not kept"
+"""The flag of a memory that a gate withheld, as the caller gets it."""
+TELLING = 6
+"""Characters of a secret that is looked for in other records too; shorter ones occur in ordinary words."""
+Decided = tuple[Memory, Verdict]
+"""A memory as it came to a gate, and the gate's verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The memories that passed the gates, in order and perhaps changed, and every decision, for the journal."""
+
+    memories: tuple[Memory, ...]
+    entries: tuple[Entry, ...] = ()
+    refusal: Verdict | None = None
+    outcomes: tuple[tuple[str, Memory], ...] = ()
+    """For each memory given: the id of the memory that answers for it, and the memory itself."""
+
+    @classmethod
+    def ungated(cls, memories: Sequence[Memory]) -> Checked:
+        """Memories that need not pass the gates."""
+        return cls(tuple(memories), outcomes=tuple((memory.id, memory) for memory in memories))
+
+    @property
+    def known(self) -> list[str]:
+        """The ids that answer for memories that were not kept."""
+        kept = {memory.id for memory in self.memories}
+        return [id for id, _ in self.outcomes if id not in kept]
+
+    def answers(self, there: Mapping[str, Memory]) -> list[Memory]:
+        """The answer for each memory given: as it is kept, the one that it repeats, or itself, flagged."""
+        return [there[id] if id in there else flagged(memory, NOT_KEPT) for id, memory in self.outcomes]
+
+    def require(self) -> None:
+        """Raise if a text was refused; nothing of its batch may be written then."""
+        if (refused := self.refusal) is not None:
+            raise _refusal(refused.gate, refused.reason)
+
+
+_REMEDIES = {
+    "size": "Split it into several memories, or raise the setting `longest_text`.",
+    "secrets": "Take the secret out, or set secrets = 'mask'.",
+    "instructions": "Set instructions = 'mark' to keep such text as untrusted.",
+}
+
+
+def _refusal(gate: str, reason: str) -> InvalidInput:
+    return InvalidInput(f"A text was refused: it {reason}", remedy=_REMEDIES[gate])
+
+
+class Gates:
+    """The gates of one store, by a policy; thread-safe."""
+
+    def __init__(self, policy: Policy, clock: Clock) -> None:
+        self.policy = policy
+        self._clock = clock
+
+    def never_refusing(self) -> Gates:
+        """The same gates for what is derived from stored texts: masked or marked where others are refused."""
+        policy = self.policy
+        secrets = "mask" if policy.secrets == "refuse" else policy.secrets
+        instructions = "mark" if policy.instructions == "refuse" else policy.instructions
+        return Gates(replace(policy, secrets=secrets, instructions=instructions, longest_text=0), self._clock)
+
+    def check(self, memories: Sequence[Memory], store: Store, gates: Sequence[Gate] = IN_ORDER) -> Checked:
+        """Pass memories through gates, by default all of them; one that is stored already passes unchecked."""
+        context = GateContext(self.policy, store)
+        new = {memory.id for memory in new_or_changed(memories, store.get([memory.id for memory in memories]))}
+        kept: dict[str, Memory] = {}
+        decided: list[Decided] = []
+        outcomes: list[tuple[str, Memory]] = []
+        for memory in memories:
+            checks = gates if memory.id in new or memory.fact is not None else ()  # a known fact takes more claims
+            verdicts = list(_through(memory, context, checks))
+            last = verdicts[-1][1] if verdicts else None
+            if last is not None and last.decision == "refuse":
+                return Checked((), self._entries([*decided, *verdicts]), last)
+            if last is not None and last.decision == "skip":
+                decided += verdicts
+                outcomes.append((last.about[0] if last.gate == "duplicates" else memory.id, last.memory))
+                continue
+            passed = last.memory if last is not None else memory
+            if verdicts and (passed.fact is not None or not context.is_stored(passed)):
+                decided += verdicts  # else it is a repeat, and the journal has them already
+            kept[passed.id] = passed
+            outcomes.append((passed.id, passed))
+            context.passed(passed)
+        return Checked(tuple(kept.values()), self._entries(decided), None, tuple(outcomes))
+
+    def text(self, text: str) -> str:
+        """A text that is stored beside memories, such as a question, as the policy on secrets leaves it."""
+        if self.policy.secrets == "keep" or (clean := text_without_secrets(text)) == text:
+            return text
+        if self.policy.secrets == "refuse":
+            raise _refusal(SECRET_GATE, "holds a secret")
+        return clean
+
+    def record(self, record: Record, known: dict[str, str] | None = None) -> Record:
+        """Anything that a store holds, as the policy on secrets leaves it.
+
+        `known` collects the secrets of records that belong together: one that is found in any is masked in the rest.
+        """
+        if self.policy.secrets == "keep":
+            return record
+        found = secrets_of(record)
+        if found and self.policy.secrets == "refuse":
+            raise _refusal(SECRET_GATE, f"holds {', '.join(dict.fromkeys(found.values()))}")
+        if known is not None:
+            known |= {secret: kind for secret, kind in found.items() if len(secret) >= TELLING}
+            found |= known
+        return record_without_secrets(record, found) if found else record
+
+    def masking(self, before: Memory, after: Memory) -> Entry:
+        """The journal's entry about a memory from another store whose secrets were masked."""
+        reason = f"holds {', '.join(kinds_in(before))}"
+        return self._entries([(before, Verdict(SECRET_GATE, "mask", reason, after, final=NEVER_WRITTEN))])[0]
+
+    def _entries(self, decided: Iterable[Decided]) -> tuple[Entry, ...]:
+        now = self._clock.now()
+        return tuple(
+            Entry(
+                id=fingerprint(VERB, verdict.gate, verdict.decision, verdict.memory.id),
+                at=now,
+                verb=VERB,
+                subjects=_subjects(verdict),
+                data=_data(memory, verdict),
+            )
+            for memory, verdict in decided
+        )
+
+
+def _through(memory: Memory, context: GateContext, gates: Sequence[Gate]) -> Iterable[Decided]:
+    for gate in gates:
+        verdict = gate(memory, context)
+        if verdict is not None:
+            yield memory, verdict
+            memory = verdict.memory
+            repeated = verdict.decision == "mask" and memory.fact is None and context.is_stored(memory)
+            if verdict.decision in ("skip", "refuse") or repeated:
+                return
+
+
+def _subjects(verdict: Verdict) -> tuple[str, ...]:
+    """The memories an entry is about; it is erased with any of them."""
+    return () if verdict.decision == "refuse" else (verdict.memory.id, *verdict.about)
+
+
+def _data(memory: Memory, verdict: Verdict) -> dict[str, Any]:
+    data: dict[str, Any] = {"gate": verdict.gate, "decision": verdict.decision, "reason": verdict.reason}
+    scope = verdict.memory.scope
+    data["scope"] = text_without_secrets(scope) if verdict.decision == "refuse" else scope
+    if verdict.final is not None:
+        data[FINAL] = verdict.final
+    elif verdict.decision == "skip":
+        data[WITHHELD] = withheld_to_data(memory)
+    else:
+        data |= changes([(memory, verdict.memory)])
+    return data

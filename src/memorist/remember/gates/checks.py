@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
 
-from memorist.model import Fact, Kind, Memory, memory_id
+from memorist.model import Kind, Memory, memory_id
+from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
+from memorist.remember.redaction import kinds_in, without_secrets
 from memorist.text.chatter import bare, says_nothing
 from memorist.text.gist import Copies, copies, gist, pieces_of, repeats
 from memorist.text.injection import instructions_in
 from memorist.text.patterns import lazy
-from memorist.text.secrets import masked, secrets_in
 
 SIZE_GATE = "size"
 
@@ -65,7 +64,8 @@ INSTRUCTION_GATE, INSTRUCTION_FLAG = "instructions", "instructions"
 
 def instructions(memory: Memory, context: GateContext) -> Verdict | None:
     """Mark or refuse orders to the model, role markers, imitated calls of tools and requests to leak."""
-    if context.policy.instructions == "keep" or INSTRUCTION_FLAG in memory.worth.flags:
+    worth = memory.worth
+    if context.policy.instructions == "keep" or (INSTRUCTION_FLAG in worth.flags and worth.trust == 0):
         return None
     reasons = instructions_in(memory.text) + (instructions_in(memory.original) if memory.original else [])
     if not reasons:
@@ -166,6 +166,7 @@ def verdict(memory: Memory, policy: str, reason: str) -> Verdict:
 
 
 SECRET_GATE = "secrets"  # noqa: S105  # the name of a gate
+NEVER_WRITTEN = "the secret was never written"
 
 
 def secrets(memory: Memory, context: GateContext) -> Verdict | None:
@@ -178,72 +179,24 @@ def secrets(memory: Memory, context: GateContext) -> Verdict | None:
     reason = f"holds {', '.join(kinds)}"
     if context.policy.secrets == "refuse":
         return Verdict(SECRET_GATE, "refuse", reason, memory, final="nothing was written")
-    return Verdict(
-        SECRET_GATE, "mask", reason, _renamed(without_secrets(memory), memory), final="the secret was never written"
+    return Verdict(SECRET_GATE, "mask", reason, _under_own_id(without_secrets(memory), memory), final=NEVER_WRITTEN)
+
+
+def _under_own_id(memory: Memory, given: Memory) -> Memory:
+    """The masked memory under an id of its own: the id of the text with the secret would let the secret be guessed."""
+    scope, origin, fact = memory.scope, memory.origin, memory.fact
+    if fact is not None and origin.key == slot_of(fact, scope).key:
+        return replace(memory, id=fact_id(slot_of(fact, scope), fact.object, memory.times.valid_from))
+    if origin.key is not None:
+        return replace(memory, id=memory_id(memory.text, scope=scope, key=origin.key))
+    before = given.origin
+    undated = given.id == memory_id(
+        given.text, scope=given.scope, source=before.source, session=before.session, position=before.position
     )
-
-
-def kinds_in(memory: Memory) -> list[str]:
-    """The kinds of secrets in anything that a memory says."""
-    return list(dict.fromkeys(one.kind for text in _texts(memory) for one in secrets_in(text)))
-
-
-def without_secrets(memory: Memory) -> Memory:
-    """The memory with its secrets masked, wherever they stand."""
-    origin, fact = memory.origin, memory.fact
+    at = None if undated else given.times.valid_from
     return replace(
         memory,
-        text=masked(memory.text),
-        original=memory.original and masked(memory.original),
-        topic=memory.topic and masked(memory.topic),
-        keywords=tuple(map(masked, memory.keywords)),
-        origin=replace(origin, source=origin.source and masked(origin.source)),
-        metadata=_masked(memory.metadata),
-        fact=fact and Fact(masked(fact.subject), fact.relation, masked(fact.object)),
+        id=memory_id(
+            memory.text, scope=scope, source=origin.source, session=origin.session, position=origin.position, at=at
+        ),
     )
-
-
-def _renamed(memory: Memory, given: Memory) -> Memory:
-    """Under the id of what is kept: one of the secret's own text would let it be guessed at."""
-    origin = given.origin
-    if origin.key is not None:
-        return memory
-    where: dict[str, Any] = {"scope": given.scope, "session": origin.session, "position": origin.position}
-    loose = memory_id(given.text, **where, source=origin.source) == given.id
-    at = None if loose else given.times.valid_from
-    return replace(memory, id=memory_id(memory.text, **where, source=memory.origin.source, at=at))
-
-
-def _texts(memory: Memory) -> list[str]:
-    origin = memory.origin
-    parts = (memory.text, memory.original, memory.topic, *memory.keywords, origin.source)
-    return [text for part in (*parts, *_strings(memory.metadata)) if (text := part)]
-
-
-def _strings(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for one in cast("Mapping[str, object]", value).items() for text in _pair(*one)]
-    if isinstance(value, list | tuple):
-        return [text for one in cast("Sequence[object]", value) for text in _strings(one)]
-    return []
-
-
-def _pair(name: str, value: object) -> list[str]:
-    """A named value as it would stand in a text, so that `{"password": "…"}` is seen for what it is."""
-    return [f"{name}: {value}"] if isinstance(value, str) else _strings(value)
-
-
-def _masked(value: Any) -> Any:
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, Mapping):
-        return {name: _masked_pair(name, one) for name, one in cast("Mapping[str, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_masked(one) for one in cast("Sequence[Any]", value)]
-    return value
-
-
-def _masked_pair(name: str, value: Any) -> Any:
-    return masked(f"{name}: {value}").removeprefix(f"{name}: ") if isinstance(value, str) else _masked(value)

@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Memory, Tier, instant, isoformat
+from memorist.model import Filter, Memory, Tier, new_or_changed
 from memorist.ports import Store, View
-from memorist.remember.record import WORTH, Fields, record
 from memorist.text.gist import Gist, gist, pieces_of
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -89,6 +88,10 @@ class GateContext:
         for piece in pieces_of(memory.text):
             self._pieces.setdefault((memory.scope, piece), memory.id)
 
+    def is_stored(self, memory: Memory) -> bool:
+        """Whether the store holds the memory with this very text."""
+        return not new_or_changed([memory], self._store.get([memory.id]))
+
     @cached_property
     def learnt(self) -> frozenset[str]:
         """The texts that the noise bank has learnt."""
@@ -159,38 +162,3 @@ def has_own_place(memory: Memory) -> bool:
     """Whether it says where or when it belongs: said again at another time, it is another event."""
     origin, times = memory.origin, memory.times
     return origin.key is not None or origin.position is not None or times.valid_from != times.ingested_at
-
-
-_LISTS = ("emotion_tags", "flags")
-_PLAIN = ("kind", "scope", "topic", "tier", "original")
-_ORIGIN = ("source", "session", "position", "speaker", "key")
-
-
-def held(memory: Memory) -> dict[str, Any]:
-    """A memory as JSON: its id, its text and what of the keywords of `remember` is not at its default."""
-    usual = _keywords(record(memory.text, memory.times.ingested_at))
-    told = {name: value for name, value in _keywords(memory).items() if value != usual[name]}
-    return {"id": memory.id, "text": memory.text, "ingested_at": isoformat(memory.times.ingested_at), **told}
-
-
-def _keywords(memory: Memory) -> dict[str, Any]:
-    times, worth = memory.times, memory.worth
-    return {
-        "valid_from": isoformat(times.valid_from),
-        "expires_at": times.expires_at and isoformat(times.expires_at),
-        "keywords": list(memory.keywords),
-        "metadata": dict(memory.metadata),
-        **{name: (value := getattr(memory, name)) and str(value) for name in _PLAIN},
-        **{name: getattr(worth, name) for name in WORTH},
-        **{name: list(getattr(worth, name)) for name in _LISTS},
-        **{name: getattr(memory.origin, name) for name in _ORIGIN},
-    }
-
-
-def released(data: Mapping[str, Any]) -> Memory:
-    """The inverse of `held`."""
-    fields = dict(data)
-    id, text, known = fields.pop("id"), fields.pop("text"), instant(fields["ingested_at"])
-    said = fields.pop("valid_from", fields["ingested_at"])
-    memory = record(text, known, **cast("Fields", fields))
-    return replace(memory, id=id, times=replace(memory.times, valid_from=instant(said)))

@@ -12,12 +12,13 @@ from memorist.ports import Progress, Store
 from memorist.remember.ingest.files import File, sources
 from memorist.remember.ingest.model import IngestReport, Piece, Skipped, Tally
 from memorist.remember.record import record
+from memorist.remember.writer import Written
 
 BATCH = 256
 """Texts per transaction."""
 
 
-Keep = Callable[[list[Memory]], object]
+Keep = Callable[[list[Memory]], Written]
 """Writes a batch of memories."""
 
 
@@ -56,12 +57,9 @@ class Ingest:
 
     def _flush(self) -> None:
         batch, self._waiting = list(self._waiting.values()), {}
-        before = self._store.get([one.id for one in batch])
-        new = [one for one in batch if one.id not in before or before[one.id].text != one.text]
+        new = self._keep(batch).new if batch else frozenset[str]()
         if new:
-            self._keep(new)
-            stated = self._store.links([one.id for one in new])
-            self._facts += sum(link.relation == STATES for link in stated)
+            self._facts += sum(link.relation == STATES for link in self._store.links(sorted(new)))
         self._kept += len(new)
         self._known += len(batch) - len(new)
         if self._progress is not None:

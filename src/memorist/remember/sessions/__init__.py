@@ -1,7 +1,6 @@
-"""Sessions that learn: every step kept as it came, and on commit what the steps teach, with its links and rewards."""
+"""Sessions that learn: every step is kept as it came; a commit derives lessons, links and rewards from the steps."""
 
 from memorist.remember.sessions.commit import Commit
-from memorist.remember.sessions.run import TASK
 from memorist.remember.sessions.session import IDLE, Session, Sessions
 
-__all__ = ["IDLE", "TASK", "Commit", "Session", "Sessions"]
+__all__ = ["IDLE", "Commit", "Session", "Sessions"]

@@ -7,81 +7,39 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memorist.errors import ModelUnavailable, NotFound
-from memorist.model import Link, Memory
-from memorist.ports import Batch, Clock, Embedded, Embedder, Job, Reader, Store, Vectors
+from memorist.model import HIERARCHY, Link, Memory
+from memorist.models.embedding_text import TEXT
+from memorist.models.store_embedder import StoreEmbedder
+from memorist.ports import Batch, Clock, Job, Reader, Store, Vectors
 from memorist.ports.notices import Notice, Notices
-from memorist.remember.entities import about
+from memorist.remember.derived import COMMIT_TASK
 from memorist.remember.jobs import retry_after
 from memorist.remember.sessions.lessons import Findings, lesson
 from memorist.remember.sessions.rules import Resolved, resolve
-from memorist.remember.sessions.run import (
-    HIERARCHY,
-    TASK,
-    Extractor,
-    RunStep,
-    SessionRun,
-    State,
-    annotated,
-    cut,
-    run_of,
-    turns_of,
-)
-
-if TYPE_CHECKING:
-    from memorist.ports import Vector
-
-
-class SessionEmbedding:
-    """An embedder and the store that keeps its vectors; without an embedder it gives none."""
-
-    def __init__(self, store: Store, embedder: Embedder | None) -> None:
-        self._store = store
-        self._embedder = embedder
-
-    def rows(self, texts: Sequence[str]) -> Vector | None:
-        """A row per text; the store then knows what made them."""
-        if self._embedder is None or not texts:
-            return None
-        rows = self._embedder.embed(texts, purpose="memory")
-        self._store.adopt(self._embedder.generation, self._embedder.dim)
-        return rows
-
-    def views(self, text: str) -> Vectors:
-        """The vectors of one text."""
-        rows = self.rows([text])
-        return {} if rows is None else self.made({"text": rows[0]})
-
-    def made(self, views: Vectors) -> Vectors:
-        """Vectors that tell who made them, so that a store re-embedded meanwhile refuses them."""
-        return views if self._embedder is None else Embedded(self._embedder.generation, views)
-
-    def missing(self, ids: Sequence[str]) -> list[str]:
-        """Which of these memories have no vector though there is an embedder."""
-        if self._embedder is None:
-            return []
-        having = self._store.embedded(ids)
-        return [id for id in ids if id not in having]
-
+from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, State, annotated, cut, run_of, turns_of
+from memorist.remember.writer import Incoming, Writer
 
 INTENT_VIEW = "intent"
 """The view of a procedure that is only what it is for: that is how people ask for one."""
 
 
-def vectors_of(findings: Findings, embedding: SessionEmbedding, kept: Sequence[Memory]) -> dict[str, Vectors]:
-    """Vectors of everything found, a second view of procedures, and those that kept memories lack; in one call."""
-    lacking = set(embedding.missing([memory.id for memory in kept]))
-    asked = [(one.id, "text", one.text) for one in (*findings.memories.values(), *findings.wanted.values())]
-    asked += [(id, INTENT_VIEW, intent.text) for id, intent in findings.wanted.items()]
-    asked += [(memory.id, "text", memory.text) for memory in kept if memory.id in lacking]
-    rows = embedding.rows([text for _, _, text in asked])
-    vectors: dict[str, dict[str, Vector]] = {}
-    if rows is not None:
-        for (id, view, _), row in zip(asked, rows, strict=True):
-            vectors.setdefault(id, {})[view] = row
-    return {id: embedding.made(views) for id, views in vectors.items()}
+def vectors_of(
+    findings: Findings, embedder: StoreEmbedder | None, store: Store, kept: Sequence[Memory]
+) -> dict[str, Vectors]:
+    """Vectors of all findings, a second view of procedures, and the vectors that kept memories lack; in one call."""
+    if embedder is None:
+        return {}
+    embedded = store.embedded([memory.id for memory in kept])
+    lacking = [memory for memory in kept if memory.id not in embedded]
+    texts: dict[str, dict[str, str]] = {
+        one.id: {TEXT: one.text} for one in (*findings.memories.values(), *findings.wanted.values(), *lacking)
+    }
+    for procedure, intent in findings.wanted.items():
+        texts[procedure][INTENT_VIEW] = intent.text
+    return embedder.of_views(texts)
 
 
 @dataclass(slots=True)
@@ -91,6 +49,7 @@ class Lessons:
     run: SessionRun
     steps: Sequence[RunStep]
     findings: Findings
+    incoming: Incoming
     intents: Resolved
     vectors: Mapping[str, Vectors]
     note: str | None = None
@@ -104,10 +63,14 @@ class Lessons:
             self.state, self.steps = now.state if now else "closed", ()
             return Batch()
         self.state = "closed" if now.steps == self.run.steps else "open"
-        done = [(TASK, self.run.id)] if self.state == "closed" else []
+        done = [(COMMIT_TASK, self.run.id)] if self.state == "closed" else []
         if not self.steps and now.state == "closed":
             return Batch(done=done)
         return replace(self._content(reader, now), done=done)
+
+    def draft(self) -> Batch:
+        """The memories that the plan will probably write."""
+        return Batch(list({**self.findings.memories, **self.intents.new}.values()), self.vectors)
 
     def _content(self, reader: Reader, now: SessionRun) -> Batch:
         given = {**self.findings.memories, **self.intents.new}
@@ -116,7 +79,9 @@ class Lessons:
         self.written = [self._reworded(memory) for id, memory in given.items() if id not in there]
         steps = [self._read(there[step.memory.id], step) for step in self.steps if step.memory.id in there]
         merged = [self._reworded(there[id]) for id in self.intents.wordings if id in there]
-        entities, mentions = about(self.written, reader.alike)
+        new = {memory.id for memory in self.written}
+        mentions = [link for link in self.incoming.links if link.source in new]
+        mentioned = {link.target for link in mentions}
         ids = {*there, *given}
         changed = {memory.id for memory in (*self.written, *steps, now.memory)}
         return Batch(
@@ -124,8 +89,9 @@ class Lessons:
             revised=[*steps, *merged, self._closed(now)],
             vectors={id: views for id, views in self.vectors.items() if id in changed},
             links=[*(link for link in links if ids.issuperset(_ends(link))), *mentions],
-            entities=entities,
+            entities=[entity for entity in self.incoming.entities if entity.id in mentioned],
             rewards={id: rewards for id, rewards in self.findings.rewards.items() if id in ids},
+            journal=[entry for entry in self.incoming.entries if new.intersection(entry.subjects)],
         )
 
     def _purposes(self) -> Iterator[Link]:
@@ -188,7 +154,7 @@ class Committer:
     """Commits sessions. Thread-safe; what two processes commit at once is written once."""
 
     store: Store
-    embedding: SessionEmbedding
+    writer: Writer
     clock: Clock
     rules: Extractor
     model: Extractor | None
@@ -203,33 +169,48 @@ class Committer:
         run = run_of(self.store, session)
         if run is None:
             raise NotFound(f"There is no session {session!r}", remedy="Open one with session().")
-        job = next((job for job in self.store.jobs(TASK) if job.subject == session), None)
+        job = next((job for job in self.store.jobs(COMMIT_TASK) if job.subject == session), None)
         attempts, note = (0, None) if job is None else (job.attempts, job.error)
         extractor = self.rules if self.model is None or attempts >= MOST_ATTEMPTS else self.model
         try:
             done = self._commit(run, extractor, note if extractor is self.rules else None)
         except ModelUnavailable as error:
-            done = self._failed(run, attempts + 1, extractor.name, str(error))
+            done = self._failed(run, attempts + 1, extractor.name, self.writer.derived_text(str(error)))
         self._tell(done, attempts)
         return done
 
     def _commit(self, run: SessionRun, extractor: Extractor, note: str | None) -> Commit:
         steps = run.steps_after(run.learnt, self.store)
-        goal, turns = run.goal or "", turns_of(steps)
-        taken = annotated(steps, turns, extractor.annotate(goal, turns) if turns else (), goal)
-        trajectories = cut(taken, self.embedding.rows)
+        goal, embedder = run.goal or "", self.writer.embedder
+        taken = self._annotated(steps, goal, extractor)
+        trajectories = cut(taken, embedder.of_texts if embedder else lambda texts: {})
         findings = Findings(run, self.clock.now(), extractor.name)
         for trajectory in trajectories:
             findings.add(lesson(extractor, goal, trajectory))
-        vectors = vectors_of(findings, self.embedding, [run.memory, *steps])
+        incoming = self._checked(findings)
+        vectors = vectors_of(findings, embedder, self.store, [run.memory, *steps])
         with self._lock:  # two of our own sessions must not both bring the same intent in two wordings
-            intents = resolve(
-                findings.wanted.values(), {id: views["text"] for id, views in vectors.items()}, self.store
-            )
-            lessons = Lessons(run, taken, findings, intents, vectors, note)
-            self.store.update(lessons.plan)
+            intents = resolve(findings.wanted.values(), {id: views[TEXT] for id, views in vectors.items()}, self.store)
+            lessons = Lessons(run, taken, findings, incoming, intents, vectors, note)
+            self.store.update(lessons.plan, lessons.draft())
         learnt, cuts = len(lessons.steps), len(trajectories) if lessons.steps else 0
         return Commit(run.id, lessons.state, learnt, cuts, extractor.name, tuple(lessons.written), note=note)
+
+    def _annotated(self, steps: Sequence[Memory], goal: str, extractor: Extractor) -> list[RunStep]:
+        """Steps with what an extractor read in them, as the gates leave it."""
+        turns, clean = turns_of(steps), self.writer.derived_text
+        found = extractor.annotate(goal, turns) if turns else ()
+        found = [replace(one, state=clean(one.state), subgoal=clean(one.subgoal)) for one in found]
+        return annotated(steps, turns, found, goal)
+
+    def _checked(self, findings: Findings) -> Incoming:
+        """Pass findings through the gates; they are embedded later, together with the steps."""
+        given = [*findings.memories.values(), *findings.wanted.values()]
+        incoming = self.writer.prepare(given, derived=True, embed=False)
+        checked = {before.id: after for before, (_, after) in zip(given, incoming.checked.outcomes, strict=True)}
+        dated = {memory.id: memory for memory in incoming.memories}
+        findings.replace_memories({id: dated.get(memory.id, memory) for id, memory in checked.items()})
+        return incoming
 
     def _failed(self, run: SessionRun, attempts: int, by: str, error: str) -> Commit:
         """Keep the failure with the session and try again later; its steps are as they were."""
@@ -240,7 +221,7 @@ class Committer:
             if now is None or now.learnt != run.learnt:
                 return Batch()
             failed = now.revised(state="failed", error=error)
-            return Batch(revised=[failed], jobs=[Job(TASK, run.id, due, attempts, error)])
+            return Batch(revised=[failed], jobs=[Job(COMMIT_TASK, run.id, due, attempts, error)])
 
         self.store.update(plan)
         return Commit(run.id, "failed", run.steps - run.learnt, by=by, error=error)

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Unpack
 
 from memorist.asking.sessions import Instruction, Proposition
-from memorist.model import Kind, Link, Memory, fingerprint
+from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, Kind, Link, Memory, fingerprint
+from memorist.remember.derived import same_wording, session_key, subgoal_key
 from memorist.remember.record import Fields, record
-from memorist.remember.sessions.run import (
-    HIERARCHY,
-    MEMBERSHIP,
-    PROVENANCE,
-    SIBLING,
-    Extractor,
-    SessionRun,
-    Trajectory,
-    clean,
-    session_key,
-    subgoal_key,
-)
-from memorist.text.words import fold
+from memorist.remember.sessions.run import Extractor, SessionRun, Trajectory, clean
 
 SELF = 2
 """The trust of what an agent concluded by itself."""
@@ -73,6 +62,21 @@ class Findings:
         for instruction in lesson.instructions:
             self._add_instruction(instruction, lesson.trajectory)
 
+    def replace_memories(self, checked: Mapping[str, Memory]) -> None:
+        """Take memories as the gates left them, given by the ids they had before."""
+        ids = {before: after.id for before, after in checked.items()}
+        self.memories = {ids[id]: checked[id] for id in self.memories}
+        self.wanted = {ids[id]: checked[intent.id] for id, intent in self.wanted.items()}
+        self.links = {
+            replace(link, source=ids.get(link.source, link.source), target=ids.get(link.target, link.target)): None
+            for link in self.links
+        }
+        for before, after in ids.items():
+            if before != after and before in self.rewards:
+                self.rewards[after] += self.rewards.pop(before)
+        if self.subgoal is not None:
+            self.subgoal = ids.get(self.subgoal, self.subgoal)
+
     def _add_subgoal(self, trajectory: Trajectory) -> None:
         first, last = trajectory.steps[0].memory, trajectory.steps[-1].memory
         subgoal = self._derived(
@@ -94,7 +98,7 @@ class Findings:
         if not text:
             return
         semantic = self._learnt(
-            text, f"proposition/{fingerprint(same(text))}", Kind.SEMANTIC, trajectory, given.confidence
+            text, f"proposition/{fingerprint(same_wording(text))}", Kind.SEMANTIC, trajectory, given.confidence
         )
         for concept in given.concepts:
             label = " ".join(clean(concept).lower().split())
@@ -106,10 +110,10 @@ class Findings:
         parts = {name: clean(getattr(given, name)) for name in ("intent", "condition", "instruction", "outcome")}
         if not parts["intent"] or not parts["instruction"]:
             return
-        key = f"procedure/{fingerprint(same(parts['intent']), same(parts['instruction']))}"
+        key = f"procedure/{fingerprint(same_wording(parts['intent']), same_wording(parts['instruction']))}"
         procedure = self._learnt(procedure_text(**parts), key, Kind.PROCEDURAL, trajectory, 1.0, **parts)
         self.wanted[procedure.id] = self._made(
-            parts["intent"], kind=Kind.INTENT, key=f"intent/{same(parts['intent'])}", at=_end(trajectory)
+            parts["intent"], kind=Kind.INTENT, key=f"intent/{same_wording(parts['intent'])}", at=_end(trajectory)
         )
 
     def _learnt(
@@ -149,11 +153,6 @@ def procedure_text(intent: str, condition: str, instruction: str, outcome: str) 
     """A procedure in words: what for, when, what to do, and what then happens."""
     lines = (intent, condition and f"When: {condition}", f"Do: {instruction}", outcome and f"Then: {outcome}")
     return "\n".join(line for line in lines if line)
-
-
-def same(text: str) -> str:
-    """What two wordings have in common that differ in case, accents, blanks or the last stop."""
-    return " ".join(fold(text).split()).rstrip(" .!。！")
 
 
 def _end(trajectory: Trajectory) -> datetime:

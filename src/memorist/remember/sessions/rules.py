@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.model import Filter, Kind, Memory
 from memorist.ports import Store
+from memorist.remember.derived import content_stems, overlap
 from memorist.remember.extract.names import name_runs
-from memorist.remember.sessions.run import UNKNOWN_REWARD, announced, as_phrase, shared, subgoals, telling
+from memorist.remember.sessions.run import UNKNOWN_REWARD, announced, as_phrase, subgoals
 from memorist.text.patterns import lazy
 from memorist.text.phrases import phrases
 from memorist.text.tokens import sentences
@@ -68,14 +69,14 @@ def _known(intent: Memory, vectors: Mapping[str, Vector], store: Store) -> dict[
         return {hit.id: hit.score for hit in store.view().search_vector(row[None, :], where, 1)}
     hits = store.view().search_text(intent.text, where, NEAREST)
     known = store.get([hit.id for hit in hits])
-    return {id: shared(telling(one.text), telling(intent.text)) for id, one in known.items()}
+    return {id: overlap(content_stems(one.text), content_stems(intent.text)) for id, one in known.items()}
 
 
 def _fresh(intent: Memory, vectors: Mapping[str, Vector], others: Iterable[Memory]) -> dict[str, float]:
     row = vectors.get(intent.id)
     if row is not None:
         return {one.id: float(row @ vectors[one.id]) for one in others}
-    return {one.id: shared(telling(one.text), telling(intent.text)) for one in others}
+    return {one.id: overlap(content_stems(one.text), content_stems(intent.text)) for one in others}
 
 
 WORKED, FAILED = 0.9, 0.1
@@ -121,7 +122,7 @@ MOST = 5
 """Statements of one trajectory."""
 MOST_CONCEPTS = 4
 FEWEST_WORDS, MOST_WORDS = 4, 40
-STATED, TOLD = 0.8, 0.6
+STATED, REPORTED = 0.8, 0.6
 """How sure a statement is: of how something is, or of what it did."""
 _LONGEST_STATEMENT = 20_000
 
@@ -166,7 +167,7 @@ def _how_sure(sentence: str) -> float | None:
         return None
     if _IS.search(sentence):
         return STATED
-    return TOLD if _WAS.search(sentence) else None
+    return REPORTED if _WAS.search(sentence) else None
 
 
 def _proposition(sentence: str, sure: float) -> Proposition:

@@ -7,53 +7,30 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import fsum, sqrt
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from itertools import pairwise
+from math import fsum
+from typing import Any, Literal, Protocol
 
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.errors import InvalidInput
-from memorist.model import Kind, Link, Memory, isoformat, memory_id, within
-from memorist.ports import Reader
+from memorist.model import PROVENANCE, Kind, Link, Memory, isoformat, memory_id, within
+from memorist.ports import Reader, Vectors
+from memorist.remember.derived import content_stems, overlap, session_key, step_key
 from memorist.remember.record import record
 from memorist.text.patterns import lazy
-from memorist.text.phrases import phrases, stems
+from memorist.text.phrases import phrases
 from memorist.text.tokens import sentences
-from memorist.text.words import STOP_WORDS
 
-if TYPE_CHECKING:
-    from memorist.ports import Vector
-
-
-_COMMON = frozenset(word for phrase in STOP_WORDS["en"] for word in stems(phrase))
+Embed = Callable[[Sequence[str]], Mapping[str, Vectors]]
+"""Gives texts their vectors, by text; none without an embedder."""
 
 
-def telling(text: str) -> frozenset[str]:
-    """The stems of a text's words, without those of grammar unless nothing else is left."""
-    found = stems(text)
-    return found - _COMMON or found
-
-
-def shared(one: frozenset[str], other: frozenset[str]) -> float:
-    """|A ∩ B| / √(|A|·|B|): the cosine of two sets of words."""
-    return len(one & other) / sqrt(len(one) * len(other)) if one and other else float(one == other)
-
-
-def neighbouring(texts: Sequence[str], rows: Vector | None) -> list[float]:
-    """How alike each text is to the one before it; `rows` are their vectors, if there are any."""
-    if rows is not None:
-        return [float(rows[place - 1] @ rows[place]) for place in range(1, len(texts))]
-    words = [telling(text) for text in texts]
-    return [shared(words[place - 1], words[place]) for place in range(1, len(texts))]
-
-
-MEMBERSHIP = "membership"
-"""semantic → tag."""
-HIERARCHY = "hierarchy"
-"""procedural → intent, episodic → subgoal."""
-PROVENANCE = "provenance"
-"""semantic or procedural → episodic, episodic → source."""
-SIBLING = "sibling"
-"""subgoal → the next subgoal of its session."""
+def neighbouring(texts: Sequence[str], embed: Embed) -> list[float]:
+    """How similar each text is to the one before it: by vectors if there is an embedder, else by words."""
+    vectors = {text: views["text"] for text, views in embed(list(dict.fromkeys(texts))).items()}
+    if vectors:
+        return [float(vectors[before] @ vectors[text]) for before, text in pairwise(texts)]
+    return [overlap(content_stems(before), content_stems(text)) for before, text in pairwise(texts)]
 
 
 UNKNOWN_REWARD = 0.5
@@ -114,7 +91,7 @@ def subgoals(goal: str, turns: Sequence[Turn]) -> list[str]:
 
     A subgoal that was announced stands until another is; others end where two steps speak of nothing said before.
     """
-    topics = [telling(f"{turn.observation[:_LONGEST]}\n{turn.action[:_LONGEST]}") for turn in turns]
+    topics = [content_stems(f"{turn.observation[:_LONGEST]}\n{turn.action[:_LONGEST]}") for turn in turns]
     found: list[str] = []
     stands = False
     for place, turn in enumerate(turns):
@@ -123,7 +100,7 @@ def subgoals(goal: str, turns: Sequence[Turn]) -> list[str]:
         if said is None:
             goes_on = found and (stands or not _turns_away(topics, place))
             said = found[-1] if goes_on else _made_of(turn, "" if found else goal)
-        alike = found and shared(telling(found[-1]), telling(said)) >= SAME_SUBGOAL
+        alike = found and overlap(content_stems(found[-1]), content_stems(said)) >= SAME_SUBGOAL
         found.append(found[-1] if alike else said)
     return found
 
@@ -209,27 +186,20 @@ def annotated(
     return steps
 
 
-def cut(steps: Sequence[RunStep], embed: Callable[[Sequence[str]], Vector | None]) -> list[Trajectory]:
-    """A new trajectory opens where a subgoal's cosine with the one before it is below 0.75; words without vectors."""
-    texts = [step.subgoal for step in steps]
+def cut(steps: Sequence[RunStep], embed: Embed) -> list[Trajectory]:
+    """Trajectories: a new one begins where the similarity of a subgoal to the one before it is below 0.75."""
     runs: list[list[RunStep]] = []
-    for step, alike in zip(steps, [None, *neighbouring(texts, _rows(texts, embed))], strict=False):
+    likeness = neighbouring([step.subgoal for step in steps], embed)
+    for step, alike in zip(steps, [None, *likeness], strict=False):
         if alike is None or alike < SAME_SUBGOAL:
             runs.append([])
         runs[-1].append(step)
     return [Trajectory(tuple(run)) for run in runs]
 
 
-def _rows(texts: Sequence[str], embed: Callable[[Sequence[str]], Vector | None]) -> Vector | None:
-    """Each wording is embedded once; most steps share theirs."""
-    distinct = list(dict.fromkeys(texts))
-    rows = embed(distinct)
-    return None if rows is None else rows[[distinct.index(text) for text in texts]]
-
-
-TASK = "session"
-"""The task of a session's job, which commits it when it has been idle."""
 State = Literal["open", "closed", "failed"]
+UNNUMBERED = 0
+"""The number of a step before it is written; the first step has number 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,21 +240,6 @@ class SessionRun:
         return replace(self.memory, metadata={**self.memory.metadata, **metadata})
 
 
-def session_key(id: str) -> str:
-    """The key of a session's own memory."""
-    return f"session/{id}"
-
-
-def step_key(id: str, number: int) -> str:
-    """The key of a step."""
-    return f"step/{number}/session/{id}"
-
-
-def subgoal_key(id: str, first: int | None) -> str:
-    """The key of the subgoal of the trajectory that begins with this step."""
-    return f"subgoal/{first}/session/{id}"
-
-
 def run_of(reader: Reader, id: str) -> SessionRun | None:
     """A session, or None where there is none of that id."""
     found = [one for one in reader.keyed([session_key(id)]) if one.version_of is None and one.kind is Kind.SOURCE]
@@ -311,14 +266,13 @@ def step_text(observation: str, action: str | None) -> str:
     return "\n".join(part for part in (observation, did) if part)
 
 
-def checked_step(run: SessionRun, observation: str, action: str | None, reward: float | None, now: datetime) -> Memory:
-    """The memory of a session's next step."""
+def step_memory(run: SessionRun, observation: str, action: str | None, reward: float | None, now: datetime) -> Memory:
+    """The memory of a step that has no number yet."""
     for name, side in (("observation", observation), ("action", action or "")):
         if not isinstance(side, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(f"{name} is a {type(side).__name__}", remedy="Give a string.")
     if reward is not None:
         within("reward", reward, 0, 1)
-    number = run.steps + 1
     return record(
         step_text(observation, action),
         now,
@@ -326,10 +280,17 @@ def checked_step(run: SessionRun, observation: str, action: str | None, reward: 
         scope=run.memory.scope,
         source=session_key(run.id),
         session=run.id,
-        position=number,
-        key=step_key(run.id, number),
+        position=UNNUMBERED,
+        key=step_key(run.id, UNNUMBERED),
         metadata={"observation": observation, "action": action, "reward": reward},
     )
+
+
+def numbered(step: Memory, run: SessionRun, number: int) -> Memory:
+    """A step under its number."""
+    key = step_key(run.id, number)
+    origin = replace(step.origin, position=number, key=key)
+    return replace(step, id=memory_id("", scope=run.memory.scope, key=key), origin=origin)
 
 
 def step_link(run: SessionRun, step: Memory) -> Link:

@@ -11,26 +11,35 @@ from typing import Self, TypeVar
 from uuid import uuid4
 
 from memorist.asking import Asker, Askers, BudgetSpent
-from memorist.asking import sessions as asking_session
-from memorist.asking import sessions as asking_trajectory
+from memorist.asking import sessions as asking_sessions
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
 from memorist.model import Memory
-from memorist.ports import Batch, Clock, Embedder, Job, Reader, Store, Vectors
+from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
-from memorist.remember.entities import about
-from memorist.remember.sessions.commit import Commit, Committer, SessionEmbedding
+from memorist.remember.derived import COMMIT_TASK
+from memorist.remember.gates.checks import INSTRUCTION_FLAG
+from memorist.remember.sessions.commit import Commit, Committer
 from memorist.remember.sessions.rules import SessionRules
-from memorist.remember.sessions.run import TASK, Extractor, SessionRun, checked_step, run_memory, run_of, step_link
+from memorist.remember.sessions.run import (
+    Extractor,
+    SessionRun,
+    numbered,
+    run_memory,
+    run_of,
+    step_link,
+    step_memory,
+)
+from memorist.remember.writer import Incoming, Writer
 
 T = TypeVar("T")
 
 
-class Model:
-    """Asks a model, with a budget for the annotations and one for each thing asked of a trajectory.
+class ModelExtractor:
+    """Asks a language model, with one budget for the annotations and one for each question about a trajectory.
 
-    A step that has no model, or finds its budget spent, is done by `otherwise`: asking again would spend it again.
+    If a question has no model, or its budget is spent, `otherwise` answers it.
     """
 
     def __init__(self, askers: Askers, otherwise: Extractor) -> None:
@@ -49,7 +58,7 @@ class Model:
         """State, subgoal and reward of each step."""
         return self._asked(
             "annotate",
-            lambda asker: asking_session.annotate(asker, goal, turns),
+            lambda asker: asking_sessions.annotate(asker, goal, turns),
             lambda: self._otherwise.annotate(goal, turns),
         )
 
@@ -57,7 +66,7 @@ class Model:
         """What a trajectory shows to be so."""
         return self._asked(
             "propositions",
-            lambda asker: asking_trajectory.propositions(asker, goal, subgoal, turns),
+            lambda asker: asking_sessions.propositions(asker, goal, subgoal, turns),
             lambda: self._otherwise.propositions(goal, subgoal, turns),
         )
 
@@ -65,7 +74,7 @@ class Model:
         """What a trajectory shows about how to do things."""
         return self._asked(
             "instructions",
-            lambda asker: asking_trajectory.instructions(asker, goal, subgoal, turns),
+            lambda asker: asking_sessions.instructions(asker, goal, subgoal, turns),
             lambda: self._otherwise.instructions(goal, subgoal, turns),
         )
 
@@ -85,63 +94,70 @@ IDLE = timedelta(minutes=30)
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Writes sessions and steps. Each step puts off the moment at which its session counts as idle."""
+    """Writes sessions and steps. Each step postpones the moment at which its session counts as idle."""
 
     store: Store
-    embedding: SessionEmbedding
+    writer: Writer
     clock: Clock
     notices: Notices
     idle: timedelta = IDLE
 
     def open(self, goal: str | None, id: str | None, scope: str | None) -> SessionRun:
-        """Begin a session, or go on with the one of that id; a goal given then replaces the old one."""
+        """Begin a session, or continue the one with that id; a goal given then replaces the old one."""
         now = self.clock.now()
-        id = uuid4().hex if id is None else id
-        fresh = run_memory(id, goal or None, scope or "global", now)
-        views = self._views(fresh)
+        begun = run_memory(uuid4().hex if id is None else id, goal or None, scope or "global", now)
+        incoming = self._prepared(begun, embed=bool(goal) or id is None or run_of(self.store, id) is None)
+        fresh = incoming.checked.memories[0]
+        name = fresh.origin.session or ""
 
         def plan(reader: Reader) -> Batch:
-            known = run_of(reader, id)
-            if known is not None:
-                return self._resumed(known, fresh, views, scope, reader)
-            entities, links = about([fresh], reader.entities)
-            return Batch([fresh], _of(fresh, views), links, entities, jobs=[self._job(id, now, reader)])
+            known = run_of(reader, name)
+            jobs = [self._job(name, now, reader)]
+            batch = incoming.batch() if known is None else self._resumed(known, incoming, scope)
+            return replace(batch, jobs=jobs)
 
-        self.store.update(plan)
-        return self._run(self.store, id)
+        self.store.update(plan, incoming.batch())
+        return self._run(self.store, name)
 
-    def _resumed(self, run: SessionRun, fresh: Memory, views: Vectors, scope: str | None, reader: Reader) -> Batch:
-        if scope is not None and scope != run.memory.scope:
+    def _resumed(self, run: SessionRun, incoming: Incoming, scope: str | None) -> Batch:
+        fresh = incoming.checked.memories[0]
+        if scope is not None and fresh.scope != run.memory.scope:
             raise InvalidInput(
                 f"Session {run.id!r} belongs to scope {run.memory.scope!r}",
-                remedy="Leave scope out to go on with it, or give the new session another id.",
+                remedy="Leave scope out to continue it, or give the new session another id.",
             )
-        jobs = [self._job(run.id, fresh.times.ingested_at, reader)]
         goal = fresh.metadata["goal"]
         if goal is None or goal == run.goal:
-            return Batch(revised=[run.revised(state="open")], jobs=jobs)
-        revised = replace(run.revised(state="open", goal=goal), text=fresh.text)
-        return Batch(revised=[revised], vectors=_of(revised, views), jobs=jobs)
+            return Batch(revised=[run.revised(state="open")])
+        flags = [flag for flag in run.memory.worth.flags if flag != INSTRUCTION_FLAG]
+        worth = replace(run.memory.worth, trust=fresh.worth.trust, flags=(*flags, *fresh.worth.flags))
+        revised = replace(run.revised(state="open", goal=goal), text=fresh.text, worth=worth, mentions=fresh.mentions)
+        views = incoming.vectors.get(fresh.id)
+        return Batch(revised=[revised], vectors={revised.id: views} if views else {}, journal=incoming.entries)
 
-    def step(self, run: SessionRun, observation: str, action: str | None, reward: float | None) -> Memory:
-        """Keep a step; it can be found as soon as this returns. Its number is drawn inside the write."""
+    def step(
+        self, run: SessionRun, observation: str, action: str | None, reward: float | None, number: int | None
+    ) -> Memory:
+        """Keep a step; it can be found as soon as this returns. Without a number it gets the next one."""
         now = self.clock.now()
-        views = self._views(checked_step(run, observation, action, reward, now))
+        incoming = self._prepared(step_memory(run, observation, action, reward, now))
 
         def plan(reader: Reader) -> Batch:
             current = self._run(reader, run.id)
-            step = checked_step(current, observation, action, reward, now)
-            entities, links = about([step], reader.entities)
-            return Batch(
-                memories=[step],
-                vectors=_of(step, views),
-                links=[step_link(current, step), *links],
-                entities=entities,
-                revised=[current.revised(state="open", steps=current.steps + 1)],
+            step = numbered(incoming.memories[0], current, current.steps + 1 if number is None else number)
+            if _is_known(step, current, reader):
+                return Batch(memories=[step])
+            batch = incoming.batch_as(step)
+            return replace(
+                batch,
+                links=[step_link(current, step), *batch.links],
+                revised=[current.revised(state="open", steps=step.origin.position)],
                 jobs=[self._job(run.id, now, reader)],
             )
 
-        return self.store.update(plan)[0]
+        probable = self._run(self.store, run.id)
+        draft = incoming.batch_as(numbered(incoming.memories[0], probable, probable.steps + 1))
+        return self.store.update(plan, draft)[0]
 
     def _run(self, reader: Reader, id: str) -> SessionRun:
         run = run_of(reader, id)
@@ -150,21 +166,28 @@ class Log:
         return run
 
     def _job(self, id: str, now: datetime, reader: Reader) -> Job:
-        known = next((job for job in reader.jobs(TASK) if job.subject == id), None)
+        known = next((job for job in reader.jobs(COMMIT_TASK) if job.subject == id), None)
         due = now + self.idle
-        return Job(TASK, id, due) if known is None else replace(known, due=due)
+        return Job(COMMIT_TASK, id, due) if known is None else replace(known, due=due)
 
-    def _views(self, memory: Memory) -> Vectors:
-        """A memory's vectors; one that cannot be embedded now is kept without, and gets them with the commit."""
+    def _prepared(self, memory: Memory, *, embed: bool = True) -> Incoming:
+        """A memory ready to be written; if it cannot be embedded now, it gets its vectors with the commit."""
         try:
-            return self.embedding.views(memory.text)
+            return self.writer.prepare([memory], embed=embed)
         except ModelUnavailable as error:
             self.notices.tell(Notice("unembedded", self.clock.now(), (memory.id,), error=str(error)))
-            return {}
+            return self.writer.prepare([memory], embed=False)
 
 
-def _of(memory: Memory, views: Vectors) -> dict[str, Vectors]:
-    return {memory.id: views} if views else {}
+def _is_known(step: Memory, run: SessionRun, reader: Reader) -> bool:
+    """Whether a numbered step was kept before; a number that is taken or skips some is refused."""
+    known = reader.get([step.id]).get(step.id)
+    if known is None and step.origin.position == run.steps + 1:
+        return False
+    if known is not None and known.text == step.text:
+        return True
+    problem = f"is not the next step of session {run.id!r}, which has {run.steps}"
+    raise InvalidInput(f"{step.origin.position} {problem}", remedy="Leave the number out, or count from 1.")
 
 
 STEPS_IN_CONTEXT = 3
@@ -173,38 +196,39 @@ LONGEST_IN_CONTEXT = 160
 
 
 class Sessions:
-    """The sessions of one store. `waiting` is called when something was left to do."""
+    """The sessions of one store. `on_new_job` is called when there is a new job."""
 
     def __init__(
         self,
         store: Store,
-        embedder: Embedder | None,
+        writer: Writer,
         clock: Clock,
         *,
         askers: Askers | None = None,
         notices: Notices | None = None,
         idle: timedelta = IDLE,
-        waiting: Callable[[], None] = lambda: None,
+        on_new_job: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
-        self._waiting = waiting
+        self._writer = writer
+        self._on_new_job = on_new_job
         notices = notices or Notices()
-        embedding, rules = SessionEmbedding(store, embedder), SessionRules()
-        model = Model(askers, rules) if askers is not None and askers.models else None
-        self.log = Log(store, embedding, clock, notices, idle)
-        self._committer = Committer(store, embedding, clock, rules, model, notices)
+        rules = SessionRules()
+        model = ModelExtractor(askers, rules) if askers is not None and askers.models else None
+        self.log = Log(store, writer, clock, notices, idle)
+        self._committer = Committer(store, writer, clock, rules, model, notices)
 
     def open(self, goal: str | None = None, id: str | None = None, scope: str | None = None) -> Session:
-        """Begin a session, or go on with the one of that id."""
+        """Begin a session, or continue the one with that id."""
         run = self.log.open(goal, id, scope)
-        self._waiting()
+        self._on_new_job()
         return Session(self, run)
 
     def commit(self, id: str) -> Commit:
         """Learn from a session's steps and close it."""
         done = self._committer.commit(id)
         if done.state != "closed":
-            self._waiting()
+            self._on_new_job()
         return done
 
     def work(self, job: Job) -> None:
@@ -214,7 +238,7 @@ class Sessions:
 
     def question(self, session: str, query: str) -> str | None:
         """A query after the goal and the last three steps of a session; None where there is no such session."""
-        run = run_of(self._store, session)
+        run = run_of(self._store, self._writer.text(session))
         if run is None:
             return None
         last = run.steps_after(max(0, run.steps - STEPS_IN_CONTEXT), self._store)
@@ -240,12 +264,20 @@ class Session:
         """What the agent is to achieve."""
         return self._run.goal
 
-    def step(self, observation: str, action: str | None = None, reward: float | None = None) -> Memory:
+    def step(
+        self,
+        observation: str,
+        action: str | None = None,
+        reward: float | None = None,
+        *,
+        number: int | None = None,
+    ) -> Memory:
         """Keep what was observed and what was then done, verbatim; it can be found as soon as this returns.
 
-        `reward`, from 0 to 1, tells how well the action went; left out, it is judged by what is observed next.
+        `reward`, from 0 to 1, says how well the action went; by default the next observation decides. With its
+        `number`, counted from 1, a step can safely be sent again: the same step is kept once.
         """
-        return self._sessions.log.step(self._run, observation, action, reward)
+        return self._sessions.log.step(self._run, observation, action, reward, number)
 
     def commit(self) -> Commit:
         """Learn from the steps so far and close the session; another step opens it again.

@@ -9,13 +9,12 @@ from hashlib import blake2b
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
-from memorist.model import DENIES, STATES, Kind, Link, Memory, Tier
+from memorist.model import DENIES, HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, STATES, Kind, Link, Memory, Tier
 from memorist.ports import Store
 from memorist.remember.fact_rows import CLAIMS
 from memorist.remember.gates import GateContext, Policy
 from memorist.remember.gates.checks import LOOP_FLAG as LOOP
 from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, kinds_in, noise
-from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.text.patterns import lazy
 from memorist.upkeep.audit.report import DERIVED, Finding, demote, end, flag, mask, rebuild, retire, unlink

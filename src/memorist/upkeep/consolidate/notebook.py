@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from memorist.asking import Askers
 from memorist.model import CITES, Kind, Link, Memory, fingerprint
-from memorist.models.store_embedder import StoreEmbedder
-from memorist.ports import Batch, Reader, Store, Vectors
+from memorist.ports import Batch, Reader, Store
 from memorist.remember.record import record
+from memorist.remember.writer import Incoming, Writer
 from memorist.upkeep.change import EVERY_ENTRY
 from memorist.upkeep.consolidate.notes import (
     RULES,
@@ -78,7 +78,7 @@ class StoredNotes:
         before: NoteRecord | None,
         record: NoteRecord,
         lines: Sequence[Memory],
-        vectors: Mapping[str, Vectors],
+        incoming: Incoming,
         now: datetime,
     ) -> NoteRecord:
         """Replace a note; lines that cite memories forgotten meanwhile are dropped.
@@ -94,13 +94,13 @@ class StoredNotes:
             after = _with_lines(record, kept)
             return Batch(
                 memories=kept,
-                vectors={line.id: vectors[line.text] for line in kept if line.text in vectors},
+                vectors={line.id: incoming.vectors[line.id] for line in kept if line.id in incoming.vectors},
                 links=[Link(line.id, CITES, id) for line in kept for id in line.metadata[CITES]],
                 erased=[id for id in (before.lines if before else ()) if id not in after.lines],
-                journal=[after.entry(now)],
+                journal=[after.entry(now), *incoming.entries],
             )
 
-        self.store.update(plan)
+        self.store.update(plan, Batch(lines, incoming.vectors))
         after = _with_lines(record, kept)
         if after != record:
             self.publish(after, kept)
@@ -132,11 +132,11 @@ class _ConsolidationRun:
 class Notebook:
     """Writes the notes of one store, and their files if it has a folder for them."""
 
-    def __init__(self, store: Store, folder: Path | None, askers: Askers, embedder: StoreEmbedder | None) -> None:
+    def __init__(self, store: Store, folder: Path | None, askers: Askers, writer: Writer) -> None:
         self._store = store
         self._notes = StoredNotes(store, folder)
         self._askers = askers
-        self._embedder = embedder
+        self._writer = writer
 
     @property
     def folder(self) -> Path | None:
@@ -206,11 +206,12 @@ class Notebook:
             run.unchanged += 1
             self._notes.republish(known)
             return
-        lines, by = self._compose(period, items(), run.now)
+        composed, by = self._compose(period, items(), run.now)
+        incoming = self._writer.prepare(composed, derived=True)
+        lines = [line for _, line in incoming.checked.outcomes]
         version = 1 if known is None else known.version + 1
         made = NoteRecord(*name, digest, version, by, tuple(line.id for line in lines), cited(lines))
-        vectors = self._embedder.of_texts([line.text for line in lines]) if self._embedder and lines else {}
-        kept = run.known[name] = self._notes.replace(known, made, lines, vectors, run.now)
+        kept = run.known[name] = self._notes.replace(known, made, lines, incoming, run.now)
         path = self._notes.path(kept)
         run.written.append(WrittenNote(*name, path and str(path), version, by, len(kept.lines), len(kept.cites)))
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from memorist.model import Filter, Kind, Link, Memory, isoformat
+from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Filter, Kind, Link, Memory, isoformat
 from memorist.ports import Store
 from memorist.remember.fact_rows import CLAIMS
-from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE
 from memorist.upkeep.change import Change, every_page
 
 RuleName = Literal["expire", "revive", "merge", "ground", "decay", "tier", "orphan"]

@@ -7,14 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memorist.model import Kind, Link, Memory, Tier, Usage
+from memorist.model import MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Tier, Usage
 from memorist.ports import Store
 from memorist.recall.factors import Weibull, age_hours
 from memorist.recall.score import PARAMS, default_value
 from memorist.remember.extract import entities
-from memorist.remember.fact_updates import joined
 from memorist.remember.gates.verdict import flagged
-from memorist.remember.sessions.run import MEMBERSHIP, PROVENANCE
+from memorist.remember.journal import joined
 from memorist.text.gist import gist, marks
 from memorist.text.words import fold
 from memorist.upkeep.change import apply_changes, ended, retracted
