@@ -170,9 +170,9 @@ def test_two_who_commit_at_once_write_it_once(tmp_path: Path) -> None:
     one.play()
     late = other.store.update
 
-    def after_the_other(plan: Any) -> list[Memory]:
+    def after_the_other(plan: Any, draft: Any = None) -> list[Memory]:
         one.sessions.commit("run")
-        return late(plan)
+        return late(plan, draft)
 
     other.store.update = after_the_other  # pyright: ignore[reportAttributeAccessIssue]
     late_one = other.sessions.commit("run")
@@ -189,10 +189,10 @@ def test_a_step_taken_during_a_commit_keeps_the_session_open(store: Store) -> No
     session = world.play()
     real = store.update
 
-    def with_one_more(plan: Any) -> list[Memory]:
+    def with_one_more(plan: Any, draft: Any = None) -> list[Memory]:
         store.update = real  # pyright: ignore[reportAttributeAccessIssue]
         session.step("One more thing.")
-        return real(plan)
+        return real(plan, draft)
 
     store.update = with_one_more  # pyright: ignore[reportAttributeAccessIssue]
     assert session.commit().state == "open"
