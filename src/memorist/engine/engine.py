@@ -205,7 +205,7 @@ class Engine(Upkeep):
         return self._sessions.open(goal, id, scope)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
-        """`recall` with the session's goal and last three steps before the question; an unknown session adds nothing."""
+        """`recall` with the session's goal and last three steps before the question, if the session is known."""
         question = self._sessions.question(session, query)
         if question is None:
             return self.recall(query, **options)

@@ -32,7 +32,7 @@ class Worker:
     """Runs due jobs, in the calling thread or in its own thread, which lives while there are jobs. Thread-safe.
 
     A job is claimed inside a write of the store, so two processes never run the same one. Nothing is raised into
-    callers: a failure is kept with the job and told as a notice.
+    callers: a failure is recorded in the job and reported as a notice.
     """
 
     def __init__(self, store: Store, clock: Clock, tasks: Mapping[str, Task], notices: Notices | None = None) -> None:

@@ -21,8 +21,8 @@ _ORIGIN = ("source", "session", "position", "speaker", "key")
 def withheld_to_data(memory: Memory) -> dict[str, Any]:
     """A memory that a gate withheld, as JSON: id, text, and each keyword of `remember` that is not at its default."""
     usual = _keywords(record(memory.text, memory.times.ingested_at))
-    told = {name: value for name, value in _keywords(memory).items() if value != usual[name]}
-    return {"id": memory.id, "text": memory.text, "ingested_at": isoformat(memory.times.ingested_at), **told}
+    given = {name: value for name, value in _keywords(memory).items() if value != usual[name]}
+    return {"id": memory.id, "text": memory.text, "ingested_at": isoformat(memory.times.ingested_at), **given}
 
 
 def _keywords(memory: Memory) -> dict[str, Any]:
