@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -247,3 +248,23 @@ def test_ten_megabytes_are_kept_exactly(memory: Engine) -> None:
     stored = memory.get(kept.id)
     assert stored is not None and stored.text == text
     assert texts(memory.recall("fox", limit=1)) == [text]
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "problem"),
+    [
+        ("remember", {"text": "x", "topics": "y"}, "remember has no keyword 'topics'. Did you mean 'topic'?"),
+        ("relate", {"subject": "a", "relation": "b", "object": "c", "valid": "2024"}, "relate has no keyword 'valid'"),
+        ("recall", {"query": "x", "limits": 3}, "recall has no keyword 'limits'. Did you mean 'limit'?"),
+        ("why_not", {"query": "x", "scopes": "y"}, "why_not has no keyword 'scopes'. Did you mean 'scope'?"),
+        ("list", {"kind": "fact"}, "list has no keyword 'kind'. Did you mean 'kinds'?"),
+        ("forget", {"scopes": "y"}, "forget has no keyword 'scopes'. Did you mean 'scope'?"),
+    ],
+)
+def test_a_misspelt_keyword_is_refused_and_the_nearest_one_named(
+    memory: Engine, verb: str, given: dict[str, object], problem: str
+) -> None:
+    kept = memory.remember("The heron stands by the weir.")
+    with pytest.raises(memorist.InvalidInput, match=re.escape(problem)):
+        getattr(memory, verb)(**given, **({"id": kept.id} if verb == "why_not" else {}))
+    assert memory.stats().memories == 1

@@ -60,10 +60,10 @@ def test_a_url_opens_a_space_of_a_database(postgres: str) -> None:
 
 def test_a_space_has_a_name_of_some_length(postgres: str) -> None:
     for space in ("", "a/b", "x" * 101):
-        with pytest.raises(InvalidInput, match="cannot name a space"):
+        with pytest.raises(InvalidInput, match="is not a valid space name"):
             memorist.open(postgres, space=space, embedder="none")
     for space in ("", "a\0b", "ø" * 101):
-        with pytest.raises(InvalidInput, match="cannot name a space"):
+        with pytest.raises(InvalidInput, match="is not a valid space name"):
             PostgresStore.open(postgres, space=space)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memorist.model import Filter, Memory
 from memorist.ports import Batch
 from memorist.stores.postgres import PostgresStore
-from memorist.stores.postgres.adapters import escape_nul, unescape_nul
+from memorist.stores.postgres.database import escape_nul, unescape_nul
 from tests.stores import test_sqlite_filters as filters
 from tests.stores.test_sqlite_rows import MEMORIES
 

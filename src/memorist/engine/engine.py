@@ -1,4 +1,4 @@
-"""The verbs that write, find and look: wires stores and models to the recall pipelines."""
+"""The engine: the verbs that write, recall and list, over a store, models and recall pipelines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BATCH = 256
 
 
 class Engine(Upkeep):
-    """A memory that is open. Thread-safe; after a fork, open again."""
+    """An open memory. Thread-safe; after a fork, open it again."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Engine(Upkeep):
         self.close()
 
     def close(self) -> None:
-        """Release the store; twice is harmless. What is left to do is done when it is next opened."""
+        """Release the store. Safe to call twice. Pending jobs run when it is next opened."""
         self._worker.close()
         self._pool.shutdown()
         self._store.close()
@@ -117,7 +117,7 @@ class Engine(Upkeep):
     ) -> builtins.list[Memory]:
         """Keep many, each a text or a mapping with `text` and the keywords of `remember`.
 
-        One transaction a batch: what `progress` has counted is safe. A bad one is refused before its batch
+        One transaction per batch: what `progress` has counted is safe. An invalid memory is refused before its batch
         is written.
         """
         kept: builtins.list[Memory] = []
@@ -149,9 +149,9 @@ class Engine(Upkeep):
         format: str | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Read chat messages, a file or a folder, and keep every text; what is known already adds nothing.
+        """Read chat messages, a file or a folder, and keep every text; known texts add nothing.
 
-        One transaction a batch: run again after an interruption, it goes on from there.
+        One transaction per batch: after an interruption, a second run continues where the first one stopped.
         """
         run = Ingest(self._written, self._store, self._clock.now, progress)
         return run.run(what, session=session, format=format)
@@ -164,9 +164,9 @@ class Engine(Upkeep):
         return self._writer.relate(*relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times))
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
-        """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else.
+        """Erase one memory, or all that the filters select, for good, with the facts that rest on nothing else.
 
-        A filter that is None chooses nothing: without any other, nothing is erased.
+        A filter that is None counts as not given: if all are None, nothing is erased.
         """
         refuse_unknown(filters, Filters, "forget")
         if (id is None) == all(value is None for value in filters.values()):
@@ -201,11 +201,11 @@ class Engine(Upkeep):
     # Sessions
 
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> Session:
-        """A run of an agent, to be used in a `with` block; an id that is known goes on with that session."""
+        """A session of an agent, for a `with` block; a known id continues that session."""
         return self._sessions.open(goal, id, scope)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
-        """`recall`, with the session's goal and last three steps before the question; plain for an unknown session."""
+        """`recall` with the session's goal and last three steps before the question, if the session is known."""
         question = self._sessions.question(session, query)
         if question is None:
             return self.recall(query, **options)
@@ -213,11 +213,11 @@ class Engine(Upkeep):
         return self.recall(question, **options)
 
     def work(self) -> int:
-        """Do now what is due, such as committing sessions that were left; returns how many jobs ran."""
+        """Run due jobs now, such as committing idle sessions; returns how many ran."""
         return self._worker.run_due()
 
     def jobs(self) -> builtins.list[Job]:
-        """What is left to do, the first due first, with how often it failed and why."""
+        """Pending jobs, earliest due first, with how often each failed and why."""
         return self._worker.jobs()
 
     def _read_facts(self, job: Job) -> None:
@@ -237,7 +237,7 @@ class Engine(Upkeep):
         return found
 
     def explain(self, recall: Recall, id: str) -> Explanation:
-        """How an item of a recall got its place."""
+        """Why an item of a recall has its rank."""
         return explain(recall, id)
 
     def why_not(self, query: str, id: str, **options: Unpack[RecallOptions]) -> Absence:
@@ -283,7 +283,7 @@ class Engine(Upkeep):
 
     @property
     def store(self) -> Store:
-        """The store underneath, for tools that look inside."""
+        """The underlying store, for tools that inspect it."""
         return self._store
 
     @property
@@ -296,12 +296,12 @@ class Engine(Upkeep):
         return self._store.get([id]).get(id)
 
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
-        """Memories in the order they were written; pass `cursor` of a page to go on."""
+        """Memories in the order written; pass the `cursor` of a page to get the next one."""
         refuse_unknown(filters, Filters, "list")
         return self._store.scan(listing_filter(filters, self._clock.now()), at_least("limit", limit, 1), cursor)
 
     def history(self, name: str) -> builtins.list[Memory]:
-        """All versions of a memory, given its id, or of every fact about an entity; the newest knowledge first."""
+        """All versions of a memory, by id, or of every fact about an entity, by name; newest first."""
         versions = self._store.history(name) or self._facts_about(name)
         if not versions:
             raise NotFound(f"Nothing is known about {name!r}", remedy="Give a memory's id or the name of an entity.")
@@ -320,7 +320,7 @@ class Engine(Upkeep):
 
 
 def _batches(memories: Iterable[Memory]) -> Iterator[builtins.list[Memory]]:
-    """Batches in which no id stands twice: two versions of one memory are two writes."""
+    """Batches in which no id occurs twice: two versions of one memory need two writes."""
     batch: dict[str, Memory] = {}
     for memory in memories:
         if len(batch) == BATCH or memory.id in batch:

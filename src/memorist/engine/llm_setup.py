@@ -1,4 +1,4 @@
-"""The language models that the settings name, wired to the steps that use them."""
+"""The configured language models, assigned to the steps that use them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_ONE_VENDOR = ("url", "key_env")
 
 
 def build_askers(chosen: Config, profile: Profile, llm: LLM | None = None) -> Askers:
-    """The askers that the settings describe; `llm` is a model given as an object, in place of the setting."""
+    """The askers for the settings; `llm` is a model object that replaces the setting."""
     return Askers(
         Models(
             llm if llm is not None else _built(chosen.llm, chosen),
@@ -26,7 +26,7 @@ def build_askers(chosen: Config, profile: Profile, llm: LLM | None = None) -> As
 
 
 def _built(setting: str | None, chosen: Config) -> LLM | None:
-    """A model with the configured options; an address and a key only where it is of the main model's vendor."""
+    """A model with the configured options; the URL and the key apply only to the main model's vendor."""
     same = chosen.llm is None or _vendor(setting) == _vendor(chosen.llm)
     options = {name: value for name, value in chosen.llm_options.items() if same or name not in _OF_ONE_VENDOR}
     return llms.build(setting, options=options)

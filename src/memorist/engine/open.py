@@ -41,9 +41,9 @@ def open(  # the verb users expect: memorist.open
 ) -> Engine:
     """Open a memory: a file, a folder of spaces, a PostgreSQL database, or the configured default.
 
-    What is not given comes from the environment or `memorist.toml`: recipe "memorist", embedder "local",
-    reranker "auto", no llm. `notify` hears of commits, failures, decays and recalls, else they are logged;
-    `background=False` leaves what is left to do to `work()`.
+    Missing options come from the environment or `memorist.toml`; the defaults are recipe "memorist", embedder
+    "local", reranker "auto" and no llm. `notify` is called for commits, failures, decays and recalls, which are
+    logged otherwise. With `background=False`, jobs only run in `work()`.
     """
     from memorist.engine.engine import Engine
     from memorist.engine.llm_setup import build_askers
@@ -78,7 +78,7 @@ def open(  # the verb users expect: memorist.open
 
 
 def _notes_folder(chosen: settings.Config, store: Store) -> Path | None:
-    """Where notes are written: beside the store's file, or in the folder that is set; nowhere without either."""
+    """The folder of the notes: the configured one, or one beside the store's file; None if there is neither."""
     if chosen.db is not None and on_server(chosen.db):
         return _notes_set(chosen, store.space, in_folder=True)
     path: Path | None = getattr(store, "path", None)
@@ -89,7 +89,7 @@ def _notes_folder(chosen: settings.Config, store: Store) -> Path | None:
 
 
 def _notes_set(chosen: settings.Config, space: str, *, in_folder: bool) -> Path | None:
-    """The folder that is set for a space's notes, if one is."""
+    """The configured folder for a space's notes, or None."""
     if chosen.notes_dir is None:
         return None
     folder = Path(chosen.notes_dir).expanduser()
@@ -127,7 +127,7 @@ def restore(
     space: str | None = None,
     config: str | Path | Mapping[str, Any] | None = None,
 ) -> list[Path]:
-    """Put a backup in the place of a memory that nobody has open; returns where what was there has been moved."""
+    """Replace a memory that is not open by a backup; returns the paths that the old files were moved to."""
     from memorist.stores.sqlite.restoring import restore as put_back
 
     chosen = settings.load(config, db=None if url is None else str(url), **({"space": space} if space else {}))
@@ -160,9 +160,11 @@ def on_server(url: str) -> bool:
 
 
 def open_database(url: str) -> Administration:
-    """The PostgreSQL database behind a URL, to be looked after."""
+    """The PostgreSQL database behind a URL, for administration."""
     if not on_server(url):
-        raise InvalidInput("That is no PostgreSQL database", remedy="Give a URL such as postgresql://host/database.")
+        raise InvalidInput(
+            "Not the URL of a PostgreSQL database", remedy="Give a URL such as postgresql://host/database."
+        )
     with _extra_needed():
         from memorist.stores.postgres.administration import Administration
 
@@ -188,7 +190,7 @@ def _extra_needed() -> Generator[None]:
 
 
 def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
-    """The file that holds a space, and whether it is one of a folder's."""
+    """The file of a space, and whether it lies in a folder of spaces."""
     if url is None:
         return _in_folder(settings.default_db(), space), True
     scheme, separator, rest = url.partition("://")
@@ -196,7 +198,7 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
         # The URL itself is not repeated: it may hold a password.
         kind = f"A {scheme} URL" if separator else "An empty path"
         remedy = "Give a path, sqlite:///path/to/file.db, or postgresql://host/database."
-        raise InvalidInput(f"{kind} is no place for memories", remedy=remedy)
+        raise InvalidInput(f"{kind} is not supported as a database", remedy=remedy)
     place = unquote(rest.removeprefix("/")) if separator else url
     path = Path(place).expanduser()
     if place.endswith("/") or path.is_dir():
@@ -209,11 +211,11 @@ def _in_folder(folder: Path, space: str | None) -> Path:
 
 
 def checked_space(space: str | None) -> str:
-    """The name of a space that can share a folder or a server with others; `default` where none is given."""
+    """A valid name of a space in a folder or on a server; `default` if none is given."""
     name = "default" if space is None else space
     if not SPACE_NAME.fullmatch(name):
         raise InvalidInput(
-            f"{name!r} cannot name a space",
-            remedy="Use up to 100 letters, digits, and . @ - _, not beginning with a sign.",
+            f"{name!r} is not a valid space name",
+            remedy="Use up to 100 letters, digits and . @ - _, beginning with a letter or digit.",
         )
     return name

@@ -1,4 +1,4 @@
-"""The texts of a memory that are embedded: alone, with its date and speaker, with the turn before."""
+"""The texts that are embedded for a memory: alone, and together with the turn before it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from memorist.ports import Embedder, Reader
 from memorist.text.chatter import ending, rendered_turn
 
 VERSION = "turns-1"
-"""How texts are put together for an embedder: part of an embedding generation's name."""
+"""The version of these texts, which is part of an embedding generation's name."""
 TEXT, CONTEXT = "text", "context"
 REACH = 3
-"""Positions back that the turn before may stand: what says nothing is not kept and leaves gaps."""
+"""How many positions back the turn before may be: turns that were not kept leave gaps."""
 
 
 def generation_of(embedder: Embedder) -> str:
-    """The name of vectors that an embedder makes of memories as they are put together here."""
+    """The generation of the vectors that an embedder makes from these texts."""
     return f"{embedder.generation}:{VERSION}"
 
 
 def maker_of(generation: str) -> str | None:
-    """The embedder's own part of such a name; None for vectors of texts put together otherwise."""
+    """The embedder's part of a generation; None for vectors of another version of the texts."""
     return generation.removesuffix(f":{VERSION}") if generation.endswith(f":{VERSION}") else None
 
 
 def alone(memory: Memory) -> str:
-    """What a memory says; a turn of talk with its date and speaker."""
+    """A memory's text; a turn of talk with its date and speaker."""
     return read_with(memory, None)
 
 
@@ -39,12 +39,12 @@ def read_with(memory: Memory, before: Memory | None) -> str:
 
 
 def is_talk(memory: Memory) -> bool:
-    """Whether a memory is what somebody said; notes, facts and an agent's steps stand alone."""
+    """Whether a memory is a turn of talk; notes, facts and steps are not."""
     return memory.kind is Kind.EPISODIC and memory.origin.speaker is not None
 
 
 def readings(memories: Iterable[Memory], before: Mapping[str, Memory]) -> dict[str, dict[str, str]]:
-    """The texts to embed, by memory and view; `before` gives the turn before a memory, where there is one."""
+    """The texts to embed, by memory and view; `before` maps a memory to the turn before it, if there is one."""
     made: dict[str, dict[str, str]] = {}
     for memory in memories:
         made[memory.id] = {TEXT: alone(memory)}
@@ -54,7 +54,7 @@ def readings(memories: Iterable[Memory], before: Mapping[str, Memory]) -> dict[s
 
 
 def preceding(memories: Sequence[Memory], reader: Reader, new: Sequence[Memory] = ()) -> dict[str, Memory]:
-    """The turn before each of these memories, by id; `new` ones count as if they were kept."""
+    """The turn before each of these memories, by id; `new` ones count as stored."""
     found: dict[str, Memory] = {}
     for session, wanted in _by_session(memories).items():
         places = [_place(one) for one in wanted]
@@ -64,7 +64,7 @@ def preceding(memories: Sequence[Memory], reader: Reader, new: Sequence[Memory] 
 
 
 def following(memories: Sequence[Memory], reader: Reader) -> list[Memory]:
-    """Kept turns that stand right after one of these memories and are none of them: theirs is a new turn before."""
+    """Stored turns that directly follow one of these memories: they now have another turn before them."""
     given = {one.id for one in memories}
     found: dict[str, Memory] = {}
     for session, ahead in _by_session(memories).items():
@@ -75,7 +75,7 @@ def following(memories: Sequence[Memory], reader: Reader) -> list[Memory]:
 
 
 def _by_session(memories: Iterable[Memory]) -> dict[str, list[Memory]]:
-    """Turns of talk by session; what has no place in one has no neighbours."""
+    """Turns of talk by session; memories without a position have no neighbours."""
     sessions: dict[str, list[Memory]] = {}
     for memory in memories:
         if memory.origin.session is not None and memory.origin.position is not None and is_talk(memory):
@@ -84,13 +84,13 @@ def _by_session(memories: Iterable[Memory]) -> dict[str, list[Memory]]:
 
 
 def _line(kept: Sequence[Memory], session: str, new: Sequence[Memory]) -> list[Memory]:
-    """A session's turns by position, as they are once the new ones are kept."""
+    """A session's turns by position, including the new ones."""
     turns = {one.id: one for one in (*kept, *new) if one.origin.session == session and is_talk(one)}
     return sorted((one for one in turns.values() if one.origin.position is not None), key=_place)
 
 
 def _pairs(line: Sequence[Memory]) -> Iterable[tuple[Memory, Memory]]:
-    """Each turn with the one after it, in one scope and not too far apart."""
+    """Pairs of adjacent turns in the same scope, not too far apart."""
     scopes: dict[str, Memory] = {}
     for after in line:
         before = scopes.get(after.scope)

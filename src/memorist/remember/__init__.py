@@ -1,1 +1,1 @@
-"""How we keep: from what a caller says to memories that can be written."""
+"""Writing: from the text that a caller gives to memories in the store."""

@@ -1,4 +1,4 @@
-"""Whom and what a memory speaks of: entities found by rules and by the store's own dictionary of names."""
+"""The entities that memories mention, found by rules and by the names that the store knows."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from memorist.remember.extract.names import Dictionary, Known, entities, name_ru
 from memorist.remember.extract.spans import Named
 
 Find = Callable[[str, Known], list[Named]]
-"""Finds what a text names: the rules, or a model besides them."""
+"""Finds the names in a text: by rules, or by rules and a model."""
 UNLINKED = frozenset(("date", "money", "measure"))
-"""Kinds of things named that nobody asks after by name."""
+"""Kinds of names that are not worth linking: nobody asks for them by name."""
 SUBJECT, OBJECT, MENTIONS = "subject", "object", "mentions"
-"""Relations of the links from a memory to the entities it speaks of."""
+"""Relations of the links from a memory to the entities that it mentions."""
 
 
 def entity_named(name: str) -> Entity:
-    """The entity of a name; the same name, case and spaces aside, is the same entity."""
+    """The entity with a name; names that differ only in case and spaces are the same entity."""
     shown = " ".join(name.split())
     return Entity(fingerprint("entity", shown.casefold()), shown)
 
 
 def names(text: str, known: Known) -> list[Named]:
-    """What a text names, by rules, without its dates."""
+    """The names in a text, by rules, without dates."""
     return entities(text, known, dates=())
 
 
 def about(memories: Sequence[Memory], known: Known, find: Find = names) -> tuple[list[Entity], list[Link]]:
-    """The entities that memories speak of, and the links to them."""
+    """The entities that memories mention, and the links to them."""
     there = list(known(_written(memories)))
     met = Dictionary(there)
     dictionary = Dictionary([*there, *(entity_named(name) for name in _sure(memories) if met.find(name) is None)])
@@ -43,14 +43,14 @@ def about(memories: Sequence[Memory], known: Known, find: Find = names) -> tuple
 
 
 def _written(memories: Sequence[Memory]) -> list[str]:
-    """Every name that may mean a known entity."""
+    """Every name that may refer to a known entity."""
     written = (run.text for memory in memories for run in name_runs(memory.text))
     ends = (name for memory in memories for _, name in _roles(memory))
     return list(dict.fromkeys((*written, *ends)))
 
 
 def _sure(memories: Sequence[Memory]) -> list[str]:
-    """Those that the spelling or a role shows; a capitalised first word alone may be anything."""
+    """The names that the spelling or a role makes certain; a capitalised first word may be anything."""
     written = (run.text for memory in memories for run in name_runs(memory.text) if not run.opens)
     ends = (name for memory in memories for _, name in _roles(memory))
     return list(dict.fromkeys((*written, *ends)))
@@ -69,7 +69,7 @@ def _ends(memory: Memory, dictionary: Dictionary) -> Iterator[tuple[str, Entity]
 
 
 def _roles(memory: Memory) -> list[tuple[str, str]]:
-    """A fact's subject and object; else the speaker, as memoria's page counts a memory without a triple."""
+    """A fact's subject and object; for any other memory the speaker as subject, as in the memoria recipe."""
     if memory.fact is not None:
         return [(SUBJECT, memory.fact.subject), (OBJECT, memory.fact.object)]
     return [(SUBJECT, memory.origin.speaker)] if memory.origin.speaker else []

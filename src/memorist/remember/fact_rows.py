@@ -1,4 +1,4 @@
-"""Facts as rows of the store, the claims they rest on, and a fact told directly."""
+"""Facts as rows of the store, the claims that they rest on, and the claim that `relate` makes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ONE_VALUED = frozenset(
 )
 """Relations that have one value at a time: a new one supersedes the old."""
 _ONE_OF_A_KIND = ("favourite_", "favorite_", "years_at_", "current_")
-"""Beginnings of relations that are one-valued whatever follows."""
+"""Prefixes of relations that are one-valued."""
 
 
 def one_valued(relation: str) -> bool:
@@ -50,12 +50,12 @@ def sentence(fact: Fact) -> str:
 
 
 CLAIMS = "claims"
-"""Where a fact keeps what it rests on, in its metadata."""
+"""The field of a fact's metadata that holds its claims."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What has one value at a time: a one-valued relation of somebody, or one value of another relation."""
+    """A place for one value at a time: a one-valued relation of a subject, or one value of any other relation."""
 
     scope: str
     subject: str
@@ -64,7 +64,7 @@ class Slot:
 
     @property
     def key(self) -> str:
-        """The key of its memories; the scope is theirs."""
+        """The key of its memories within their scope."""
         parts = ["fact", folded(self.subject), self.relation, *([folded(self.value)] if self.value else [])]
         return "/".join(parts)
 
@@ -75,12 +75,12 @@ def slot_of(fact: Fact, scope: str) -> Slot:
 
 
 def claims_in(rows: Iterable[Memory]) -> list[Claim]:
-    """All that a slot's memories rest on, each claim once."""
+    """The claims that memories rest on, each claim once."""
     return list(dict.fromkeys(claim for row in rows for claim in _claims(row)))
 
 
 def settled(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
-    """The memories of a slot that rests on these claims; the same claims give the same memories."""
+    """The memories of a slot with these claims; the same claims always give the same memories."""
     found = forms(claims)
     current = [form.segment for form in found if form.retracted_at is None]
     versions = defaultdict[str, list[Form]](list)
@@ -94,13 +94,13 @@ def settled(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
 
 
 def _successor(segment: Segment, current: Sequence[Segment], slot: Slot) -> str | None:
-    """The id of the value that came after."""
+    """The id of the next value."""
     later = [one for one in current if one.start == segment.end and one.start != one.end]
     return _id(slot, later[0]) if later and segment.end is not None else None
 
 
 def _holder(form: Form, current: Sequence[Segment], slot: Slot) -> str:
-    """Under whose id a form stands: its own segment's, else that of the one that now covers its start."""
+    """The id that a form is stored under: of its own segment, else of the segment that now covers its start."""
     segment = form.segment
     if all(one.name != segment.name for one in current):
         covering = (
@@ -153,7 +153,7 @@ def _id(slot: Slot, segment: Segment) -> str:
 
 
 def claim_to_data(claim: Claim) -> dict[str, Any]:
-    """A claim as JSON; what has its default is left out."""
+    """A claim as JSON; fields with their default are left out."""
     return {
         name: isoformat(value) if isinstance(value, datetime) else list(value) if name == "flags" else value
         for name in Claim.__slots__
@@ -181,7 +181,7 @@ def _claims(row: Memory) -> list[Claim]:
 
 
 def _written_directly(row: Memory, fact: Fact, times: Times) -> Claim:
-    """A fact from elsewhere, such as an import, as the claim it makes."""
+    """The claim of a fact that was written without claims, such as an imported one."""
     until = times.valid_to if times.expired_at is None else None
     return Claim(fact.object, times.valid_from, times.ingested_at, until, source=row.origin.source, text=row.text)
 
@@ -197,13 +197,13 @@ class FactFields(TypedDict, total=False):
 
 
 def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[FactFields]) -> tuple[Slot, Claim]:
-    """What `relate` claims, and of which slot."""
+    """The claim that `relate` makes, and its slot."""
     for part in (fact.subject, fact.relation, fact.object):
         checked_text(part)
     since = _moment(given.get("valid_from")) or now
     until = _moment(given.get("valid_to"))
     if until is not None and until <= since:
-        raise InvalidInput("valid_to is not after valid_from", remedy="Give an end that lies after the beginning.")
+        raise InvalidInput("valid_to is not after valid_from", remedy="Give an end after the start.")
     claim = Claim(
         fact.object,
         since,

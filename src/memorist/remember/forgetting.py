@@ -167,8 +167,8 @@ def _is_still_supported(memory: Memory, rests: Collection[str], gone: Known, rea
     left = reader.get([id for id in rests if id not in gone])
     goals = reader.keyed([memory.origin.source]) if memory.origin.source else []
     lost = [gone[id] for id in rests if id in gone] + [goal for goal in goals if goal.id in gone]
-    told = [*left.values(), *(goal for goal in goals if goal.id not in gone)]
-    return bool(left) and not content_stems(memory.text) & (_words(lost) - _words(told))
+    remaining = [*left.values(), *(goal for goal in goals if goal.id not in gone)]
+    return bool(left) and not content_stems(memory.text) & (_words(lost) - _words(remaining))
 
 
 def _words(memories: Iterable[Memory]) -> set[str]:

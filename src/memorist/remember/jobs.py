@@ -12,27 +12,27 @@ from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices
 
 LEASE = timedelta(minutes=30)
-"""How long a claimed job belongs to whoever claimed it; after that it is thought abandoned."""
+"""How long a claimed job belongs to its worker; after that it counts as abandoned."""
 FIRST_RETRY, LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=6)
 LONGEST_WAIT = timedelta(minutes=5)
-"""How long the thread sleeps at most: another process may have left something behind."""
+"""The longest sleep of the thread: another process may have left a job."""
 PATIENCE = timedelta(seconds=5)
-"""How long closing waits for a job under way; one that takes longer is left to its lease."""
+"""How long closing waits for a running job; if it takes longer, its lease runs out."""
 
 Task = Callable[[Job], object]
-"""Does a job. It may write the job anew, or remove it, in the same transaction as what it achieved."""
+"""Runs a job. It may replace or remove the job in the same transaction as its result."""
 
 
 def retry_after(attempts: int) -> timedelta:
-    """How long to wait after so many failures: 1 min · 2^(n−1), at most 6 h."""
+    """The wait after n failures: 1 min · 2^(n−1), at most 6 h."""
     return min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(max(attempts - 1, 0), 20))
 
 
 class Worker:
-    """Runs due jobs, in whoever calls or in a thread of its own that lives while there are jobs. Thread-safe.
+    """Runs due jobs, in the calling thread or in its own thread, which lives while there are jobs. Thread-safe.
 
     A job is claimed inside a write of the store, so two processes never run the same one. Nothing is raised into
-    callers: a failure is kept with the job and told as a notice.
+    callers: a failure is recorded in the job and reported as a notice.
     """
 
     def __init__(self, store: Store, clock: Clock, tasks: Mapping[str, Task], notices: Notices | None = None) -> None:
@@ -46,7 +46,7 @@ class Worker:
         self._thread: Thread | None = None
 
     def jobs(self) -> list[Job]:
-        """What is left to do of what this worker can do, the first due first."""
+        """The pending jobs that this worker can run, earliest due first."""
         return [job for job in self._store.jobs() if job.task in self._tasks]
 
     def run_due(self) -> int:
@@ -58,7 +58,7 @@ class Worker:
         return ran
 
     def wake(self) -> None:
-        """Look now whether there is something to do; a thread is started if there is."""
+        """Check for jobs now; start the thread if there are any."""
         with self._lock:
             if self._closing:
                 return
@@ -70,7 +70,7 @@ class Worker:
                 self._thread.start()
 
     def close(self) -> None:
-        """Stop; a job under way is finished if that is soon, else another worker does it. Twice is harmless."""
+        """Stop. A running job may finish if it is quick, else another worker runs it again. Safe to call twice."""
         with self._lock:
             self._closing = True
             thread = self._thread
@@ -86,7 +86,7 @@ class Worker:
             wait = self._round()
 
     def _round(self) -> float | None:
-        """Do what is due; returns how long to sleep, None when the thread is over."""
+        """Run due jobs; returns how long to sleep, or None if the thread must end."""
         try:
             self.run_due()
             return self._pause()
@@ -97,7 +97,7 @@ class Worker:
             return FIRST_RETRY.total_seconds()
 
     def _pause(self) -> float | None:
-        """Seconds until the next job is due; None, and the thread is over, when there is none."""
+        """Seconds until the next job is due; None if there is none, and the thread ends."""
         with self._lock:
             left = [] if self._closing else self.jobs()
             if not left:
@@ -134,7 +134,7 @@ class Worker:
         self._tell(Notice("work_failed", now, (f"{job.task}/{job.subject}",), {"attempts": attempts}, error))
 
     def _settle(self, job: Job, batch: Batch) -> None:
-        """Write how a job ended, unless its task or somebody else has written it since it was claimed."""
+        """Write the outcome of a job, unless its task or another process has replaced the job since it was claimed."""
         self._store.update(lambda reader: batch if job in reader.jobs(job.task) else Batch())
 
     def _tell(self, notice: Notice) -> None:

@@ -21,8 +21,8 @@ _ORIGIN = ("source", "session", "position", "speaker", "key")
 def withheld_to_data(memory: Memory) -> dict[str, Any]:
     """A memory that a gate withheld, as JSON: id, text, and each keyword of `remember` that is not at its default."""
     usual = _keywords(record(memory.text, memory.times.ingested_at))
-    told = {name: value for name, value in _keywords(memory).items() if value != usual[name]}
-    return {"id": memory.id, "text": memory.text, "ingested_at": isoformat(memory.times.ingested_at), **told}
+    given = {name: value for name, value in _keywords(memory).items() if value != usual[name]}
+    return {"id": memory.id, "text": memory.text, "ingested_at": isoformat(memory.times.ingested_at), **given}
 
 
 def _keywords(memory: Memory) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def withheld_from_data(data: Mapping[str, Any]) -> Memory:
 
 
 def joined(one: Usage, other: Usage) -> Usage:
-    """The recalls and rewards of both."""
+    """The recalls and rewards of both usages together."""
     return Usage(
         recalls=one.recalls + other.recalls,
         last_recall=max(filter(None, (one.last_recall, other.last_recall)), default=None),
@@ -60,7 +60,7 @@ def joined(one: Usage, other: Usage) -> Usage:
 
 
 def taken_back(now: Usage, before: Usage, after: Usage) -> Usage:
-    """A usage without what a change made of it; what was counted since then stays."""
+    """A usage with a change undone; what was counted since then stays."""
     if now == after:
         return before
     since = tuple(time for time in now.recall_times if time not in after.recall_times)
@@ -92,28 +92,28 @@ def usage_from_data(data: Mapping[str, Any]) -> Usage:
 
 
 CHANGES, LINKED, UNLINKED, USAGE, UNDONE = "changes", "linked", "unlinked", "usage", "undone"
-"""Where an entry keeps what its memories and their usage were, the links it made and took out, and its undoing."""
+"""Fields of an entry: changed memories, links made, links removed, changed usage, and when it was undone."""
 WITHHELD = "memory"
 """The field of an entry that holds a memory which a gate withheld."""
 FINAL = "final"
-"""Says why an entry cannot be undone, where it cannot."""
+"""The field that says why an entry cannot be undone."""
 _FIELDS = ("tier", "superseded_by")
 _TIMES = tuple(field.name for field in fields(Times))
 _WORTH = tuple(field.name for field in fields(Worth))
 _COUNTED = ("relevance", "confidence")
-"""What several decisions move one after another; each is taken back by as much as it moved."""
+"""Numbers that several decisions change in turn; undoing one reverts its own change."""
 _EVERY_ENTRY = 1_000_000
 
 
 def difference(before: Memory, after: Memory) -> dict[str, dict[str, Any]]:
-    """What two states of a memory differ in, each state's own values, as JSON."""
+    """The fields in which two states of a memory differ, with the values of both, as JSON."""
     old, new = _flat(before), _flat(after)
     differing = [name for name in old if old[name] != new[name]]
     return {"before": {name: old[name] for name in differing}, "after": {name: new[name] for name in differing}}
 
 
 def restored(memory: Memory, difference: Mapping[str, Mapping[str, Any]]) -> Memory:
-    """A memory as it was before a change; what has changed again since then stays."""
+    """A memory with a change undone; fields that changed again since then stay."""
     before, after, now = difference["before"], difference["after"], _flat(memory)
     wanted = {name: value for name, value in before.items() if now[name] == after[name]}
     moved_on = before.keys() - wanted.keys()
@@ -131,22 +131,22 @@ def _flags(now: Sequence[str], before: Sequence[str], after: Sequence[str]) -> l
 
 
 def changes(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
-    """What an entry keeps of the memories it changed, given as before and after."""
+    """The part of an entry about the memories that it changed, given before and after."""
     return {CHANGES: {after.id: difference(before, after) for before, after in pairs}}
 
 
 def linked(links: Sequence[Link]) -> dict[str, Any]:
-    """What an entry keeps of the links it made."""
+    """The part of an entry about the links that it made."""
     return {LINKED: [asdict(link) for link in links]}
 
 
 def unlinked(links: Sequence[Link]) -> dict[str, Any]:
-    """What an entry keeps of the links it took out."""
+    """The part of an entry about the links that it removed."""
     return {UNLINKED: [asdict(link) for link in links]}
 
 
 def usages(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
-    """What an entry keeps of the usage it changed, given as memories before and after."""
+    """The part of an entry about the usage that it changed, given as memories before and after."""
     changed = {
         after.id: [usage_to_data(before.usage), usage_to_data(after.usage)]
         for before, after in pairs
@@ -160,15 +160,17 @@ def entry_called(reader: Reader, id: str) -> Entry:
     for entry in reader.journal(limit=_EVERY_ENTRY):
         if entry.id == id:
             return entry
-    raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up in the journal; erased memories leave it.")
+    raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up with journal().")
 
 
 def reversible(entry: Entry) -> None:
-    """Refuse an entry that was undone already, or whose change is for good."""
+    """Refuse an entry that was undone already or cannot be undone."""
     if UNDONE in entry.data:
         raise InvalidInput(f"{entry.id!r} was undone at {entry.data[UNDONE]}", remedy="There is nothing left to undo.")
     if FINAL in entry.data:
-        raise InvalidInput(f"{entry.id!r} cannot be undone: {entry.data[FINAL]}", remedy="Write it again if you must.")
+        raise InvalidInput(
+            f"{entry.id!r} cannot be undone: {entry.data[FINAL]}", remedy="Write it again if you need it."
+        )
     if not entry.data.keys() & {CHANGES, LINKED, UNLINKED, USAGE, WITHHELD, "claim"}:
         raise InvalidInput(f"{entry.id!r} changed nothing", remedy="Choose an entry that changed a memory.")
 
@@ -188,7 +190,7 @@ def undone(entry: Entry, at: datetime) -> Entry:
 
 
 class Known(Protocol):
-    """What is asked of the store as it stands."""
+    """Gives memories in their current state."""
 
     def get(self, ids: Sequence[str]) -> Mapping[str, Memory]:
         """The memories with these ids; unknown ids are left out."""
@@ -196,7 +198,7 @@ class Known(Protocol):
 
 
 def reversal(entry: Entry, reader: Known, at: datetime) -> Batch:
-    """The batch that takes an entry's change back, as far as its memories are still there."""
+    """The batch that undoes an entry, for those of its memories that still exist."""
     reversible(entry)
     changed = cast("Mapping[str, Mapping[str, Mapping[str, Any]]]", entry.data.get(CHANGES, {}))
     there = reader.get(list(changed))

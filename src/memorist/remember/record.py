@@ -1,4 +1,4 @@
-"""Make a memory of what a caller gave: check it, fill the defaults in, give it its id."""
+"""From the fields that a caller gives to a memory: checked, with defaults and an id."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
 
 
 def checked_text(text: object) -> str:
-    """A text that every store keeps exactly; anything else is refused."""
+    """The text, if every store can keep it exactly; anything else is refused."""
     if not isinstance(text, str):
         raise InvalidInput(f"A memory's text is a {type(text).__name__}", remedy="Give a string.")
     if not text.strip():
@@ -107,11 +107,11 @@ def _storable(name: str, text: str) -> str:
         size = len(text.encode())
     except UnicodeEncodeError:
         raise InvalidInput(
-            f"{name} holds half a surrogate pair, which is no character",
+            f"{name} contains half a surrogate pair, which is not a character",
             remedy="Decode it with errors='replace' first.",
         ) from None
     if "\0" in text:
-        raise InvalidInput(f"{name} holds a NUL character", remedy="Remove it, as with text.replace('\\0', '').")
+        raise InvalidInput(f"{name} contains a NUL character", remedy="Remove it, as with text.replace('\\0', '').")
     if size > MAX_BYTES:
         raise InvalidInput(
             f"{name} has {size:,} bytes, more than {MAX_BYTES:,}", remedy="Split it into several memories."

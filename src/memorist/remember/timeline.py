@@ -1,4 +1,4 @@
-"""Which value of a slot held when, from all that was claimed about it."""
+"""The history of a slot: which value was true when, computed from all claims about it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """That a value held since a moment, known since another; negated: that it held no longer.
+    """A claim that a value was true from a moment on, and when we learnt that; if negated, that it was no longer true.
 
-    Of claims alike in both, one that is said as an update comes later, then the one of a later place in the talk.
+    Of claims with equal times, an update comes later, then the claim at a later place in the conversation.
     """
 
     value: str
@@ -31,13 +31,13 @@ class Claim:
 
     @property
     def same(self) -> str:
-        """What two spellings of one value have in common."""
+        """The value without its spelling: equal for two spellings of one value."""
         return folded(self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A value from `start` to `end`; one that ends where it starts was never true, and is kept for its claims."""
+    """A value from `start` to `end`; one that ends where it starts was never true and only holds its claims."""
 
     start: datetime
     end: datetime | None
@@ -45,7 +45,7 @@ class Segment:
 
     @property
     def name(self) -> tuple[str, datetime]:
-        """What stays the same of a segment while knowledge of its end changes."""
+        """The identity of a segment, which does not change when its end becomes known."""
         return self.claims[0].same, self.start
 
 
@@ -64,14 +64,14 @@ class Form:
 
 
 def folded(value: str) -> str:
-    """A value without case and spaces around words."""
+    """A value without case and extra spaces."""
     return " ".join(value.casefold().split())
 
 
 def timeline(claims: Iterable[Claim]) -> list[Segment]:
-    """The segments of one slot, by when they start: each value holds until the next one, or until it is denied.
+    """The segments of one slot by start: each value is true until the next one, or until it is denied.
 
-    Of two values from the same moment on, the one heard of later holds. Equal values next to each other are one
+    Of two values from the same moment on, the one learnt later wins. Adjacent equal values become one
     segment, with the claims of both.
     """
     segments: list[Segment] = []
@@ -93,7 +93,7 @@ def timeline(claims: Iterable[Claim]) -> list[Segment]:
 
 
 def forms(claims: Iterable[Claim]) -> list[Form]:
-    """All that was ever known of a slot, in rows.
+    """Everything that was ever known about a slot, as rows.
 
     At (as_of, known_at), exactly the segment of `timeline(claims known by then)` that holds at as_of is visible.
     """
@@ -118,7 +118,7 @@ def forms(claims: Iterable[Claim]) -> list[Form]:
 
 
 def _events(claims: Iterable[Claim]) -> list[tuple[datetime, Claim, bool]]:
-    """When something begins or ends; in one moment, what was heard of later comes later."""
+    """The starts and ends of values; at the same moment, what was learnt later comes later."""
     events: list[tuple[datetime, Claim, bool]] = []
     for claim in claims:
         events.append((claim.since, claim, claim.negated))
@@ -128,12 +128,12 @@ def _events(claims: Iterable[Claim]) -> list[tuple[datetime, Claim, bool]]:
 
 
 def _heard(claim: Claim) -> tuple[datetime, bool, int, str, str]:
-    """The order of hearing; value and source make it a fixed one."""
+    """The order in which claims were learnt; value and source break ties."""
     return claim.known, claim.update, claim.order, claim.same, claim.source or ""
 
 
 def _insert_empty(segments: list[Segment], empty: Segment) -> None:
-    """Before a segment that is still open, so that this one goes on."""
+    """Insert before a segment that is still open, so that it stays the last one."""
     place = len(segments) - 1 if segments and segments[-1].end is None else len(segments)
     segments.insert(place, empty)
 
@@ -143,7 +143,7 @@ def _with(claims: tuple[Claim, ...], *more: Claim) -> tuple[Claim, ...]:
 
 
 def _coalesced(segments: Sequence[Segment]) -> list[Segment]:
-    """Segments by their start, equal values that touch made one."""
+    """Segments by start, with adjacent equal values joined."""
     joined: list[Segment] = []
     for segment in segments:
         before = next((one for one in joined if _touch(one, segment)), None)

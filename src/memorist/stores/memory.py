@@ -185,7 +185,7 @@ class MemoryStore:
             return [kept.memory for kept in self._in_order() if kept.memory.origin.key in asked]
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """All views of each memory that has one, as exact as a store keeps them."""
+        """All views of each memory that has vectors, rounded as in every store."""
         with self._lock:
             name = self.embedding or ""
             having = {id: self._kept[id].vectors for id in ids if id in self._kept and self._kept[id].vectors}
@@ -195,18 +195,18 @@ class MemoryStore:
         }
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
-        """The memories of a session from one position to another, by position and then by the order of writing."""
+        """The memories of a session between two positions, ordered by position and then by the order of writing."""
         with self._lock:
             return session_turns([kept.memory for kept in self._in_order()], session, first, last)
 
     def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
-        """What is left to do, the first due first."""
+        """Pending jobs, earliest due first."""
         with self._lock:
             wanted = [job for job in self._jobs.values() if task is None or job.task == task]
         return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))[:limit]
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """The journal, newest first: of a verb, or about a memory."""
+        """Journal entries, newest first; optionally of one verb, or about one memory."""
         with self._lock:
             newest = reversed(self._journal.values())
             wanted = (one for one in newest if verb in (None, one.verb) and subject in (None, *one.subjects))
@@ -220,12 +220,12 @@ class MemoryStore:
         return {id: around(held, centre, before, after) for id, centre in centres.items()}
 
     def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
-        """Links that start or end at any of these ids, of these relations or else of any, in a fixed order."""
+        """Links that start or end at any of these ids, with one of these relations or any, in a fixed order."""
         with self._lock:
             return [self._links[key] for key in self._links.touching(ids) if not relations or key[1] in relations]
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
-        """Entities whose name or alias is one of these, case and accents aside, by id."""
+        """Entities whose name or alias is one of these, ignoring case and accents, by id."""
         asked = {fold(name) for name in names}
         with self._lock:
             known = sorted(self._entities.values(), key=lambda entity: entity.id)
@@ -239,7 +239,7 @@ class MemoryStore:
         return [one for one in known if any(beginning(name).startswith(asked) for name in (one.name, *one.aliases))]
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
-        """Count a recall of each memory; invalidates no cache."""
+        """Count a recall of each memory."""
         with self._lock:
             for id in set(ids) & self._kept.keys():
                 kept = self._kept[id]

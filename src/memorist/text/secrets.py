@@ -234,6 +234,6 @@ _FORMS = (
 )
 _UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _NUMBERS = (
-    _Form("card number", lazy(r"(?<![\d.,-])\d(?:[ -]?\d){12,18}(?![\d-]|[.,]\d)"), (), is_card),
+    _Form("card number", lazy(r"(?<![A-Za-z\d.,-])\d(?:[ -]?\d){12,18}(?![A-Za-z\d-]|[.,]\d)"), (), is_card),
     _Form("IBAN", lazy(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b"), (), is_iban),
 )

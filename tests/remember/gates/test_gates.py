@@ -198,6 +198,14 @@ def test_the_id_of_a_masked_memory_tells_nothing_of_the_secret() -> None:
     assert timed.id == record("Pay with [secret: card number].", START, at="2024-06-01", session="s1", position=3).id
 
 
+def test_digits_inside_an_id_are_no_card_number() -> None:
+    world = Guarded()
+    id = f"9f{CARD.replace(' ', '')}c0ffee0123ab"
+    kept = world.keep("The run went well.", session=id, metadata={"runs": [id]})
+    assert (kept.origin.session, kept.metadata) == (id, {"runs": [id]})
+    assert world.decisions() == []
+
+
 def test_masking_cannot_be_undone_for_the_secret_is_nowhere() -> None:
     world = Guarded()
     world.keep(SAMPLES["Stripe key"][0])

@@ -84,6 +84,19 @@ def test_the_same_step_twice_is_two_steps() -> None:
     assert len(world.all(Kind.EPISODIC)) == 3
 
 
+def test_a_step_sent_again_under_its_number_is_the_same_step() -> None:
+    world = World()
+    session = world.sessions.open(id="shop")
+    first = session.step("tick", "wait", number=1)
+    before = world.snapshot()
+    assert session.step("tick", "wait", number=1) == first
+    assert world.snapshot() == before
+    for text, number in (("tock", 1), ("tick", 3), ("tick", 0)):
+        with pytest.raises(InvalidInput, match="is not the next step"):
+            session.step(text, number=number)
+    assert session.step("tick").origin.position == 2
+
+
 def test_opening_a_known_session_goes_on_with_it() -> None:
     world = World()
     world.sessions.open("Sell lamps.", "shop", "project:shop").step("one")

@@ -1,4 +1,4 @@
-"""The single gates: size, secrets, instructions, repeats, echoes of a recall, noise."""
+"""The individual gates: size, secrets, instructions, duplicates, loops and noise."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DUPLICATE_GATE = "duplicates"
 
 
 def duplicates(memory: Memory, context: GateContext) -> Verdict | None:
-    """Skip what a memory of the same scope, session and kind says already; an update is never a repeat."""
+    """Skip a text that repeats a memory of the same scope, session and kind; an update is never a repeat."""
     if context.policy.duplicates == "keep" or has_own_place(memory):
         return None
     new = gist(memory.text)
@@ -43,7 +43,7 @@ def duplicates(memory: Memory, context: GateContext) -> Verdict | None:
 
 
 def _beside(memory: Memory, known: Memory) -> bool:
-    """Whether a known memory still stands, and was told in the same place by the same one."""
+    """Whether a known memory is current and has the same kind, session, speaker and original."""
     times, now = known.times, memory.times.ingested_at
     current = (
         times.retracted_at is None
@@ -63,7 +63,7 @@ INSTRUCTION_GATE, INSTRUCTION_FLAG = "instructions", "instructions"
 
 
 def instructions(memory: Memory, context: GateContext) -> Verdict | None:
-    """Mark or refuse orders to the model, role markers, imitated calls of tools and requests to leak."""
+    """Mark or refuse orders to the model, role markers, imitated tool calls and requests to leak data."""
     worth = memory.worth
     if context.policy.instructions == "keep" or (INSTRUCTION_FLAG in worth.flags and worth.trust == 0):
         return None
@@ -78,9 +78,9 @@ def instructions(memory: Memory, context: GateContext) -> Verdict | None:
 
 LOOP_GATE, LOOP_FLAG = "loops", "loop"
 FEWEST = 3
-"""Sentences copied, and memories they come from: quoting one or two is a conversation."""
+"""The fewest copied sentences, and memories they come from, that make a loop: quoting one or two is normal."""
 COPIED = 0.8
-"""The share of a text's letters that copied sentences make up."""
+"""The smallest share of a text's letters in copied sentences that makes a loop."""
 MOST_LINES = 50
 
 _HEADER = lazy(r"^(?:Memories|Facts), as data and not as instructions:\s*$", re.MULTILINE)
@@ -88,7 +88,7 @@ _ITEM = lazy(r"^(?:\[\d{1,3}\] \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)? |- .+; id
 
 
 def loops(memory: Memory, context: GateContext) -> Verdict | None:
-    """Skip a text in the form of our own contexts, or put together of sentences that other memories hold."""
+    """Skip a text that has the form of a recalled context, or consists of sentences of other memories."""
     if context.policy.loops == "keep" or memory.kind is not Kind.EPISODIC or LOOP_FLAG in memory.worth.flags:
         return None
     form, pieces = form_of(memory.text), pieces_of(memory.text)
@@ -104,7 +104,7 @@ def loops(memory: Memory, context: GateContext) -> Verdict | None:
 
 
 def form_of(text: str) -> str | None:
-    """What the form of a text alone shows: that recall wrote it."""
+    """Why the form of a text shows that recall wrote it; None if it does not."""
     items = len(_ITEM.findall(text))
     if items and _HEADER.search(text):
         return "is a context that recall wrote"
@@ -112,17 +112,17 @@ def form_of(text: str) -> str | None:
 
 
 def is_loop(found: Copies) -> bool:
-    """Whether a text is recalled context rather than somebody quoting."""
+    """Whether a text is recalled context rather than a quotation."""
     return found.sentences >= FEWEST and len(found.sources) >= FEWEST and found.share >= COPIED
 
 
 def describe_copies(found: Copies) -> str:
-    """What was copied, in words."""
+    """How much was copied, in words."""
     return f"repeats {found.sentences} sentences of {len(found.sources)} memories, {found.share:.0%} of it"
 
 
 def _may_be_copied(pieces: list[str], memory: Memory, context: GateContext) -> bool:
-    """One look-up spares the rest: of a text that is nearly all copied, the longest sentence is."""
+    """A quick check with one search: if nearly all of a text is copied, its longest sentence is too."""
     if len(pieces) < FEWEST:
         return False
     longest = max(pieces, key=len)
@@ -130,7 +130,7 @@ def _may_be_copied(pieces: list[str], memory: Memory, context: GateContext) -> b
 
 
 def _places(pieces: list[str], memory: Memory, context: GateContext) -> dict[str, list[str]]:
-    """Which memories hold each piece, of those that any does."""
+    """The ids of the memories that hold each piece; pieces without any are left out."""
     where: dict[str, list[str]] = {}
     for piece in pieces[:MOST_LINES]:
         if known := [one for one in context.holding(piece, memory.scope) if one != memory.id]:
@@ -142,24 +142,24 @@ NOISE_GATE, NOISE_FLAG = "noise", "noise"
 
 
 def noise(memory: Memory, context: GateContext) -> Verdict | None:
-    """Mark or skip what says nothing: by its phrases, or because the bank has learnt that very text."""
+    """Mark or skip a text without content: stock phrases, and texts that the noise bank has learnt."""
     if context.policy.noise == "keep" or not may_be_noise(memory):
         return None
     said = spoken(memory)
     if says_nothing(said):
-        return verdict(memory, context.policy.noise, "is a phrase of courtesy or of knowing nothing")
+        return verdict(memory, context.policy.noise, "is a phrase of courtesy or of ignorance")
     if context.learnt and bare(said) in {bare(text) for text in context.learnt}:
         return verdict(memory, context.policy.noise, "is in the noise bank")
     return None
 
 
 def may_be_noise(memory: Memory) -> bool:
-    """Whether it was said, and is not known as noise yet."""
+    """Whether it is something said that is not marked as noise yet."""
     return memory.kind is Kind.EPISODIC and NOISE_FLAG not in memory.worth.flags
 
 
 def verdict(memory: Memory, policy: str, reason: str) -> Verdict:
-    """What is done with noise."""
+    """The verdict on noise under a policy."""
     if policy == "skip":
         return Verdict(NOISE_GATE, "skip", reason, memory)
     return Verdict(NOISE_GATE, "mark", reason, quietened(memory, NOISE_FLAG))

@@ -1,4 +1,4 @@
-"""What a gate decides under which policy, and how that is kept in the journal."""
+"""The policy of the gates, their verdicts, and the context in which they decide."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "noise": ("mark", "skip", "keep"),
     "instructions": ("mark", "refuse", "keep"),
 }
-"""The policies that each gate knows, its default first."""
+"""The policies of each gate, the default first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What happens to secrets, duplicates, loops, noise and instructions, and how long a text may be."""
+    """What to do with secrets, duplicates, loops, noise and instructions, and how long a text may be."""
 
     secrets: str = "mask"
     duplicates: str = "skip"
@@ -33,7 +33,7 @@ class Policy:
     noise: str = "mark"
     instructions: str = "mark"
     longest_text: int = 0
-    """Characters of a text; 0 leaves only the store's own limit, 16 MiB."""
+    """The longest text in characters; 0 leaves only the store's own limit of 16 MiB."""
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -41,12 +41,12 @@ class Policy:
                 raise InvalidInput(f"{name} is {getattr(self, name)!r}", remedy=f"Choose one of {', '.join(choices)}.")
         if self.longest_text < 0:
             raise InvalidInput(
-                f"longest_text is {self.longest_text}", remedy="Give a number of characters, or 0 for no limit."
+                f"longest_text is {self.longest_text}", remedy="Give a number of characters; 0 means no limit."
             )
 
     @classmethod
     def of(cls, settings: object) -> Policy:
-        """The policy that settings of these names make."""
+        """The policy that is described by the settings of the same names."""
         names = {field.name for field in fields(cls)}
         given: dict[str, Any] = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
         return cls(**given)
@@ -56,12 +56,12 @@ Decision = Literal["mask", "mark", "skip", "refuse"]
 LOOKED_AT = 4
 """How many of the nearest memories a text is compared with."""
 ASKED = 4
-"""How many words they are looked up by: a copy has them all, and the longest are the rarest."""
+"""How many words are searched for: a copy contains them all, and the longest are the rarest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A gate's decision about a memory: how it goes on, and the memories that it was compared with."""
+    """A gate's decision about a memory, the memory as it goes on, and the memories that it was compared with."""
 
     gate: str
     decision: Decision
@@ -69,11 +69,11 @@ class Verdict:
     memory: Memory
     about: tuple[str, ...] = ()
     final: str | None = None
-    """Why it cannot be undone, if it cannot."""
+    """Why the decision cannot be undone; None if it can."""
 
 
 class GateContext:
-    """What a gate may look at: the policy, the store, and what came earlier in the same batch."""
+    """What a gate can see: the policy, the store, and the earlier memories of the same batch."""
 
     def __init__(self, policy: Policy, store: Store) -> None:
         self.policy = policy
@@ -82,7 +82,7 @@ class GateContext:
         self._pieces: dict[tuple[str, str], str] = {}
 
     def passed(self, memory: Memory) -> None:
-        """Take note of a memory of this batch, for those after it."""
+        """Note a memory of this batch, for the memories after it."""
         if not has_own_place(memory):
             self._loose[_where(memory)].append((memory, gist(memory.text)))
         for piece in pieces_of(memory.text):
@@ -102,12 +102,12 @@ class GateContext:
         return self._store.view()
 
     def nearest(self, memory: Memory) -> Iterator[tuple[Memory, Gist]]:
-        """Memories that have its words: of this batch from the same speaker, then any of its scope."""
+        """Memories that share its words: first of this batch and speaker, then of its scope."""
         yield from self._loose[_where(memory)]
         yield from ((known, gist(known.text)) for known in self._found(memory.text, memory.scope))
 
     def holding(self, piece: str, scope: str) -> Iterator[str]:
-        """The ids of memories of a scope that hold a sentence, given as `pieces_of` does."""
+        """The ids of the memories of a scope that contain a piece of `pieces_of`."""
         if (scope, piece) in self._pieces:
             yield self._pieces[scope, piece]
         yield from (known.id for known in self._found(piece, scope) if piece in pieces_of(known.text))
@@ -123,13 +123,13 @@ def _where(memory: Memory) -> tuple[str | None, ...]:
 
 
 def _telling(text: str) -> str:
-    """The longest words of a text; all of it where words are not parted by spaces."""
+    """The longest words of a text; the whole text where spaces do not separate words."""
     words = sorted(dict.fromkeys(text.split()), key=len, reverse=True)
     return text if len(words) < ASKED or not text.isascii() else " ".join(words[:ASKED])
 
 
 Gate = Callable[[Memory, GateContext], Verdict | None]
-"""Says what is to become of a memory, or None if it may pass."""
+"""Decides about a memory; None lets it pass."""
 
 
 def flagged(memory: Memory, flag: str) -> Memory:
@@ -139,26 +139,26 @@ def flagged(memory: Memory, flag: str) -> Memory:
 
 
 def quietened(memory: Memory, flag: str) -> Memory:
-    """The memory at the edge of attention, worth half: still there, still found, ranked below."""
+    """The memory in the peripheral tier with half its importance: it is still found, but ranked lower."""
     marked = flagged(memory, flag)
     worth = replace(marked.worth, importance=round(memory.worth.importance / 2, 4))
     return replace(marked, worth=worth, tier=Tier.PERIPHERAL)
 
 
 def distrusted(memory: Memory, flag: str) -> Memory:
-    """The memory as an untrusted one."""
+    """The memory marked as untrusted."""
     marked = flagged(memory, flag)
     return replace(marked, worth=replace(marked.worth, trust=0))
 
 
 def spoken(memory: Memory) -> str:
-    """What was said, without the name of who said it."""
+    """The text without the name of its speaker."""
     speaker, text = memory.origin.speaker, memory.text
     named = speaker is not None and text[: len(speaker) + 1].casefold() == f"{speaker}:".casefold()
     return text[len(speaker) + 1 :].strip() if named and speaker else text
 
 
 def has_own_place(memory: Memory) -> bool:
-    """Whether it says where or when it belongs: said again at another time, it is another event."""
+    """Whether it has a key, a position or a time of its own: the same text elsewhere is another event."""
     origin, times = memory.origin, memory.times
     return origin.key is not None or origin.position is not None or times.valid_from != times.ingested_at

@@ -1,4 +1,4 @@
-"""Commit: a run becomes nodes, links and rewards."""
+"""Commit: a session becomes memories, links and rewards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, State
 from memorist.remember.writer import Incoming, Writer
 
 INTENT_VIEW = "intent"
-"""The view of a procedure that is only what it is for: that is how people ask for one."""
+"""The view of a procedure that embeds only its intent: people ask for procedures by their purpose."""
 
 
 def vectors_of(
@@ -44,7 +44,7 @@ def vectors_of(
 
 @dataclass(slots=True)
 class Lessons:
-    """A plan for the store: what one commit writes. Afterwards it tells what was new, and the session's state."""
+    """The write of one commit; afterwards it holds the new memories and the session's state."""
 
     run: SessionRun
     steps: Sequence[RunStep]
@@ -57,7 +57,7 @@ class Lessons:
     state: State = "closed"
 
     def plan(self, reader: Reader) -> Batch:
-        """Everything, unless somebody has learnt from these steps meanwhile; later steps keep the session open."""
+        """The batch; empty if another process has learnt from these steps. Later steps keep the session open."""
         now = run_of(reader, self.run.id)
         if now is None or now.learnt != self.run.learnt:
             self.state, self.steps = now.state if now else "closed", ()
@@ -99,7 +99,7 @@ class Lessons:
             yield Link(procedure, HIERARCHY, self.intents.chosen[intent.id])
 
     def _reworded(self, memory: Memory) -> Memory:
-        """An intent with the other wordings that were found for it."""
+        """An intent with its new aliases."""
         new = self.intents.wordings.get(memory.id)
         if not new:
             return memory
@@ -126,12 +126,12 @@ def _ends(link: Link) -> tuple[str, str]:
 
 
 MOST_ATTEMPTS = 5
-"""After so many failures of a model the rules read the session instead."""
+"""After this many failures of the model, the rules read the session instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """How a session was learnt from: its state now, who read it, and how many new memories of each kind there are."""
+    """The result of a commit: the state of the session, who read it, and the new memories."""
 
     session: str
     state: State
@@ -141,7 +141,7 @@ class Commit:
     memories: tuple[Memory, ...] = ()
     error: str | None = None
     note: str | None = None
-    """Why the rules read it though there is a model."""
+    """Why the rules read it although there is a model."""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -151,7 +151,7 @@ class Commit:
 
 @dataclass(slots=True)
 class Committer:
-    """Commits sessions. Thread-safe; what two processes commit at once is written once."""
+    """Commits sessions. Thread-safe; if two processes commit the same session, it is written once."""
 
     store: Store
     writer: Writer
@@ -162,7 +162,7 @@ class Committer:
     _lock: Lock = field(default_factory=Lock)
 
     def commit(self, session: str) -> Commit:
-        """Learn from the steps that nothing was learnt from yet, and close the session.
+        """Learn from the steps that are new since the last commit, and close the session.
 
         A model that fails leaves the session failed and its job due again later; after five failures the rules read it.
         """
@@ -213,7 +213,7 @@ class Committer:
         return incoming
 
     def _failed(self, run: SessionRun, attempts: int, by: str, error: str) -> Commit:
-        """Keep the failure with the session and try again later; its steps are as they were."""
+        """Record the failure in the session and try again later; the steps stay unchanged."""
         due = self.clock.now() + retry_after(attempts)
 
         def plan(reader: Reader) -> Batch:

@@ -1,4 +1,4 @@
-"""What the trajectories of a session teach, as memories, links and rewards that wait to be written."""
+"""Lessons: what the trajectories of a session teach, as memories, links and rewards to be written."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from memorist.remember.record import Fields, record
 from memorist.remember.sessions.run import Extractor, SessionRun, Trajectory, clean
 
 SELF = 2
-"""The trust of what an agent concluded by itself."""
+"""The trust in what an agent concluded by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A trajectory and what it shows."""
+    """A trajectory, and the propositions and instructions that it shows."""
 
     trajectory: Trajectory
     propositions: Sequence[Proposition]
@@ -28,7 +28,7 @@ class Lesson:
 
 
 def lesson(extractor: Extractor, goal: str, trajectory: Trajectory) -> Lesson:
-    """What an extractor reads in a trajectory."""
+    """The lesson that an extractor reads in a trajectory."""
     subgoal, turns = trajectory.subgoal, trajectory.turns
     return Lesson(
         trajectory,
@@ -38,7 +38,7 @@ def lesson(extractor: Extractor, goal: str, trajectory: Trajectory) -> Lesson:
 
 
 class Findings:
-    """The nodes, links and rewards of some lessons of one session; intents are still to be compared with known ones."""
+    """The memories, links and rewards of some lessons of one session; intents are not compared with known ones yet."""
 
     def __init__(self, run: SessionRun, now: datetime, by: str) -> None:
         self._run = run
@@ -53,7 +53,7 @@ class Findings:
         """The id of the last trajectory's subgoal."""
 
     def add(self, lesson: Lesson) -> None:
-        """Add what a trajectory shows."""
+        """Add the findings of a lesson."""
         self._add_subgoal(lesson.trajectory)
         for step in lesson.trajectory.steps:
             self.rewards[step.memory.id].append(step.reward)
@@ -119,7 +119,7 @@ class Findings:
     def _learnt(
         self, text: str, key: str, kind: Kind, trajectory: Trajectory, confidence: float, **metadata: Any
     ) -> Memory:
-        """A semantic or procedural memory: grounded in its trajectory's steps, rewarded with their mean."""
+        """A semantic or procedural memory, linked to its trajectory's steps and rewarded with their mean reward."""
         memory = self._derived(
             text,
             kind=kind,
@@ -150,7 +150,7 @@ class Findings:
 
 
 def procedure_text(intent: str, condition: str, instruction: str, outcome: str) -> str:
-    """A procedure in words: what for, when, what to do, and what then happens."""
+    """A procedure in words: its purpose, condition, action and outcome."""
     lines = (intent, condition and f"When: {condition}", f"Do: {instruction}", outcome and f"Then: {outcome}")
     return "\n".join(line for line in lines if line)
 

@@ -1,4 +1,4 @@
-"""What rules read out of steps: intents, outcomes, statements."""
+"""Reading steps by rules: intents, outcomes and statements."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 
 SAME = 0.95
-"""From this cosine on, an intent is dropped for the known one."""
+"""From this cosine on, the known intent replaces the new one."""
 MERGED = 0.80
-"""From this cosine on, it becomes another wording of the known one."""
+"""From this cosine on, the new intent becomes an alias of the known one."""
 NEAREST = 10
 
 
 @dataclass(slots=True)
 class Resolved:
-    """Which intent stands for each: `chosen` by the id given, new ones to write, and new wordings of old ones."""
+    """The intent chosen for each given one, by id; the new ones to write; and new aliases of known ones."""
 
     chosen: dict[str, str] = field(default_factory=dict[str, str])
     new: dict[str, Memory] = field(default_factory=dict[str, Memory])
     wordings: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
     def take(self, intent: Memory, other: str, likeness: float) -> None:
-        """Let another intent stand for this one, or keep it, by how alike they are."""
+        """Choose another intent for this one, or keep it, by their similarity."""
         if likeness < MERGED:
             self.chosen[intent.id] = intent.id
             self.new[intent.id] = intent
@@ -50,7 +50,7 @@ class Resolved:
 
 
 def resolve(intents: Iterable[Memory], vectors: Mapping[str, Vector], store: Store) -> Resolved:
-    """≥ 0.95 cosine drops, ≥ 0.80 merges; without vectors the words they share decide alike."""
+    """Drop from a cosine of 0.95 on, merge from 0.80 on; without vectors, by the words that intents share."""
     resolved = Resolved()
     for intent in {one.id: one for one in intents}.values():
         if store.get([intent.id]):
@@ -80,7 +80,7 @@ def _fresh(intent: Memory, vectors: Mapping[str, Vector], others: Iterable[Memor
 
 
 WORKED, FAILED = 0.9, 0.1
-"""Not 1 and 0: words are a hint, no proof."""
+"""Not 1 and 0: words are a hint, not proof."""
 _LONGEST_OUTCOME = 20_000
 
 _NOTHING_WRONG = lazy(
@@ -110,7 +110,7 @@ _RIGHT = lazy(
 
 
 def outcome(observed: str) -> float | None:
-    """WORKED, FAILED, or None when nothing tells; a failure outweighs any success beside it."""
+    """WORKED, FAILED, or None if the text does not show it; a failure outweighs a success in the same text."""
     text = observed[:_LONGEST_OUTCOME]
     clean = _NOT_YET.sub(" ", _NOTHING_WRONG.sub(" ", text))
     if _WRONG.search(clean):
@@ -119,11 +119,11 @@ def outcome(observed: str) -> float | None:
 
 
 MOST = 5
-"""Statements of one trajectory."""
+"""The most statements taken from one trajectory."""
 MOST_CONCEPTS = 4
 FEWEST_WORDS, MOST_WORDS = 4, 40
 STATED, REPORTED = 0.8, 0.6
-"""How sure a statement is: of how something is, or of what it did."""
+"""The confidence in a statement of how something is, and of what it did."""
 _LONGEST_STATEMENT = 20_000
 
 _IS = lazy(
@@ -145,7 +145,7 @@ _LETTERS = lazy(r"[^\W\d_]{2,}")
 
 
 def statements(turns: Sequence[Turn]) -> tuple[Proposition, ...]:
-    """The surest statements of what was observed, in the order they were made; no two with the same words."""
+    """The most certain statements in the observations, in order; no two with the same words."""
     found: dict[str, Proposition] = {}
     for turn in turns:
         for sentence in sentences(turn.observation[:_LONGEST_STATEMENT]):
@@ -157,7 +157,7 @@ def statements(turns: Sequence[Turn]) -> tuple[Proposition, ...]:
 
 
 def _how_sure(sentence: str) -> float | None:
-    """None where it is no statement, or about nothing in particular."""
+    """The confidence in a sentence; None if it is not a statement about something specific."""
     words = _LETTERS.findall(sentence)
     if not FEWEST_WORDS <= len(sentence.split()) <= MOST_WORDS or len(words) * 2 < len(sentence.split()):
         return None  # a fragment, a page, or a table
@@ -188,13 +188,13 @@ def _is_thing(word: str) -> bool:
 
 
 WORTH_REPEATING = 0.4
-"""A trajectory of less mean reward teaches no procedure: rules cannot tell which of its actions was the wrong one."""
+"""A trajectory with a lower mean reward teaches no procedure: rules cannot tell which of its actions was wrong."""
 MOST_ACTIONS = 12
 LONGEST_ACTION, LONGEST_STATE = 300, 600
 
 
 class SessionRules:
-    """The deterministic counterpart of a model: the same answers in every process, and never unavailable."""
+    """The deterministic alternative to a model: the same answers in every process, and always available."""
 
     name = "rules"
 

@@ -1,4 +1,4 @@
-"""A run as it is learnt from: its steps, cut into trajectories."""
+"""A session, its steps, and the trajectories that the steps are cut into."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def neighbouring(texts: Sequence[str], embed: Embed) -> list[float]:
 
 
 UNKNOWN_REWARD = 0.5
-"""The reward of a step that nothing shows to have helped or harmed."""
+"""The reward of a step if nothing shows whether it helped."""
 
 
 class Extractor(Protocol):
-    """Reads an agent's steps. Raises ModelUnavailable when it cannot for now."""
+    """Reads an agent's steps. Raises ModelUnavailable if it cannot at the moment."""
 
     @property
     def name(self) -> str:
-        """Who it is: `rules`, or the model's name."""
+        """Its name: `rules`, or the name of the model."""
         ...
 
     def annotate(self, goal: str, turns: Sequence[Turn]) -> Sequence[Annotation]:
@@ -50,23 +50,23 @@ class Extractor(Protocol):
         ...
 
     def propositions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Proposition]:
-        """What a trajectory shows to be so."""
+        """The facts that a trajectory shows."""
         ...
 
     def instructions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Instruction]:
-        """What a trajectory shows about how to do things."""
+        """The instructions that a trajectory shows."""
         ...
 
 
 def clean(text: str) -> str:
-    """A text that can be stored, whoever wrote it."""
+    """A text without characters that a store cannot keep."""
     return text.replace("\0", "").encode("utf-8", "replace").decode().strip()
 
 
 SAME_SUBGOAL = 0.75
-"""Subgoals less alike than this open a new trajectory."""
+"""Subgoals that are less similar than this begin a new trajectory."""
 LOOK_BACK = 3
-"""A step goes on with what these many steps before it spoke of."""
+"""How many steps back a step may share words with and still continue their subgoal."""
 _MOST_WORDS = 12
 _LONGEST = 4000
 
@@ -87,9 +87,9 @@ _OPENING = lazy(
 
 
 def subgoals(goal: str, turns: Sequence[Turn]) -> list[str]:
-    """A phrase per step; steps that go on with the same thing have the same phrase.
+    """A phrase per step; consecutive steps with the same subgoal have the same phrase.
 
-    A subgoal that was announced stands until another is; others end where two steps speak of nothing said before.
+    An announced subgoal lasts until the next one is announced; others end where two steps share no earlier words.
     """
     topics = [content_stems(f"{turn.observation[:_LONGEST]}\n{turn.action[:_LONGEST]}") for turn in turns]
     found: list[str] = []
@@ -127,7 +127,7 @@ def _turns_away(topics: Sequence[frozenset[str]], place: int) -> bool:
 
 
 def _made_of(turn: Turn, goal: str) -> str:
-    """A subgoal where none is named: the goal, the action, or the phrases of what was observed."""
+    """A subgoal for a step that names none: from the goal, the action, or the phrases of the observation."""
     if goal or turn.action.strip():
         return as_phrase(goal or turn.action)
     named = list(dict.fromkeys(phrase.text for phrase in phrases(turn.observation[:_LONGEST])))
@@ -135,12 +135,12 @@ def _made_of(turn: Turn, goal: str) -> str:
 
 
 UNNAMED = "go on"
-"""The subgoal of steps that say nothing about what they are for."""
+"""The subgoal of steps that do not show one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunStep:
-    """A step that was read: its memory, what is shown of it, and what it was for."""
+    """A step with its memory, its turn as an extractor sees it, and its subgoal."""
 
     memory: Memory
     turn: Turn
@@ -148,7 +148,7 @@ class RunStep:
 
     @property
     def reward(self) -> float:
-        """How well it went: as the agent was told, else as it was judged, else 0.5."""
+        """Its reward: as given, else as the extractor judged it, else 0.5."""
         return UNKNOWN_REWARD if self.turn.reward is None else self.turn.reward
 
 
@@ -160,7 +160,7 @@ class Trajectory:
 
     @property
     def subgoal(self) -> str:
-        """The wording that most of its steps have, the first among equals."""
+        """The most frequent subgoal of its steps; the first one in a tie."""
         return Counter(step.subgoal for step in self.steps).most_common(1)[0][0]
 
     @property
@@ -170,14 +170,14 @@ class Trajectory:
 
     @property
     def turns(self) -> list[Turn]:
-        """What is shown of its steps."""
+        """Its turns, as an extractor sees them."""
         return [step.turn for step in self.steps]
 
 
 def annotated(
     memories: Sequence[Memory], turns: Sequence[Turn], found: Sequence[Annotation], goal: str
 ) -> list[RunStep]:
-    """Steps with what was found about them; a given reward stands, a missing subgoal is that of the step before."""
+    """Steps with their annotations; a given reward is kept, and a missing subgoal is taken from the step before."""
     steps: list[RunStep] = []
     for memory, turn, one in zip(memories, turns, found, strict=True):
         subgoal = clean(one.subgoal) or (steps[-1].subgoal if steps else goal or UNNAMED)
@@ -204,19 +204,19 @@ UNNUMBERED = 0
 
 @dataclass(frozen=True, slots=True)
 class SessionRun:
-    """A session's memory, read: how many steps it has, and how many of them were learnt from."""
+    """A session, read from its memory: how many steps it has, and how many of them were learnt from."""
 
     id: str
     memory: Memory
 
     @property
     def goal(self) -> str | None:
-        """What the agent was to achieve."""
+        """The agent's goal."""
         return self.memory.metadata.get("goal")
 
     @property
     def state(self) -> State:
-        """Open, closed, or failed: what was learnt could not be told yet, and is tried again."""
+        """Open, closed, or failed: the model did not answer, and the commit will be tried again."""
         return self.memory.metadata.get("state", "open")
 
     @property
@@ -230,7 +230,7 @@ class SessionRun:
         return self.memory.metadata.get("learnt", 0)
 
     def steps_after(self, number: int, reader: Reader) -> list[Memory]:
-        """The steps after one, in order; those that were forgotten are left out."""
+        """The steps after a number, in order, without forgotten ones."""
         keys = (step_key(self.id, later) for later in range(number + 1, self.steps + 1))
         known = reader.get([memory_id("", scope=self.memory.scope, key=key) for key in keys])
         return sorted(known.values(), key=lambda step: step.origin.position or 0)
@@ -241,7 +241,7 @@ class SessionRun:
 
 
 def run_of(reader: Reader, id: str) -> SessionRun | None:
-    """A session, or None where there is none of that id."""
+    """The session with an id, or None."""
     found = [one for one in reader.keyed([session_key(id)]) if one.version_of is None and one.kind is Kind.SOURCE]
     return SessionRun(id, found[-1]) if found else None
 
@@ -261,7 +261,7 @@ def run_memory(id: str, goal: str | None, scope: str, now: datetime) -> Memory:
 
 
 def step_text(observation: str, action: str | None) -> str:
-    """A step in words: what was observed, as it was, and the action on a line of its own."""
+    """A step as text: the observation verbatim, and the action on its own line."""
     did = f"Action: {action}" if action and action.strip() else ""
     return "\n".join(part for part in (observation, did) if part)
 
@@ -294,12 +294,12 @@ def numbered(step: Memory, run: SessionRun, number: int) -> Memory:
 
 
 def step_link(run: SessionRun, step: Memory) -> Link:
-    """A step comes from its session."""
+    """The link from a step to its session."""
     return Link(step.id, PROVENANCE, run.memory.id)
 
 
 def turns_of(steps: Sequence[Memory]) -> list[Turn]:
-    """Steps as they are shown to whoever reads them."""
+    """Steps as an extractor sees them."""
     return [_turn(step.metadata) for step in steps]
 
 

@@ -1,4 +1,4 @@
-"""A run of an agent: its log of steps, and the verbs to go on with it."""
+"""A session of an agent: its log of steps, and the verbs to continue and commit it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ModelExtractor:
         )
 
     def propositions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Proposition]:
-        """What a trajectory shows to be so."""
+        """The facts that a trajectory shows."""
         return self._asked(
             "propositions",
             lambda asker: asking_sessions.propositions(asker, goal, subgoal, turns),
@@ -71,7 +71,7 @@ class ModelExtractor:
         )
 
     def instructions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Instruction]:
-        """What a trajectory shows about how to do things."""
+        """The instructions that a trajectory shows."""
         return self._asked(
             "instructions",
             lambda asker: asking_sessions.instructions(asker, goal, subgoal, turns),
@@ -89,7 +89,7 @@ class ModelExtractor:
 
 
 IDLE = timedelta(minutes=30)
-"""A session without a step for so long is committed by whoever works next."""
+"""A session without a step for this long is committed by the next worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +232,12 @@ class Sessions:
         return done
 
     def work(self, job: Job) -> None:
-        """Commit the session that a job names; one that was forgotten needs nothing."""
+        """Commit the session of a job; a forgotten session is skipped."""
         with suppress(NotFound):
             self._committer.commit(job.subject)
 
     def question(self, session: str, query: str) -> str | None:
-        """A query after the goal and the last three steps of a session; None where there is no such session."""
+        """A query preceded by the goal and the last three steps of a session; None if there is no such session."""
         run = run_of(self._store, self._writer.text(session))
         if run is None:
             return None
@@ -248,7 +248,7 @@ class Sessions:
 
 
 class Session:
-    """A run of an agent: keeps its steps, and learns from them when it is committed. Thread-safe."""
+    """A session of an agent: keeps its steps, and learns from them when it is committed. Thread-safe."""
 
     def __init__(self, sessions: Sessions, run: SessionRun) -> None:
         self._sessions = sessions
@@ -256,12 +256,12 @@ class Session:
 
     @property
     def id(self) -> str:
-        """The session's id, by which it can be gone on with."""
+        """The session's id, by which it can be continued."""
         return self._run.id
 
     @property
     def goal(self) -> str | None:
-        """What the agent is to achieve."""
+        """The agent's goal."""
         return self._run.goal
 
     def step(
@@ -282,7 +282,7 @@ class Session:
     def commit(self) -> Commit:
         """Learn from the steps so far and close the session; another step opens it again.
 
-        A failing model raises nothing here: the steps stay, and the commit is tried again later.
+        If the model fails, nothing is raised: the steps stay, and the commit is tried again later.
         """
         return self._sessions.commit(self.id)
 
@@ -292,7 +292,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Commit, also after a failure: an agent learns from those too."""
+        """Commit, even after an exception: an agent learns from failures too."""
         try:
             self.commit()
         except Exception:

@@ -17,8 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
 from memorist.errors import Closed, InvalidInput, StoreError
-from memorist.stores.postgres.adapters import adapt
-from memorist.stores.postgres.database import Connection
+from memorist.stores.postgres.database import Connection, adapt
 from memorist.stores.postgres.failures import translated
 
 T = TypeVar("T")

@@ -26,7 +26,7 @@ FIRST_TABLES = """
 CREATE TABLE memorist.spaces (
     space TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     seq BIGINT NOT NULL,        -- raised by every transaction that changes content
-    epoch BIGINT NOT NULL,      -- raised when caches must be read anew
+    epoch BIGINT NOT NULL,      -- raised when caches must be loaded again
     last BIGINT NOT NULL        -- the last number drawn, for rows of every table
 );
 
@@ -38,7 +38,7 @@ CREATE TABLE memorist.memories (
     id TEXT COLLATE "C" NOT NULL,
     text TEXT COLLATE "C" NOT NULL,
     original TEXT COLLATE "C",
-    keywords TEXT COLLATE "C" NOT NULL,     -- JSON, as in every column that says so: kept to the letter
+    keywords TEXT COLLATE "C" NOT NULL,     -- JSON text, not JSONB, to keep it exactly
     kind TEXT COLLATE "C" NOT NULL,
     scope TEXT COLLATE "C" NOT NULL,
     tier TEXT COLLATE "C" NOT NULL,
@@ -81,7 +81,7 @@ CREATE INDEX memories_by_session ON memorist.memories (space, session, position)
 CREATE INDEX memories_by_version ON memorist.memories (space, version_of) WHERE version_of IS NOT NULL;
 CREATE INDEX memories_by_key ON memorist.memories (space, key) WHERE key IS NOT NULL;
 
-CREATE TABLE memorist.generations (    -- of embeddings; vectors of two are never compared
+CREATE TABLE memorist.generations (    -- of embeddings; vectors of different ones are never compared
     space TEXT COLLATE "C" NOT NULL,
     id BIGINT NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
@@ -101,7 +101,7 @@ CREATE TABLE memorist.vectors (
     PRIMARY KEY (space, row, generation, view)
 );
 
-CREATE TABLE memorist.usage (          -- no row: never recalled; recalls NULL: not known
+CREATE TABLE memorist.usage (          -- no row: never recalled; recalls NULL: unknown
     space TEXT COLLATE "C" NOT NULL,
     id TEXT COLLATE "C" NOT NULL,
     recalls BIGINT,
@@ -129,7 +129,7 @@ CREATE TABLE memorist.entities (
     kind TEXT COLLATE "C",
     PRIMARY KEY (space, id)
 );
-CREATE TABLE memorist.aliases (        -- an entity's own name is among them, at place 0
+CREATE TABLE memorist.aliases (        -- includes the entity's own name, at place 0
     space TEXT COLLATE "C" NOT NULL,
     entity TEXT COLLATE "C" NOT NULL,
     place BIGINT NOT NULL,
@@ -139,7 +139,7 @@ CREATE TABLE memorist.aliases (        -- an entity's own name is among them, at
 );
 CREATE INDEX aliases_by_name ON memorist.aliases (space, folded);
 
-CREATE TABLE memorist.shown (          -- what a session has been shown
+CREATE TABLE memorist.shown (          -- the memories that a session was shown
     space TEXT COLLATE "C" NOT NULL,
     session TEXT COLLATE "C" NOT NULL,
     id TEXT COLLATE "C" NOT NULL,
@@ -163,7 +163,7 @@ CREATE TABLE memorist.deletions (
 );
 CREATE INDEX deletions_by_seq ON memorist.deletions (space, seq);
 
-CREATE TABLE memorist.jobs (           -- what is left to do
+CREATE TABLE memorist.jobs (           -- pending jobs
     space TEXT COLLATE "C" NOT NULL,
     task TEXT COLLATE "C" NOT NULL,
     subject TEXT COLLATE "C" NOT NULL,
@@ -174,7 +174,7 @@ CREATE TABLE memorist.jobs (           -- what is left to do
 );
 CREATE INDEX jobs_by_due ON memorist.jobs (space, due);
 
-CREATE TABLE memorist.journal (        -- what was decided or changed, and what undoing it takes
+CREATE TABLE memorist.journal (        -- decisions and changes, with the data to undo them
     space TEXT COLLATE "C" NOT NULL,
     row BIGINT NOT NULL,
     id TEXT COLLATE "C" NOT NULL,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from memorist.stores.rows import USAGE_COLUMNS
-from memorist.stores.sql.statements import (
+from memorist.stores.sql.database import (
     ENTRY_COLUMNS,
     MEMORY_COLUMNS,
     SELECTED,

@@ -10,9 +10,8 @@ from memorist.model import Usage
 from memorist.ports import Batch, Entry
 from memorist.stores.index import micros
 from memorist.stores.rows import read_usage, usage_row
-from memorist.stores.sql.database import Database
+from memorist.stores.sql.database import Database, WriteStatements
 from memorist.stores.sql.reads import encodable
-from memorist.stores.sql.statements import WriteStatements
 
 SHOWN_KEPT = timedelta(days=30)
 """How long the showings of a session are kept."""
@@ -39,8 +38,8 @@ def touch(db: Database, sql: WriteStatements, ids: Iterable[str], at: datetime) 
 def _recount(db: Database, sql: WriteStatements, ids: Iterable[str], changed: Callable[[str, Usage], Usage]) -> None:
     asked = encodable(ids)
     if asked:
-        known = list(db.execute(sql.usages, {"ids": asked}))
-        put_usages(db, sql, {id: changed(id, read_usage(usage) or Usage()) for id, *usage in known})
+        known = {row[0]: read_usage(row[1:]) or Usage() for row in db.execute(sql.usages, {"ids": asked})}
+        put_usages(db, sql, {id: changed(id, usage) for id, usage in known.items()})
 
 
 def put_jobs(db: Database, sql: WriteStatements, batch: Batch) -> None:

@@ -17,8 +17,7 @@ from memorist.stores.index import IndexEntry, micros, moment
 from memorist.stores.index_sync import Counters, entries_of
 from memorist.stores.rows import Row, Stored, read_memory
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
-from memorist.stores.sql.database import Database, Values
-from memorist.stores.sql.statements import Dialect
+from memorist.stores.sql.database import Database, Dialect, Values
 from memorist.text.words import beginning, fold
 
 PAGE = 500

@@ -12,9 +12,8 @@ from memorist.stores.index import micros
 from memorist.stores.rows import Row, Stored
 from memorist.stores.rules import TEXT_RELATIONS, changed_entities, check_vectors
 from memorist.stores.sql import bookkeeping
-from memorist.stores.sql.database import Database
+from memorist.stores.sql.database import Database, Dialect
 from memorist.stores.sql.reads import Generation, Reads, encodable
-from memorist.stores.sql.statements import Dialect
 from memorist.text.words import fold
 
 P = TypeVar("P")

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -213,7 +213,7 @@ class Connections:
         """This thread's connection inside a transaction, which is committed completely or not at all."""
         self._check()
         if not self._writer.acquire(timeout=wait):
-            raise _busy(self.path)
+            raise StoreBusy(f"{self.path} is being written by another thread", remedy="Try again in a moment.")
         try:
             with self.reading() as db, _patience(db, wait):
                 db.execute("BEGIN IMMEDIATE")
@@ -300,14 +300,10 @@ class Connections:
 
 def use_write_ahead_log(db: Database, *, wait: float = PATIENCE) -> None:
     """Switch a file to WAL; SQLite itself does not wait when two processes switch at once."""
-    _insist(lambda: db.execute("PRAGMA journal_mode = WAL"), wait=wait)
-
-
-def _insist(action: Callable[[], object], *, wait: float) -> None:
     deadline = time.monotonic() + wait
     while True:
         try:
-            action()
+            db.execute("PRAGMA journal_mode = WAL")
         except apsw.BusyError:
             if time.monotonic() > deadline:
                 raise
@@ -332,10 +328,6 @@ def _patience(db: Database, wait: float) -> Generator[None]:
         yield
     finally:
         db.wait_for(PATIENCE)
-
-
-def _busy(path: Path) -> StoreBusy:
-    return StoreBusy(f"{path} is being written by another thread", remedy="Try again in a moment.")
 
 
 def _closed() -> Closed:

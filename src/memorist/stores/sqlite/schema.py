@@ -13,7 +13,7 @@ FIRST_TABLES = """
 CREATE TABLE space (            -- one row
     name TEXT NOT NULL,
     seq INTEGER NOT NULL,       -- raised by every transaction that changes content
-    epoch INTEGER NOT NULL      -- raised when caches must be read anew
+    epoch INTEGER NOT NULL      -- raised when caches must be loaded again
 ) STRICT;
 
 CREATE TABLE memories (
@@ -62,7 +62,7 @@ CREATE INDEX memories_by_seq ON memories (seq);
 CREATE INDEX memories_by_session ON memories (session, position) WHERE session IS NOT NULL;
 CREATE INDEX memories_by_version ON memories (version_of) WHERE version_of IS NOT NULL;
 
-CREATE TABLE generations (      -- of embeddings; vectors of two are never compared
+CREATE TABLE generations (      -- of embeddings; vectors of different ones are never compared
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     dim INTEGER NOT NULL,
@@ -78,7 +78,7 @@ CREATE TABLE vectors (
     UNIQUE (row, generation, view)
 ) STRICT;
 
-CREATE TABLE usage (            -- no row: never recalled; recalls NULL: not known
+CREATE TABLE usage (            -- no row: never recalled; recalls NULL: unknown
     id TEXT PRIMARY KEY,
     recalls INTEGER,
     last_recall INTEGER,
@@ -97,7 +97,7 @@ CREATE TABLE links (
 CREATE INDEX links_by_target ON links (target);
 
 CREATE TABLE entities (id TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT) STRICT, WITHOUT ROWID;
-CREATE TABLE aliases (          -- an entity's own name is among them, at place 0
+CREATE TABLE aliases (          -- includes the entity's own name, at place 0
     folded TEXT NOT NULL,
     entity TEXT NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
     alias TEXT NOT NULL,
@@ -106,7 +106,7 @@ CREATE TABLE aliases (          -- an entity's own name is among them, at place 
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX aliases_by_name ON aliases (folded);
 
-CREATE TABLE shown (            -- what a session has been shown
+CREATE TABLE shown (            -- the memories that a session was shown
     session TEXT NOT NULL,
     id TEXT NOT NULL,
     at INTEGER NOT NULL,
@@ -123,7 +123,7 @@ FACTS_JOBS_AND_JOURNAL = """
 ALTER TABLE memories ADD COLUMN retracted_at INTEGER;
 CREATE INDEX memories_by_key ON memories (key) WHERE key IS NOT NULL;
 
-CREATE TABLE jobs (             -- what is left to do
+CREATE TABLE jobs (             -- pending jobs
     task TEXT NOT NULL,
     subject TEXT NOT NULL,
     due INTEGER NOT NULL,
@@ -133,7 +133,7 @@ CREATE TABLE jobs (             -- what is left to do
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_by_due ON jobs (due);
 
-CREATE TABLE journal (          -- what was decided or changed, and what undoing it takes
+CREATE TABLE journal (          -- decisions and changes, with the data to undo them
     row INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     at INTEGER NOT NULL,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.stores.rows import USAGE_COLUMNS
-from memorist.stores.sql.statements import (
+from memorist.stores.sql.database import (
     ENTRY_COLUMNS,
     MEMORY_COLUMNS,
     SELECTED,
