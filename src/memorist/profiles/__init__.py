@@ -1,4 +1,4 @@
-"""Extraction profiles: what a trade wants remembered, as packaged or written by users."""
+"""Extraction profiles: instructions and values for a domain, as shipped or written by users."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar, cast
 
-from memorist.asking.wording import require_steps
+from memorist.asking import require_steps
 from memorist.errors import InvalidInput
-from memorist.recall.nodes import Nodes
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.score import PARAMS, value_function
 from memorist.recall.stage import Part
 
 P = TypeVar("P", bound=Part)
@@ -22,7 +20,7 @@ Values = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A domain: context for every step, overlays for single ones, value parameters per kind, a value function."""
+    """A domain: context for every step, overlays for single steps, value parameters per kind, and a value function."""
 
     name: str
     context: str = ""
@@ -32,31 +30,41 @@ class Profile:
 
     def __post_init__(self) -> None:
         require_steps(self.overlays, f"Profile {self.name!r}")
+        if self.values or self.function is not None:
+            self._check_values()
+
+    def _check_values(self) -> None:
+        from memorist.recall.nodes import PARAMS, value_function
+
         for kind, params in self.values.items():
-            self._known(kind, PARAMS, "kind")
+            self._require(kind, PARAMS, "kind")
             for param in params:
-                self._known(param, PARAMS[kind], f"parameter of {kind}")
+                self._require(param, PARAMS[kind], f"parameter of {kind}")
         if self.function is not None:
             value_function(self.function)
 
-    def _known(self, name: str, known: Mapping[str, Any], what: str) -> None:
+    def _require(self, name: str, known: Mapping[str, Any], what: str) -> None:
         if name not in known:
             raise InvalidInput(
-                f"Profile {self.name!r} sets {name!r}, which is no {what}", remedy=f"Choose from {', '.join(known)}."
+                f"Profile {self.name!r} sets an unknown {what}: {name!r}", remedy=f"Choose from {', '.join(known)}."
             )
 
 
 PLAIN = Profile("plain")
-"""Adds nothing."""
+"""The profile that adds nothing."""
 
 
 def profiled(pipeline: Pipeline, profile: Profile) -> Pipeline:
-    """A pipeline whose nodes are valued as a profile wants: built-in < recipe < profile."""
+    """A pipeline with a profile's value parameters for nodes. Precedence: built-in < recipe < profile."""
+    if not profile.values and profile.function is None:
+        return pipeline
     return replace(pipeline, stages=tuple(_changed(stage, profile) for stage in pipeline.stages))
 
 
 def _changed(part: P, profile: Profile) -> P:
-    """A part and the parts inside it, with the profile's values on every Nodes among them."""
+    """A part with the profile's values in every `Nodes` that it is or contains."""
+    from memorist.recall.nodes import Nodes
+
     if isinstance(part, Nodes):
         return replace(part, params=_merged(part.params, profile.values), function=profile.function or part.function)
     changed = {name: new for name, old in _values(part).items() if (new := _inner(old, profile)) is not old}
@@ -86,7 +94,7 @@ FIELDS = ("context", "overlays", "values", "function")
 
 
 def find_profile(name: str | None, written: Mapping[str, Mapping[str, Any]] | None = None) -> Profile:
-    """The profile of that name, a user's own before ours; the plain one for None. All that is written is checked."""
+    """The profile of that name: a user's own first, then a shipped one; plain for None. Checks all of the user's own."""
     own = {each: profile_from_data(each, data) for each, data in (written or {}).items()}
     if name is None:
         return PLAIN
@@ -103,7 +111,7 @@ def profile_from_data(name: str, data: Mapping[str, Any]) -> Profile:
     where = f"profiles.{name}"
     for key in _table(data, where):
         if key not in FIELDS:
-            raise InvalidInput(f"{where} sets {key!r}, which is unknown", remedy=f"Known: {', '.join(FIELDS)}.")
+            raise InvalidInput(f"Unknown key in {where}: {key!r}", remedy=f"Known keys: {', '.join(FIELDS)}.")
     return Profile(
         name,
         context=_text(data.get("context", ""), f"{where}.context"),
@@ -121,13 +129,13 @@ def _shipped(name: str) -> Profile:
 
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str):
-        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a string.")
+        raise InvalidInput(f"Invalid {where}: {value!r}", remedy="It must be a string.")
     return value
 
 
 def _number(value: object, where: str) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a number.")
+        raise InvalidInput(f"Invalid {where}: {value!r}", remedy="It must be a number.")
     return value
 
 
@@ -145,5 +153,5 @@ def _numbers(value: object, where: str) -> dict[str, dict[str, float]]:
 
 def _table(value: object, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a table.")
+        raise InvalidInput(f"Invalid {where}: {value!r}", remedy="It must be a table.")
     return cast("Mapping[str, Any]", value)

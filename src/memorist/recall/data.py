@@ -1,4 +1,4 @@
-"""Recipes as data: one mapping, read from JSON or TOML, that survives the round trip."""
+"""Recipes as data: a mapping, as read from JSON or TOML, to a pipeline and back without loss."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from types import UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from memorist.errors import InvalidInput
-from memorist.recall.catalogue import part_named
+from memorist.recall.catalogue import ROLES, part_named
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.stage import Part, Stage
-
-ROLES = ("stage", "signal", "factor")
 
 
 def to_data(pipeline: Pipeline) -> dict[str, Any]:
@@ -21,12 +19,12 @@ def to_data(pipeline: Pipeline) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> Pipeline:
-    """The pipeline that a mapping describes; whatever does not fit is refused by name."""
+    """The pipeline that a mapping describes. Anything invalid is refused with its name."""
     stages = [_part_from_data(stage, f"stage {number}") for number, stage in enumerate(data.get("stages", ()), 1)]
     if not stages or not all(isinstance(stage, Stage) for stage in stages):
         raise InvalidInput(
             "A recipe needs a list of stages",
-            remedy="Write stages = [{ stage = 'embed' }, …] and begin each with its name.",
+            remedy="Write stages = [{ stage = 'embed' }, …]; each entry names its stage.",
         )
     return Pipeline(str(data.get("name", "custom")), tuple(cast("list[Stage]", stages)))
 
@@ -81,7 +79,7 @@ def _part_from_data(data: object, where: str) -> Part:
         raise InvalidInput(
             f"{where} is not a stage, signal or factor: {data!r}", remedy="Name it, as in { stage = 'rrf' }."
         )
-    part = part_named(role, mapping[role])
+    part = part_named(role, str(mapping[role]))
     hints = get_type_hints(part)
     known = {field.name: field for field in _fields(part)}
     given = {name: value for name, value in mapping.items() if name != role}
@@ -91,7 +89,7 @@ def _part_from_data(data: object, where: str) -> Part:
             raise InvalidInput(f"{part.kind!r} has no parameter {name!r}", remedy=f"Its parameters are: {choices}.")
     for name, field in known.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
-            raise InvalidInput(f"{part.kind!r} lacks its parameter {name!r}", remedy=f"Add {name} to it.")
+            raise InvalidInput(f"{part.kind!r} requires the parameter {name!r}", remedy=f"Add {name}.")
     return part(**{name: _value_from_data(value, hints[name], f"{part.kind}.{name}") for name, value in given.items()})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memorist.model import Kind, Link, Memory, Tier, Usage
 from memorist.recall.factors import Weibull, age_hours
-from memorist.recall.score import PARAMS, default_value
+from memorist.recall.nodes import PARAMS, default_value
 from memorist.remember.extract import entities
 from memorist.remember.fact_updates import joined
 from memorist.remember.sessions.run import MEMBERSHIP, PROVENANCE
