@@ -223,7 +223,7 @@ def test_a_mode_that_is_none_of_the_four_is_decided_by_rules() -> None:
     with world() as env:
         after = ClassifyMode()(draft(query=QUERY), replace(env, llm=asker(mode={"mode": "factual"})))
     assert after.query.mode == "semantic"
-    assert after.notes[0].startswith(f"mode semantic by rules: {NAME} gave no usable answer to 'mode': mode is not one of")
+    assert after.notes[0].startswith(f"mode semantic by rules: {NAME} gave no usable answer to 'mode': mode is not one")
 
 
 def test_one_type_may_be_reasoned_by_rules_while_the_others_are_not() -> None:

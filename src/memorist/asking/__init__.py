@@ -1,4 +1,4 @@
-"""Ask a language model: fenced data in, a checked answer out, within a budget. Every caller has a rule as a fallback."""
+"""Ask a language model: fenced data in, a checked answer out, within a budget. Every caller can fall back to rules."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ FIELDS = ("context", "overlays", "values", "function")
 
 
 def find_profile(name: str | None, written: Mapping[str, Mapping[str, Any]] | None = None) -> Profile:
-    """The profile of that name: a user's own first, then a shipped one; plain for None. Checks all of the user's own."""
+    """The profile of that name: a user's own, else a shipped one; plain for None. All of the user's are checked."""
     own = {each: profile_from_data(each, data) for each, data in (written or {}).items()}
     if name is None:
         return PLAIN

@@ -149,7 +149,7 @@ def _not_fused(recall: Recall, roomy: Recall, id: str) -> Absence:
 
 
 def _absence(step: Step, id: str, score: float | None, minimum: float | None = None) -> Absence:
-    """The absence caused by a stage; if the score decided, with a sufficient score: the minimum, or the last one kept."""
+    """The absence caused by a stage; if the score decided, with the score needed: the minimum, or the last one kept."""
     least = min((one.score for one in step.candidates), default=None) if minimum is None else minimum
     decided = least is not None and score is not None and score <= least and step.stage not in IGNORE_SCORE
     reasons = [f"{step.stage} dropped it" + ("" if score is None else f" with a score of {score:.4g}"), *step.notes]

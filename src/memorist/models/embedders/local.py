@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import ModelUnavailable
-from memorist.models.embedders.remote import prefixes_for
+from memorist.models.embedders.prefixes import prefixes_for
 from memorist.models.folder import ModelFolder, OnnxGraph
 from memorist.ports import Progress, Purpose
 
