@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "serialize": {"errors", "model", "ports", "recall", "remember"},
     "upkeep": {*PURE, "asking", "models", "recall", "remember", "serialize"},
     "profiles": {"errors", "asking", "recall"},
+    "stages": {"model", "recall"},
     "engine": {*PURE, "asking", "config", "models", "profiles", "recall", "remember", "serialize", "stores", "upkeep"},
     "client": {*PURE, "engine", "recall", "remember", "serialize", "upkeep"},
     "bench": {*PURE, "config", "engine", "models", "recall", "serialize", "stores", "upkeep"},

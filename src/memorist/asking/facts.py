@@ -64,7 +64,7 @@ class Extracted:
 
 
 def facts(asker: Asker, sources: Sequence[Source]) -> Extracted:
-    """The entities and statements of the texts, eight texts per call. Statements without a verbatim quote are dropped."""
+    """Entities and statements of the texts, eight texts per call. Statements without a verbatim quote are dropped."""
     read = [_batch(asker, sources[start : start + BATCH]) for start in range(0, len(sources), BATCH)]
     entities = [one for part in read for one in part.entities]
     return Extracted(_merged(entities), tuple(one for part in read for one in part.statements))

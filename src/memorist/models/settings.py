@@ -1,4 +1,4 @@
-"""Reading a model setting such as `openai:text-embedding-3-small`, and the options that go with it."""
+"""Parsing of model settings such as `openai:text-embedding-3-small`, and validation of their options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Options = Mapping[str, object]
 
 
 def split(setting: str) -> tuple[str, str]:
-    """The name before the first colon and the rest, which may be empty."""
+    """The name before the first colon, and the rest, which may be empty."""
     name, _, rest = setting.partition(":")
     return name.strip().lower(), rest.strip()
 
@@ -36,7 +36,7 @@ def _seconds(value: object) -> bool:
 
 
 _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "url": (_text, "a text"),
+    "url": (_text, "a non-empty string"),
     "key_env": (_text, "the name of an environment variable"),
     "dim": (_count, "a whole number of at least 1"),
     "batch": (_count, "a whole number of at least 1"),
@@ -49,14 +49,16 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
 
 
 def checked(options: Options | None, allowed: Iterable[str], what: str) -> dict[str, object]:
-    """The options, once each is known to `what` and of its kind."""
+    """The options, after checking that `what` accepts each one and that its value is valid."""
     allowed = tuple(allowed)
     given = dict(options or {})
     for name, value in given.items():
         if name not in allowed:
-            takes = f"It takes {', '.join(allowed)}." if allowed else "It takes no options."
+            takes = f"Its options are {', '.join(allowed)}." if allowed else "It has no options."
             raise InvalidInput(f"{what} has no option {name!r}", remedy=takes)
         accept, kind = _KINDS[name]
         if not accept(value):
-            raise InvalidInput(f"The option {name!r} of {what} has a value of another kind", remedy=f"Give {kind}.")
+            raise InvalidInput(
+                f"Invalid value of the option {name!r} of {what[0].lower()}{what[1:]}", remedy=f"It must be {kind}."
+            )
     return given

@@ -1,4 +1,4 @@
-"""Queries that are asked again need no second embedding."""
+"""A cache of query vectors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class CachedEmbedder:
-    """Any embedder, remembering the vectors of the queries asked last; safe to share between threads."""
+    """Any embedder with a cache of the last queries; thread-safe."""
 
     def __init__(self, embedder: Embedder, size: int = 256) -> None:
         if size < 1:
-            raise InvalidInput("A cache of queries holds at least 1", remedy="Use the embedder without a cache.")
+            raise InvalidInput("The size of the query cache is less than 1", remedy="Use the embedder without a cache.")
         self.embedder = embedder
         self._size = size
         self._lock = Lock()
@@ -27,27 +27,27 @@ class CachedEmbedder:
 
     @property
     def generation(self) -> str:
-        """That of the embedder within."""
+        """The generation of the wrapped embedder."""
         return self.embedder.generation
 
     @property
     def dim(self) -> int:
-        """The length of its vectors."""
+        """The dimension of the vectors."""
         return self.embedder.dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """As the embedder within; only a single query is looked up and kept."""
+        """As the wrapped embedder; only single queries are cached."""
         if purpose != "query" or len(texts) != 1:
             return self.embedder.embed(texts, purpose=purpose, progress=progress)
-        known = self._recall(texts[0])
+        known = self._cached(texts[0])
         if known is None:
             known = self.embedder.embed(texts, purpose=purpose)
             self._keep(texts[0], known)
         if progress is not None:
             progress(1)
-        return known.copy()  # the caller may change its rows
+        return known.copy()  # the caller may modify the rows
 
-    def _recall(self, text: str) -> Vector | None:
+    def _cached(self, text: str) -> Vector | None:
         with self._lock:
             if text in self._vectors:
                 self._vectors.move_to_end(text)
