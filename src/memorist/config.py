@@ -7,9 +7,10 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_type_hints
 
 from memorist.errors import InvalidInput
+from memorist.validate import validated
 
 FILE_NAME = "memorist.toml"
 
@@ -144,41 +145,25 @@ def _from_environment(setting: Setting) -> str | int:
     text = os.environ[setting.variable]
     if setting.kind is str:
         return text
-    try:
-        return _counted(int(text), setting.variable)
-    except ValueError:
-        return _counted(text, setting.variable)
+    return _not_negative(int(text) if text.removeprefix("-").isdecimal() else text, setting.variable)
 
 
 def _checked(data: Mapping[str, Any], where: str) -> dict[str, Any]:
-    known = {setting.name: setting.kind for setting in SETTINGS}
-    for name, value in data.items():
-        if name not in known and name not in TABLES:
-            raise InvalidInput(
-                f"Unknown setting in {where}: {name!r}", remedy=f"Known settings: {', '.join([*known, *TABLES])}."
-            )
-        if known.get(name) is int:
-            _counted(value, f"{name} in {where}")
-        elif not isinstance(value, Mapping if name in TABLES else str):
-            raise InvalidInput(
-                f"Invalid {name} in {where}: {value!r}",
-                remedy=f"It must be a {'table' if name in TABLES else 'string'}.",
-            )
-    if steps := data.get("llm_steps"):
-        _require_names(steps, where)
-    return dict(data)
+    hints = get_type_hints(Config)
+    for name in data:
+        if name not in hints:
+            raise InvalidInput(f"Unknown setting in {where}: {name!r}", remedy=f"Known settings: {', '.join(hints)}.")
+    places = {name: f"{where}: {name}" for name in data}
+    return {
+        name: _not_negative(value, places[name]) if hints[name] is int else validated(value, hints[name], places[name])
+        for name, value in data.items()
+    }
 
 
-def _counted(value: object, what: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InvalidInput(f"Invalid {what}: {value!r}", remedy="It must be a whole number of at least 0.")
-    return value
-
-
-def _require_names(steps: Mapping[str, object], where: str) -> None:
-    for step, model in steps.items():
-        if not isinstance(model, str):
-            raise InvalidInput(f"Invalid llm_steps.{step} in {where}: {model!r}", remedy="Name a model, as in llm.")
+def _not_negative(value: object, where: str) -> int:
+    if validated(value, int, where) < 0:
+        raise InvalidInput(f"{where} is {value!r}", remedy="It must be a whole number of at least 0.")
+    return cast("int", value)
 
 
 def _anchored(data: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -162,40 +162,17 @@ __all__ = [
     "with_settings",
 ]
 
-_CONTRACT = {
-    "Draft": "memorist.recall.stage",
-    "Env": "memorist.recall.stage",
-    "Factor": "memorist.recall.stage",
-    "Part": "memorist.recall.stage",
-    "Signal": "memorist.recall.stage",
-    "Stage": "memorist.recall.stage",
-    "ranked": "memorist.recall.stage",
-    "Candidate": "memorist.model",
-    "Evidence": "memorist.model",
-    "Found": "memorist.model",
-    "Hit": "memorist.model",
-    "Query": "memorist.model",
-    "RecallRequest": "memorist.model",
-    "Pipeline": "memorist.recall.pipeline",
-    "RECIPES": "memorist.recall.recipes",
-    "Recipes": "memorist.recall.recipes",
-    "custom_recipes": "memorist.recall.recipes",
-    "from_data": "memorist.recall.data",
-    "to_data": "memorist.recall.data",
-    "with_settings": "memorist.recall.data",
-}
-"""The modules of all names that are not parts."""
+_CONTRACT = ("recall.stage", "model", "recall.pipeline", "recall.recipes", "recall.data")
+"""The modules of the names that are not parts."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a name on first use, so that a recipe loads only its own stages."""
     if name not in __all__:
         raise AttributeError(f"module 'memorist.stages' has no attribute {name!r}")
-    return getattr(_import_module(_CONTRACT.get(name) or _module_of_part(name)), name)
-
-
-def _module_of_part(name: str) -> str:
     from memorist.recall.catalogue import BUILT_IN
 
-    targets = (target.partition(":") for kinds in BUILT_IN.values() for target in kinds.values())
-    return next(f"memorist.recall.{module}" for module, _, part in targets if part == name)
+    targets = (target.split(":") for kinds in BUILT_IN.values() for target in kinds.values())
+    homes = [f"recall.{module}" for module, part in targets if part == name] or _CONTRACT
+    modules = (_import_module(f"memorist.{home}") for home in homes)
+    return next(getattr(module, name) for module in modules if hasattr(module, name))

@@ -70,19 +70,19 @@ def test_a_user_writes_profiles_of_their_own() -> None:
     ("data", "problem"),
     [
         ({"contxt": "x"}, "Unknown key in profiles.mine: 'contxt'. Known keys: context, overlays"),
-        ({"context": 3}, "profiles.mine.context: 3. It must be a string"),
+        ({"context": 3}, "profiles.mine.context is 3. It must be a string"),
         ({"overlays": {"tag": "x"}}, "'mine' names an unknown step: 'tag'. Known steps: mode, tags"),
-        ({"overlays": {"tags": 3}}, "profiles.mine.overlays.tags: 3"),
-        ({"overlays": "x"}, "profiles.mine.overlays: 'x'. It must be a table"),
+        ({"overlays": {"tags": 3}}, "profiles.mine.overlays.tags is 3"),
+        ({"overlays": "x"}, "profiles.mine.overlays is 'x'. It must be a table"),
         ({"values": {"procedure": {}}}, "sets an unknown kind: 'procedure'. Choose from semantic"),
         (
             {"values": {"semantic": {"floor": 1}}},
             "sets an unknown parameter of semantic: 'floor'. Choose from threshold",
         ),
-        ({"values": {"semantic": {"beta": True}}}, "profiles.mine.values.semantic.beta: True. It must be a number"),
-        ({"values": {"semantic": 3}}, "profiles.mine.values.semantic: 3. It must be a table"),
+        ({"values": {"semantic": {"beta": True}}}, "profiles.mine.values.semantic.beta is True. It must be a number"),
+        ({"values": {"semantic": 3}}, "profiles.mine.values.semantic is 3. It must be a table"),
         ({"function": "magic"}, "There is no value function 'magic'"),
-        ("x", "Invalid profiles.mine: 'x'. It must be a table"),
+        ("x", "profiles.mine is 'x'. It must be a table"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(data: object, problem: str) -> None:

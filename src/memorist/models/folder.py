@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
 
 from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.validate import validated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +70,14 @@ class Manifest:
     tokens_per_batch: int = 0
     outputs: Mapping[str, str] = field(default_factory=dict[str, str])
     sha256: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        least = {"dim": 1, "max_tokens": 3, "tokens_per_batch": 0}
+        for name, minimum in least.items():
+            if (value := getattr(self, name)) is not None and value < minimum:
+                raise ValueError(f"{name} is less than {minimum}")
+        if not all((self.name, *self.outputs.values(), *self.sha256.values())):
+            raise ValueError("a name, output or checksum is empty")
 
 
 class ModelFolder:
@@ -151,49 +160,15 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         data: object = json.loads(file.read_text(encoding="utf-8"))
         return _manifest(data, name)
-    except (OSError, TypeError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise ModelUnavailable(f"{file} is not a valid model manifest: {error}", remedy=REINSTALL) from error
 
 
 def _manifest(data: object, default_name: str) -> Manifest:
-    fields = _mapping(data, MANIFEST)
-    return Manifest(
-        name=_text(fields.get("name", default_name), "name"),
-        kind=_kind(fields.get("kind", "embedder")),
-        dim=_count(fields["dim"], "dim", least=1) if "dim" in fields else None,
-        max_tokens=_count(fields.get("max_tokens", 256), "max_tokens", least=3),
-        tokens_per_batch=_count(fields.get("tokens_per_batch", 0), "tokens_per_batch", least=0),
-        outputs=_texts(fields.get("outputs", {}), "outputs"),
-        sha256=_texts(fields.get("sha256", {}), "sha256"),
-    )
-
-
-def _mapping(value: object, what: str) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise TypeError(f"{what} is not an object")
-    return cast("dict[str, object]", value)
-
-
-def _texts(value: object, what: str) -> dict[str, str]:
-    return {key: _text(one, f"{what}.{key}") for key, one in _mapping(value, what).items()}
-
-
-def _kind(value: object) -> Kind:
-    if value not in get_args(Kind):
-        raise ValueError(f"kind is not one of {', '.join(get_args(Kind))}")
-    return cast("Kind", value)
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"{what} is not a text")
-    return value
-
-
-def _count(value: object, what: str, *, least: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{what} is not a whole number of at least {least}")
-    return value
+    """The manifest that JSON data describes; unknown keys are ignored."""
+    hints = get_type_hints(Manifest)
+    known = {key: value for key, value in validated(data, Mapping[str, Any], MANIFEST).items() if key in hints}
+    return Manifest(**{"name": default_name} | {key: validated(value, hints[key], key) for key, value in known.items()})
 
 
 def packaged(name: str, kind: Kind) -> Path:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_type_hints
 
 from memorist.asking import require_steps
 from memorist.errors import InvalidInput
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.stage import Part
+from memorist.validate import validated
 
 P = TypeVar("P", bound=Part)
 Values = Mapping[str, Mapping[str, float]]
@@ -108,50 +109,15 @@ def find_profile(name: str | None, written: Mapping[str, Mapping[str, Any]] | No
 
 def profile_from_data(name: str, data: Mapping[str, Any]) -> Profile:
     """The profile that a table describes: `context`, `overlays` by step, `values` by kind, `function`."""
-    where = f"profiles.{name}"
-    for key in _table(data, where):
+    where, hints = f"profiles.{name}", get_type_hints(Profile)
+    table = validated(data, Mapping[str, Any], where)
+    for key in table:
         if key not in FIELDS:
             raise InvalidInput(f"Unknown key in {where}: {key!r}", remedy=f"Known keys: {', '.join(FIELDS)}.")
-    return Profile(
-        name,
-        context=_text(data.get("context", ""), f"{where}.context"),
-        overlays=_texts(data.get("overlays", {}), f"{where}.overlays"),
-        values=_numbers(data.get("values", {}), f"{where}.values"),
-        function=_text(data["function"], f"{where}.function") if "function" in data else None,
-    )
+    return Profile(name, **{key: validated(value, hints[key], f"{where}.{key}") for key, value in table.items()})
 
 
 @cache
 def _shipped(name: str) -> Profile:
     text = (files("memorist.profiles") / f"{name}.toml").read_text(encoding="utf-8")
     return profile_from_data(name, tomllib.loads(text))
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise InvalidInput(f"Invalid {where}: {value!r}", remedy="It must be a string.")
-    return value
-
-
-def _number(value: object, where: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise InvalidInput(f"Invalid {where}: {value!r}", remedy="It must be a number.")
-    return value
-
-
-def _texts(value: object, where: str) -> dict[str, str]:
-    return {key: _text(one, f"{where}.{key}") for key, one in _table(value, where).items()}
-
-
-def _numbers(value: object, where: str) -> dict[str, dict[str, float]]:
-    tables = {kind: _table(one, f"{where}.{kind}") for kind, one in _table(value, where).items()}
-    return {
-        kind: {key: _number(one, f"{where}.{kind}.{key}") for key, one in table.items()}
-        for kind, table in tables.items()
-    }
-
-
-def _table(value: object, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"Invalid {where}: {value!r}", remedy="It must be a table.")
-    return cast("Mapping[str, Any]", value)

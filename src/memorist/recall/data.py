@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
-from types import UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from memorist.errors import InvalidInput
 from memorist.recall.catalogue import ROLES, part_named
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.stage import Part, Stage
+from memorist.validate import validated
 
 
 def to_data(pipeline: Pipeline) -> dict[str, Any]:
@@ -90,54 +90,10 @@ def _part_from_data(data: object, where: str) -> Part:
     for name, field in known.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
             raise InvalidInput(f"{part.kind!r} requires the parameter {name!r}", remedy=f"Add {name}.")
-    return part(**{name: _value_from_data(value, hints[name], f"{part.kind}.{name}") for name, value in given.items()})
+    return part(
+        **{name: validated(value, hints[name], f"{part.kind}.{name}", _part_from_data) for name, value in given.items()}
+    )
 
 
 def _fields(part: Part | type[Part]) -> tuple[Field[Any], ...]:
     return fields(part)  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
-
-
-def _value_from_data(value: object, hint: Any, where: str) -> object:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return _first_fitting(value, arguments, where)
-    if origin is Literal:
-        return _require(value in arguments, value, where, f"one of {', '.join(map(str, arguments))}")
-    if origin is tuple:
-        _require(isinstance(value, list | tuple), value, where, "a list")
-        return tuple(_value_from_data(one, arguments[0], where) for one in cast("Sequence[object]", value))
-    if origin is not None and issubclass(origin, Mapping):
-        _require(isinstance(value, Mapping), value, where, "a table")
-        table = cast("Mapping[str, object]", value)
-        return {key: _value_from_data(one, arguments[1], where) for key, one in table.items()}
-    return _scalar(value, hint, where)
-
-
-def _scalar(value: object, hint: Any, where: str) -> object:
-    if isinstance(hint, type) and issubclass(hint, Part):
-        return _part_from_data(value, where)
-    if hint is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-        return float(cast("float", _require(fits, value, where, "a number")))
-    if hint is int:
-        return _require(isinstance(value, int) and not isinstance(value, bool), value, where, "a whole number")
-    if hint is type(None):
-        return _require(value is None, value, where, "nothing")
-    return _require(isinstance(value, hint), value, where, f"a {hint.__name__}")
-
-
-def _first_fitting(value: object, hints: tuple[Any, ...], where: str) -> object:
-    problem: InvalidInput | None = None
-    for hint in hints:
-        try:
-            return _value_from_data(value, hint, where)
-        except InvalidInput as error:
-            problem = problem or error
-    assert problem is not None
-    raise problem
-
-
-def _require(fits: bool, value: object, where: str, wanted: str) -> object:
-    if not fits:
-        raise InvalidInput(f"{where} is {value!r}", remedy=f"It must be {wanted}.")
-    return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memorist.model import STATES, Candidate, Evidence, Filter, Memory
@@ -44,8 +44,9 @@ class Superseded(Stage):
         old = [one for one in draft.candidates if one.memory.id in ended]
         covered = {id for one in kept for id in _about(one, stated)}
         added = [one for one in _added(old, ended, current, covered) if where.admits(one.memory)]
-        kept = _raised(kept, stated, _old_scores(old, ended, current))
-        scores = _scores([*kept, *added], stated)
+        replaced = ((current[fact.id], one.score) for one in old for fact in ended[one.memory.id])
+        kept = _raised(kept, stated, _best((now.id, score) for now, score in replaced if now is not None))
+        scores = _best((id, one.score) for one in (*kept, *added) for id in _about(one, stated))
         marked = [self._marked(one, ended[one.memory.id], current, scores) for one in old]
         return replace(draft, candidates=ranked([*kept, *added, *marked]))
 
@@ -98,18 +99,6 @@ def _current(fact: Memory, where: Filter, env: Env) -> Memory | None:
     return None
 
 
-def _old_scores(
-    old: Sequence[Candidate], ended: Mapping[str, Sequence[Memory]], current: Mapping[str, Memory | None]
-) -> dict[str, float]:
-    """Per current fact, the best score of a candidate that states an old value of it."""
-    best: dict[str, float] = {}
-    for one in old:
-        for fact in ended[one.memory.id]:
-            if (now := current[fact.id]) is not None:
-                best[now.id] = max(best.get(now.id, 0.0), one.score)
-    return best
-
-
 def _raised(
     kept: Sequence[Candidate], stated: Mapping[str, Sequence[Memory]], old_scores: Mapping[str, float]
 ) -> list[Candidate]:
@@ -138,12 +127,11 @@ def _added(
     return list(added.values())
 
 
-def _scores(candidates: Sequence[Candidate], stated: Mapping[str, Sequence[Memory]]) -> dict[str, float]:
-    """Per fact, the best score of a candidate that is or states it."""
+def _best(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The best score of each id."""
     best: dict[str, float] = {}
-    for one in candidates:
-        for id in _about(one, stated):
-            best[id] = max(best.get(id, 0.0), one.score)
+    for id, score in scores:
+        best[id] = max(best.get(id, 0.0), score)
     return best
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from threading import Lock
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memorist.errors import InvalidInput
@@ -21,9 +20,7 @@ class CachedEmbedder:
         if size < 1:
             raise InvalidInput("The size of the query cache is less than 1", remedy="Use the embedder without a cache.")
         self.embedder = embedder
-        self._size = size
-        self._lock = Lock()
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._query = lru_cache(size)(lambda text: embedder.embed([text], purpose="query"))
 
     @property
     def generation(self) -> str:
@@ -39,23 +36,7 @@ class CachedEmbedder:
         """As the wrapped embedder; only single queries are cached."""
         if purpose != "query" or len(texts) != 1:
             return self.embedder.embed(texts, purpose=purpose, progress=progress)
-        known = self._cached(texts[0])
-        if known is None:
-            known = self.embedder.embed(texts, purpose=purpose)
-            self._keep(texts[0], known)
+        vector = self._query(texts[0])
         if progress is not None:
             progress(1)
-        return known.copy()  # the caller may modify the rows
-
-    def _cached(self, text: str) -> Vector | None:
-        with self._lock:
-            if text in self._vectors:
-                self._vectors.move_to_end(text)
-            return self._vectors.get(text)
-
-    def _keep(self, text: str, vector: Vector) -> None:
-        with self._lock:
-            self._vectors[text] = vector
-            self._vectors.move_to_end(text)
-            if len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)
+        return vector.copy()  # the caller may modify the rows
