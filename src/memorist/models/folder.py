@@ -167,8 +167,10 @@ def _read_manifest(path: Path) -> Manifest:
 def _manifest(data: object, default_name: str) -> Manifest:
     """The manifest that JSON data describes; unknown keys are ignored."""
     hints = get_type_hints(Manifest)
-    known = {key: value for key, value in validated(data, Mapping[str, Any], MANIFEST).items() if key in hints}
-    return Manifest(**{"name": default_name} | {key: validated(value, hints[key], key) for key, value in known.items()})
+    table: dict[str, Any] = validated(data, Mapping[str, Any], MANIFEST)
+    given: dict[str, Any] = {key: validated(value, hints[key], key) for key, value in table.items() if key in hints}
+    given.setdefault("name", default_name)
+    return Manifest(**given)
 
 
 def packaged(name: str, kind: Kind) -> Path:

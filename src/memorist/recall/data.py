@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any, cast, get_type_hints
 
@@ -33,28 +33,26 @@ def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
     """A pipeline with single parameters changed, such as `{"rrf.k": 20, "search.limit": 50}`."""
     data = to_data(pipeline)
     for path, value in settings.items():
-        name, _, parameter = path.rpartition(".")
-        found = [part for part in _parts_in(data["stages"]) if _name(part) == name]
+        kind, _, parameter = path.rpartition(".")
+        found = list(_parts_named(kind, data))
         if not found:
-            names = ", ".join(dict.fromkeys(_name(part) for part in _parts_in(data["stages"])))
-            raise InvalidInput(f"Recipe {pipeline.name!r} has no part {name!r}", remedy=f"It has {names}.")
+            kinds = ", ".join(dict.fromkeys(part.kind for part in pipeline.parts()))
+            raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {kinds}.")
         for part in found:
             part[parameter] = value
     return from_data(data)
 
 
-def _name(part: Mapping[str, Any]) -> str:
-    return next(part[role] for role in ROLES if role in part)
-
-
-def _parts_in(value: object) -> list[dict[str, Any]]:
-    if isinstance(value, dict):
-        mapping = cast("dict[str, Any]", value)
-        inner = [part for child in mapping.values() for part in _parts_in(child)]
-        return [mapping, *inner] if any(role in mapping for role in ROLES) else inner
-    if isinstance(value, list):
-        return [part for child in cast("list[object]", value) for part in _parts_in(child)]
-    return []
+def _parts_named(kind: str, data: object) -> Iterator[dict[str, Any]]:
+    """The data of every part of this kind in the data of a recipe, including nested parts."""
+    if isinstance(data, dict):
+        mapping = cast("dict[str, Any]", data)
+        if any(mapping.get(role) == kind for role in ROLES):
+            yield mapping
+        data = list(mapping.values())
+    if isinstance(data, list):
+        for child in cast("list[object]", data):
+            yield from _parts_named(kind, child)
 
 
 def _part_to_data(part: Part) -> dict[str, Any]:

@@ -226,4 +226,5 @@ def _wide(stage: Stage, room: int, what: tuple[str, ...]) -> Stage:
 
 
 def _candidate(step: Step, id: str) -> Candidate | None:
-    return next((one for one in step.candidates if one.memory.id == id), None)
+    place = _place(step, id)
+    return None if place is None else place[1]

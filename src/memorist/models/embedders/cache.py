@@ -20,7 +20,7 @@ class CachedEmbedder:
         if size < 1:
             raise InvalidInput("The size of the query cache is less than 1", remedy="Use the embedder without a cache.")
         self.embedder = embedder
-        self._query = lru_cache(size)(lambda text: embedder.embed([text], purpose="query"))
+        self._query = lru_cache(size)(self._embed_query)
 
     @property
     def generation(self) -> str:
@@ -40,3 +40,6 @@ class CachedEmbedder:
         if progress is not None:
             progress(1)
         return vector.copy()  # the caller may modify the rows
+
+    def _embed_query(self, text: str) -> Vector:
+        return self.embedder.embed([text], purpose="query")
