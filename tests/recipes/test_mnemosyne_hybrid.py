@@ -105,5 +105,5 @@ def test_without_an_embedder_words_and_importance_remain() -> None:
 
 
 def test_weights_are_not_a_matter_of_the_query() -> None:
-    with opened(recipe=RECIPE) as engine, pytest.raises(InvalidInput, match="Unknown keyword: 'weights'"):
+    with opened(recipe=RECIPE) as engine, pytest.raises(InvalidInput, match="no keyword 'weights'"):
         engine.recall(QUERY, weights={"vector": 1.0})  # pyright: ignore[reportCallIssue]

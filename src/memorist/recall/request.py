@@ -12,11 +12,11 @@ from memorist.errors import InvalidInput
 from memorist.model import Filter, Kind, RecallRequest, Situation, Tier, Verbosity, When, instant, member, within
 
 MOST = 10**9
-"""The largest number that any keyword accepts."""
+"""The largest number of anything that can be asked for."""
 
 
 class Filters(TypedDict, total=False):
-    """The keywords that select memories in `recall`, `list` and `forget`."""
+    """The keywords that choose memories, in `recall`, `list` and `forget`."""
 
     as_of: When | None
     known_at: When | None
@@ -46,7 +46,7 @@ class RecallOptions(Filters, total=False):
 
 
 def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallRequest:
-    """The request for `recall(query, **options)`, with every default filled in."""
+    """The request that `recall(query, **options)` makes at a moment."""
     _refuse_unknown(options, RecallOptions)
     if not isinstance(query, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
         raise InvalidInput(f"The query is a {type(query).__name__}", remedy="Pass a string.")
@@ -82,7 +82,7 @@ def listing_filter(options: Filters, now: datetime) -> Filter:
 
 
 def erasure_filter(options: Filters) -> Filter:
-    """The filter of `forget`: everything that the keywords select, by default of any time and classification."""
+    """What is to be erased: everything the given keywords choose, whatever its time or classification."""
     _refuse_unknown(options, Filters)
     as_of, known_at = options.get("as_of"), options.get("known_at")
     return replace(
@@ -93,10 +93,10 @@ def erasure_filter(options: Filters) -> Filter:
 
 
 def at_least(name: str, value: int, least: int) -> int:
-    """The value, if it is a whole number from `least` to `MOST`."""
+    """A whole number that is neither too small nor absurd."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
-        remedy = f"Pass a whole number from {least} to {MOST:,}."
-        raise InvalidInput(f"Invalid {name}: {value!r}", remedy=remedy)
+        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
+        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
     return value
 
 
@@ -141,7 +141,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: type) -> None:
     unknown = [name for name in given if name not in names]
     if unknown:
         raise InvalidInput(
-            f"Unknown keyword: {', '.join(map(repr, unknown))}", remedy=f"Choose from {', '.join(names)}."
+            f"There is no keyword {', '.join(map(repr, unknown))}", remedy=f"Choose from {', '.join(names)}."
         )
 
 
