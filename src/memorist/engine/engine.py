@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import Any, Self, Unpack, cast
 
 from memorist.asking import Askers
 from memorist.engine.upkeep import SCRUB, Upkeep
@@ -18,6 +18,7 @@ from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
 from memorist.ports.notices import Notice, Notices
+from memorist.recall.explain import Absence, Explanation, explain, why_not
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import Filters, RecallOptions, at_least, erasure_filter, listing_filter, recall_request
@@ -36,9 +37,6 @@ from memorist.remember.sessions import IDLE, Session, Sessions
 from memorist.remember.sessions import TASK as SESSION
 from memorist.remember.writer import Writer
 from memorist.upkeep.consolidate import Notebook
-
-if TYPE_CHECKING:
-    from memorist.recall.explain import Absence, Explanation
 
 BATCH = 256
 """Memories per transaction of `remember_many`."""
@@ -241,8 +239,6 @@ class Engine(Upkeep):
 
     def explain(self, recall: Recall, id: str) -> Explanation:
         """How an item of a recall got its place."""
-        from memorist.recall.explain import explain
-
         return explain(recall, id)
 
     def why_not(self, query: str, id: str, **options: Unpack[RecallOptions]) -> Absence:
@@ -251,8 +247,6 @@ class Engine(Upkeep):
         if memory is None:
             raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         pipeline = self._pipeline(options.get("recipe") or self._recipe)
-        from memorist.recall.explain import why_not
-
         return why_not(pipeline, recall_request(query, options, self._clock.now()), self._env(), memory)
 
     def _env(self) -> Env:

@@ -7,8 +7,6 @@ from typing import Any
 
 from memorist.errors import NotFound
 from memorist.model import Candidate, Memory, Recall, RecallRequest, Step
-from memorist.recall.nodes import TARGETS, Nodes
-from memorist.recall.noise import Noise
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.select import MinimumScore, Scope, Unseen
 from memorist.recall.stage import Env, Stage
@@ -85,7 +83,7 @@ def _effect(step: Step, before: tuple[int, Candidate] | None, now: tuple[int, Ca
     )
 
 
-IGNORE_SCORE = (Scope.kind, Noise.kind, Unseen.kind)
+IGNORE_SCORE = (Scope.kind, "noise", Unseen.kind)
 """Stages that drop a memory for a reason other than its score."""
 
 
@@ -160,6 +158,8 @@ def _absence(step: Step, id: str, score: float | None, minimum: float | None = N
 
 def _refused_node(pipeline: Pipeline, recall: Recall, wide: Recall, memory: Memory) -> Absence | None:
     """mnemosyne-graph: its kind does not fit the mode, or it is below the threshold or beyond the top-k of its kind."""
+    from memorist.recall.nodes import TARGETS, Nodes
+
     nodes = next((stage for stage in pipeline.stages if isinstance(stage, Nodes)), None)
     step = next((step for step in wide.trace.steps if step.stage == Nodes.kind), None)
     if nodes is None or step is None:
@@ -179,13 +179,13 @@ def _refused_node(pipeline: Pipeline, recall: Recall, wide: Recall, memory: Memo
 
 
 def _beyond_top(recall: Recall, one: Candidate) -> Absence:
-    kept = next(step for step in recall.trace.steps if step.stage == Nodes.kind).candidates
+    kept = next(step for step in recall.trace.steps if step.stage == "nodes").candidates
     same = [other.score for other in kept if other.memory.kind is one.memory.kind]
     enough = min(same, default=None)
     reason = (
         f"its score is {one.score:.4g}, and {len(same)} {one.memory.kind} memories score at least {enough or 0:.4g}"
     )
-    return Absence(one.memory.id, Nodes.kind, reason, one.score, enough)
+    return Absence(one.memory.id, "nodes", reason, one.score, enough)
 
 
 def _not_found(recall: Recall, wide: Recall, id: str) -> Absence:
@@ -216,6 +216,8 @@ def _widened(pipeline: Pipeline, env: Env, *what: str) -> Pipeline:
 
 
 def _wide(stage: Stage, room: int, what: tuple[str, ...]) -> Stage:
+    from memorist.recall.nodes import TARGETS, Nodes
+
     wider: dict[str, Any] = {"keep": room, "times": room, "limit": room}
     if isinstance(stage, Nodes):
         wider["params"] = {

@@ -10,8 +10,6 @@ from typing import Literal
 from memorist.errors import StoreError
 from memorist.model import Candidate
 from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
-from memorist.text.signature import content_stems
-from memorist.text.words import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,9 @@ class Confidence(Stage):
 
 def _contains_all(query: str, candidates: tuple[Candidate, ...]) -> bool:
     """Whether a candidate contains every content word of the question."""
+    from memorist.text.signature import content_stems
+    from memorist.text.words import words
+
     asked = set(content_stems(words(query)))
     return bool(asked) and any(asked <= set(content_stems(words(one.memory.text))) for one in candidates)
 
