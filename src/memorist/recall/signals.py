@@ -134,7 +134,7 @@ FACTORS: tuple[Factor, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Fuzzy(Signal):
-    """score = (bm25 + 0.5 · ln(1 + |e|)) · Π factors, divided by the best score unless `raw`.
+    """score = (bm25 + 0.5 · ln(1 + |emotion|)) · Π factors, divided by the best score unless `raw`.
 
     Three searches; a memory's BM25 is that of the first search that finds it. They match stems of the English text,
     then substrings of the text and its keywords, then, if fewer than the limit were found and the query has not been
