@@ -36,12 +36,10 @@ from memorist.bench.space import Setup, Space
 from memorist.bench.statistics import compare
 from memorist.model import Candidate, Found, Memory
 from memorist.models.embedders.local import OnnxEmbedder
-from memorist.recall.pipeline import Pipeline
-from memorist.recall.recipes import MNEMO
-from memorist.recall.select import MMR, Noise
-from memorist.recall.stage import Draft, Env, Stage
+from memorist.stages import MMR, RECIPES, Draft, Env, Noise, Pipeline, Stage
 
 ROOT = Path(__file__).parents[1]
+MNEMO = RECIPES["mnemo"]
 RESULTS = ROOT / "benchmarks" / "adaptive.json"
 SIZES = (100, 300, 1_000, 3_000, 10_000)
 POOLS = (10, 15, 20, 30, 40, 60, 80, 100, 130, 180)

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.recall.pagerank import Adjacency, personalized_pagerank
+from memorist.recall.graph import Adjacency, personalized_pagerank
 
 DAMPING = 0.85
 SEEDS = 3

@@ -1,10 +1,10 @@
-"""Our exceptions: each says what happened and what to do about it."""
+"""Our exceptions. Each message states the problem and a remedy."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """The base of every error that Memorist raises on purpose."""
+    """The base class of all errors that Memorist raises."""
 
     def __init__(self, problem: str, *, remedy: str) -> None:
         super().__init__(f"{problem.rstrip('.')}. {remedy}")
@@ -13,11 +13,11 @@ class Error(Exception):
 
 
 class InvalidInput(Error, ValueError):
-    """A value the caller gave is refused; nothing was written."""
+    """An argument or setting is invalid; nothing was written."""
 
 
 class NotFound(Error, KeyError):
-    """No memory, space or recipe of that name."""
+    """There is no memory, space or recipe with this id or name."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would print the message in quotes
@@ -28,7 +28,7 @@ class MissingService(Error):
 
 
 class ModelUnavailable(Error):
-    """A model's files are absent or damaged, or its endpoint does not answer."""
+    """The files of a model are missing or damaged, or its endpoint does not answer."""
 
 
 class MissingExtra(Error, ImportError):
@@ -40,20 +40,20 @@ class StoreError(Error):
 
 
 class StoreBusy(StoreError):
-    """Another process held the store's write lock for longer than we wait."""
+    """Another process held the write lock of the store for too long."""
 
 
 class NewerStore(StoreError):
-    """The file was written by a newer Memorist; it is left untouched."""
+    """The file was written by a newer version of Memorist; it was not changed."""
 
 
 class SpaceMismatch(StoreError):
-    """A file holds one space, and it is another one."""
+    """The file holds another space than the one requested."""
 
 
 class EmbeddingMismatch(StoreError):
-    """The store's vectors come from another embedding model than the one given."""
+    """The vectors in the store come from another embedding model than the configured one."""
 
 
 class Closed(Error):
-    """The engine was closed, or opened before a fork."""
+    """The engine was closed, or was opened before a fork."""

@@ -53,7 +53,7 @@ def test_json_is_found_in_its_wrappings(wrapped: str) -> None:
 @pytest.mark.parametrize(
     ("broken", "complaint"),
     [
-        ({"word": "c"}, "word is none of a, b"),
+        ({"word": "c"}, "word is not one of a, b"),
         ({"word": None}, "word is not of type string"),
         ({"texts": []}, "length of texts is less than 1"),
         ({"texts": ["x"] * 10_000}, "length of texts is more than 2"),

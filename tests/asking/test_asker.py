@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
 import pytest
 
 from memorist.asking import Asker, Askers, Budget, BudgetSpent, Limits, Models, query
-from memorist.asking.asker import together
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Spent
 from memorist.ports import Completion
@@ -26,7 +26,7 @@ def test_an_answer_that_breaks_its_schema_is_asked_for_once_more_with_the_compla
     assert second.messages[:2] == first.messages
     assert [one["role"] for one in second.messages] == ["system", "user", "assistant", "user"]
     assert second.messages[2]["content"] == '{"mode": "sematnic"}'
-    assert "mode is none of semantic, procedural, episodic, mixed" in second.messages[3]["content"]
+    assert "mode is not one of semantic, procedural, episodic, mixed" in second.messages[3]["content"]
     assert ask.spent == Spent(calls=2, tokens_in=14, tokens_out=6)
 
 
@@ -85,7 +85,7 @@ def test_calls_are_limited_and_a_failed_one_counts() -> None:
     with pytest.raises(ModelUnavailable, match="within 20 seconds"):
         query.mode(ask, "a")
     assert query.mode(ask, "b") == "episodic"
-    with pytest.raises(BudgetSpent, match="the budget of 2 calls is spent"):
+    with pytest.raises(BudgetSpent, match="The budget of 2 calls is spent"):
         query.mode(ask, "c")
 
 
@@ -95,7 +95,7 @@ def test_tokens_are_limited_by_what_a_question_would_take() -> None:
     ask = asker(llm, tokens=6_000 + size)
     query.mode(ask, "a")
     query.mode(ask, "b")
-    with pytest.raises(BudgetSpent, match=r"the budget of 6,\d+ tokens is spent"):
+    with pytest.raises(BudgetSpent, match=r"The budget of 6,\d+ tokens is spent"):
         query.mode(ask, "c")
     assert ask.spent == Spent(2, 10_000, 2_000)
 
@@ -118,7 +118,8 @@ def test_threads_cannot_overdraw_a_budget() -> None:
         except BudgetSpent:
             return "spent"
 
-    answers = together([lambda text=text: mode(text) for text in "abcdefgh"])
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(mode, "abcdefgh"))
     assert sorted(answers) == ["episodic"] * 3 + ["spent"] * 5
     assert ask.spent.calls == 3
 
@@ -137,9 +138,9 @@ def test_a_step_may_have_a_model_of_its_own_or_none() -> None:
     assert query.mode(ask, "q") == "episodic" and query.tags(ask, "q") == ("a", "b")
     assert (small.steps(), large.steps()) == (["mode"], ["tags"])
     assert [ask.model_for(step) for step in ("mode", "tags", "reason")] == ["fake:small", "fake:large", None]
-    with pytest.raises(ModelUnavailable, match="no language model is set for 'reason'"):
+    with pytest.raises(ModelUnavailable, match="No language model is set for the step 'reason'"):
         query.reason(ask, "q", "semantic", [])
-    with pytest.raises(InvalidInput, match="a step 'moed', which is unknown. Known: mode, tags"):
+    with pytest.raises(InvalidInput, match="unknown step: 'moed'. Known steps: mode, tags"):
         Models(small, {"moed": large})
 
 
@@ -153,7 +154,7 @@ def test_overlays_appear_in_their_step_only_and_the_domain_in_every() -> None:
     mode, tags = (one.system for one in llm.asked)
     assert "A bakery." in mode and "A bakery." in tags
     assert "Name the bread." in tags and "Name the bread." not in mode
-    with pytest.raises(InvalidInput, match="a step 'bake', which is unknown"):
+    with pytest.raises(InvalidInput, match="unknown step: 'bake'"):
         Askers(overlays={"bake": "…"})
 
 
@@ -169,19 +170,11 @@ def test_each_operation_has_an_asker_with_a_budget_of_its_own() -> None:
     assert Askers().for_recall() is None and Askers(Models(None, {"mode": None})).for_extraction() is None
 
 
-def test_results_of_calls_made_together_come_in_order() -> None:
-    assert together([]) == []
-    assert together([lambda: 1]) == [1]
-    meeting = Barrier(3)
-    assert sorted(together([lambda: meeting.wait(10)] * 3)) == [0, 1, 2]
-    assert together([lambda place=place: place for place in range(5)]) == [0, 1, 2, 3, 4]
-
-
 def test_a_completion_counts_what_it_cost() -> None:
     budget = Budget(Limits(5, 100))
     with budget.call(40) as call:
         assert budget.spent == Spent(1, 40, 0)
-        call.brought(Completion("ok", 30, 20))
+        call.count(Completion("ok", 30, 20))
     assert budget.spent == Spent(1, 30, 20)
     with pytest.raises(BudgetSpent), budget.call(51):
         pass

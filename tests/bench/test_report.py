@@ -174,7 +174,7 @@ def test_the_worst_questions_say_what_was_wanted_and_why_it_did_not_come(session
     assert failure.question.id == "home/q2"
     (wanted,) = failure.wanted
     assert (wanted.document, wanted.rank) == ("home/3", None)
-    assert "no signal finds anything" in wanted.reason
+    assert "no signal matches it" in wanted.reason
 
 
 def test_what_came_instead_is_explained(session: Experiment) -> None:

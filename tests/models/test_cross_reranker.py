@@ -78,7 +78,7 @@ def test_a_manifest_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(memorist_models.path(NAME), tmp_path / "model"))
     manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     (folder / "model.json").write_text(json.dumps(manifest | {"kind": "poet"}))
-    with pytest.raises(ModelUnavailable, match="kind is none of"):
+    with pytest.raises(ModelUnavailable, match="kind is 'poet'. It must be one of embedder, reranker"):
         CrossReranker.from_folder(folder)
 
 

@@ -111,8 +111,8 @@ def test_a_service_without_a_model_gives_an_example() -> None:
         ("openai:m", {"dim": "3"}, "whole number"),
         ("openai:m", {"batch": True}, "whole number"),
         ("ollama", {"timeout": -1}, "seconds"),
-        ("ollama", {"url": ""}, "text"),
-        ("local", {"dim": 3}, "takes no options"),
+        ("ollama", {"url": ""}, "non-empty string"),
+        ("local", {"dim": 3}, "has no options"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(setting: str, options: dict[str, object], says: str) -> None:

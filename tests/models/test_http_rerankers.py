@@ -322,7 +322,11 @@ def test_an_unknown_reranker_lists_the_choices() -> None:
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [({"dim": 3}, "no option 'dim'"), ({"url": 3}, "another kind"), ({"timeout": True}, "another kind")],
+    [
+        ({"dim": 3}, "no option 'dim'"),
+        ({"url": 3}, "value of the option 'url'"),
+        ({"timeout": True}, "value of the option 'timeout'"),
+    ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, object], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from memorist.errors import InvalidInput, MissingExtra, ModelUnavailable
-from memorist.models.llms import VENDORS, build
+from memorist.models.llms import VENDORS, anthropic, build, openai
 from memorist.models.llms.openai import SERVICES
 from memorist.models.llms.remote import RemoteLLM
 from memorist.ports import Completion
@@ -135,3 +135,7 @@ def test_importing_the_adapters_loads_no_httpx() -> None:
     code = "import sys, memorist.models.llms, memorist.testing.llm_server; print('httpx' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
+
+
+def test_the_vendors_are_those_of_the_services() -> None:
+    assert (*openai.SERVICES, anthropic.SERVICE.vendor) == VENDORS

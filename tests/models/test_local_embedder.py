@@ -239,7 +239,7 @@ def test_a_file_of_another_kind_is_refused(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("text", ["[]", "{", '{"dim": "384"}', '{"max_tokens": 0}', '{"sha256": {"model.onnx": 1}}'])
 def test_a_broken_manifest_is_refused(folder: Path, text: str) -> None:
     (folder / "model.json").write_text(text)
-    with pytest.raises(ModelUnavailable, match="no manifest"):
+    with pytest.raises(ModelUnavailable, match="not a valid model manifest"):
         OnnxEmbedder.from_folder(folder)
 
 

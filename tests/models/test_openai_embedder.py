@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput, ModelUnavailable
-from memorist.models.embedders.remote import PLAIN, Prefixes, prefixes_for, too_much
+from memorist.models.embedders.prefixes import PLAIN, Prefixes, prefixes_for
+from memorist.models.embedders.remote import too_much
 from memorist.models.embedders.vendors import PRESETS, OpenAIEmbedder
 from memorist.models.http import RequestRefused
 from tests.models.scripted_server import Answer, Request, ScriptedServer

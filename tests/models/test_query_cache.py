@@ -74,5 +74,5 @@ def test_it_speaks_for_the_embedder_within() -> None:
 
 
 def test_a_cache_of_nothing_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="at least 1"):
+    with pytest.raises(InvalidInput, match="less than 1"):
         CachedEmbedder(Counting(), size=0)

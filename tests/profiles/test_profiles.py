@@ -11,10 +11,9 @@ from memorist.asking import Askers, Models, query
 from memorist.errors import InvalidInput
 from memorist.profiles import PLAIN, SHIPPED, Profile, find_profile, profile_from_data, profiled
 from memorist.recall.hops import Hops
-from memorist.recall.nodes import Nodes
+from memorist.recall.nodes import PARAMS, Nodes
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
-from memorist.recall.score import PARAMS
 from memorist.recall.stage import Draft, Env, Stage
 from tests.asking.fakes import FakeLLM
 from tests.recipes.worlds import tuned
@@ -70,20 +69,20 @@ def test_a_user_writes_profiles_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        ({"contxt": "x"}, "profiles.mine sets 'contxt', which is unknown. Known: context, overlays"),
-        ({"context": 3}, "profiles.mine.context is 3. Make it a string"),
-        ({"overlays": {"tag": "x"}}, "'mine' names a step 'tag', which is unknown. Known: mode, tags"),
+        ({"contxt": "x"}, "Unknown key in profiles.mine: 'contxt'. Known keys: context, overlays"),
+        ({"context": 3}, "profiles.mine.context is 3. It must be a string"),
+        ({"overlays": {"tag": "x"}}, "'mine' names an unknown step: 'tag'. Known steps: mode, tags"),
         ({"overlays": {"tags": 3}}, "profiles.mine.overlays.tags is 3"),
-        ({"overlays": "x"}, "profiles.mine.overlays is 'x'. Make it a table"),
-        ({"values": {"procedure": {}}}, "sets 'procedure', which is no kind. Choose from semantic"),
+        ({"overlays": "x"}, "profiles.mine.overlays is 'x'. It must be a table"),
+        ({"values": {"procedure": {}}}, "sets an unknown kind: 'procedure'. Choose from semantic"),
         (
             {"values": {"semantic": {"floor": 1}}},
-            "sets 'floor', which is no parameter of semantic. Choose from threshold",
+            "sets an unknown parameter of semantic: 'floor'. Choose from threshold",
         ),
-        ({"values": {"semantic": {"beta": True}}}, "profiles.mine.values.semantic.beta is True. Make it a number"),
-        ({"values": {"semantic": 3}}, "profiles.mine.values.semantic is 3. Make it a table"),
+        ({"values": {"semantic": {"beta": True}}}, "profiles.mine.values.semantic.beta is True. It must be a number"),
+        ({"values": {"semantic": 3}}, "profiles.mine.values.semantic is 3. It must be a table"),
         ({"function": "magic"}, "There is no value function 'magic'"),
-        ("x", "profiles.mine is 'x'. Make it a table"),
+        ("x", "profiles.mine is 'x'. It must be a table"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(data: object, problem: str) -> None:

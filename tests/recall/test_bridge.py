@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.model import Candidate, Fact, Filter, Kind, Origin
-from memorist.recall.bridge import Bridge
-from memorist.recall.opening_names import NameMentions, opening
+from memorist.recall.bridge import Bridge, NameMentions, opening
 from tests.recall.worlds import draft, memory, world
 
 LEAD = memory("lead", "The shop in Leland sells Blue Harvest by Ida Moss, a baker.")
@@ -145,4 +144,4 @@ def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     begins = opening(other)
     name = NameMentions(one).shared(begins)
     assert begins.begins_with(name)
-    assert not name or NameMentions(one).says(name)
+    assert not name or NameMentions(one).contains(name)

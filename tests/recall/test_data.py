@@ -38,7 +38,7 @@ def test_a_parameter_of_a_nested_part_can_be_changed() -> None:
         ([{"stage": "rrf", "speed": 1}], "no parameter 'speed'"),
         ([{"stage": "rrf", "k": "much"}], "rrf.k is 'much'"),
         ([{"stage": "rrf", "k": True}], "rrf.k is True"),
-        ([{"stage": "weigh"}], "lacks its parameter 'factors'"),
+        ([{"stage": "weigh"}], "requires the parameter 'factors'"),
         ([{"stage": "search", "signals": "vector"}], "search.signals is 'vector'"),
         ([{"stage": "search", "signals": [{"signal": "smell"}]}], "no signal called 'smell'"),
     ],
@@ -61,7 +61,7 @@ def test_users_write_recipes_from_a_base_or_from_stages() -> None:
 
 
 def test_a_recipe_without_a_base_says_which_there_are() -> None:
-    with pytest.raises(InvalidInput, match="no base 'mine'.*memorist"):
+    with pytest.raises(InvalidInput, match="unknown base: 'mine'.*memorist"):
         custom_recipes({"mine": {"set": {}}})
 
 

@@ -17,8 +17,9 @@ from memorist.model import Kind, Link, Memory, Recall, Spent
 from memorist.ports import Batch
 from memorist.recall.data import from_data, to_data
 from memorist.recall.explain import why_not
+from memorist.recall.llm_or_rules import ClassifyMode, Expand
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.prepare import ClassifyMode, Expand
+from memorist.recall.reason import in_parallel
 from memorist.recall.recipes import RECIPES
 from memorist.recall.stage import Env
 from memorist.recall.understand import expand_query, key_phrases
@@ -222,7 +223,7 @@ def test_a_mode_that_is_none_of_the_four_is_decided_by_rules() -> None:
     with world() as env:
         after = ClassifyMode()(draft(query=QUERY), replace(env, llm=asker(mode={"mode": "factual"})))
     assert after.query.mode == "semantic"
-    assert after.notes[0].startswith(f"mode semantic by rules: {NAME} gave no usable answer to 'mode': mode is none of")
+    assert after.notes[0].startswith(f"mode semantic by rules: {NAME} gave no usable answer to 'mode': mode is not one")
 
 
 def test_one_type_may_be_reasoned_by_rules_while_the_others_are_not() -> None:
@@ -240,9 +241,9 @@ def test_when_the_budget_is_spent_the_rules_go_on() -> None:
     found = recalled(asker(FakeLLM(**ANSWERS), calls=1))
     assert all_notes(found) == [
         f"mode mixed by {NAME}",
-        "tags by rules: the budget of 1 call is spent",
-        "bridge tags by rules: the budget of 1 call is spent",
-        "reasoned by rules: the budget of 1 call is spent",
+        "tags by rules: The budget of 1 call is spent",
+        "bridge tags by rules: The budget of 1 call is spent",
+        "reasoned by rules: The budget of 1 call is spent",
     ]
     assert found.trace.llm and found.trace.llm.calls == 1
 
@@ -306,3 +307,11 @@ def test_why_not_asks_what_it_asked_before_only_once() -> None:
         why = why_not(GRAPH, request(QUERY), env, node("low", Kind.PROCEDURAL))
     assert why.stage == "nodes"
     assert llm.steps().count("mode") == llm.steps().count("tags") == 1
+
+
+def test_results_of_calls_made_together_come_in_order() -> None:
+    assert in_parallel([]) == []
+    assert in_parallel([lambda: 1]) == [1]
+    meeting = Barrier(3)
+    assert sorted(in_parallel([lambda: meeting.wait(10)] * 3)) == [0, 1, 2]
+    assert in_parallel([lambda place=place: place for place in range(5)]) == [0, 1, 2, 3, 4]

@@ -10,10 +10,10 @@ import pytest
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth
 from memorist.recall.assemble import AssembleTurns
-from memorist.recall.boosts import NeighbourBoost
 from memorist.recall.factors import WrittenWords
 from memorist.recall.prepare import Embed
 from memorist.recall.rerank import Reread
+from memorist.recall.score import NeighbourBoost
 from memorist.recall.select import Confidence
 from memorist.testing.fakes import FakeEmbedder
 from memorist.text.tokens import count_tokens
@@ -105,7 +105,7 @@ def test_what_is_configured_reads_instead_of_what_is_packaged_and_texts_that_rea
         after = Reread()(draft(found), replace(env, reranker=configured, packaged=packaged))
         assert (len(configured.texts), packaged.texts) == (2, [])
         assert [one.memory.id for one in after.candidates] == ["b", "a"]
-        with pytest.raises(ModelUnavailable, match="no number"):
+        with pytest.raises(ModelUnavailable, match="finite score"):
             Reread()(draft(found), replace(env, reranker=Reading(float("nan"), 1)))
 
 

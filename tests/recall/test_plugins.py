@@ -9,8 +9,7 @@ from pathlib import Path
 
 PLUGIN = '''
 from dataclasses import dataclass, replace
-from memorist.model import Hit
-from memorist.recall.stage import Factor, Signal, Stage
+from memorist.stages import Factor, Hit, Signal, Stage
 
 @dataclass(frozen=True, slots=True)
 class Starred(Factor):
@@ -73,7 +72,7 @@ def test_a_package_adds_factors_signals_stages_and_value_functions(tmp_path: Pat
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plug\nVersion: 1.0\n", encoding="utf-8")
     (info / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT], capture_output=True, text=True, cwd=tmp_path, env=environment
     )

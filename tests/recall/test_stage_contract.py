@@ -25,7 +25,7 @@ from memorist.model import (
     instant,
 )
 from memorist.ports import Batch
-from memorist.recall.catalogue import FACTORS, SIGNALS, STAGES
+from memorist.recall.catalogue import BUILT_IN, part_named
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.remember.entities import about
 from memorist.stores.memory import MemoryStore
@@ -45,6 +45,7 @@ TEXTS = (
     "?!",
     "博",
 )
+STAGES, SIGNALS, FACTORS = ([part_named(role, kind) for kind in BUILT_IN[role]] for role in BUILT_IN)
 SIGNAL_NAMES = [signal.kind for signal in SIGNALS]
 REQUIRED = {
     "search": {"signals": tuple(signal() for signal in SIGNALS)},

@@ -13,8 +13,7 @@ from memorist.recall.assemble import HEADER, Assemble, shortened
 from memorist.recall.factors import BoundedRecency
 from memorist.recall.fuse import ReciprocalRank, WeightedSum
 from memorist.recall.score import Weigh
-from memorist.recall.select import Limit
-from memorist.recall.stage import Track
+from memorist.recall.select import Limit, Track
 from memorist.text.tokens import count_tokens
 from tests.recall.worlds import NOW, draft, memory, world
 

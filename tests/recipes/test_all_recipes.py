@@ -231,10 +231,10 @@ def test_why_not_names_the_signal_that_came_nearest() -> None:
         why = engine.why_not("ledger?", "m030")
         nothing = engine.why_not("unknown words", "m030", recipe="abmind")
     assert why.stage == "search.vector"
-    assert why.reason.startswith("it is number 31 by vector with 0.7")
+    assert why.reason.startswith("vector ranks it 31 with 0.7")
     assert (why.score, why.enough) == (pytest.approx(0.78, abs=2e-3), pytest.approx(0.9 - 0.076, abs=2e-3))
     assert (nothing.stage, nothing.score) == ("search", None)
-    assert nothing.reason.startswith("no signal finds anything of the query in it")
+    assert nothing.reason.startswith("no signal matches it with the query")
 
 
 def test_why_not_names_fusion_with_the_score_and_what_was_enough() -> None:

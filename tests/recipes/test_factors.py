@@ -24,7 +24,7 @@ def aged(days: float, **fields: object) -> Candidate:
 def test_weibull_by_tier_after_thirty_days(tier: Tier, recency: float, multiplier: float) -> None:
     one, asked = aged(30, tier=tier), draft()
     with world() as env:
-        assert Weibull().recency(one, asked) == pytest.approx(recency, abs=5e-4)
+        assert Weibull().recency(one.memory, asked.request.now) == pytest.approx(recency, abs=5e-4)
         assert Weibull()(one, asked, env) == pytest.approx(multiplier, abs=5e-3)
 
 
@@ -37,7 +37,7 @@ def test_weibull_of_a_peripheral_memory_recalled_five_times() -> None:
 
 def test_weibull_counts_from_the_last_access() -> None:
     recalled = aged(300, usage=Usage(recalls=1, last_recall=NOW))
-    assert Weibull().recency(recalled, draft()) == 1.0
+    assert Weibull().recency(recalled.memory, draft().request.now) == 1.0
 
 
 @pytest.mark.parametrize(("recalls", "count"), [(0, 0), (5, 5), (10, 8.466), (20, 11.931)])

@@ -8,13 +8,14 @@ import pytest
 
 from memorist.model import Origin
 from memorist.ports import Store
-from memorist.recall.recipes import RECIPES, WEIGHTS
+from memorist.recall.recipes import RECIPES
 from memorist.testing import FakeClock, FakeEmbedder, sample_world
 from memorist.text.tokens import count_tokens
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import ids, near, opened, skipped
 
 MEMORIST = RECIPES["memorist"]
+WEIGHTS = {"vector": 0.9, "keyword": 0.1, "temporal": 0.1}
 
 
 def test_it_finds_by_meaning_by_words_and_by_spelling() -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
 from memorist.ports import Store
+from memorist.recall.noise import PROTOTYPES, learn_noise
 from memorist.recall.recipes import RECIPES
 from memorist.recall.search import Search
-from memorist.recall.select import PROTOTYPES, MinimumScore, Scope, diverse_order, learn
+from memorist.recall.select import MinimumScore, Scope, diverse_order
 from memorist.stores.memory import MemoryStore
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from tests.recall.worlds import NOW, draft, memory, world
@@ -100,7 +101,7 @@ def test_with_a_reranker_it_counts_six_tenths() -> None:
 
 class Unreachable:
     def score(self, query: str, texts: object) -> list[float]:
-        raise ModelUnavailable("the reranker does not answer", remedy="Start it.")
+        raise ModelUnavailable("The reranker does not answer", remedy="Start it.")
 
 
 class Short:
@@ -118,7 +119,7 @@ def test_a_failing_reranker_leaves_the_order_and_the_trace_says_so(reranker: Unr
     with opened(*three(), recipe="mnemo", vectors=VECTORS, reranker=reranker) as engine:
         found = engine.recall(QUERY)
     assert scores(found) == pytest.approx(BLENDED)
-    assert "the reranker" in (skipped(found, "rerank") or "")
+    assert "The reranker" in (skipped(found, "rerank") or "")
 
 
 def test_all_three_paths_are_fused() -> None:
@@ -300,15 +301,15 @@ def test_what_lies_within_082_of_the_noise_bank_is_dropped(store: Store) -> None
 def test_the_bank_learns_what_it_does_not_know_yet(store: Store) -> None:
     vectors = {"Hello!": near(1.0, axis=2), "Helloo!": near(0.96, axis=2), "Cheers.": near(0.94, axis=2)}
     embedder = ChosenEmbedder({**vectors, "Cheers!": near(0.94, axis=2), "Mhm.": near(1.0)})
-    assert learn(store, embedder, ["Helloo!", "Cheers.", "Cheers!", "Mhm."]) == ["Cheers.", "Mhm."]
-    assert learn(store, embedder, ["Mhm.", "Mhm."]) == []
-    assert learn(store, embedder, []) == []
+    assert learn_noise(store, embedder, ["Helloo!", "Cheers.", "Cheers!", "Mhm."]) == ["Cheers.", "Mhm."]
+    assert learn_noise(store, embedder, ["Mhm.", "Mhm."]) == []
+    assert learn_noise(store, embedder, []) == []
     assert store.noise() == ["Cheers.", "Mhm."]
 
 
 def test_the_bank_keeps_the_two_hundred_newest(store: Store) -> None:
     texts = [f"a{number} b{number} c{number}" for number in range(205)]
-    assert learn(store, FakeEmbedder(8192), texts) == texts
+    assert learn_noise(store, FakeEmbedder(8192), texts) == texts
     assert store.noise() == texts[5:]
 
 
@@ -318,7 +319,7 @@ def test_what_was_learnt_is_dropped_too() -> None:
     vectors = {QUERY: AXIS, chatter.text: near(0.9), "Mhm, ledger.": near(0.95)}
     with opened(chatter, recipe="mnemo", vectors=vectors, store=store) as engine:
         assert ids(engine.recall(QUERY)) == ["chatter"]
-        learn(store, ChosenEmbedder(vectors), ["Mhm, ledger."])
+        learn_noise(store, ChosenEmbedder(vectors), ["Mhm, ledger."])
         assert engine.recall(QUERY).abstained
 
 

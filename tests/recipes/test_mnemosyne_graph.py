@@ -344,5 +344,5 @@ def test_all_six_parameters_are_per_kind() -> None:
 
 
 def test_parameters_of_a_kind_that_does_not_exist_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="no kind 'semntic'.*semantic"):
+    with pytest.raises(InvalidInput, match="unknown kind: 'semntic'.*semantic"):
         Nodes(params={"semntic": {"threshold": 0.1}})

@@ -7,7 +7,7 @@ from math import exp
 import pytest
 
 from memorist.model import Usage
-from memorist.recall.score import COMMON, PARAMS, default_value, frequency, recency, reward, value_function
+from memorist.recall.nodes import COMMON, PARAMS, default_value, frequency, recency, reward, value_function
 from tests.recall.worlds import memory
 
 ONE = memory("a")

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "memorist"
-PURE = {"errors", "model", "ports", "text"}
+PURE = {"errors", "model", "ports", "text", "validate"}
 MAY_IMPORT = {
     "errors": set[str](),
-    "config": {"errors"},
+    "validate": {"errors"},
+    "config": {"errors", "validate"},
     "text": {"errors"},
     "model": {"errors"},
     "ports": {"errors", "model"},
@@ -24,7 +25,8 @@ MAY_IMPORT = {
     "remember": {*PURE, "asking", "models"},
     "serialize": {"errors", "model", "ports", "recall", "remember"},
     "upkeep": {*PURE, "asking", "models", "recall", "remember", "serialize"},
-    "profiles": {"errors", "asking", "recall"},
+    "profiles": {"errors", "asking", "recall", "validate"},
+    "stages": {"model", "recall"},
     "engine": {*PURE, "asking", "config", "models", "profiles", "recall", "remember", "serialize", "stores", "upkeep"},
     "client": {*PURE, "engine", "recall", "remember", "serialize", "upkeep"},
     "bench": {*PURE, "config", "engine", "models", "recall", "serialize", "stores", "upkeep"},

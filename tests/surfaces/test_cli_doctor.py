@@ -63,7 +63,7 @@ def test_a_broken_settings_file_is_found_and_the_rest_still_checked(bare: Cli) -
     assert ran.status == 1
     assert ran.err == "memorist: 1 of 4 checks failed. Follow the remedies given above.\n"
     checks = checked(ran)
-    assert (checks["settings"]["ok"], checks["settings"]["remedy"]) == (False, "Make it a string.")
+    assert (checks["settings"]["ok"], checks["settings"]["remedy"]) == (False, "It must be a string.")
     assert checks["model"]["ok"]
 
 

@@ -1,7 +1,23 @@
-"""Ask a language model: fenced data in, a checked answer out, within a budget. Whoever asks has a rule as well."""
+"""Ask a language model: fenced data in, a checked answer out, within a budget. Every caller can fall back to rules."""
 
-from memorist.asking.asker import Asker, Askers, Budget, BudgetSpent, Limits, Models
-from memorist.asking.query import Source
-from memorist.asking.wording import STEPS
+from __future__ import annotations
 
-__all__ = ["STEPS", "Asker", "Askers", "Budget", "BudgetSpent", "Limits", "Models", "Source"]
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
+from memorist.asking.askers import STEPS, Askers, BudgetSpent, Limits, Models, require_steps
+
+if TYPE_CHECKING:
+    from memorist.asking.asker import Asker, Budget
+    from memorist.asking.query import Source
+
+__all__ = ["STEPS", "Asker", "Askers", "Budget", "BudgetSpent", "Limits", "Models", "Source", "require_steps"]
+
+_LAZY = {"Asker": "memorist.asking.asker", "Budget": "memorist.asking.asker", "Source": "memorist.asking.query"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the machinery on first use: without a language model it is never needed."""
+    if name in _LAZY:
+        return getattr(_import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'memorist.asking' has no attribute {name!r}")

@@ -1,18 +1,20 @@
-"""Prompts that read facts out of texts, and write notes."""
+"""The prompts that extract facts from texts and write notes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memorist.asking.asker import Asker
 from memorist.asking.query import Source, must_cite
 from memorist.asking.wording import TRUTH, clipped, maybe, number, record, several, text, whole
 
+if TYPE_CHECKING:
+    from memorist.asking.asker import Asker
+
 BATCH = 8
-"""Texts that are read at once."""
+"""How many texts are read per call."""
 LONGEST_TEXT = 4000
 _ENTITY = record(name=text(120), kind=text(40), aliases=several(text(120), 0, 8))
 _STATEMENT = record(
@@ -31,7 +33,7 @@ _SCHEMA = record(entities=several(_ENTITY, 0, 60), statements=several(_STATEMENT
 
 @dataclass(frozen=True, slots=True)
 class NamedAnswer:
-    """An entity that texts speak of, and what else they call it."""
+    """An entity that the texts mention, with its other names."""
 
     name: str
     kind: str
@@ -40,7 +42,7 @@ class NamedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StatementAnswer:
-    """Subject, relation and object as the text of that number states or denies them; `quote` stands in the text."""
+    """A triple that the text with this number states or denies; `quote` is a verbatim part of the text."""
 
     number: int
     subject: str
@@ -55,14 +57,14 @@ class StatementAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What texts speak of and what they state."""
+    """The entities that the texts mention and the facts that they state."""
 
     entities: tuple[NamedAnswer, ...] = ()
     statements: tuple[StatementAnswer, ...] = ()
 
 
 def facts(asker: Asker, sources: Sequence[Source]) -> Extracted:
-    """Entities and statements of the texts, eight a call; a statement whose quote is not in its text is dropped."""
+    """Entities and statements of the texts, eight texts per call. Statements without a verbatim quote are dropped."""
     read = [_batch(asker, sources[start : start + BATCH]) for start in range(0, len(sources), BATCH)]
     entities = [one for part in read for one in part.entities]
     return Extracted(_merged(entities), tuple(one for part in read for one in part.statements))
@@ -105,7 +107,7 @@ def _statement(given: dict[str, Any]) -> StatementAnswer:
 
 
 def _merged(entities: Sequence[NamedAnswer]) -> tuple[NamedAnswer, ...]:
-    """Entities of one name, case aside, as one with the aliases of all."""
+    """Entities with the same name, ignoring case, merged into one with all aliases."""
     merged: dict[str, NamedAnswer] = {}
     for one in entities:
         known = merged.setdefault(one.name.casefold(), one)
@@ -130,14 +132,14 @@ MOST_TEXTS = 60
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note in Markdown and the numbers of the texts it cites."""
+    """A note in Markdown and the numbers of the texts that it cites."""
 
     text: str
     cites: tuple[int, ...]
 
 
 def note(asker: Asker, subject: str, sources: Sequence[Source]) -> Note:
-    """One note on a subject from dated texts, at most the first 60; it cites their numbers and no others."""
+    """A note on a subject, written from the first 60 texts. It cites their numbers and no others."""
     shown = sources[:MOST_TEXTS]
     data = {"subject": clipped(subject, 200), "texts": [one.to_data() for one in shown]}
     numbers = {one.number for one in shown}

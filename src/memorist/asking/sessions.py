@@ -1,24 +1,26 @@
-"""Prompts of sessions: steps, trajectories, lessons."""
+"""The prompts for sessions: annotations of steps, and lessons from trajectories."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from memorist.asking.asker import Asker
 from memorist.asking.wording import Schema, clipped, maybe, number, record, several, text
 
+if TYPE_CHECKING:
+    from memorist.asking.asker import Asker
+
 SESSION_CHUNK = 10
-"""Steps that are asked about at once."""
+"""How many steps are annotated per call."""
 CONTEXT = 3
-"""Steps before them that are shown."""
+"""How many previous steps are shown as context."""
 LONGEST_SIDE = 1500
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One step of an agent: what it saw and what it did; state and reward where they are known."""
+    """One step of an agent: its observation and action, and its state and reward if known."""
 
     observation: str
     action: str
@@ -26,7 +28,7 @@ class Turn:
     reward: float | None = None
 
     def to_data(self, place: int) -> dict[str, Any]:
-        """What the model is shown; what is not known is left out."""
+        """The step as the model sees it, without unknown fields."""
         known = {"state": self.state and clipped(self.state, 600), "reward": self.reward}
         return {
             "step": place,
@@ -38,7 +40,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A step's state and subgoal in words, and its reward from 0 to 1; None when nothing shows how it went."""
+    """The state and subgoal of a step in words, and its reward from 0 to 1; None if the outcome is unknown."""
 
     state: str
     subgoal: str
@@ -46,10 +48,10 @@ class Annotation:
 
 
 def annotate(asker: Asker, goal: str, turns: Sequence[Turn]) -> list[Annotation]:
-    """One annotation per step, in order; a step is judged by the observation that follows it.
+    """One annotation per step, in order. A step is judged by the observation that follows it.
 
-    Ten steps a call, and on from wherever an answer stops: small models tire. A call is shown the steps before its own
-    with their subgoals, so that one subgoal keeps its words.
+    Up to ten steps per call. Small models may stop early, so the next call continues where the answer ended. Each call
+    also sees the previous steps with their subgoals, so that the wording of a subgoal does not change.
     """
     done: list[Annotation] = []
     while len(done) < len(turns):
@@ -80,13 +82,13 @@ def _annotation(step: dict[str, Any]) -> Annotation:
 
 
 TRAJECTORY_CHUNK = 30
-"""Steps that are read at once."""
+"""How many steps of a trajectory are read per call."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """Something that a trajectory shows to be so, its concepts in lower case, and how sure that is."""
+    """A fact that a trajectory shows, its concepts in lower case, and its confidence."""
 
     text: str
     concepts: tuple[str, ...]
@@ -95,7 +97,7 @@ class Proposition:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What to do, what for, when, and what then happens."""
+    """An instruction with its intent, condition and outcome."""
 
     intent: str
     condition: str
@@ -104,13 +106,13 @@ class Instruction:
 
 
 def propositions(asker: Asker, goal: str, subgoal: str, turns: Sequence[Turn]) -> tuple[Proposition, ...]:
-    """What a trajectory shows to be so."""
+    """The facts that a trajectory shows."""
     one = record(text=text(500), concepts=several(text(60), 1, 6), confidence=number(0, 1))
     return _learnt(asker, "propositions", (goal, subgoal), turns, one, _proposition)
 
 
 def instructions(asker: Asker, goal: str, subgoal: str, turns: Sequence[Turn]) -> tuple[Instruction, ...]:
-    """What a trajectory shows about how to do things."""
+    """The instructions that can be learnt from a trajectory."""
     one = record(intent=text(200), condition=text(400), instruction=text(1000), outcome=text(400))
     return _learnt(asker, "instructions", (goal, subgoal), turns, one, _instruction)
 

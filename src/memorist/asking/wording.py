@@ -1,14 +1,13 @@
-"""What every prompt shares: fenced texts, instructions, the shape of an answer and reading it."""
+"""The parts that all prompts share: fenced data, instructions, answer schemas, and reading and checking answers."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from memorist.errors import InvalidInput
 from memorist.text.patterns import lazy
 
 OPEN, CLOSE = "<data>\n", "\n</data>"
@@ -17,13 +16,13 @@ _SURROGATE = lazy("[\ud800-\udfff]")
 
 
 def fenced(data: Mapping[str, Any]) -> str:
-    """One JSON document between the tags; `<`, `>` and `&` are escaped, so its texts hold no tag of their own."""
+    """One JSON document between the tags. `<`, `>` and `&` are escaped, so the data cannot contain a tag."""
     text = json.dumps(data, ensure_ascii=False).translate(_ESCAPED)
     return OPEN + _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + CLOSE
 
 
 def clipped(text: str, longest: int) -> str:
-    """A text's beginning, with an ellipsis where more follows."""
+    """The first `longest` characters of a text, with an ellipsis if it is longer."""
     return text if len(text) <= longest else f"{text[:longest]} …"
 
 
@@ -31,7 +30,7 @@ Schema = dict[str, Any]
 
 
 def record(**properties: Schema) -> Schema:
-    """An object of exactly these properties."""
+    """An object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -46,12 +45,12 @@ def text(longest: int) -> Schema:
 
 
 def maybe(schema: Schema) -> Schema:
-    """The same, or null."""
+    """The same schema, or null."""
     return {**schema, "type": [schema["type"], "null"]}
 
 
 def one_of(choices: Sequence[str]) -> Schema:
-    """One of these words."""
+    """One of these strings."""
     return {"type": "string", "enum": list(choices)}
 
 
@@ -73,22 +72,8 @@ def several(items: Schema, least: int, most: int) -> Schema:
     return {"type": "array", "items": items, "minItems": least, "maxItems": most}
 
 
-STEPS = (
-    "mode",
-    "tags",
-    "expand",
-    "bridge",
-    "reason",
-    "annotate",
-    "propositions",
-    "instructions",
-    "facts",
-    "note",
-)
-
-
 def system_message(step: str, context: str = "", overlays: Mapping[str, str] | None = None) -> str:
-    """A step's instructions, what holds for every step, and what a profile adds to them."""
+    """The instructions of a step, the additions of a profile, and the rules for every step."""
     overlay = (overlays or {}).get(step, "")
     added = [f"# {title}\n\n{text.strip()}" for title, text in (("Domain", context), ("In addition", overlay)) if text]
     return "\n\n".join([prompt(step), *added, prompt("fence")])
@@ -100,13 +85,6 @@ def prompt(name: str) -> str:
     from importlib.resources import files
 
     return (files("memorist.asking") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
-
-
-def require_steps(names: Iterable[str], where: str) -> None:
-    """Refuse a step that does not exist."""
-    for name in names:
-        if name not in STEPS:
-            raise InvalidInput(f"{where} names a step {name!r}, which is unknown", remedy=f"Known: {', '.join(STEPS)}.")
 
 
 LONGEST_ANSWER = 100_000
@@ -124,11 +102,11 @@ _FENCE = lazy(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL | re.IGNORECASE)
 
 
 class Broken(Exception):
-    """What is wrong with an answer, in words of ours only: it is told to the model, which may be asked again."""
+    """An answer cannot be used. The message is sent to the model, so it never quotes the answer."""
 
 
 def read(text: str, schema: Mapping[str, Any]) -> Any:
-    """The JSON value of an answer that fits the schema; a code fence or a thought before it is stripped."""
+    """The JSON value of an answer, checked against the schema. A code fence or a leading thought is removed."""
     if len(text) > LONGEST_ANSWER:
         raise Broken(f"it is longer than {LONGEST_ANSWER:,} characters")
     if not text.strip():
@@ -144,10 +122,10 @@ def read(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def check(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> None:
-    """Raise Broken where a value does not fit the part of JSON schema that our steps use."""
+    """Raise Broken if a value does not match the schema; supports the part of JSON Schema that our steps use."""
     _check_type(value, schema, where)
     if "enum" in schema and value not in schema["enum"]:
-        raise Broken(f"{where} is none of {', '.join(schema['enum'])}")
+        raise Broken(f"{where} is not one of {', '.join(schema['enum'])}")
     if isinstance(value, dict):
         _check_properties(cast("dict[str, Any]", value), schema, where)
     elif isinstance(value, list):

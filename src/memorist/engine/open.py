@@ -49,14 +49,13 @@ def open(  # the verb users expect: memorist.open
     from memorist.engine.llm_setup import build_askers
     from memorist.models import embedders, rerankers
     from memorist.profiles import find_profile, profiled
-    from memorist.recall.recipes import RECIPES, custom_recipes
+    from memorist.recall.recipes import Recipes, custom_recipes
     from memorist.remember.gates import Policy
 
     named = {"space": space, "recipe": recipe, "embedder": embedder, "reranker": reranker, "llm": llm}
     texts = {name: value for name, value in named.items() if isinstance(value, str)}
     chosen = settings.load(config, db=None if url is None else str(url), **texts)
     profile = find_profile(chosen.profile, chosen.profiles)
-    recipes = {**RECIPES, **custom_recipes(chosen.recipes)}
     store = open_store(chosen.db, chosen.space)
     return Engine(
         store,
@@ -68,7 +67,7 @@ def open(  # the verb users expect: memorist.open
         policy=Policy.of(chosen),
         find=entity_finder(chosen.extract),
         recipe=chosen.recipe,
-        recipes={name: profiled(one, profile) for name, one in recipes.items()},
+        recipes=Recipes(custom_recipes(chosen.recipes), change=lambda recipe: profiled(recipe, profile)),
         clock=clock,
         notices=Notices(notify or log, texts=bool(chosen.notice_text)),
         idle=timedelta(minutes=chosen.session_idle),

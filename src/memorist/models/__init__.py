@@ -1,1 +1,1 @@
-"""Who computes: embedders, rerankers and language models, one file a vendor, imported when used."""
+"""Embedders, rerankers and language models, each imported when it is first used."""

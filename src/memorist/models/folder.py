@@ -1,4 +1,4 @@
-"""A folder with an ONNX model: its manifest, its files, its graph; and the models that ship with us."""
+"""Folders with an ONNX model: manifest, files and graph; and the packaged models."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
 
 from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.validate import validated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
 
 
 class OnnxGraph:
-    """A loaded ONNX file on one thread; safe to run from many.
+    """A loaded ONNX file. Each run uses one thread; thread-safe.
 
-    Several texts at once on one core each beat one text on several cores, and a thread that spins while
-    it waits takes its core from the others.
+    Several texts at once on one core each are faster than one text on several cores, and spinning threads would take
+    cores from the others.
     """
 
     def __init__(self, file: Path) -> None:
         import onnxruntime
 
-        runtime: Any = onnxruntime  # carries no types for most of what follows
+        runtime: Any = onnxruntime  # mostly untyped
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
@@ -42,21 +43,24 @@ class OnnxGraph:
         self.outputs: tuple[str, ...] = tuple(one.name for one in self._session.get_outputs())
 
     def run(self, output: str, inputs: Mapping[str, NDArray[np.int64]]) -> Vector:
-        """One output, of those inputs that the graph has."""
+        """One output for the inputs that the graph accepts."""
         return self._session.run([output], {name: inputs[name] for name in self.inputs})[0]
 
 
 MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "model.json"
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+CHARACTERS_PER_TOKEN = 20
+"""English has about five characters per token. Four times as many keep every token that counts, at a bounded cost."""
 Kind = Literal["embedder", "reranker"]
 REINSTALL = "Fetch the folder again; for the packaged models, reinstall memorist-models."
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a model says about itself before it is loaded.
+    """The description of a model, read before the model is loaded.
 
-    `tokens_per_batch` is how many tokens may run together; 0, the default, runs one text at a time,
-    because in a model quantised per tensor the neighbours in a batch change a text's vector.
+    `tokens_per_batch` is the maximum number of tokens per batch. 0, the default, runs one text at a time, because in a
+    model quantised per tensor the other texts of a batch change a text's vector.
     """
 
     name: str
@@ -67,9 +71,17 @@ class Manifest:
     outputs: Mapping[str, str] = field(default_factory=dict[str, str])
     sha256: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    def __post_init__(self) -> None:
+        least = {"dim": 1, "max_tokens": 3, "tokens_per_batch": 0}
+        for name, minimum in least.items():
+            if (value := getattr(self, name)) is not None and value < minimum:
+                raise ValueError(f"{name} is less than {minimum}")
+        if not all((self.name, *self.outputs.values(), *self.sha256.values())):
+            raise ValueError("a name, output or checksum is empty")
+
 
 class ModelFolder:
-    """The files of a model, checked against their manifest when they are loaded."""
+    """The files of a model, checked against the manifest when they are loaded."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -83,19 +95,22 @@ class ModelFolder:
 
     @cached_property
     def checksum(self) -> str:
-        """The sha256 of the model file: as the manifest states it, else computed once."""
+        """The sha256 of the model file: from the manifest, else computed once."""
         return self.manifest.sha256.get(MODEL) or _sha256(self.path / MODEL)
 
     def open_graph(self) -> OnnxGraph:
-        """The model, ready to run."""
+        """The model, ready to run on `INPUTS`."""
         self._verify(MODEL)
         try:
-            return OnnxGraph(self.path / MODEL)
-        except Exception as error:  # ONNX Runtime's exceptions share no public base
+            graph = OnnxGraph(self.path / MODEL)
+        except Exception as error:  # the exceptions of ONNX Runtime have no public base class
             raise self.unusable(f"{MODEL} cannot be loaded: {error}") from error
+        if unknown := sorted(set(graph.inputs) - set(INPUTS)):
+            raise self.unusable(f"it wants the input {unknown[0]}, we give {', '.join(INPUTS)}")
+        return graph
 
     def open_tokenizer(self) -> Tokenizer:
-        """The tokenizer, cutting at the model's length and never padding."""
+        """The tokenizer; it truncates at the model's maximum length and never pads."""
         from tokenizers import Tokenizer
 
         self._verify(TOKENIZER)
@@ -104,12 +119,18 @@ class ModelFolder:
         except Exception as error:  # tokenizers raises Exception itself
             raise self.unusable(f"{TOKENIZER} cannot be read: {error}") from error
         tokenizer.no_padding()
-        cast("Any", tokenizer).enable_truncation(self.manifest.max_tokens)  # its keywords carry no types
-        tokenizer.encode_special_tokens = True  # a text that says [SEP] is text
+        cast("Any", tokenizer).enable_truncation(self.manifest.max_tokens)  # untyped keywords
+        tokenizer.encode_special_tokens = True  # treat [SEP] in a text as text
         return tokenizer
 
+    def cut(self, text: str) -> str:
+        """The beginning of a text, long enough for every token that counts, as valid Unicode."""
+        beginning = text[: self.manifest.max_tokens * CHARACTERS_PER_TOKEN]
+        # Joins surrogate pairs, and replaces lone surrogates.
+        return beginning.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
     def unusable(self, problem: str) -> ModelUnavailable:
-        """The error for a folder whose content is not what we can run."""
+        """The error for a folder with a model that we cannot run."""
         return ModelUnavailable(f"The model in {self.path} is unusable: {problem}", remedy=REINSTALL)
 
     def _verify(self, name: str) -> None:
@@ -119,7 +140,7 @@ class ModelFolder:
 
 
 def kind_of(path: Path) -> Kind:
-    """What the model in a folder is for; one whose manifest cannot be read counts as an embedder until it is opened."""
+    """The kind of the model in a folder; `embedder` if the manifest cannot be read."""
     try:
         return _read_manifest(path).kind
     except ModelUnavailable:
@@ -139,49 +160,17 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         data: object = json.loads(file.read_text(encoding="utf-8"))
         return _manifest(data, name)
-    except (OSError, TypeError, ValueError) as error:
-        raise ModelUnavailable(f"{file} is no manifest of a model: {error}", remedy=REINSTALL) from error
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(f"{file} is not a valid model manifest: {error}", remedy=REINSTALL) from error
 
 
 def _manifest(data: object, default_name: str) -> Manifest:
-    fields = _mapping(data, MANIFEST)
-    return Manifest(
-        name=_text(fields.get("name", default_name), "name"),
-        kind=_kind(fields.get("kind", "embedder")),
-        dim=_count(fields["dim"], "dim", least=1) if "dim" in fields else None,
-        max_tokens=_count(fields.get("max_tokens", 256), "max_tokens", least=3),
-        tokens_per_batch=_count(fields.get("tokens_per_batch", 0), "tokens_per_batch", least=0),
-        outputs=_texts(fields.get("outputs", {}), "outputs"),
-        sha256=_texts(fields.get("sha256", {}), "sha256"),
-    )
-
-
-def _mapping(value: object, what: str) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise TypeError(f"{what} is not an object")
-    return cast("dict[str, object]", value)
-
-
-def _texts(value: object, what: str) -> dict[str, str]:
-    return {key: _text(one, f"{what}.{key}") for key, one in _mapping(value, what).items()}
-
-
-def _kind(value: object) -> Kind:
-    if value not in get_args(Kind):
-        raise ValueError(f"kind is none of {', '.join(get_args(Kind))}")
-    return cast("Kind", value)
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"{what} is not a text")
-    return value
-
-
-def _count(value: object, what: str, *, least: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{what} is not a whole number of at least {least}")
-    return value
+    """The manifest that JSON data describes; unknown keys are ignored."""
+    hints = get_type_hints(Manifest)
+    table: dict[str, Any] = validated(data, Mapping[str, Any], MANIFEST)
+    given: dict[str, Any] = {key: validated(value, hints[key], key) for key, value in table.items() if key in hints}
+    given.setdefault("name", default_name)
+    return Manifest(**given)
 
 
 def packaged(name: str, kind: Kind) -> Path:

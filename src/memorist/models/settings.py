@@ -1,8 +1,9 @@
-"""Reading a model setting such as `openai:text-embedding-3-small`, and the options that go with it."""
+"""Parsing of model settings such as `openai:text-embedding-3-small`, and validation of their options."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from memorist.errors import InvalidInput
 
@@ -10,53 +11,37 @@ Options = Mapping[str, object]
 
 
 def split(setting: str) -> tuple[str, str]:
-    """The name before the first colon and the rest, which may be empty."""
+    """The name before the first colon, and the rest, which may be empty."""
     name, _, rest = setting.partition(":")
     return name.strip().lower(), rest.strip()
 
 
-def _text(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _count(value: object) -> bool:
-    return isinstance(value, int) and value >= 1 and not isinstance(value, bool)
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and value >= 0 and not isinstance(value, bool)
-
-
-def _temperature(value: object) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 2 and not isinstance(value, bool)
-
-
-def _seconds(value: object) -> bool:
-    return isinstance(value, int | float) and value > 0 and not isinstance(value, bool)
-
-
-_KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "url": (_text, "a text"),
-    "key_env": (_text, "the name of an environment variable"),
-    "dim": (_count, "a whole number of at least 1"),
-    "batch": (_count, "a whole number of at least 1"),
-    "timeout": (_seconds, "a number of seconds above 0"),
-    "retries": (_whole, "a whole number of at least 0"),
-    "max_tokens": (_count, "a whole number of at least 1"),
-    "temperature": (_temperature, "a number from 0 to 2"),
-    "concurrency": (_count, "a whole number of at least 1"),
+_AT_LEAST_1 = "a whole number of at least 1"
+_KINDS: Mapping[str, tuple[Any, Callable[[Any], bool], str]] = {
+    "url": (str, bool, "a non-empty string"),
+    "key_env": (str, bool, "the name of an environment variable"),
+    "dim": (int, lambda value: value >= 1, _AT_LEAST_1),
+    "batch": (int, lambda value: value >= 1, _AT_LEAST_1),
+    "timeout": (int | float, lambda value: value > 0, "a number of seconds above 0"),
+    "retries": (int, lambda value: value >= 0, "a whole number of at least 0"),
+    "max_tokens": (int, lambda value: value >= 1, _AT_LEAST_1),
+    "temperature": (int | float, lambda value: 0 <= value <= 2, "a number from 0 to 2"),
+    "concurrency": (int, lambda value: value >= 1, _AT_LEAST_1),
 }
+"""The type, the condition and the description of each option."""
 
 
 def checked(options: Options | None, allowed: Iterable[str], what: str) -> dict[str, object]:
-    """The options, once each is known to `what` and of its kind."""
+    """The options, after checking that `what` accepts each one and that its value is valid."""
     allowed = tuple(allowed)
     given = dict(options or {})
     for name, value in given.items():
         if name not in allowed:
-            takes = f"It takes {', '.join(allowed)}." if allowed else "It takes no options."
+            takes = f"Its options are {', '.join(allowed)}." if allowed else "It has no options."
             raise InvalidInput(f"{what} has no option {name!r}", remedy=takes)
-        accept, kind = _KINDS[name]
-        if not accept(value):
-            raise InvalidInput(f"The option {name!r} of {what} has a value of another kind", remedy=f"Give {kind}.")
+        type_, fits, kind = _KINDS[name]
+        if isinstance(value, bool) or not isinstance(value, type_) or not fits(value):
+            raise InvalidInput(
+                f"Invalid value of the option {name!r} of {what[0].lower()}{what[1:]}", remedy=f"It must be {kind}."
+            )
     return given

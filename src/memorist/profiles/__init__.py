@@ -1,4 +1,4 @@
-"""Extraction profiles: what a trade wants remembered, as packaged or written by users."""
+"""Extraction profiles: instructions and values for a domain, as shipped or written by users."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_type_hints
 
-from memorist.asking.wording import require_steps
+from memorist.asking import require_steps
 from memorist.errors import InvalidInput
-from memorist.recall.nodes import Nodes
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.score import PARAMS, value_function
 from memorist.recall.stage import Part
+from memorist.validate import validated
 
 P = TypeVar("P", bound=Part)
 Values = Mapping[str, Mapping[str, float]]
@@ -22,7 +21,7 @@ Values = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A domain: context for every step, overlays for single ones, value parameters per kind, a value function."""
+    """A domain: context for every step, overlays for single steps, value parameters per kind, and a value function."""
 
     name: str
     context: str = ""
@@ -32,31 +31,41 @@ class Profile:
 
     def __post_init__(self) -> None:
         require_steps(self.overlays, f"Profile {self.name!r}")
+        if self.values or self.function is not None:
+            self._check_values()
+
+    def _check_values(self) -> None:
+        from memorist.recall.nodes import PARAMS, value_function
+
         for kind, params in self.values.items():
-            self._known(kind, PARAMS, "kind")
+            self._require(kind, PARAMS, "kind")
             for param in params:
-                self._known(param, PARAMS[kind], f"parameter of {kind}")
+                self._require(param, PARAMS[kind], f"parameter of {kind}")
         if self.function is not None:
             value_function(self.function)
 
-    def _known(self, name: str, known: Mapping[str, Any], what: str) -> None:
+    def _require(self, name: str, known: Mapping[str, Any], what: str) -> None:
         if name not in known:
             raise InvalidInput(
-                f"Profile {self.name!r} sets {name!r}, which is no {what}", remedy=f"Choose from {', '.join(known)}."
+                f"Profile {self.name!r} sets an unknown {what}: {name!r}", remedy=f"Choose from {', '.join(known)}."
             )
 
 
 PLAIN = Profile("plain")
-"""Adds nothing."""
+"""The profile that adds nothing."""
 
 
 def profiled(pipeline: Pipeline, profile: Profile) -> Pipeline:
-    """A pipeline whose nodes are valued as a profile wants: built-in < recipe < profile."""
+    """A pipeline with a profile's value parameters for nodes. Precedence: built-in < recipe < profile."""
+    if not profile.values and profile.function is None:
+        return pipeline
     return replace(pipeline, stages=tuple(_changed(stage, profile) for stage in pipeline.stages))
 
 
 def _changed(part: P, profile: Profile) -> P:
-    """A part and the parts inside it, with the profile's values on every Nodes among them."""
+    """A part with the profile's values in every `Nodes` that it is or contains."""
+    from memorist.recall.nodes import Nodes
+
     if isinstance(part, Nodes):
         return replace(part, params=_merged(part.params, profile.values), function=profile.function or part.function)
     changed = {name: new for name, old in _values(part).items() if (new := _inner(old, profile)) is not old}
@@ -86,7 +95,7 @@ FIELDS = ("context", "overlays", "values", "function")
 
 
 def find_profile(name: str | None, written: Mapping[str, Mapping[str, Any]] | None = None) -> Profile:
-    """The profile of that name, a user's own before ours; the plain one for None. All that is written is checked."""
+    """The profile of that name: a user's own, else a shipped one; plain for None. All of the user's are checked."""
     own = {each: profile_from_data(each, data) for each, data in (written or {}).items()}
     if name is None:
         return PLAIN
@@ -100,50 +109,15 @@ def find_profile(name: str | None, written: Mapping[str, Mapping[str, Any]] | No
 
 def profile_from_data(name: str, data: Mapping[str, Any]) -> Profile:
     """The profile that a table describes: `context`, `overlays` by step, `values` by kind, `function`."""
-    where = f"profiles.{name}"
-    for key in _table(data, where):
+    where, hints = f"profiles.{name}", get_type_hints(Profile)
+    table = validated(data, Mapping[str, Any], where)
+    for key in table:
         if key not in FIELDS:
-            raise InvalidInput(f"{where} sets {key!r}, which is unknown", remedy=f"Known: {', '.join(FIELDS)}.")
-    return Profile(
-        name,
-        context=_text(data.get("context", ""), f"{where}.context"),
-        overlays=_texts(data.get("overlays", {}), f"{where}.overlays"),
-        values=_numbers(data.get("values", {}), f"{where}.values"),
-        function=_text(data["function"], f"{where}.function") if "function" in data else None,
-    )
+            raise InvalidInput(f"Unknown key in {where}: {key!r}", remedy=f"Known keys: {', '.join(FIELDS)}.")
+    return Profile(name, **{key: validated(value, hints[key], f"{where}.{key}") for key, value in table.items()})
 
 
 @cache
 def _shipped(name: str) -> Profile:
     text = (files("memorist.profiles") / f"{name}.toml").read_text(encoding="utf-8")
     return profile_from_data(name, tomllib.loads(text))
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a string.")
-    return value
-
-
-def _number(value: object, where: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a number.")
-    return value
-
-
-def _texts(value: object, where: str) -> dict[str, str]:
-    return {key: _text(one, f"{where}.{key}") for key, one in _table(value, where).items()}
-
-
-def _numbers(value: object, where: str) -> dict[str, dict[str, float]]:
-    tables = {kind: _table(one, f"{where}.{kind}") for kind, one in _table(value, where).items()}
-    return {
-        kind: {key: _number(one, f"{where}.{kind}.{key}") for key, one in table.items()}
-        for kind, table in tables.items()
-    }
-
-
-def _table(value: object, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"{where} is {value!r}", remedy="Make it a table.")
-    return cast("Mapping[str, Any]", value)

@@ -1,112 +1,115 @@
-"""Every part a recipe may name: ours, and those that installed packages offer as entry points."""
+"""Every part that a recipe may name: ours, and those that installed packages offer as entry points.
+
+A part is imported when it is first looked up, so a recall loads only the modules of its recipe.
+"""
 
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 
 from memorist.errors import InvalidInput
-from memorist.recall import factors, fuse, hops, score, search, select, signals
-from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
-from memorist.recall.boosts import NeighbourBoost, PromoteSources
-from memorist.recall.bridge import Bridge
-from memorist.recall.nodes import Nodes
-from memorist.recall.prepare import AsKnown, ClassifyMode, Content, Dates, Embed, Expand, FindEntities, Tags
-from memorist.recall.reason import Enrich, Reason
-from memorist.recall.rerank import Normalise, Rerank, Reread
-from memorist.recall.select import MMR, Confidence, Noise
-from memorist.recall.stage import Part, Track
-from memorist.recall.superseded import Superseded
+from memorist.recall.stage import Part
 
-STAGES: tuple[type[Part], ...] = (
-    # in the order a recall usually runs them
-    Content,
-    AsKnown,
-    Dates,
-    Expand,
-    ClassifyMode,
-    Tags,
-    FindEntities,
-    Embed,
-    search.Search,
-    search.Cascade,
-    fuse.ReciprocalRank,
-    fuse.WeightedSum,
-    fuse.First,
-    fuse.Best,
-    Nodes,
-    hops.Hops,
-    hops.Provenance,
-    score.Confirm,
-    score.Add,
-    score.Weigh,
-    PromoteSources,
-    Confidence,
-    NeighbourBoost,
-    Superseded,
-    Normalise,
-    Rerank,
-    Reread,
-    Bridge,
-    select.MinimumScore,
-    MMR,
-    select.Scope,
-    Noise,
-    select.Unseen,
-    select.Limit,
-    Enrich,
-    Reason,
-    Assemble,
-    AssembleTurns,
-    AssembleFacts,
-    Track,
-)
-SIGNALS: tuple[type[Part], ...] = (
-    signals.Vector,
-    signals.Keyword,
-    signals.Trigram,
-    signals.Graph,
-    signals.Temporal,
-    signals.Fuzzy,
-    signals.Signature,
-    signals.Notes,
-    signals.Edges,
-)
-FACTORS: tuple[type[Part], ...] = (
-    factors.BoundedRecency,
-    factors.RecencyBand,
-    factors.LinearRecency,
-    factors.Weibull,
-    factors.RecallCount,
-    factors.Spacing,
-    factors.RelevanceFactor,
-    factors.FeedbackFactor,
-    factors.TrustFactor,
-    factors.CredibilityFactor,
-    factors.TierFactor,
-    factors.EmotionFactor,
-    factors.EmotionLog,
-    factors.EmotionBoost,
-    factors.SituationBoost,
-    factors.WrittenWords,
-)
-BUILT_IN = (*STAGES, *SIGNALS, *FACTORS)
-
-
-@cache
-def parts(role: str) -> dict[str, type[Part]]:
-    """All parts of a role (`stage`, `signal` or `factor`) by their kind."""
-    known: dict[str, type[Part]] = {part.kind: part for part in BUILT_IN if part.role == role}
-    for entry in entry_points(group=f"memorist.{role}s"):
-        known.setdefault(entry.name, entry.load())
-    return known
+BUILT_IN = {
+    "stage": {  # in the order in which a recall usually runs them
+        "content": "prepare:Content",
+        "as_known": "prepare:AsKnown",
+        "dates": "prepare:Dates",
+        "expand": "llm_or_rules:Expand",
+        "mode": "llm_or_rules:ClassifyMode",
+        "tags": "llm_or_rules:Tags",
+        "entities": "prepare:FindEntities",
+        "embed": "prepare:Embed",
+        "search": "search:Search",
+        "cascade": "search:Cascade",
+        "rrf": "fuse:ReciprocalRank",
+        "weighted_sum": "fuse:WeightedSum",
+        "first": "fuse:First",
+        "best": "fuse:Best",
+        "nodes": "nodes:Nodes",
+        "hops": "hops:Hops",
+        "provenance": "hops:Provenance",
+        "confirm": "score:Confirm",
+        "add": "score:Add",
+        "weigh": "score:Weigh",
+        "promote_sources": "score:PromoteSources",
+        "confidence": "select:Confidence",
+        "neighbour_boost": "score:NeighbourBoost",
+        "superseded": "superseded:Superseded",
+        "normalise": "score:Normalise",
+        "rerank": "rerank:Rerank",
+        "reread": "rerank:Reread",
+        "bridge": "bridge:Bridge",
+        "minimum_score": "select:MinimumScore",
+        "mmr": "select:MMR",
+        "scope": "select:Scope",
+        "noise": "noise:Noise",
+        "unseen": "select:Unseen",
+        "limit": "select:Limit",
+        "enrich": "reason:Enrich",
+        "reason": "reason:Reason",
+        "assemble": "assemble:Assemble",
+        "assemble_turns": "assemble:AssembleTurns",
+        "assemble_facts": "assemble:AssembleFacts",
+        "track": "select:Track",
+    },
+    "signal": {
+        "vector": "signals:Vector",
+        "keyword": "signals:Keyword",
+        "trigram": "signals:Trigram",
+        "graph": "graph:Graph",
+        "temporal": "signals:Temporal",
+        "fuzzy": "signals:Fuzzy",
+        "signature": "signals:Signature",
+        "notes": "signals:Notes",
+        "edges": "graph:Edges",
+    },
+    "factor": {
+        "bounded_recency": "factors:BoundedRecency",
+        "recency_band": "factors:RecencyBand",
+        "linear_recency": "factors:LinearRecency",
+        "weibull": "factors:Weibull",
+        "recall_count": "factors:RecallCount",
+        "spacing": "factors:Spacing",
+        "relevance": "factors:RelevanceFactor",
+        "feedback": "factors:FeedbackFactor",
+        "trust": "factors:TrustFactor",
+        "credibility": "factors:CredibilityFactor",
+        "tier": "factors:TierFactor",
+        "emotion": "factors:EmotionFactor",
+        "emotion_log": "factors:EmotionLog",
+        "emotion_boost": "factors:EmotionBoost",
+        "situation": "factors:SituationBoost",
+        "written_words": "factors:WrittenWords",
+    },
+}
+"""Module and class of each part, by role and kind."""
+ROLES = tuple(BUILT_IN)
 
 
 def part_named(role: str, kind: str) -> type[Part]:
-    """The class behind a name in a recipe."""
-    try:
-        return parts(role)[kind]
-    except KeyError:
-        raise InvalidInput(
-            f"There is no {role} called {kind!r}", remedy=f"Choose one of {', '.join(sorted(parts(role)))}."
-        ) from None
+    """The class of a part, by its role (`stage`, `signal` or `factor`) and kind."""
+    if kind in BUILT_IN[role]:
+        return _built_in(role, kind)
+    offered = entry_points(group=f"memorist.{role}s", name=kind)
+    if not offered:
+        raise InvalidInput(f"There is no {role} called {kind!r}", remedy=f"Choose one of {', '.join(_kinds(role))}.")
+    return offered[kind].load()
+
+
+def parts(role: str) -> dict[str, type[Part]]:
+    """All parts of a role by kind: ours in order, then those of installed packages."""
+    offered = (entry.name for entry in entry_points(group=f"memorist.{role}s"))
+    return {kind: part_named(role, kind) for kind in dict.fromkeys([*BUILT_IN[role], *offered])}
+
+
+def _kinds(role: str) -> list[str]:
+    return sorted({*BUILT_IN[role], *(entry.name for entry in entry_points(group=f"memorist.{role}s"))})
+
+
+@cache
+def _built_in(role: str, kind: str) -> type[Part]:
+    module, _, name = BUILT_IN[role][kind].partition(":")
+    return getattr(import_module(f"memorist.recall.{module}"), name)

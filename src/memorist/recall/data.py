@@ -1,18 +1,16 @@
-"""Recipes as data: one mapping, read from JSON or TOML, that survives the round trip."""
+"""Recipes as data: a mapping, as read from JSON or TOML, to a pipeline and back without loss."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
-from types import UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from memorist.errors import InvalidInput
-from memorist.recall.catalogue import part_named
+from memorist.recall.catalogue import ROLES, part_named
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.stage import Part, Stage
-
-ROLES = ("stage", "signal", "factor")
+from memorist.validate import validated
 
 
 def to_data(pipeline: Pipeline) -> dict[str, Any]:
@@ -21,12 +19,12 @@ def to_data(pipeline: Pipeline) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> Pipeline:
-    """The pipeline that a mapping describes; whatever does not fit is refused by name."""
+    """The pipeline that a mapping describes. Anything invalid is refused with its name."""
     stages = [_part_from_data(stage, f"stage {number}") for number, stage in enumerate(data.get("stages", ()), 1)]
     if not stages or not all(isinstance(stage, Stage) for stage in stages):
         raise InvalidInput(
             "A recipe needs a list of stages",
-            remedy="Write stages = [{ stage = 'embed' }, …] and begin each with its name.",
+            remedy="Write stages = [{ stage = 'embed' }, …]; each entry names its stage.",
         )
     return Pipeline(str(data.get("name", "custom")), tuple(cast("list[Stage]", stages)))
 
@@ -35,28 +33,26 @@ def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
     """A pipeline with single parameters changed, such as `{"rrf.k": 20, "search.limit": 50}`."""
     data = to_data(pipeline)
     for path, value in settings.items():
-        name, _, parameter = path.rpartition(".")
-        found = [part for part in _parts_in(data["stages"]) if _name(part) == name]
+        kind, _, parameter = path.rpartition(".")
+        found = list(_parts_named(kind, data))
         if not found:
-            names = ", ".join(dict.fromkeys(_name(part) for part in _parts_in(data["stages"])))
-            raise InvalidInput(f"Recipe {pipeline.name!r} has no part {name!r}", remedy=f"It has {names}.")
+            kinds = ", ".join(dict.fromkeys(part.kind for part in pipeline.parts()))
+            raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {kinds}.")
         for part in found:
             part[parameter] = value
     return from_data(data)
 
 
-def _name(part: Mapping[str, Any]) -> str:
-    return next(part[role] for role in ROLES if role in part)
-
-
-def _parts_in(value: object) -> list[dict[str, Any]]:
-    if isinstance(value, dict):
-        mapping = cast("dict[str, Any]", value)
-        inner = [part for child in mapping.values() for part in _parts_in(child)]
-        return [mapping, *inner] if any(role in mapping for role in ROLES) else inner
-    if isinstance(value, list):
-        return [part for child in cast("list[object]", value) for part in _parts_in(child)]
-    return []
+def _parts_named(kind: str, data: object) -> Iterator[dict[str, Any]]:
+    """The data of every part of this kind in the data of a recipe, including nested parts."""
+    if isinstance(data, dict):
+        mapping = cast("dict[str, Any]", data)
+        if any(mapping.get(role) == kind for role in ROLES):
+            yield mapping
+        data = list(mapping.values())
+    if isinstance(data, list):
+        for child in cast("list[object]", data):
+            yield from _parts_named(kind, child)
 
 
 def _part_to_data(part: Part) -> dict[str, Any]:
@@ -81,7 +77,7 @@ def _part_from_data(data: object, where: str) -> Part:
         raise InvalidInput(
             f"{where} is not a stage, signal or factor: {data!r}", remedy="Name it, as in { stage = 'rrf' }."
         )
-    part = part_named(role, mapping[role])
+    part = part_named(role, str(mapping[role]))
     hints = get_type_hints(part)
     known = {field.name: field for field in _fields(part)}
     given = {name: value for name, value in mapping.items() if name != role}
@@ -91,55 +87,11 @@ def _part_from_data(data: object, where: str) -> Part:
             raise InvalidInput(f"{part.kind!r} has no parameter {name!r}", remedy=f"Its parameters are: {choices}.")
     for name, field in known.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
-            raise InvalidInput(f"{part.kind!r} lacks its parameter {name!r}", remedy=f"Add {name} to it.")
-    return part(**{name: _value_from_data(value, hints[name], f"{part.kind}.{name}") for name, value in given.items()})
+            raise InvalidInput(f"{part.kind!r} requires the parameter {name!r}", remedy=f"Add {name}.")
+    return part(
+        **{name: validated(value, hints[name], f"{part.kind}.{name}", _part_from_data) for name, value in given.items()}
+    )
 
 
 def _fields(part: Part | type[Part]) -> tuple[Field[Any], ...]:
     return fields(part)  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
-
-
-def _value_from_data(value: object, hint: Any, where: str) -> object:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return _first_fitting(value, arguments, where)
-    if origin is Literal:
-        return _require(value in arguments, value, where, f"one of {', '.join(map(str, arguments))}")
-    if origin is tuple:
-        _require(isinstance(value, list | tuple), value, where, "a list")
-        return tuple(_value_from_data(one, arguments[0], where) for one in cast("Sequence[object]", value))
-    if origin is not None and issubclass(origin, Mapping):
-        _require(isinstance(value, Mapping), value, where, "a table")
-        table = cast("Mapping[str, object]", value)
-        return {key: _value_from_data(one, arguments[1], where) for key, one in table.items()}
-    return _scalar(value, hint, where)
-
-
-def _scalar(value: object, hint: Any, where: str) -> object:
-    if isinstance(hint, type) and issubclass(hint, Part):
-        return _part_from_data(value, where)
-    if hint is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-        return float(cast("float", _require(fits, value, where, "a number")))
-    if hint is int:
-        return _require(isinstance(value, int) and not isinstance(value, bool), value, where, "a whole number")
-    if hint is type(None):
-        return _require(value is None, value, where, "nothing")
-    return _require(isinstance(value, hint), value, where, f"a {hint.__name__}")
-
-
-def _first_fitting(value: object, hints: tuple[Any, ...], where: str) -> object:
-    problem: InvalidInput | None = None
-    for hint in hints:
-        try:
-            return _value_from_data(value, hint, where)
-        except InvalidInput as error:
-            problem = problem or error
-    assert problem is not None
-    raise problem
-
-
-def _require(fits: bool, value: object, where: str, wanted: str) -> object:
-    if not fits:
-        raise InvalidInput(f"{where} is {value!r}", remedy=f"It must be {wanted}.")
-    return value

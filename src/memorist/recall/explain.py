@@ -1,4 +1,4 @@
-"""Why an item has its place, and why a memory is missing."""
+"""Why an item has its rank, and why a memory is missing from an answer."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any
 
 from memorist.errors import NotFound
 from memorist.model import Candidate, Memory, Recall, RecallRequest, Step
-from memorist.recall.nodes import TARGETS, Nodes
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.select import MinimumScore, Noise, Scope, Unseen
+from memorist.recall.select import MinimumScore, Scope, Unseen
 from memorist.recall.stage import Env, Stage
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A number, what it is, and the numbers it was made of."""
+    """A number, its meaning, and the numbers it was computed from."""
 
     description: str
     value: float | None = None
@@ -31,10 +30,12 @@ class Explanation:
 
 
 def explain(recall: Recall, id: str) -> Explanation:
-    """How an item of a recall got its score and its place."""
+    """How an item of a recall got its score and its rank."""
     item = next((item for item in recall.items if item.memory.id == id), None)
     if item is None:
-        raise NotFound(f"Memory {id!r} is not in this recall", remedy="Ask why_not(query, id) why it was left out.")
+        raise NotFound(
+            f"Memory {id!r} is not in this recall", remedy="Call why_not(query, id) to see why it was left out."
+        )
     signals = Explanation(
         "found by",
         details=tuple(
@@ -42,12 +43,12 @@ def explain(recall: Recall, id: str) -> Explanation:
             for name, one in item.signals.items()
         ),
     )
-    silent = [f"{name} ({found.skipped})" for name, found in recall.trace.found.items() if found.skipped]
-    unheard = (Explanation(f"did not look: {', '.join(silent)}"),) if silent else ()
+    skipped = [f"{name} ({found.skipped})" for name, found in recall.trace.found.items() if found.skipped]
+    not_run = (Explanation(f"did not search: {', '.join(skipped)}"),) if skipped else ()
     return Explanation(
         f"rank {item.rank} of {len(recall.items)} by recipe {recall.recipe!r}: {item.memory.text[:80]!r}",
         item.score,
-        (signals, *unheard, *_effects(recall.trace.steps, id)),
+        (signals, *not_run, *_effects(recall.trace.steps, id)),
     )
 
 
@@ -82,13 +83,13 @@ def _effect(step: Step, before: tuple[int, Candidate] | None, now: tuple[int, Ca
     )
 
 
-WHATEVER_THE_SCORE = (Scope.kind, Noise.kind, Unseen.kind)
-"""Stages that drop a memory for what it is, not for its score."""
+IGNORE_SCORE = (Scope.kind, "noise", Unseen.kind)
+"""Stages that drop a memory for a reason other than its score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Why a memory is not in an answer; `stage` is None when it is."""
+    """Why a memory is not in an answer; `stage` is None if it is in the answer."""
 
     id: str
     stage: str | None
@@ -108,7 +109,7 @@ def why_not(pipeline: Pipeline, request: RecallRequest, env: Env, memory: Memory
     if item is not None:
         return Absence(memory.id, None, f"it is in the answer, at rank {item.rank}", item.score)
     if refusals := recall.request.where.refusals(memory):
-        return Absence(memory.id, "filter", f"the filter leaves it out: {'; '.join(refusals)}")
+        return Absence(memory.id, "filter", f"the filter excludes it: {'; '.join(refusals)}")
     minimum = next((stage.minimum(env.view.size) for stage in pipeline.stages if isinstance(stage, MinimumScore)), None)
     if dropped := _dropped(recall, minimum, memory.id):
         return dropped
@@ -119,7 +120,7 @@ def why_not(pipeline: Pipeline, request: RecallRequest, env: Env, memory: Memory
 
 
 def _dropped(recall: Recall, minimum: float | None, id: str) -> Absence | None:
-    """The stage after the last one that had the memory among its candidates."""
+    """The absence caused by the stage after the last one that had the memory among its candidates."""
     last: Candidate | None = None
     dropper: Step | None = None
     for step in recall.trace.steps:
@@ -136,27 +137,29 @@ def _dropped(recall: Recall, minimum: float | None, id: str) -> Absence | None:
 
 
 def _not_fused(recall: Recall, roomy: Recall, id: str) -> Absence:
-    """A signal found it and the first stage with candidates did not keep it; its score if there had been room."""
+    """A signal found it, but the first stage with candidates did not keep it; `roomy` has its score."""
     fusion = next((step for step in recall.trace.steps if step.candidates), None)
     if fusion is None:
-        return Absence(id, "search", "it was found, and gone before anything was made of it")
+        return Absence(id, "search", "a signal found it, but no stage produced candidates")
     steps = (step for step in roomy.trace.steps if step.stage == fusion.stage)
     score = next((one.score for step in steps if (one := _candidate(step, id))), None)
     return _absence(fusion, id, score)
 
 
 def _absence(step: Step, id: str, score: float | None, minimum: float | None = None) -> Absence:
-    """What a stage did, and where the score decided, what would have been enough: the minimum, or the last one kept."""
+    """The absence caused by a stage; if the score decided, with the score needed: the minimum, or the last one kept."""
     least = min((one.score for one in step.candidates), default=None) if minimum is None else minimum
-    decided = least is not None and score is not None and score <= least and step.stage not in WHATEVER_THE_SCORE
-    told = [f"{step.stage} dropped it" + ("" if score is None else f" with a score of {score:.4g}"), *step.notes]
+    decided = least is not None and score is not None and score <= least and step.stage not in IGNORE_SCORE
+    reasons = [f"{step.stage} dropped it" + ("" if score is None else f" with a score of {score:.4g}"), *step.notes]
     if decided and minimum is None:
-        told.append(f"the last one kept has {least:.4g}")
-    return Absence(id, step.stage, "; ".join(told), score, least if decided else None)
+        reasons.append(f"the last one kept has {least:.4g}")
+    return Absence(id, step.stage, "; ".join(reasons), score, least if decided else None)
 
 
 def _refused_node(pipeline: Pipeline, recall: Recall, wide: Recall, memory: Memory) -> Absence | None:
-    """mnemosyne-graph: another kind than the mode wants, below the threshold of its kind, or beyond its top-k."""
+    """mnemosyne-graph: its kind does not fit the mode, or it is below the threshold or beyond the top-k of its kind."""
+    from memorist.recall.nodes import TARGETS, Nodes
+
     nodes = next((stage for stage in pipeline.stages if isinstance(stage, Nodes)), None)
     step = next((step for step in wide.trace.steps if step.stage == Nodes.kind), None)
     if nodes is None or step is None:
@@ -164,36 +167,37 @@ def _refused_node(pipeline: Pipeline, recall: Recall, wide: Recall, memory: Memo
     mode = recall.trace.mode or "mixed"
     if memory.kind not in TARGETS[mode]:
         wanted = ", ".join(TARGETS[mode])
-        return Absence(memory.id, Nodes.kind, f"a question of mode {mode} looks for {wanted}, and it is {memory.kind}")
+        return Absence(memory.id, Nodes.kind, f"a question of mode {mode} asks for {wanted}, and it is {memory.kind}")
     one = _candidate(step, memory.id)
     if one is None:
         return None
     tested, threshold = nodes.tested(one), nodes.threshold(one)
     if tested < threshold:
-        told = f"its {nodes.threshold_on} is {tested:.4g}, and {memory.kind} memories need {threshold:.4g}"
-        return Absence(memory.id, Nodes.kind, told, tested, threshold)
+        reason = f"its {nodes.threshold_on} is {tested:.4g}, and {memory.kind} memories need {threshold:.4g}"
+        return Absence(memory.id, Nodes.kind, reason, tested, threshold)
     return _beyond_top(recall, one)
 
 
 def _beyond_top(recall: Recall, one: Candidate) -> Absence:
-    kept = next(step for step in recall.trace.steps if step.stage == Nodes.kind).candidates
+    kept = next(step for step in recall.trace.steps if step.stage == "nodes").candidates
     same = [other.score for other in kept if other.memory.kind is one.memory.kind]
     enough = min(same, default=None)
-    told = f"its score is {one.score:.4g}, and {len(same)} {one.memory.kind} memories score at least {enough or 0:.4g}"
-    return Absence(one.memory.id, Nodes.kind, told, one.score, enough)
+    reason = (
+        f"its score is {one.score:.4g}, and {len(same)} {one.memory.kind} memories score at least {enough or 0:.4g}"
+    )
+    return Absence(one.memory.id, "nodes", reason, one.score, enough)
 
 
 def _not_found(recall: Recall, wide: Recall, id: str) -> Absence:
-    """No signal brought it: the one that came nearest, and the score its last hit had."""
+    """No signal returned it: the signal that ranked it highest, and the score of that signal's last hit."""
     reports = [_nearness(recall, wide, name, id) for name in recall.trace.found]
     near = [report for report in reports if report is not None]
-    silent = [f"{name} did not look: {found.skipped}" for name, found in recall.trace.found.items() if found.skipped]
+    skipped = [f"{name} did not search: {found.skipped}" for name, found in recall.trace.found.items() if found.skipped]
     if not near:
-        told = "; ".join(["no signal finds anything of the query in it", *silent])
-        return Absence(id, "search", told)
+        return Absence(id, "search", "; ".join(["no signal matches it with the query", *skipped]))
     name, rank, score, enough = min(near, key=lambda report: report[1])
-    missed = f"it is number {rank} by {name} with {score:.4g}; the last one asked for has {enough:.4g}"
-    return Absence(id, f"search.{name}", "; ".join([missed, *silent]), score, enough)
+    missed = f"{name} ranks it {rank} with {score:.4g}; the last one requested has {enough:.4g}"
+    return Absence(id, f"search.{name}", "; ".join([missed, *skipped]), score, enough)
 
 
 def _nearness(recall: Recall, wide: Recall, name: str, id: str) -> tuple[str, int, float, float] | None:
@@ -207,11 +211,13 @@ def _nearness(recall: Recall, wide: Recall, name: str, id: str) -> tuple[str, in
 
 
 def _widened(pipeline: Pipeline, env: Env, *what: str) -> Pipeline:
-    """The same pipeline with room for everything in its searches or its fusion."""
+    """The same pipeline without limits in its searches or its fusion."""
     return replace(pipeline, stages=tuple(_wide(stage, max(env.view.size, 1), what) for stage in pipeline.stages))
 
 
 def _wide(stage: Stage, room: int, what: tuple[str, ...]) -> Stage:
+    from memorist.recall.nodes import TARGETS, Nodes
+
     wider: dict[str, Any] = {"keep": room, "times": room, "limit": room}
     if isinstance(stage, Nodes):
         wider["params"] = {
@@ -222,4 +228,5 @@ def _wide(stage: Stage, room: int, what: tuple[str, ...]) -> Stage:
 
 
 def _candidate(step: Step, id: str) -> Candidate | None:
-    return next((one for one in step.candidates if one.memory.id == id), None)
+    place = _place(step, id)
+    return None if place is None else place[1]

@@ -1,4 +1,4 @@
-"""Factors: what besides relevance makes a memory worth recalling."""
+"""Factors besides relevance: age, use, emotion, feedback, trust and situation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AgeFrom = Literal["ingested", "valid", "access"]
 
 
 def age_hours(memory: Memory, now: datetime, since: AgeFrom = "ingested") -> float:
-    """Hours since a memory was ingested, became true, or was last recalled (if ever); never negative."""
+    """Hours since a memory was ingested, became valid, or was last recalled (else ingested); never negative."""
     return max(0.0, (now - _start(memory, since)).total_seconds() / 3600)
 
 
@@ -29,7 +29,7 @@ def _start(memory: Memory, since: AgeFrom) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class BoundedRecency(Factor):
-    """1 − share + share · 2^(−age / half-life): newer is better, by at most `share`."""
+    """1 − share + share · 2^(−age / half-life): newer memories gain at most `share`."""
 
     kind = "bounded_recency"
     share: float = 0.05
@@ -59,7 +59,7 @@ class RecencyBand(Factor):
 
 @dataclass(frozen=True, slots=True)
 class LinearRecency(Factor):
-    """max(floor, 1 − days / span); abmind: floor 0.3, 365 days, so the floor is reached at 255.5 days."""
+    """max(floor, 1 − days / span); abmind: floor 0.3 and 365 days, so the floor applies from 255.5 days."""
 
     kind = "linear_recency"
     floor: float = 0.3
@@ -85,20 +85,20 @@ class RecallCount(Factor):
     weight: float = 0.1
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
-        """1 for a memory never recalled."""
+        """1 for a memory that was never recalled."""
         return 1 + self.weight * (candidate.memory.usage or Usage()).recalls
 
 
 @dataclass(frozen=True, slots=True)
 class Spacing(Factor):
-    """`weekly` when the last recalls lie 7 days apart on average, `daily` when 1 day; abmind: 1.3, 1.15."""
+    """`weekly` if the last recalls are at least 7 days apart on average, `daily` if at least 1; abmind: 1.3, 1.15."""
 
     kind = "spacing"
     weekly: float = 1.3
     daily: float = 1.15
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
-        """1 for recalls in quick succession, or fewer than two."""
+        """1 for fewer than two recalls, or recalls less than a day apart."""
         times = (candidate.memory.usage or Usage()).recall_times
         if len(times) < 2:
             return 1.0
@@ -112,8 +112,8 @@ class Weibull(Factor):
 
     composite = 0.4 · recency + 0.3 · frequency + 0.3 · intrinsic; recency = exp(−(ln 2 / H) · days^β) since
     the last access, H = 30 · exp(1.5 · importance) · (1 + 0.5 · salience); frequency = 1 − exp(−n / 5);
-    intrinsic = importance · confidence · (1 + 0.3 · salience). `soft_cap` counts recalls beyond 5 by their
-    logarithm.
+    intrinsic = importance · confidence · (1 + 0.3 · salience). With `soft_cap`, recalls beyond 5 count
+    logarithmically.
     """
 
     kind = "weibull"
@@ -133,18 +133,14 @@ class Weibull(Factor):
         return min(1.0, max(0.3, 0.3 + 0.7 * max(floor, self.composite(memory, draft.request.now))))
 
     def composite(self, memory: Memory, now: datetime) -> float:
-        """What tier changes are decided by."""
+        """The number that decides about tier changes."""
         worth = memory.worth
         recalls = (memory.usage or Usage()).recalls
         count = soft_count(recalls) if self.soft_cap else recalls
         intrinsic = worth.importance * worth.confidence * (1 + 0.3 * worth.salience)
-        return 0.4 * self.curve(memory, now) + 0.3 * (1 - exp(-count / 5)) + 0.3 * intrinsic
+        return 0.4 * self.recency(memory, now) + 0.3 * (1 - exp(-count / 5)) + 0.3 * intrinsic
 
-    def recency(self, candidate: Candidate, draft: Draft) -> float:
-        """The Weibull curve of the candidate's tier at the moment of the recall."""
-        return self.curve(candidate.memory, draft.request.now)
-
-    def curve(self, memory: Memory, now: datetime) -> float:
+    def recency(self, memory: Memory, now: datetime) -> float:
         """The Weibull curve of the memory's tier."""
         scale = self.half_life_days * exp(1.5 * memory.worth.importance) * (1 + 0.5 * memory.worth.salience)
         days = age_hours(memory, now, "access") / 24
@@ -154,7 +150,7 @@ class Weibull(Factor):
 
 @dataclass(frozen=True, slots=True)
 class EmotionLog(Factor):
-    """weight · ln(1 + |e|), to add; abmind: 0.5."""
+    """weight · ln(1 + |emotion|), for the stage `add`; abmind: 0.5."""
 
     kind = "emotion_log"
     weight: float = 0.5
@@ -166,7 +162,7 @@ class EmotionLog(Factor):
 
 @dataclass(frozen=True, slots=True)
 class EmotionBoost(Factor):
-    """weight · |e|, to add: a tie-breaker; abmind: 0.02, so at most 0.1."""
+    """weight · |emotion|, for the stage `add`: a tie-breaker; abmind: 0.02, so at most 0.1."""
 
     kind = "emotion_boost"
     weight: float = 0.02
@@ -178,7 +174,7 @@ class EmotionBoost(Factor):
 
 @dataclass(frozen=True, slots=True)
 class EmotionFactor(Factor):
-    """1 + weight · |e|; abmind: 0.1."""
+    """1 + weight · |emotion|; abmind: 0.1."""
 
     kind = "emotion"
     weight: float = 0.1
@@ -202,7 +198,7 @@ class RelevanceFactor(Factor):
 
 @dataclass(frozen=True, slots=True)
 class FeedbackFactor(Factor):
-    """1 + share · relevance / 5, relevance held to −5 … 5: feedback moves a score by at most `share`."""
+    """1 + share · relevance / 5, with relevance limited to −5 to 5: feedback changes a score by at most `share`."""
 
     kind = "feedback"
     share: float = 0.1
@@ -214,7 +210,7 @@ class FeedbackFactor(Factor):
 
 @dataclass(frozen=True, slots=True)
 class TrustFactor(Factor):
-    """0.5 + 0.5 · trust / 3: an owner's word counts fully, an untrusted one half."""
+    """0.5 + 0.5 · trust / 3: 1 for memories from the owner, 0.5 for untrusted ones."""
 
     kind = "trust"
 
@@ -248,15 +244,16 @@ class TierFactor(Factor):
 
 
 def part_of_day(hour: int) -> int:
-    """Morning 6–12, afternoon 12–18, evening 18–23, night the rest."""
+    """0 for morning (6–12), 1 for afternoon (12–18), 2 for evening (18–23), 3 for night."""
     return 0 if 6 <= hour < 12 else 1 if 12 <= hour < 18 else 2 if 18 <= hour < 23 else 3
 
 
 @dataclass(frozen=True, slots=True)
 class SituationBoost(Factor):
-    """To add, only when a situation is given: same part of day, weekday (half for the same class), topic.
+    """For the stage `add`, if a situation is given: a boost each for the same part of day, weekday and topic.
 
-    abmind: 0.02, 0.015 and 0.03. Memories were made at their ingestion, seen in the caller's zone.
+    The weekday boost is halved if only the class of day (workday or weekend) is the same. abmind: 0.02, 0.015 and 0.03.
+    The time of a memory is that of its ingestion, in the caller's time zone.
     """
 
     kind = "situation"
@@ -288,16 +285,16 @@ def _same_day(weekday: int, made: datetime) -> float:
 
 @dataclass(frozen=True, slots=True)
 class WrittenWords(Factor):
-    """weight · the keyword signal's norm, to add, for what was written rather than said: terms are exact there.
+    """weight · the norm of the keyword signal, for the stage `add`: documents use exact terms, conversation does not.
 
-    Nothing for talk, and nothing for facts, which give their place to what states them.
+    0 for conversation, and for facts, which are replaced by their sources.
     """
 
     kind = "written_words"
     weight: float = 0.2
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
-        """0 where no word was found."""
+        """0 if the keyword signal did not find the memory."""
         found = candidate.evidence.get("keyword")
         if found is None or candidate.memory.fact is not None or is_talk(candidate.memory):
             return 0.0

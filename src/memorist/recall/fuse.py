@@ -1,4 +1,4 @@
-"""Make one ranking of what the signals found."""
+"""Stages that combine the hits of all signals into one ranking."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from memorist.model import Candidate, Evidence, Found
 from memorist.recall.stage import Draft, Env, Stage, ranked
 
-Weight = Callable[[str, int, float], float]
-"""A signal's number in the formula, from its name, the rank from 1 and the score."""
+Norm = Callable[[str, int, float], float]
+"""(signal, rank from 1, score) → the number that a formula uses for this hit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReciprocalRank(Stage):
     """Reciprocal rank fusion: score = Σ weight / (k + rank), ranks from 1.
 
-    Takes any scales, as only ranks count; gives about 0.01 to 0.05 for k 60.
-    Cormack, Clarke and Büttcher, SIGIR 2009.
+    Takes any scales, because only ranks count; gives about 0.01 to 0.05 for k = 60. Cormack, Clarke and Büttcher, SIGIR
+    2009.
     """
 
     kind = "rrf"
@@ -27,25 +27,25 @@ class ReciprocalRank(Stage):
     weights: Mapping[str, float] | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with at most `keep` candidates, or as many as the request wants."""
+        """The draft with at most `keep` candidates, or the request's limit if that is larger."""
         weights = self.weights or {}
 
         def contribution(signal: str, rank: int, _score: float) -> float:
             return weights.get(signal, 1.0) / (self.k + rank)
 
-        evidence = gather(draft.found, contribution)
+        evidence = _gather(draft.found, contribution)
         scores = {id: sum(one.norm for one in signals.values()) for id, signals in evidence.items()}
-        return replace(draft, candidates=load(draft, env, evidence, scores, max(self.keep, draft.request.limit)))
+        return replace(draft, candidates=_load(draft, env, evidence, scores, max(self.keep, draft.request.limit)))
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedSum(Stage):
     """score = Σ weight · norm + importance · the memory's importance.
 
-    Norms lie in 0 to 1: cosines clamped, and computed also for candidates that only words found; every other
-    signal divided by its best score of this recall, 0 where it found nothing. Gives 0 to 1 for weights that sum to 1.
-    With `keep`, only so many of the best by their signals stay, or as many as the request wants. A signal that found
-    nothing leaves its weight to the one that `fallback` names for it.
+    Norms are in 0 to 1. A cosine is clamped, and is also computed for candidates that only other signals found. Every
+    other score is divided by the signal's best score in this recall; a signal that did not find the memory counts 0.
+    Gives 0 to 1 for weights that sum to 1. With `keep`, only the best `keep` by Σ weight · norm remain (at least the
+    request's limit). If a signal found nothing, its weight goes to the signal that `fallback` names for it.
     """
 
     kind = "weighted_sum"
@@ -60,9 +60,9 @@ class WeightedSum(Stage):
         best = {name: found.hits[0].score for name, found in draft.found.items() if found.hits}
 
         def norm(signal: str, _rank: int, score: float) -> float:
-            return clamped(score) if signal == "vector" or best[signal] <= 0 else clamped(score / best[signal])
+            return _clamped(score) if signal == "vector" or best[signal] <= 0 else _clamped(score / best[signal])
 
-        evidence = gather(draft.found, norm)
+        evidence = _gather(draft.found, norm)
         if "vector" in self.weights:
             _add_cosines(evidence, draft, env)
         weights = self._weights(draft.found)
@@ -71,7 +71,7 @@ class WeightedSum(Stage):
             for id, signals in evidence.items()
         }
         kept = len(scores) if self.keep is None else max(self.keep, draft.request.limit)
-        loaded = load(draft, env, evidence, scores, kept)
+        loaded = _load(draft, env, evidence, scores, kept)
         return replace(draft, candidates=ranked([self._score(one, weights) for one in loaded]))
 
     def _weights(self, found: Mapping[str, Found]) -> dict[str, float]:
@@ -89,7 +89,7 @@ class WeightedSum(Stage):
 
 @dataclass(frozen=True, slots=True)
 class First(Stage):
-    """The score of the first signal, in the order they looked, that found a memory; later ones only confirm.
+    """The score from the first signal that found the memory, in the order they ran; later ones only confirm it.
 
     Takes and gives scores of 0 to 1.
     """
@@ -99,27 +99,27 @@ class First(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with every hit as a candidate."""
-        evidence = gather(draft.found, lambda _signal, _rank, score: score)
+        evidence = _gather(draft.found, lambda _signal, _rank, score: score)
         scores = {id: next(iter(signals.values())).norm for id, signals in evidence.items()}
-        return replace(draft, candidates=load(draft, env, evidence, scores, len(scores)))
+        return replace(draft, candidates=_load(draft, env, evidence, scores, len(scores)))
 
 
 @dataclass(frozen=True, slots=True)
 class Best(Stage):
-    """The largest score any signal gave a memory. Takes signals of one scale and keeps it."""
+    """The highest score that any signal gave the memory. Takes signals with a common scale and keeps it."""
 
     kind = "best"
     effect = "adds"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with every hit as a candidate."""
-        evidence = gather(draft.found, lambda _signal, _rank, score: score)
+        evidence = _gather(draft.found, lambda _signal, _rank, score: score)
         scores = {id: max(one.norm for one in signals.values()) for id, signals in evidence.items()}
-        return replace(draft, candidates=load(draft, env, evidence, scores, len(scores)))
+        return replace(draft, candidates=_load(draft, env, evidence, scores, len(scores)))
 
 
-def gather(found: Mapping[str, Found], norm: Weight) -> dict[str, dict[str, Evidence]]:
-    """Every hit's evidence, by memory id and then by signal."""
+def _gather(found: Mapping[str, Found], norm: Norm) -> dict[str, dict[str, Evidence]]:
+    """The evidence of every hit, by memory id and then by signal."""
     evidence: dict[str, dict[str, Evidence]] = {}
     for signal, result in found.items():
         for rank, hit in enumerate(result.hits, 1):
@@ -127,10 +127,10 @@ def gather(found: Mapping[str, Found], norm: Weight) -> dict[str, dict[str, Evid
     return evidence
 
 
-def load(
+def _load(
     draft: Draft, env: Env, evidence: Mapping[str, Mapping[str, Evidence]], scores: Mapping[str, float], keep: int
 ) -> tuple[Candidate, ...]:
-    """The `keep` best ids as candidates; what was forgotten or changed since the search is left out."""
+    """The `keep` best ids as candidates, without memories that were forgotten or changed since the search."""
     best = sorted(scores, key=lambda id: (-scores[id], id))[:keep]
     memories = env.store.get(best)
     return ranked(
@@ -142,8 +142,8 @@ def load(
     )
 
 
-def clamped(score: float) -> float:
-    """A score brought into 0 to 1."""
+def _clamped(score: float) -> float:
+    """A score limited to 0 to 1."""
     return min(1.0, max(0.0, score))
 
 
@@ -154,4 +154,4 @@ def _add_cosines(evidence: dict[str, dict[str, Evidence]], draft: Draft, env: En
         return
     for id, row in env.view.vectors(without).items():
         cosine = float(row @ vector)
-        evidence[id]["vector"] = Evidence(None, cosine, clamped(cosine))
+        evidence[id]["vector"] = Evidence(None, cosine, _clamped(cosine))

@@ -1,17 +1,21 @@
-"""mnemosyne-graph's later steps: through routing nodes to related ones, and back to where episodes came from."""
+"""mnemosyne-graph's later steps: hops through routing nodes to related nodes, and the sources of episodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from memorist.asking import query
 from memorist.model import Candidate, Evidence, Kind, Link
-from memorist.recall.llm_or_rules import By, LlmOrRules
+from memorist.recall.llm_or_rules import LlmOrRules, Method
 from memorist.recall.nodes import Nodes, probes, relevances, targets
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.understand import bridge_phrases
+
+if TYPE_CHECKING:
+    from memorist.ports import Vector
 
 ROUTES = {
     "semantic": (Kind.TAG,),
@@ -25,10 +29,10 @@ ROUTES = {
 class Hops(LlmOrRules):
     """Up to `max_hops` times: candidates → routing nodes that pass their threshold → their other neighbours.
 
-    New nodes are valued like hop 0 and merged, at most `per_hop` a hop, phase `multi_hop`; the threshold they passed
-    is that of the routing node. When a hop's best new score exceeds the best before it (`start` at first) by less
-    than `gain`, and `refinements` are left, hop 0 runs again with 3 to 5 bridge phrases of the query and the
-    candidates as tags, phase `refinement`; `by` says who names them. Keeps the scale.
+    New nodes are scored as in hop 0 and merged, at most `per_hop` per hop, phase `multi_hop`; only their routing nodes
+    have to pass a threshold. If the best new score of a hop exceeds the best before it (initially `start`) by less than
+    `gain`, and `refinements` are left, hop 0 runs again with 3 to 5 bridge phrases of the query and the candidates as
+    tags, phase `refinement`; `by` decides whether a model or rules choose them. Keeps the scale.
     """
 
     kind = "hops"
@@ -40,10 +44,10 @@ class Hops(LlmOrRules):
     start: float = 0.6
     gain: float = 0.05
     refinements: int = 1
-    by: By = "auto"
+    by: Method = "auto"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with what lies up to `max_hops` away."""
+        """The draft with the nodes up to `max_hops` away."""
         best, left = self.start, self.refinements
         counts, candidates = list(draft.per_hop), draft.candidates
         for hop in range(1, self.max_hops + 1):
@@ -65,37 +69,34 @@ class Hops(LlmOrRules):
         known = {one.memory.id for one in draft.candidates}
         if vectors is None or not known:
             return []
-        routing = self._routing(draft, env, known)
-        ids = ends(env.store.links(routing), routing) - known
+        routing = self._routing(draft, env, known, vectors)
+        ids = _neighbours_of(env.store.links(routing), routing) - known
         new = self.nodes.valued(relevances(sorted(ids), env, vectors), draft, env)
         wanted = [one for one in new if one.memory.kind in targets(draft)]
         return [replace(one, phase="multi_hop", hop=hop) for one in ranked(wanted)[: self.per_hop]]
 
-    def _routing(self, draft: Draft, env: Env, known: set[str]) -> list[str]:
+    def _routing(self, draft: Draft, env: Env, known: set[str], vectors: Vector) -> list[str]:
         kinds = ROUTES[draft.query.mode or "mixed"]
-        near = ends(env.store.links(sorted(known)), known)
+        near = _neighbours_of(env.store.links(sorted(known)), known)
         routes = [id for id, memory in env.store.get(sorted(near)).items() if memory.kind in kinds]
-        vectors = probes(draft)
-        if vectors is None:
-            return []
         unfiltered = replace(draft, request=replace(draft.request, where=replace(draft.request.where, kinds=None)))
         passed = self.nodes.passing(relevances(routes, env, vectors), unfiltered, env)
         return [one.memory.id for one in self.nodes.best_of_each_kind(passed)]
 
     def _refined(self, draft: Draft, env: Env, hop: int, found: set[str]) -> tuple[Draft, list[Candidate]]:
-        """What hop 0 finds by bridge phrases; the draft with a note of who named them and how long all that took."""
+        """The nodes that hop 0 finds by bridge phrases; the draft notes their author and the time taken."""
         started = perf_counter()
-        phrases, who = self._bridge(draft, env)
+        phrases, author = self._bridge_phrases(draft, env)
         new = self._probed(phrases, draft, env, found | {one.memory.id for one in draft.candidates})
         ms = draft.timings.get("refinement", 0.0) + (perf_counter() - started) * 1000
-        refined = replace(draft, timings={**draft.timings, "refinement": ms}).noting(f"bridge tags by {who}")
+        refined = replace(draft, timings={**draft.timings, "refinement": ms}).noting(f"bridge tags by {author}")
         return refined, [replace(one, phase="refinement", hop=hop) for one in new]
 
-    def _bridge(self, draft: Draft, env: Env) -> tuple[tuple[str, ...], str]:
+    def _bridge_phrases(self, draft: Draft, env: Env) -> tuple[tuple[str, ...], str]:
         text, texts = draft.query.text, [one.memory.text for one in draft.candidates]
         if not texts:
             return (), "rules"
-        return self.judged(
+        return self.decide(
             "bridge", env, lambda asker: query.bridge_tags(asker, text, texts), lambda: bridge_phrases(text, texts)
         )
 
@@ -119,7 +120,7 @@ class Provenance(Stage):
     decay: float = 0.5
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with where its episodes came from."""
+        """The draft with the sources of its episodes."""
         episodes = {one.memory.id: one.score for one in draft.candidates if one.memory.kind is Kind.EPISODIC}
         if draft.query.mode != "episodic" or not episodes:
             return draft
@@ -146,10 +147,8 @@ class Provenance(Stage):
         return {id: reached[id] for id, memory in memories.items() if memory.kind is kind}
 
 
-def ends(links: Iterable[Link], ids: Sequence[str] | set[str]) -> set[str]:
-    """What lies at the other end of links from these ids."""
+def _neighbours_of(links: Iterable[Link], ids: Collection[str]) -> set[str]:
+    """The ids at the other end of links from these ids."""
     known = set(ids)
-    far = {link.target for link in links if link.source in known} | {
-        link.source for link in links if link.target in known
-    }
-    return far - known
+    ends = {end for link in links if link.source in known or link.target in known for end in (link.source, link.target)}
+    return ends - known

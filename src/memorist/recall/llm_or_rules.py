@@ -1,31 +1,36 @@
-"""Steps that ask a language model if there is one, and rules otherwise."""
+"""Stages that ask a language model if one is configured, and use rules otherwise."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from memorist.asking import Asker
+from memorist.asking import query
 from memorist.errors import ModelUnavailable
-from memorist.recall.stage import Env, Stage
+from memorist.recall.stage import Draft, Env, Stage
+from memorist.recall.understand import expand_query, key_phrases, query_mode
 
-By = Literal["auto", "rules", "llm"]
-"""`auto`: the model where one is configured, else the rules; `llm`: the same, but a recall without one is refused."""
+if TYPE_CHECKING:
+    from memorist.asking import Asker
+
+Method = Literal["auto", "rules", "llm"]
+"""`auto`: the model if one is configured, else the rules. `llm`: the same, but a recall without a model is refused."""
 T = TypeVar("T")
 
 
 class LlmOrRules(Stage):
-    """A stage that a language model or rules can do. Where the model gives no answer, the rules stand in."""
+    """A stage that a language model or rules can do. If the model gives no answer, the rules decide."""
 
     __slots__ = ()
-    by: By
+    by: Method
 
     def required(self) -> tuple[str, ...]:
-        """Its needs, and a language model if `by` demands one."""
+        """Its needs, and a language model if `by` is `llm`."""
         return (*self.needs, "llm") if self.by == "llm" else self.needs
 
-    def judged(self, step: str, env: Env, ask: Callable[[Asker], T], rule: Callable[[], T]) -> tuple[T, str]:
-        """The answer, and for the trace who gave it: a model by its name, or `rules` and why it was not the model."""
+    def decide(self, step: str, env: Env, ask: Callable[[Asker], T], rule: Callable[[], T]) -> tuple[T, str]:
+        """The answer and, for the trace, its author: the model's name, or `rules` and why the model did not answer."""
         asker = None if self.by == "rules" else env.llm
         model = None if asker is None else asker.model_for(step)
         if asker is None or model is None:
@@ -34,3 +39,51 @@ class LlmOrRules(Stage):
             return ask(asker), model
         except ModelUnavailable as error:
             return rule(), f"rules: {error.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifyMode(LlmOrRules):
+    """Classify the question by the type of memory it asks for: semantic, procedural, episodic or mixed."""
+
+    kind = "mode"
+    by: Method = "auto"
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with its mode."""
+        text = draft.query.text
+        mode, author = self.decide("mode", env, lambda asker: query.mode(asker, text), lambda: query_mode(text))
+        return replace(draft, query=replace(draft.query, mode=mode)).noting(f"mode {mode} by {author}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tags(LlmOrRules):
+    """Name the concepts of the query in 2 to 5 short phrases; by rules, its key phrases."""
+
+    kind = "tags"
+    by: Method = "auto"
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with its tags."""
+        text = draft.query.text
+        tags, author = self.decide("tags", env, lambda asker: query.tags(asker, text), lambda: key_phrases(text))
+        return replace(draft, query=replace(draft.query, tags=tags)).noting(f"tags by {author}")
+
+
+@dataclass(frozen=True, slots=True)
+class Expand(LlmOrRules):
+    """Add synonyms for the keyword search; by rules, from a small table of everyday synonyms.
+
+    The default is `rules`, so that a search does not wait for a model.
+    """
+
+    kind = "expand"
+    by: Method = "rules"
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with its expansion; the query text does not change."""
+        text = draft.query.text
+        words, author = self.decide(
+            "expand", env, lambda asker: query.expansion(asker, text), lambda: expand_query(text)
+        )
+        expanded = replace(draft, query=replace(draft.query, expansion=words))
+        return expanded if self.by == "rules" else expanded.noting(f"expanded by {author}")

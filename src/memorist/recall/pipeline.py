@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
 from typing import Any
 
 from memorist.errors import InvalidInput, MissingService, ModelUnavailable
-from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Touched, Trace, fingerprint, isoformat
-from memorist.recall.stage import Draft, Env, Part, Stage, missing, phase_timings
+from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Trace, fingerprint, isoformat
+from memorist.recall.stage import Draft, Env, Part, Stage, missing
 
 REMEDIES = {
     "embedder": "Open with an embedder, such as embedder='local'.",
@@ -19,7 +19,7 @@ REMEDIES = {
 }
 
 LONGEST_QUERY = 20_000
-"""Characters of a query that are read: more would cost seconds and say nothing new."""
+"""Characters of a query that are read. More would take seconds and add nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Pipeline:
     about: str = field(default="", compare=False)
 
     def check(self, env: Env) -> None:
-        """Fail before any search when a service the recipe cannot do without is missing."""
+        """Raise MissingService, before any search, if a required service is not configured."""
         for part in self.parts():
             for service in part.required():
                 if not env.has(service):
@@ -41,9 +41,9 @@ class Pipeline:
                     )
 
     def parts(self) -> Iterator[Part]:
-        """Every stage and the parts inside it."""
+        """Every stage, and every part nested in one."""
         for stage in self.stages:
-            yield from _walk(stage)
+            yield from _parts_of(stage)
 
     def run(self, request: RecallRequest, env: Env) -> Recall:
         """Answer one request."""
@@ -57,7 +57,7 @@ class Pipeline:
         return _answer(self.name, draft, steps, _milliseconds(started), env, _spent(env).since(before))
 
     def without(self, kind: str) -> Pipeline:
-        """This pipeline with every stage of that kind left out."""
+        """This pipeline without the stages of that kind."""
         self._require(kind)
         return replace(self, stages=tuple(stage for stage in self.stages if stage.kind != kind))
 
@@ -78,13 +78,13 @@ def _first_draft(request: RecallRequest) -> Draft:
     return draft.noting(f"only the first {LONGEST_QUERY:,} characters of the query were read") if cut else draft
 
 
-def _walk(part: Part) -> Iterator[Part]:
+def _parts_of(part: Part) -> Iterator[Part]:
     yield part
     for parameter in fields(part):  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
         value: Any = getattr(part, parameter.name)
         for inner in value if isinstance(value, tuple) else (value,):  # pyright: ignore[reportUnknownVariableType]
             if isinstance(inner, Part):
-                yield from _walk(inner)
+                yield from _parts_of(inner)
 
 
 def _milliseconds(since: float) -> float:
@@ -130,20 +130,19 @@ def _spent(env: Env) -> Spent:
 def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: Env, spent: Spent) -> Recall:
     request = draft.request
     detailed = request.verbosity == "detailed"
-    touched = draft.touched or tuple(
-        Touched(one.memory.id, one.memory.kind, one.score, one.phase, one.hop) for one in draft.candidates
-    )
+    touched = draft.touched or draft.as_touched()
     memories = env.store.get([one.id for one in touched]) if detailed else {}
+    most = max((len(step.candidates) for step in steps), default=0)
     trace = Trace(
         steps=tuple(steps),
         found=draft.found,
         total_ms=total_ms,
         mode=draft.query.mode,
         tags=draft.query.tags,
-        candidate_count=max((len(step.candidates) for step in steps), default=0),
-        candidates_per_hop=draft.per_hop or (max((len(step.candidates) for step in steps), default=0),),
+        candidate_count=most,
+        candidates_per_hop=draft.per_hop or (most,),
         scores={one.memory.id: one.score for one in draft.candidates} if detailed else {},
-        phase_timings=phase_timings(steps, draft.timings),
+        phase_timings=_phase_timings(steps, draft.timings),
         llm=spent if spent.calls else None,
     )
     return Recall(
@@ -164,3 +163,29 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         trace=trace,
         request=request,
     )
+
+
+PHASES = {
+    **dict.fromkeys(("content", "as_known", "dates", "expand", "mode", "tags", "entities", "embed"), "understand"),
+    **dict.fromkeys(("search", "cascade"), "search"),
+    **dict.fromkeys(("rrf", "weighted_sum", "first", "best"), "fuse"),
+    "nodes": "hop_0",
+    "hops": "multi_hop",
+    "reason": "reasoning",
+}
+"""The phase of a stage, by the stage's kind; every other stage is a phase of its own."""
+NESTED_PHASES = {"refinement": "multi_hop"}
+"""The enclosing phase of a phase that runs inside a stage; its time is subtracted there."""
+
+
+def _phase_timings(steps: Sequence[Step], nested: Mapping[str, float]) -> dict[str, float]:
+    """Milliseconds per phase, in the order the phases ran; `nested` holds those of phases inside a stage."""
+    timings: dict[str, float] = {}
+    for step in steps:
+        if "." not in step.stage:  # the time of a signal is part of its search
+            phase = PHASES.get(step.stage, step.stage)
+            timings[phase] = timings.get(phase, 0.0) + step.ms
+    for phase, ms in nested.items():
+        timings[phase] = timings.get(phase, 0.0) + ms
+        timings[NESTED_PHASES[phase]] -= ms
+    return timings

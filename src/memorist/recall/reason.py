@@ -1,18 +1,21 @@
-"""Stages that put what was found into words: enrichment and reasoning."""
+"""Stages that describe the results in words: annotations and summaries."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from memorist.asking import Source, query
-from memorist.asking.asker import together
-from memorist.model import Candidate, Fact, Kind, Reasoned, Touched
-from memorist.recall.llm_or_rules import By, LlmOrRules
+from memorist.asking import query
+from memorist.asking.query import Source
+from memorist.model import Candidate, Fact, Kind, Reasoned
+from memorist.recall.llm_or_rules import LlmOrRules, Method
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
 
+T = TypeVar("T")
 CONFLICT = "⚠️ Conflicts with another result"
 
 
@@ -20,7 +23,8 @@ CONFLICT = "⚠️ Conflicts with another result"
 class Enrich(Stage):
     """abmind's notes on the results: edges as `alice —[works_with]→ bob`, the timeline of a topic, likely conflicts.
 
-    Two conflict when topic is the same, texts differ, and more than `overlap` of the smaller one's words are shared.
+    Two memories conflict if they have the same topic, their texts differ, and they share more than `overlap` of the
+    smaller one's words.
     """
 
     kind = "enrich"
@@ -57,7 +61,7 @@ def arrow(fact: Fact) -> str:
 
 
 def timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> str:
-    """Where a memory stands among those on its topic, oldest first."""
+    """The position of a memory among those on its topic, oldest first."""
     days = sorted((one.memory.times.ingested_at, one.memory.id) for one in same_topic)
     place = days.index((candidate.memory.times.ingested_at, candidate.memory.id)) + 1
     span = " → ".join(dict.fromkeys(str(day.date()) for day, _ in days))
@@ -74,29 +78,26 @@ Ranked = tuple[int, Candidate]
 
 @dataclass(frozen=True, slots=True)
 class Reason(LlmOrRules):
-    """A summary of the candidates of each type, None where there are none; the types are reasoned about at once.
+    """A summary of the candidates of each type, None for a type without candidates; the types run in parallel.
 
-    A model's summary cites its candidates by their rank, as [3]; by rules it is extractive: their own sentences.
+    A model's summary cites the candidates by rank, as in [3]. By rules it is extractive.
     """
 
     kind = "reason"
     sentences: int = 3
-    by: By = "auto"
+    by: Method = "auto"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with its summaries, and every node that contributed as touched."""
+        """The draft with its summaries; every candidate counts as touched."""
         types = {name: found for name, kinds in TYPES.items() if (found := _of_kinds(draft, kinds))}
-        told = together([lambda name=name: self._summary(name, types[name], draft, env) for name in types])
-        summaries = {name: summary for name, (summary, _) in zip(types, told, strict=True)}
-        touched = tuple(
-            Touched(one.memory.id, one.memory.kind, one.score, one.phase, one.hop) for one in draft.candidates
-        )
-        reasoned = replace(draft, reasoned=Reasoned(**summaries), touched=touched)
-        return _noting(reasoned, {name: who for name, (_, who) in zip(types, told, strict=True)})
+        answers = in_parallel([lambda name=name: self._summary(name, types[name], draft, env) for name in types])
+        summaries = {name: summary for name, (summary, _) in zip(types, answers, strict=True)}
+        reasoned = replace(draft, reasoned=Reasoned(**summaries), touched=draft.as_touched())
+        return _noting(reasoned, {name: author for name, (_, author) in zip(types, answers, strict=True)})
 
     def _summary(self, name: str, found: list[Ranked], draft: Draft, env: Env) -> tuple[str | None, str]:
         asked = draft.query.text
-        return self.judged(
+        return self.decide(
             "reason",
             env,
             lambda asker: query.reason(asker, asked, name, [_source(*one) for one in found]),
@@ -113,8 +114,22 @@ def _source(rank: int, candidate: Candidate) -> Source:
     return Source(rank, memory.text, memory.times.valid_from, memory.origin.speaker)
 
 
-def _noting(draft: Draft, who: dict[str, str]) -> Draft:
-    """Who reasoned; per type where they differ."""
-    if len(set(who.values())) <= 1:
-        return draft.noting(f"reasoned by {next(iter(who.values()), 'rules')}")
-    return replace(draft, notes=(*draft.notes, *(f"{name} reasoned by {one}" for name, one in who.items())))
+def _noting(draft: Draft, authors: dict[str, str]) -> Draft:
+    """Note who wrote the summaries; per type if they differ."""
+    if len(set(authors.values())) <= 1:
+        return draft.noting(f"reasoned by {next(iter(authors.values()), 'rules')}")
+    return replace(draft, notes=(*draft.notes, *(f"{name} reasoned by {one}" for name, one in authors.items())))
+
+
+def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
+    """The results of the calls, in order. All run at the same time, the last one in this thread.
+
+    They do not use the pool of the searches, because a call may wait long for a model.
+    """
+    if len(calls) < 2:
+        return [call() for call in calls]
+    *others, last = calls
+    with ThreadPoolExecutor(len(others), thread_name_prefix="memorist-asking") as pool:
+        waiting = [pool.submit(call) for call in others]
+        final = last()
+        return [*(future.result() for future in waiting), final]

@@ -1,4 +1,4 @@
-"""From the keywords a caller gives to a request with every default filled in."""
+"""The keywords of `recall`, `list` and `forget`, and the requests and filters they stand for."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class RecallOptions(Filters, total=False):
 def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallRequest:
     """The request that `recall(query, **options)` makes at a moment."""
     if not isinstance(query, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-        raise InvalidInput(f"The query is a {type(query).__name__}", remedy="Give a string.")
+        raise InvalidInput(f"The query is a {type(query).__name__}", remedy="Pass a string.")
     verbosity = options.get("verbosity", "summary")
     if verbosity not in get_args(Verbosity):
-        raise InvalidInput(f"verbosity {verbosity!r} is unknown", remedy="Choose summary or detailed.")
+        raise InvalidInput(f"Unknown verbosity: {verbosity!r}", remedy="Choose summary or detailed.")
     max_tokens = options.get("max_tokens")
     return RecallRequest(
         query=query,
@@ -81,7 +81,7 @@ def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallR
 
 
 def listing_filter(options: Filters, now: datetime) -> Filter:
-    """What may be seen: by default what is valid and known now, up to classification 2."""
+    """The filter of `recall` and `list`: by default memories that are valid and known now, up to classification 2."""
     as_of, known_at = options.get("as_of"), options.get("known_at")
     return replace(
         _labels(options),

@@ -1,28 +1,28 @@
-"""Read the best candidates again, together with the question."""
+"""Stages that score the best candidates again with a reranker, which reads them together with the question."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
-from math import exp, isfinite
+from math import isfinite
 from statistics import fmean, pstdev
 
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Memory
 from memorist.models.embedding_text import is_talk, read_with
 from memorist.ports import Reranker
-from memorist.recall.stage import Draft, Env, Stage
+from memorist.recall.stage import Draft, Env, Stage, sigmoid
 from memorist.text.chatter import asks
 from memorist.text.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Rerank(Stage):
-    """score = blend · σ(reranker) + (1 − blend) · score / best, for the first `depth`; the rest follow below.
+    """score = blend · σ(reranker) + (1 − blend) · score / best, for the first `depth`; the others rank below them.
 
-    Takes any positive scale, gives 0 to 1. Without a reranker, or when it fails, the stage is skipped and the
-    order stands.
+    Takes any positive scale, gives 0 to 1. Without a reranker, or if it fails, the stage is skipped and the order does
+    not change.
     """
 
     kind = "rerank"
@@ -31,14 +31,14 @@ class Rerank(Stage):
     blend: float = 1.0
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same candidates in their new order."""
+        """The same candidates, re-ranked."""
         head, tail = draft.candidates[: self.depth], draft.candidates[self.depth :]
         if env.reranker is None or not head:
             return draft
         logits = _logits(env.reranker, draft, [one.memory.text for one in head])
         best = max(one.score for one in head) or 1.0
         blended = [self._blend(one, logit, best) for one, logit in zip(head, logits, strict=True)]
-        scored = sorted(blended, key=lambda one: -one.score)  # what reads alike keeps its order
+        scored = sorted(blended, key=lambda one: -one.score)  # stable: ties keep their order
         return replace(draft, candidates=(*scored, *_below(tail, scored[-1].score, best)))
 
     def _blend(self, candidate: Candidate, logit: float, best: float) -> Candidate:
@@ -48,13 +48,13 @@ class Rerank(Stage):
 
 @dataclass(frozen=True, slots=True)
 class Reread(Stage):
-    """score = z(reranker) + weight · z(score) for the first `depth`, brought to 0.1 to 1; the rest follow below.
+    """score = z(reranker) + weight · z(score) for the first `depth`, rescaled to 0.1 to 1; the others rank below them.
 
-    z is the distance from the mean of the reread candidates in standard deviations, so that neither scale matters. A
-    turn of talk is read with its date, its speaker and the turn before it. For queries that are not questions, such as
-    claims or keywords, the first-stage score has the weight `statement_weight`, if given: rerankers learn from
-    questions. With `tokens`, only as many candidates are reread as fit. Takes any scale, gives 0 to 1. Uses the
-    configured reranker, else the packaged one; if it fails, the order stays.
+    z is the number of standard deviations from the mean of the reread candidates, so neither scale matters. A turn of a
+    conversation is read with its date, its speaker and the turn before it. For queries that are not questions, such as
+    claims or keywords, the first-stage score has the weight `statement_weight`, if given, because rerankers are trained
+    on questions. With `tokens`, only as many candidates are reread as fit. Takes any scale, gives 0 to 1. Uses the
+    configured reranker, else the packaged one; if it fails, the order does not change.
     """
 
     kind = "reread"
@@ -65,51 +65,51 @@ class Reread(Stage):
     tokens: int | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same candidates in their new order."""
+        """The same candidates, re-ranked."""
         head = draft.candidates[: self.depth]
         if env.reader is None or len(head) < 2:
             return draft
-        texts = _readings([one.memory for one in head], draft, env)
+        texts = _texts_to_read([one.memory for one in head], draft, env)
         depth = len(texts) if self.tokens is None else _fitting(texts, self.tokens)
         head, tail = head[:depth], draft.candidates[depth:]
         logits = _logits(env.reader, draft, texts[:depth])
-        reads, befores = _standard(logits), _standard([one.score for one in head])
+        reads, befores = _z_scores(logits), _z_scores([one.score for one in head])
         weight = self.weight if self.statement_weight is None or asks(draft.query.text) else self.statement_weight
         sums = [read + weight * before for read, before in zip(reads, befores, strict=True)]
         blended = [
             one.rescored(score, reranker=read, before=before)
-            for one, score, read, before in zip(head, _spread(sums), reads, befores, strict=True)
+            for one, score, read, before in zip(head, _rescaled(sums), reads, befores, strict=True)
         ]
-        scored = sorted(blended, key=lambda one: -one.score)  # what reads alike keeps its order
+        scored = sorted(blended, key=lambda one: -one.score)  # stable: ties keep their order
         return replace(draft, candidates=(*scored, *_below(tail, LEAST_READ, head[0].score or 1.0)))
 
 
 LEAST_READ = 0.1
-"""The score of the last that was read again."""
+"""The score of the last candidate that was reread."""
 MOST_READ = 240
-"""Tokens that count of a text: the packaged reranker reads 256 of a pair."""
+"""Tokens of a text that count: the packaged reranker reads 256 tokens per pair."""
 
 
 def _fitting(texts: Sequence[str], tokens: int) -> int:
-    """How many of the texts fit, from the first on; two at least, for one alone has no order."""
-    beginnings = (text[: 8 * MOST_READ] for text in texts)  # enough for as many tokens, whatever the length
+    """How many of the first texts fit; at least two, because one alone has no order."""
+    beginnings = (text[: 8 * MOST_READ] for text in texts)  # long enough for MOST_READ tokens
     sums = accumulate(min(MOST_READ, count_tokens(text)) for text in beginnings)
     return max(2, sum(1 for _ in takewhile(lambda read: read <= tokens, sums)))
 
 
-def _spread(values: Sequence[float]) -> list[float]:
+def _rescaled(values: Sequence[float]) -> list[float]:
     low, high = min(values), max(values)
     return [LEAST_READ + (1 - LEAST_READ) * ((value - low) / (high - low) if high > low else 1.0) for value in values]
 
 
-def _readings(memories: Sequence[Memory], draft: Draft, env: Env) -> list[str]:
-    """What the reranker is given; it may be somebody else's service, so a turn that is not to be seen stays out."""
+def _texts_to_read(memories: Sequence[Memory], draft: Draft, env: Env) -> list[str]:
+    """The texts for the reranker. It may be an external service, so turns that the filter excludes are left out."""
     talk = [memory.id for memory in memories if is_talk(memory)]
     around = env.store.neighbours(talk, 1, 0) if talk else {}
-    return [_reading(memory, around.get(memory.id, ())[:-1], draft) for memory in memories]
+    return [_text_to_read(memory, around.get(memory.id, ())[:-1], draft) for memory in memories]
 
 
-def _reading(memory: Memory, before: Sequence[Memory], draft: Draft) -> str:
+def _text_to_read(memory: Memory, before: Sequence[Memory], draft: Draft) -> str:
     seen = [one for one in before if one.scope == memory.scope and draft.request.where.admits(one)]
     return read_with(memory, seen[0] if seen else None)
 
@@ -118,37 +118,17 @@ def _logits(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[
     logits = reranker.score(draft.query.text, texts)
     if len(logits) != len(texts) or not all(map(isfinite, logits)):
         raise ModelUnavailable(
-            "the reranker gave no number for some of the texts", remedy="Check the model, or open without one."
+            "The reranker did not return a finite score for every text",
+            remedy="Check the model, or open without a reranker.",
         )
     return logits
 
 
-def _standard(values: Sequence[float]) -> list[float]:
+def _z_scores(values: Sequence[float]) -> list[float]:
     mean, spread = fmean(values), pstdev(values)
     return [(value - mean) / spread if spread > 0 else 0.0 for value in values]
 
 
 def _below(tail: Sequence[Candidate], ceiling: float, best: float) -> list[Candidate]:
-    """What was not read again keeps its order, under everything that was."""
+    """The candidates that were not reread, in their order and below those that were."""
     return [one.rescored(ceiling * one.score / best / 2, unread=one.score) for one in tail]
-
-
-def sigmoid(logit: float) -> float:
-    """1 / (1 + e^−x), safe for large numbers."""
-    if logit >= 0:
-        return 1 / (1 + exp(-min(logit, 700)))
-    return exp(max(logit, -700)) / (1 + exp(max(logit, -700)))
-
-
-@dataclass(frozen=True, slots=True)
-class Normalise(Stage):
-    """score / best score. Takes any positive scale, gives 0 to 1."""
-
-    kind = "normalise"
-
-    def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same candidates on a common scale."""
-        best = max((one.score for one in draft.candidates), default=0.0)
-        if best <= 0:
-            return draft
-        return replace(draft, candidates=tuple(one.rescored(one.score / best, best=best) for one in draft.candidates))

@@ -1,71 +1,15 @@
-"""Stages that change scores by factors, and the value function of mnemosyne-graph."""
+"""Stages that change scores: by factors, by the best score, by neighbouring hits, and in favour of sources."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import entry_points
-from math import exp, prod
+from math import prod
+from statistics import fmean
 
-from memorist.errors import InvalidInput
-from memorist.model import Candidate, Memory, Usage
-from memorist.recall.rerank import sigmoid
+from memorist.model import CITES, STATES, Candidate, Kind, Memory
 from memorist.recall.stage import Draft, Env, Factor, Stage, ranked
-
-Params = Mapping[str, float]
-ValueFunction = Callable[[float, Memory, Usage | None, Params], float]
-"""(relevance, memory, usage or None, parameters of the memory's kind) → score.
-
-Besides the six parameters, `hours` tells how long ago the memory was last accessed.
-"""
-
-COMMON: Params = {"lambda": 0.01, "k": 5, "base_floor": 0.3, "beta": 1.0}
-PARAMS: Mapping[str, Params] = {
-    "semantic": {"threshold": 0.0, "top_k": 20, **COMMON},
-    "procedural": {"threshold": 0.8, "top_k": 10, **COMMON},
-    "episodic": {"threshold": 0.0, "top_k": 30, **COMMON},
-    "subgoal": {"threshold": 0.75, "top_k": 10, **COMMON},
-    "tag": {"threshold": 0.9, "top_k": 10, **COMMON},
-    "source": {"threshold": 0.0, "top_k": 50, **COMMON},
-    "intent": {"threshold": 0.7, "top_k": 10, **COMMON},
-    "note": {"threshold": 0.0, "top_k": 20, **COMMON},
-}
-"""The page's defaults; `note` is ours."""
-
-
-def default_value(relevance: float, memory: Memory, usage: Usage | None, params: Params) -> float:
-    """relevance · recency · frequency · reward; relevance alone for a node without usage."""
-    if usage is None:
-        return relevance
-    return relevance * recency(params["hours"], params) * frequency(usage, params) * reward(usage, params)
-
-
-def recency(hours: float, params: Params) -> float:
-    """exp(−λ · hours since the last access): 24 h 0.787, 168 h 0.186 for λ 0.01."""
-    return exp(-params["lambda"] * hours)
-
-
-def frequency(usage: Usage, params: Params) -> float:
-    """max(base_floor, n / (n + k)): n 1 → 0.3, 5 → 0.5, 20 → 0.8."""
-    return max(params["base_floor"], usage.recalls / (usage.recalls + params["k"]))
-
-
-def reward(usage: Usage, params: Params) -> float:
-    """1 / (1 + exp(−β · mean reward)); exactly 1 with no history."""
-    return 1.0 if usage.mean_reward is None else sigmoid(params["beta"] * usage.mean_reward)
-
-
-@cache
-def value_function(name: str) -> ValueFunction:
-    """A value function by name: `default`, or an entry point of the group `memorist.value_functions`."""
-    if name == "default":
-        return default_value
-    found = {entry.name: entry for entry in entry_points(group="memorist.value_functions")}
-    if name not in found:
-        choices = ", ".join(sorted(["default", *found]))
-        raise InvalidInput(f"There is no value function {name!r}", remedy=f"Choose one of {choices}.")
-    return found[name].load()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +20,7 @@ class Weigh(Stage):
     factors: tuple[Factor, ...]
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same candidates in their new order."""
+        """The same candidates, re-ranked."""
         return _rescored(draft, env, self.factors, lambda score, parts: score * prod(parts))
 
 
@@ -88,7 +32,7 @@ class Add(Stage):
     factors: tuple[Factor, ...]
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same candidates in their new order."""
+        """The same candidates, re-ranked."""
         return _rescored(draft, env, self.factors, lambda score, parts: score + sum(parts))
 
 
@@ -104,7 +48,7 @@ def _rescored(
 
 @dataclass(frozen=True, slots=True)
 class Confirm(Stage):
-    """score × penalty for what signal `of` found and signal `by` did not; nothing when `by` did not look."""
+    """score × penalty for candidates that signal `of` found and signal `by` did not; no change if `by` was skipped."""
 
     kind = "confirm"
     of: str = "fuzzy"
@@ -112,13 +56,150 @@ class Confirm(Stage):
     penalty: float = 0.5
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same candidates in their new order."""
-        looked = self.by in draft.found and draft.found[self.by].skipped is None
-        if not looked:
+        """The same candidates, re-ranked."""
+        searched = self.by in draft.found and draft.found[self.by].skipped is None
+        if not searched:
             return draft
-        return replace(draft, candidates=ranked([self._doubted(one) for one in draft.candidates]))
+        return replace(draft, candidates=ranked([self._penalised(one) for one in draft.candidates]))
 
-    def _doubted(self, candidate: Candidate) -> Candidate:
+    def _penalised(self, candidate: Candidate) -> Candidate:
         if self.of not in candidate.evidence or self.by in candidate.evidence:
             return candidate
         return candidate.rescored(candidate.score * self.penalty, unconfirmed=self.penalty)
+
+
+@dataclass(frozen=True, slots=True)
+class Normalise(Stage):
+    """score / best score. Takes any positive scale, gives 0 to 1."""
+
+    kind = "normalise"
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The same candidates, on a scale that ends at 1."""
+        best = max((one.score for one in draft.candidates), default=0.0)
+        if best <= 0:
+            return draft
+        return replace(draft, candidates=tuple(one.rescored(one.score / best, best=best) for one in draft.candidates))
+
+
+Place = tuple[str, str, int]
+"""Scope, session and position of a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourBoost(Stage):
+    """score + near · the better of the two adjacent turns + session · the mean of the session's best three.
+
+    Only candidates count. A missing one has the lowest score of all candidates, and a memory without a session is a
+    session of its own. Takes any scale and widens it by 1 + near + session.
+    """
+
+    kind = "neighbour_boost"
+    near: float = 0.1
+    session: float = 0.2
+    best: int = 3
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The same candidates, re-ranked."""
+        if not any(one.memory.origin.session for one in draft.candidates):
+            return draft
+        least = min(one.score for one in draft.candidates)
+        places = {place: one.score for one in draft.candidates if (place := _place(one)) is not None}
+        sessions = self._session_scores(draft.candidates, least) if self.session else {}
+        boosted = [self._boosted(one, places, sessions, least) for one in draft.candidates]
+        return replace(draft, candidates=ranked(boosted))
+
+    def _session_scores(self, candidates: tuple[Candidate, ...], least: float) -> dict[str, float]:
+        scores = defaultdict[str, list[float]](list)
+        for one in candidates:
+            scores[_session(one)].append(one.score)
+        return {name: self._mean_of_best(found, least) for name, found in scores.items()}
+
+    def _mean_of_best(self, scores: list[float], least: float) -> float:
+        return fmean([*sorted(scores, reverse=True), *[least] * self.best][: self.best])
+
+    def _boosted(
+        self, one: Candidate, places: Mapping[Place, float], sessions: Mapping[str, float], least: float
+    ) -> Candidate:
+        near = self.near * _adjacent_score(one, places, least)
+        session = self.session * sessions[_session(one)] if self.session else 0.0
+        return one.rescored(one.score + near + session, near=near, session=session)
+
+
+def _session(candidate: Candidate) -> str:
+    """The session of a candidate; its own id if it has none."""
+    memory = candidate.memory
+    return f"{memory.scope}\0{memory.origin.session}" if memory.origin.session else memory.id
+
+
+def _place(candidate: Candidate) -> Place | None:
+    origin = candidate.memory.origin
+    if origin.session is None or origin.position is None:
+        return None
+    return candidate.memory.scope, origin.session, origin.position
+
+
+def _adjacent_score(candidate: Candidate, places: Mapping[Place, float], least: float) -> float:
+    """The better score of the two turns adjacent to a candidate."""
+    place = _place(candidate)
+    if place is None:
+        return least
+    scope, session, position = place
+    return max(places.get((scope, session, position - 1), least), places.get((scope, session, position + 1), least))
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteSources(Stage):
+    """Replace derived memories by their sources, if the filter admits those.
+
+    A fact is replaced by the newest memory that states it, a line of a note by all memories that it cites. A source
+    takes the larger of both scores, the evidence of signals that did not find it, and a note that names the fact. A
+    fact without a source stays. Keeps the scale.
+    """
+
+    kind = "promote_sources"
+    effect = "adds"
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with sources in place of the memories derived from them."""
+        derived = {one.memory.id: one for one in draft.candidates if one.memory.fact or one.memory.kind is Kind.NOTE}
+        sources = _sources(derived, draft, env) if derived else {}
+        if not sources:
+            return draft
+        kept = {one.memory.id: one for one in draft.candidates if one.memory.id not in sources}
+        for id, memories in sources.items():
+            for memory in memories:
+                kept[memory.id] = _promoted(kept.get(memory.id), memory, derived[id])
+        return replace(draft, candidates=ranked(list(kept.values())))
+
+
+def _sources(derived: Mapping[str, Candidate], draft: Draft, env: Env) -> dict[str, list[Memory]]:
+    """The visible sources of each derived memory."""
+    pairs = [
+        (link.target, link.source) if link.relation == STATES else (link.source, link.target)
+        for link in env.store.links(list(derived), STATES, CITES)
+        if (link.relation == STATES and link.target in derived) or (link.relation == CITES and link.source in derived)
+    ]
+    memories = env.store.get(list(dict.fromkeys(source for _, source in pairs)))
+    found = defaultdict[str, list[Memory]](list)
+    for id, source in pairs:
+        if source in memories and draft.request.where.admits(memories[source]):
+            found[id].append(memories[source])
+    return {id: some if derived[id].memory.kind is Kind.NOTE else _newest(some) for id, some in found.items()}
+
+
+def _newest(memories: Sequence[Memory]) -> list[Memory]:
+    return [max(memories, key=lambda one: (one.times.valid_from, one.id))]
+
+
+def _promoted(known: Candidate | None, source: Memory, derived: Candidate) -> Candidate:
+    fact = derived.memory.fact
+    note = () if fact is None else (f"states: {derived.memory.text}",)
+    if known is None:
+        return replace(derived, memory=source, notes=(*derived.notes, *note))
+    return replace(
+        known,
+        score=max(known.score, derived.score),
+        evidence={**derived.evidence, **known.evidence},
+        notes=(*known.notes, *note) if derived.score > known.score else known.notes,
+    )

@@ -1,4 +1,4 @@
-"""The stages that run signals side by side, or one after another until there is enough."""
+"""Stages that run signals: in parallel, or one after another until there are enough hits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from memorist.recall.stage import Draft, Env, Signal, Stage, missing, pool_share
 
 @dataclass(frozen=True, slots=True)
 class Search(Stage):
-    """Search by every signal in parallel, `limit` hits each, or `times` the request's limit.
+    """Run every signal in parallel, for `limit` hits each, or `times` the request's limit.
 
-    With `adaptive` it grows with the store: limit / 3 · (1 + log2(size / 100)) from 100 to 100,000 memories, and
-    never less than the request's limit. Each signal keeps its own score scale.
+    With `adaptive`, the number grows with the store: limit / 3 · (1 + log2(size / 100)) from 100 to 100,000 memories,
+    and never less than the request's limit. Each signal keeps its own score scale.
     """
 
     kind = "search"
@@ -25,26 +25,26 @@ class Search(Stage):
     adaptive: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with what each signal found, or why it did not look."""
+        """The draft with the hits of each signal, or the reason why it was skipped."""
         first, *others = self.signals
         pool = self.pool(draft.request.limit, env.view.size)
-        waiting = {signal.kind: env.pool.submit(look, signal, draft, env, pool) for signal in others}
-        found = {first.kind: look(first, draft, env, pool)}  # commonly the longest, so no thread is to be woken for it
+        waiting = {signal.kind: env.pool.submit(_run, signal, draft, env, pool) for signal in others}
+        found = {first.kind: _run(first, draft, env, pool)}  # usually the slowest, so it runs in this thread
         found |= {kind: future.result() for kind, future in waiting.items()}
         return replace(draft, found={**draft.found, **found})
 
     def pool(self, asked: int, size: int) -> int:
-        """How many hits each signal is asked for; never fewer than the caller wants."""
+        """How many hits to request from each signal; never fewer than the caller asked for."""
         base = self.times * asked if self.times is not None else self.limit
         return max(asked, round(base * pool_share(size)) if self.adaptive else base)
 
 
 @dataclass(frozen=True, slots=True)
 class Cascade(Stage):
-    """abmind's order: each of `until_enough` looks only while fewer distinct ids than the limit were found.
+    """abmind's order: each signal of `until_enough` runs only if fewer distinct memories than the limit were found.
 
-    They look among memories only: notes are left to those of `always`, which look in any case. Each is asked for
-    `times` the request's limit.
+    These signals do not search notes; the signals of `always` do, and always run. Each is asked for `times` the
+    request's limit.
     """
 
     kind = "cascade"
@@ -53,27 +53,27 @@ class Cascade(Stage):
     times: int = 3
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with what each signal found, or why it did not look."""
+        """The draft with the hits of each signal, or the reason why it was skipped."""
         found, limit = dict(draft.found), draft.request.limit
-        memories = without_notes(draft)
+        memories = _without_notes(draft)
         for signal in self.until_enough:
             enough = len({hit.id for one in found.values() for hit in one.hits}) >= limit
-            full = Found(skipped=f"{limit} found already")
-            found[signal.kind] = full if enough else look(signal, memories, env, self.times * limit)
+            skipped = Found(skipped=f"{limit} found already")
+            found[signal.kind] = skipped if enough else _run(signal, memories, env, self.times * limit)
         for signal in self.always:
-            found[signal.kind] = look(signal, draft, env, self.times * limit)
+            found[signal.kind] = _run(signal, draft, env, self.times * limit)
         return replace(draft, found=found)
 
 
-def without_notes(draft: Draft) -> Draft:
+def _without_notes(draft: Draft) -> Draft:
     """The draft with a filter that admits no notes."""
     where = draft.request.where
     kinds = tuple(kind for kind in (Kind if where.kinds is None else where.kinds) if kind is not Kind.NOTE)
     return replace(draft, request=replace(draft.request, where=replace(where, kinds=kinds)))
 
 
-def look(signal: Signal, draft: Draft, env: Env, limit: int) -> Found:
-    """One signal's search, timed; a service it lacks or that fails is told, never raised."""
+def _run(signal: Signal, draft: Draft, env: Env, limit: int) -> Found:
+    """The hits of one signal and the time taken. A missing or failing service becomes the skip reason."""
     if service := missing(signal, env):
         return Found(skipped=f"no {service}")
     started = perf_counter()

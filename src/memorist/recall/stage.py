@@ -1,25 +1,26 @@
-"""The contract of a stage: what flows between stages, and what a stage may ask of its environment."""
+"""The contract of a stage: the draft that flows between stages, their environment, and a few shared helpers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from math import log2
-from typing import ClassVar, Literal
+from math import exp, log2
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from memorist.asking import Asker
-from memorist.errors import StoreError
-from memorist.model import Candidate, Found, Hit, Query, Reasoned, RecallRequest, Step, Touched
+from memorist.model import Candidate, Found, Hit, Query, Reasoned, RecallRequest, Touched
 from memorist.ports import Embedder, Reranker, Store, View
+
+if TYPE_CHECKING:
+    from memorist.asking import Asker
 
 
 @dataclass(frozen=True, slots=True)
 class Env:
-    """What one recall may use: the store as it stands, the models that are configured, threads.
+    """The services of one recall: the store, a consistent view of its index, the configured models, and threads.
 
-    `packaged` is the reranker of this machine, there unless somebody chose one or none.
+    `packaged` is the reranker that ships with us. It is set when the reranker setting is `auto`.
     """
 
     store: Store
@@ -32,20 +33,20 @@ class Env:
 
     @property
     def reader(self) -> Reranker | None:
-        """The reranker that is configured, else the packaged one."""
+        """The configured reranker, else the packaged one."""
         return self.reranker or self.packaged
 
     def has(self, service: str) -> bool:
-        """Whether an embedder, reranker, reader or llm is there."""
+        """Whether a service (`embedder`, `reranker`, `reader` or `llm`) is available."""
         return getattr(self, service) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A recall in the making; each stage returns the next one.
+    """A recall in progress. Each stage takes a draft and returns the next one.
 
-    `found` tells "did not look" (absent, or skipped) from "found nothing" (no hits). `timings` holds the milliseconds
-    of phases that are only a part of a stage.
+    `found` distinguishes a signal that did not search (absent or skipped) from one that found nothing (no hits).
+    `timings` holds the milliseconds of phases that cover only part of a stage.
     """
 
     request: RecallRequest
@@ -64,21 +65,25 @@ class Draft:
 
     @property
     def count(self) -> int:
-        """How many memories are in play: the candidates, or before fusion the distinct hits."""
+        """The number of candidates or, before fusion, of distinct hits."""
         if self.candidates:
             return len(self.candidates)
         return len({hit.id for found in self.found.values() for hit in found.hits})
 
+    def as_touched(self) -> tuple[Touched, ...]:
+        """The current candidates, recorded as memories that contributed."""
+        return tuple(Touched(one.memory.id, one.memory.kind, one.score, one.phase, one.hop) for one in self.candidates)
+
     def noting(self, note: str) -> Draft:
-        """This draft with a remark for the trace."""
+        """This draft with one more note for the trace."""
         return replace(self, notes=(*self.notes, note))
 
 
 class Part(ABC):
-    """Anything a recipe is made of: a frozen dataclass of plain parameters with a name.
+    """Any building block of a recipe: a named, frozen dataclass of plain parameters.
 
-    `needs` lists services without which a recipe cannot run; without an `optional` one the part is
-    skipped, and the trace says so.
+    A recipe cannot run without the services in `needs`. Without a service in `optional`, the part is skipped and the
+    trace says so.
     """
 
     __slots__ = ()
@@ -88,7 +93,7 @@ class Part(ABC):
     optional: ClassVar[tuple[str, ...]] = ()
 
     def required(self) -> tuple[str, ...]:
-        """The services without which a recipe with this part cannot run."""
+        """The services that a recipe with this part cannot run without."""
         return self.needs
 
 
@@ -96,10 +101,10 @@ Effect = Literal["keeps", "removes", "adds"]
 
 
 class Stage(Part):
-    """One step of a recall. It states which scores it takes and which it gives.
+    """One step of a recall. Its docstring states the scale of the scores it takes and gives.
 
-    `effect` is what it may do to the set of candidates: keep it (scores and order may change), only remove
-    from it (what stays is left as it was), or also add to it.
+    `effect` states how it may change the set of candidates: `keeps` the set (scores and order may change), only
+    `removes` (the remaining candidates do not change), or also `adds`.
     """
 
     __slots__ = ()
@@ -108,7 +113,7 @@ class Stage(Part):
 
     @abstractmethod
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft after this step."""
+        """Return the draft after this step."""
 
 
 class Signal(Part):
@@ -119,7 +124,7 @@ class Signal(Part):
 
     @abstractmethod
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
-        """At most `limit` hits, best first, all of them admitted by the request's filter."""
+        """Return at most `limit` hits, best first, all admitted by the request's filter."""
 
 
 class Factor(Part):
@@ -130,11 +135,11 @@ class Factor(Part):
 
     @abstractmethod
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
-        """The factor of one candidate."""
+        """Return the factor of one candidate."""
 
 
 def missing(part: Part, env: Env) -> str | None:
-    """Why a part cannot run here: the first service it wants that is not configured."""
+    """The first service that a part uses and that is not configured, if any."""
     return next((service for service in (*part.needs, *part.optional) if not env.has(service)), None)
 
 
@@ -143,78 +148,30 @@ def ranked(candidates: list[Candidate]) -> tuple[Candidate, ...]:
     return tuple(sorted(candidates, key=lambda one: (-one.score, one.memory.id)))
 
 
+def sigmoid(logit: float) -> float:
+    """1 / (1 + e^−x), safe for large numbers."""
+    if logit >= 0:
+        return 1 / (1 + exp(-min(logit, 700)))
+    return exp(max(logit, -700)) / (1 + exp(max(logit, -700)))
+
+
 SMALLEST, LARGEST = 100, 100_000
-"""Memories below and above which nothing changes: fitted from 100 to 10,000, continued unmeasured to 100,000."""
-POOL_A_DOUBLING = 1 / 3
-"""The part of the fixed pool that serves the smallest store, and that each doubling of the store adds."""
-MINIMUM_A_DOUBLING = 0.05
-"""How much of the fixed minimum each doubling of the store takes away."""
+"""Store sizes between which the shares change: fitted from 100 to 10,000 memories, extrapolated to 100,000."""
+POOL_PER_DOUBLING = 1 / 3
+"""The share of the fixed pool for the smallest store, and the share that each doubling of the store adds."""
+MINIMUM_PER_DOUBLING = 0.05
+"""The share of the fixed minimum that each doubling of the store subtracts."""
 
 
 def pool_share(size: int) -> float:
-    """The number to multiply a fixed pool by: (1 + log2(size / 100)) / 3."""
-    return POOL_A_DOUBLING * (1 + _doublings(size))
+    """The multiplier of a fixed pool: (1 + log2(size / 100)) / 3."""
+    return POOL_PER_DOUBLING * (1 + _doublings(size))
 
 
 def minimum_share(size: int) -> float:
-    """The number to multiply a fixed minimum score by: 1 − 0.05 · log2(size / 100)."""
-    return 1 - MINIMUM_A_DOUBLING * _doublings(size)
+    """The multiplier of a fixed minimum score: 1 − 0.05 · log2(size / 100)."""
+    return 1 - MINIMUM_PER_DOUBLING * _doublings(size)
 
 
 def _doublings(size: int) -> float:
     return log2(min(max(size, SMALLEST), LARGEST) / SMALLEST)
-
-
-PHASES = {
-    **dict.fromkeys(("content", "as_known", "dates", "expand", "mode", "tags", "entities", "embed"), "understand"),
-    **dict.fromkeys(("search", "cascade"), "search"),
-    **dict.fromkeys(("rrf", "weighted_sum", "first", "best"), "fuse"),
-    "nodes": "hop_0",
-    "hops": "multi_hop",
-    "reason": "reasoning",
-}
-"""Stages by the phase they belong to; any other stage is a phase by its own name."""
-INSIDE = {"refinement": "multi_hop"}
-"""Phases that run inside another, whose time is theirs alone."""
-
-
-def phase_timings(steps: Sequence[Step], inside: Mapping[str, float]) -> dict[str, float]:
-    """Milliseconds per phase, in the order they ran; `inside` holds those of phases within a stage."""
-    timings: dict[str, float] = {}
-    for step in steps:
-        if "." not in step.stage:  # a signal's time is part of its search
-            phase = PHASES.get(step.stage, step.stage)
-            timings[phase] = timings.get(phase, 0.0) + step.ms
-    for phase, ms in inside.items():
-        timings[phase] = timings.get(phase, 0.0) + ms
-        timings[INSIDE[phase]] -= ms
-    return timings
-
-
-@dataclass(frozen=True, slots=True)
-class Track(Stage):
-    """Count a recall of every memory that contributed, and tell the session what it was shown.
-
-    Those are every hit of the named `signals`; without names, the touched ones, else the answer's. `track=False` on
-    the request turns it off.
-    """
-
-    kind = "track"
-    signals: tuple[str, ...] = ()
-
-    def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same draft; a store that cannot be written now costs the count, never the answer."""
-        request = draft.request
-        if not request.track:
-            return draft
-        shown = [one.memory.id for one in draft.candidates]
-        hits = [hit.id for name in self.signals if name in draft.found for hit in draft.found[name].hits]
-        used = hits if self.signals else [one.id for one in draft.touched] or shown
-        try:
-            if used:
-                env.store.touch(list(dict.fromkeys(used)), request.now)
-            if request.session is not None and shown:
-                env.store.show(request.session, shown, request.now)
-        except StoreError as error:
-            return draft.noting(f"usage not counted: {error.problem}")
-        return draft

@@ -1,27 +1,27 @@
-"""What a memory stated may hold no longer: say so, and put what holds now before it."""
+"""A stage for outdated statements: marks them, and ranks the current value above them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memorist.model import STATES, Candidate, Evidence, Filter, Memory
 from memorist.recall.stage import Draft, Env, Stage, ranked
 
 OUTDATED = ("superseded: ", "ended: ")
-"""How the notes begin that tell of what holds no longer."""
+"""The prefixes of notes on outdated statements."""
 LONGEST_CHAIN = 50
-"""Values that are followed from an old one to the present."""
+"""The longest chain of values to follow from an old one to the current one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Superseded(Stage):
-    """Candidates that state what no longer holds: their score times `share`, below what holds now, with a note.
+    """Mark candidates that state an outdated fact, and rank them, at `share` of their score, below the current value.
 
-    What states what holds now takes the old one's score where that is larger; where none of the candidates does, the
-    fact itself joins them at that score.
-    The note reads `superseded: Oslo since 2023-03-01`, or `ended: 2023-03-01` where nothing followed. Keeps the scale.
+    A candidate that states the current value takes the outdated one's score if that is higher. If no candidate states
+    it, the current fact itself is added with that score. The note reads `superseded: Oslo since 2023-03-01`, or
+    `ended: 2023-03-01` if no other value followed. Keeps the scale.
     """
 
     kind = "superseded"
@@ -29,7 +29,7 @@ class Superseded(Stage):
     share: float = 0.5
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with outdated candidates marked and below their successors."""
+        """The draft with outdated candidates marked and ranked below the current values."""
         stated = _stated(draft.candidates, env)
         where = draft.request.where
         ended = {
@@ -42,12 +42,13 @@ class Superseded(Stage):
         current = {fact.id: _current(fact, where, env) for facts in ended.values() for fact in facts}
         kept = [one for one in draft.candidates if one.memory.id not in ended]
         old = [one for one in draft.candidates if one.memory.id in ended]
-        holding = {one.memory.id for one in kept} | {fact.id for one in kept for fact in stated.get(one.memory.id, ())}
-        joined = [one for one in _joined(old, ended, current, holding) if where.admits(one.memory)]
-        kept = _raised(kept, stated, _earned(old, ended, current))
-        scores = _scores([*kept, *joined], stated)
+        covered = {id for one in kept for id in _about(one, stated)}
+        added = [one for one in _added(old, ended, current, covered) if where.admits(one.memory)]
+        replaced = ((current[fact.id], one.score) for one in old for fact in ended[one.memory.id])
+        kept = _raised(kept, stated, _best((now.id, score) for now, score in replaced if now is not None))
+        scores = _best((id, one.score) for one in (*kept, *added) for id in _about(one, stated))
         marked = [self._marked(one, ended[one.memory.id], current, scores) for one in old]
-        return replace(draft, candidates=ranked([*kept, *joined, *marked]))
+        return replace(draft, candidates=ranked([*kept, *added, *marked]))
 
     def _marked(
         self,
@@ -74,12 +75,18 @@ def _stated(candidates: Sequence[Candidate], env: Env) -> dict[str, list[Memory]
     return stated
 
 
+def _about(candidate: Candidate, stated: Mapping[str, Sequence[Memory]]) -> tuple[str, ...]:
+    """The ids of the candidate and of the facts that it states."""
+    id = candidate.memory.id
+    return id, *(fact.id for fact in stated.get(id, ()))
+
+
 def _has_ended(fact: Memory, where: Filter) -> bool:
     return "no longer true or expired" in Filter(as_of=where.as_of, known_at=where.known_at).refusals(fact)
 
 
 def _current(fact: Memory, where: Filter, env: Env) -> Memory | None:
-    """The value that holds at the recall's moment, from an old one on; None where nothing followed, or may be seen."""
+    """The value that replaced a fact and is valid at the time of the recall; None if there is none."""
     for _ in range(LONGEST_CHAIN):
         if fact.superseded_by is None:
             return None
@@ -92,52 +99,39 @@ def _current(fact: Memory, where: Filter, env: Env) -> Memory | None:
     return None
 
 
-def _earned(
-    old: Sequence[Candidate], ended: Mapping[str, Sequence[Memory]], current: Mapping[str, Memory | None]
-) -> dict[str, float]:
-    """The best score that an old value's candidate had, by the fact that holds now."""
-    best: dict[str, float] = {}
-    for one in old:
-        for fact in ended[one.memory.id]:
-            if (now := current[fact.id]) is not None:
-                best[now.id] = max(best.get(now.id, 0.0), one.score)
-    return best
-
-
 def _raised(
-    kept: Sequence[Candidate], stated: Mapping[str, Sequence[Memory]], earned: Mapping[str, float]
+    kept: Sequence[Candidate], stated: Mapping[str, Sequence[Memory]], old_scores: Mapping[str, float]
 ) -> list[Candidate]:
-    """What states a value that holds now, at the score that the value before it earned, if that is larger."""
+    """The candidates, those that state a current value raised to the score of its old value."""
     raised: list[Candidate] = []
     for one in kept:
-        about = (one.memory.id, *(fact.id for fact in stated.get(one.memory.id, ())))
-        score = max([one.score, *(earned[id] for id in about if id in earned)])
+        about = _about(one, stated)
+        score = max([one.score, *(old_scores[id] for id in about if id in old_scores)])
         raised.append(one if score == one.score else one.rescored(score, before=one.score, superseding=score))
     return raised
 
 
-def _joined(
+def _added(
     old: Sequence[Candidate],
     ended: Mapping[str, Sequence[Memory]],
     current: Mapping[str, Memory | None],
-    holding: set[str],
+    covered: set[str],
 ) -> list[Candidate]:
-    joined: dict[str, Candidate] = {}
+    added: dict[str, Candidate] = {}
     for one in old:
         for fact in ended[one.memory.id]:
             now = current[fact.id]
-            if now is not None and now.id not in holding and now.id not in joined:
+            if now is not None and now.id not in covered and now.id not in added:
                 evidence = {"supersedes": Evidence(None, one.score, one.score)}
-                joined[now.id] = Candidate(now, one.score, evidence, "current")
-    return list(joined.values())
+                added[now.id] = Candidate(now, one.score, evidence, "current")
+    return list(added.values())
 
 
-def _scores(candidates: Sequence[Candidate], stated: Mapping[str, Sequence[Memory]]) -> dict[str, float]:
-    """The best score of a candidate that is or states each fact."""
+def _best(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The best score of each id."""
     best: dict[str, float] = {}
-    for one in candidates:
-        for id in (one.memory.id, *(fact.id for fact in stated.get(one.memory.id, ()))):
-            best[id] = max(best.get(id, 0.0), one.score)
+    for id, score in scores:
+        best[id] = max(best.get(id, 0.0), score)
     return best
 
 

@@ -1,4 +1,4 @@
-"""The mode of a question, by rules: what kind of memory it asks for."""
+"""Rules that read a question: its mode, key phrases and synonyms, bridge phrases, and a summary that answers it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby, islice
 from typing import Literal
 
@@ -18,8 +19,71 @@ from memorist.text.words import fold, language, query_words, stem, stem_all
 
 Mode = Literal["semantic", "procedural", "episodic", "mixed"]
 
-# One cue a line, as words: a/b is either, … up to four words between, ^ the start of the question, -ed any word
-# that ends so. A capital name stands for one of the sets below.
+_CONTRACTIONS = (
+    (lazy(r"\b(what|who|where|when|how|why|that|it|there|here)'s\b"), r"\1 is"),
+    (lazy(r"n't\b"), " not"),
+    (lazy(r"'ve\b"), " have"),
+    (lazy(r"'re\b"), " are"),
+)
+_NON_WORD = lazy(r"\W+")
+_LONGEST = 2000
+
+
+def query_mode(text: str) -> Mode:
+    """The type of memory a question asks for: semantic (facts), procedural (how to) or episodic (what happened).
+
+    `mixed` if no type or two types match. Semantic cues such as "what is" also introduce other questions, so they only
+    count when there are no other cues.
+    """
+    folded = fold(text[:_LONGEST])
+    asked = _plain(folded)
+    found: list[Mode] = [
+        mode for mode, words, characters in _patterns() if words.search(asked) or characters.search(folded.strip())
+    ]
+    if "semantic" in found and len(found) > 1:
+        found.remove("semantic")
+    return found[0] if len(found) == 1 else "mixed"
+
+
+def _plain(folded: str) -> str:
+    for contraction, full in _CONTRACTIONS:
+        folded = contraction.sub(full, folded)
+    return _NON_WORD.sub(" ", folded).strip()
+
+
+def _pattern(cue: str) -> str:
+    """A line of the table as a regular expression over words separated by single spaces."""
+    pattern, start = "", r"\b"
+    for part in cue.split():
+        if part == "^":
+            start = "^"
+        elif part == "…":
+            pattern += r"(?:\w+ ){0,4}?"
+        else:
+            pattern += rf"(?:{_alternatives(part)})\b ?"
+    return start + pattern
+
+
+def _alternatives(part: str) -> str:
+    words = _SETS.get(part, part).split("/")
+    return "|".join(r"\w{2,}[^\We]ed" if word == "-ed" else word for word in words)
+
+
+@cache
+def _patterns() -> tuple[tuple[Mode, re.Pattern[str], re.Pattern[str]], ...]:
+    """Per mode one pattern for words and one for Chinese."""
+    return tuple(
+        (mode, _any_of([_pattern(cue) for cue in cues.strip().splitlines()]), _any_of(_CHINESE_CUES[mode]))
+        for mode, cues in _CUES.items()
+    )
+
+
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+
+
+# One cue per line. a/b: either word; …: up to four words; ^: the start of the question; -ed: any word with that ending;
+# a name in capitals: one of the sets.
 _SETS = {
     "DOER": "i/we/you/one/someone/somebody/people",
     "WHO": "i/we/you/he/she/they",
@@ -78,8 +142,8 @@ _CUES: Mapping[Mode, str] = {
         allergic/allergy/allergies/birthday/address""",
 }
 
-# Chinese has no words to count, so its cues are patterns.
-_CHINESE: Mapping[Mode, tuple[str, ...]] = {
+# Chinese is not split into words, so its cues are regular expressions.
+_CHINESE_CUES: Mapping[Mode, tuple[str, ...]] = {
     "procedural": (
         r"(?:怎么|怎麼|怎样|怎樣|咋)(?!了|样|樣|回事|认识|認識|知道|没|會|会|看待|说的|.{0,6}[过過的][?？]?$)",
         r"如何|步骤|步驟|流程|教程|办法|辦法|方法|指南|该做什么|要做什么|需要做什么",
@@ -97,74 +161,15 @@ _CHINESE: Mapping[Mode, tuple[str, ...]] = {
     ),
 }
 
-_CONTRACTIONS = (
-    (lazy(r"\b(what|who|where|when|how|why|that|it|there|here)'s\b"), r"\1 is"),
-    (lazy(r"n't\b"), " not"),
-    (lazy(r"'ve\b"), " have"),
-    (lazy(r"'re\b"), " are"),
-)
-_NO_WORD = lazy(r"\W+")
-_LONGEST = 2000
-
-
-def query_mode(text: str) -> Mode:
-    """Semantic (what is so), procedural (how to), episodic (what happened); mixed when none or two of them fit.
-
-    Asking what is so is often only the form of another question, so those cues count when there are no others.
-    """
-    folded = fold(text[:_LONGEST])
-    asked = _plain(folded)
-    found: list[Mode] = [
-        mode for mode, words, signs in _PATTERNS if words.search(asked) or signs.search(folded.strip())
-    ]
-    if "semantic" in found and len(found) > 1:
-        found.remove("semantic")
-    return found[0] if len(found) == 1 else "mixed"
-
-
-def _plain(folded: str) -> str:
-    for contraction, full in _CONTRACTIONS:
-        folded = contraction.sub(full, folded)
-    return _NO_WORD.sub(" ", folded).strip()
-
-
-def _pattern(cue: str) -> str:
-    """A line of the table as a regular expression over words parted by single spaces."""
-    pattern, start = "", r"\b"
-    for part in cue.split():
-        if part == "^":
-            start = "^"
-        elif part == "…":
-            pattern += r"(?:\w+ ){0,4}?"
-        else:
-            pattern += rf"(?:{_alternatives(part)})\b ?"
-    return start + pattern
-
-
-def _alternatives(part: str) -> str:
-    words = _SETS.get(part, part).split("/")
-    return "|".join(r"\w{2,}[^\We]ed" if word == "-ed" else word for word in words)
-
-
-def _any(patterns: list[str]) -> re.Pattern[str]:
-    return lazy("|".join(f"(?:{pattern})" for pattern in patterns))
-
-
-_PATTERNS: tuple[tuple[Mode, re.Pattern[str], re.Pattern[str]], ...] = tuple(
-    (mode, _any([_pattern(cue) for cue in cues.strip().splitlines()]), _any(list(_CHINESE[mode])))
-    for mode, cues in _CUES.items()
-)
-
 
 _HEADING = lazy(r"(?:\[[^\[\]\n]{4,40}\]\s*)?(?:[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}:\s+)?(?=\S)")
-"""A date in brackets, a speaker: what contexts write before a text."""
+"""The heading that a context line may have: a date in brackets, then a speaker."""
 
 
 def key_phrases(text: str, *, least: int = 2, most: int = 5) -> tuple[str, ...]:
-    """The concepts of a question as short phrases in lower case: names first, then the rest as they come.
+    """The concepts of a question as short lower-case phrases: names first, then the others in order.
 
-    Where that makes fewer than `least`, the phrases' single words follow; a question of nothing but grammar gives
-    its words.
+    If there are fewer than `least` phrases, their single words follow. A question of stop words only returns its words.
     """
     found = sorted(phrases(text), key=lambda phrase: not phrase.name)
     chosen = list(dict.fromkeys(phrase.text for phrase in found))
@@ -174,10 +179,10 @@ def key_phrases(text: str, *, least: int = 2, most: int = 5) -> tuple[str, ...]:
 
 
 def expand_query(text: str) -> tuple[str, ...]:
-    """Words to search for besides those of the question: other forms, spellings and everyday synonyms.
+    """Further words to search for: other forms, spellings and everyday synonyms of the words of the question.
 
-    Appended to a question at full weight for BM25, recall@10 (any@5) goes on LoCoMo from 65.4 to 66.7 (63.1 to 63.9),
-    on RealTalk from 53.4 to 53.4 (59.5 to 60.3), on BEAM from 42.4 to 42.6 (49.7 to 50.8).
+    Appended to the question at full weight for BM25, they change recall@10 (any@5) from 65.4 to 66.7 (63.1 to 63.9) on
+    LoCoMo, from 53.4 to 53.4 (59.5 to 60.3) on RealTalk, and from 42.4 to 42.6 (49.7 to 50.8) on BEAM.
     """
     asked = dict.fromkeys(stem_all(query_words(text), "en"))
     english = [word for one in asked for word in english_synonyms().get(one, ()) if stem(word, "en") not in asked]
@@ -186,16 +191,16 @@ def expand_query(text: str) -> tuple[str, ...]:
 
 
 def bridge_phrases(query: str, texts: Sequence[str], *, least: int = 3, most: int = 5) -> tuple[str, ...]:
-    """Phrases that many of the texts share and the question lacks: most texts times words first.
+    """Phrases that the texts share and the question lacks, by number of texts · number of words.
 
-    In the spirit of RM3 (Lavrenko and Croft 2001), with phrases for words. Phrases of one text only are taken
-    as far as `least` demands. Names of speakers before the texts do not count.
+    Similar to RM3 (Lavrenko and Croft 2001), but with phrases instead of words. Phrases that occur in only one text
+    are used only to reach `least`. Speaker names before the texts do not count.
     """
-    asked = stems(query) | frozenset(query.lower().split())  # stems differ where the languages do
+    asked = stems(query) | frozenset(query.lower().split())  # stemming depends on the language
     shared: Counter[tuple[str, ...]] = Counter()
     for text in texts:
-        said = text[_heading(text) :]
-        shared.update(list(dict.fromkeys(part for phrase in phrases(said) for part in _parts(phrase))))
+        body = text[_heading_end(text) :]
+        shared.update(list(dict.fromkeys(part for phrase in phrases(body) for part in _parts(phrase))))
     ranked = sorted(shared, key=lambda part: (shared[part] == 1, -shared[part] * len(part)))
     chosen: dict[str, frozenset[str]] = {}
     for part in ranked:
@@ -208,16 +213,13 @@ def bridge_phrases(query: str, texts: Sequence[str], *, least: int = 3, most: in
 
 
 def extractive_summary(query: str, texts: Sequence[str], *, sentences: int = 3) -> str | None:
-    """The sentences that share most with the question, in their order; None where there are no texts.
+    """The sentences that share most with the question, in their original order; None if there are no texts.
 
-    A sentence scores the sum of its question words' idf over the texts, half of it if it is a question itself. The
-    date and the speaker before a text stay with what is taken from it. Where no sentence shares a word with the
-    question, the texts' first sentences stand.
+    score = Σ idf of the shared question words, halved for sentences that are questions themselves. Each extract keeps
+    the date and the speaker of its text. If no sentence shares a word with the question, the first sentences are used.
     """
-    asked, rarity = frozenset(_content(query)), _rarities(texts)
-    scored = [
-        (_closeness(one, asked, rarity), one) for source, text in enumerate(texts) for one in _sentences(source, text)
-    ]
+    asked, idf = frozenset(_content(query)), _idf(texts)
+    scored = [(_overlap(one, asked, idf), one) for source, text in enumerate(texts) for one in _sentences(source, text)]
     scored.sort(key=lambda pair: (-pair[0], pair[1].place, pair[1].source))
     related = [one for score, one in scored if score > 0] or [one for _, one in scored]
     distinct = {one.text: one for one in reversed(related)}
@@ -234,41 +236,41 @@ class _Sentence:
 
 
 def _sentences(source: int, text: str) -> list[_Sentence]:
-    start = _heading(text)
+    start = _heading_end(text)
     heading = " ".join([*text[:start].split(), ""])
     return [_Sentence(one, heading, source, place) for place, one in enumerate(split_sentences(text[start:]))]
 
 
-def _heading(text: str) -> int:
+def _heading_end(text: str) -> int:
     found = _HEADING.match(text)
     return found.end() if found else 0
 
 
 def _joined(chosen: Sequence[_Sentence]) -> str:
-    """The sentences of each text under one heading."""
+    """The sentences as one text, those of each source under its heading."""
     texts = groupby(chosen, key=lambda one: (one.source, one.heading))
     return " ".join(heading + " ".join(one.text for one in taken) for (_, heading), taken in texts)
 
 
-def _closeness(sentence: _Sentence, asked: frozenset[str], rarity: Mapping[str, float]) -> float:
+def _overlap(sentence: _Sentence, asked: frozenset[str], idf: Mapping[str, float]) -> float:
     shared = asked.intersection(_content(sentence.heading + sentence.text))
-    answering = 0.5 if sentence.text.endswith(("?", "？")) else 1.0
-    return answering * math.fsum(rarity.get(word, 0.0) for word in shared)
+    weight = 0.5 if sentence.text.endswith(("?", "？")) else 1.0
+    return weight * math.fsum(idf.get(word, 0.0) for word in shared)
 
 
-def _rarities(texts: Sequence[str]) -> dict[str, float]:
-    """How much each stem tells among these texts: ln(1 + N/n)."""
+def _idf(texts: Sequence[str]) -> dict[str, float]:
+    """The idf of each stem in these texts: ln(1 + N / n)."""
     containing = Counter(word for text in texts for word in _content(text))
     return {word: math.log1p(len(texts) / count) for word, count in containing.items()}
 
 
 def _content(text: str) -> list[str]:
-    """A text's telling stems, each once."""
+    """The distinct content stems of a text."""
     found = query_words(text)
     return list(dict.fromkeys(stem_all(found, language(found))))
 
 
 def _parts(phrase: Phrase) -> Iterable[tuple[str, ...]]:
-    """Every unbroken part of a phrase, itself included."""
+    """Every contiguous part of a phrase, including the phrase itself."""
     size = len(phrase.words)
     return (phrase.words[start:end] for start in range(size) for end in range(start + 1, size + 1))

@@ -16,11 +16,10 @@ _REMOTE_OPTIONS = ("url", "key_env", "dim", "timeout", "batch")
 
 
 def build(setting: str | Embedder | None, *, options: Options | None = None) -> Embedder | None:
-    """The embedder that a setting names, with a cache before it.
+    """The embedder that a setting names, with a query cache in front of it.
 
-    `local`, `local:NAME`, `onnx:FOLDER`, `ollama:MODEL` and `openai:MODEL` or another row of
-    `openai.PRESETS`; None for `none`. An object passes through as it is. `options` are those of the
-    configuration's table `[embedder_options]`.
+    `local`, `local:NAME`, `onnx:FOLDER`, `ollama:MODEL`, or `openai:MODEL` or another preset in `vendors.PRESETS`.
+    None for `none`. An object is returned unchanged. `options` are those of the table `[embedder_options]`.
     """
     if setting is None or not isinstance(setting, str):
         return setting
@@ -29,47 +28,22 @@ def build(setting: str | Embedder | None, *, options: Options | None = None) -> 
         return None
     from memorist.models.embedders.cache import CachedEmbedder
 
-    return CachedEmbedder(_built(setting, name, model, options))
+    if name == "local" or (name == "onnx" and model):
+        checked(options, (), f"The embedder {name}")
+        return CachedEmbedder(_onnx(Path(model).expanduser()) if name == "onnx" else _local(model))
+    return CachedEmbedder(_remote(setting, name, model, options))
 
 
 def installed(generation: str) -> Embedder | None:
-    """The packaged model whose vectors are of this generation, if there is one."""
-    from memorist.models.embedders.local import OnnxEmbedder
-
-    models = (OnnxEmbedder.from_folder(folder) for folder in packages("embedder").values())
+    """The packaged model that makes vectors of this generation, if there is one."""
+    models = (_onnx(folder) for folder in packages("embedder").values())
     return next((model for model in models if model.generation == generation), None)
 
 
-def _built(setting: str, name: str, model: str, options: Options | None) -> Embedder:
-    from memorist.models.embedders.vendors import PRESETS
+def _local(name: str) -> Embedder:
+    from memorist.models.embedders.local import OnnxEmbedder
 
-    if name in PRESETS:
-        return _openai(name, model, options)
-    if name == "ollama":
-        return _ollama(model, options)
-    if name == "local" or (name == "onnx" and model):
-        checked(options, (), f"The embedder {name}")
-        return _onnx(Path(model).expanduser()) if name == "onnx" else _local(model)
-    choices = ["local", "local:NAME", "onnx:FOLDER", "ollama:MODEL", *(f"{preset}:MODEL" for preset in PRESETS)]
-    raise InvalidInput(f"There is no embedder {setting!r}", remedy=f"Choose none or one of {', '.join(choices)}.")
-
-
-def _openai(name: str, model: str, options: Options | None) -> Embedder:
-    from memorist.models.embedders.vendors import PRESETS, OpenAIEmbedder
-
-    preset = PRESETS[name]
-    given = checked(options, _REMOTE_OPTIONS, f"The embedder {name}")
-    if not model:
-        raise InvalidInput(f"The embedder {name} needs a model", remedy=f"Name one, as in {name}:{preset.example}.")
-    merged: dict[str, Any] = {"url": preset.url, "key_env": preset.key_env, "batch": preset.batch, **given}
-    return OpenAIEmbedder(model, extra="siliconflow" if name == "siliconflow" else "openai", **merged)
-
-
-def _ollama(model: str, options: Options | None) -> Embedder:
-    from memorist.models.embedders.vendors import OllamaEmbedder
-
-    given: dict[str, Any] = checked(options, _REMOTE_OPTIONS, "The embedder ollama")
-    return OllamaEmbedder(model, **given) if model else OllamaEmbedder(**given)
+    return _onnx(packaged(name, "embedder")) if name else OnnxEmbedder.default()
 
 
 def _onnx(folder: Path) -> Embedder:
@@ -78,7 +52,17 @@ def _onnx(folder: Path) -> Embedder:
     return OnnxEmbedder.from_folder(folder)
 
 
-def _local(name: str) -> Embedder:
-    from memorist.models.embedders.local import OnnxEmbedder
+def _remote(setting: str, name: str, model: str, options: Options | None) -> Embedder:
+    from memorist.models.embedders.vendors import PRESETS, OllamaEmbedder, OpenAIEmbedder
 
-    return _onnx(packaged(name, "embedder")) if name else OnnxEmbedder.default()
+    if name != "ollama" and name not in PRESETS:
+        choices = ["local", "local:NAME", "onnx:FOLDER", "ollama:MODEL", *(f"{preset}:MODEL" for preset in PRESETS)]
+        raise InvalidInput(f"There is no embedder {setting!r}", remedy=f"Choose none or one of {', '.join(choices)}.")
+    given: dict[str, Any] = checked(options, _REMOTE_OPTIONS, f"The embedder {name}")
+    if name == "ollama":
+        return OllamaEmbedder(model, **given) if model else OllamaEmbedder(**given)
+    preset = PRESETS[name]
+    if not model:
+        raise InvalidInput(f"The embedder {name} needs a model", remedy=f"Name one, as in {name}:{preset.example}.")
+    merged: dict[str, Any] = {"url": preset.url, "key_env": preset.key_env, "batch": preset.batch, **given}
+    return OpenAIEmbedder(model, extra="siliconflow" if name == "siliconflow" else "openai", **merged)

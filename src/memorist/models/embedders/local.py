@@ -1,4 +1,4 @@
-"""Embeddings on this machine: ONNX Runtime, tokenizers and numpy, no network."""
+"""Local embedders: ONNX Runtime, tokenizers and numpy, no network."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import ModelUnavailable
-from memorist.models.embedders.remote import prefixes_for
-from memorist.models.folder import ModelFolder, OnnxGraph
+from memorist.models.embedders.prefixes import prefixes_for
+from memorist.models.folder import INPUTS, ModelFolder, OnnxGraph
 from memorist.ports import Progress, Purpose
 
 if TYPE_CHECKING:
@@ -24,20 +24,15 @@ if TYPE_CHECKING:
     from memorist.ports import Vector
 
 
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 SENTENCE_OUTPUTS = ("embedding", "sentence_embedding")
 TOKEN_OUTPUTS = ("tokens", "last_hidden_state", "token_embeddings")
 
-# English has about five characters a token. Cutting at four times that keeps every token that counts,
-# and a text of megabytes costs no more than a page.
-CHARACTERS_PER_TOKEN = 20
-
 
 class OnnxEmbedder:
-    """A sentence embedding model in a folder, loaded at its first use; safe to share between threads.
+    """A sentence embedding model in a folder, loaded on first use; thread-safe.
 
-    Texts of equal token count run together and are never padded: with the packaged model a text's vector
-    is the same to the last bit whatever it is embedded with.
+    Only texts with the same number of tokens run in one batch, without padding. With the packaged model, the vector of
+    a text is bit-identical in every batch.
     """
 
     def __init__(self, folder: ModelFolder) -> None:
@@ -54,7 +49,7 @@ class OnnxEmbedder:
 
     @classmethod
     def default(cls) -> OnnxEmbedder:
-        """The first model of the package `memorist-models`: what `local` means."""
+        """The first model of the package `memorist-models`, which the setting `local` selects."""
         try:
             import memorist_models
         except ImportError as error:
@@ -66,19 +61,19 @@ class OnnxEmbedder:
 
     @property
     def generation(self) -> str:
-        """Model name, checksum prefix and dimension, and the prefixes of a model that reads some."""
+        """Model name, checksum prefix and dimension, and the prefixes if the model uses any."""
         parts = (self._folder.manifest.name, self._folder.checksum[:8], str(self.dim), self._prefixes.name)
         return ":".join(part for part in parts if part)
 
     @property
     def dim(self) -> int:
-        """The length of its vectors; loads the model only when no manifest says it."""
+        """The dimension of the vectors; loads the model only if the manifest does not state it."""
         if self._dim is None:
             self._dim = self._load().width()
         return self._dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """One row per text, each of length 1; a text longer than the model reads counts by its beginning."""
+        """One unit vector per text. Only the beginning of a text that is too long counts."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         if not texts:
             return rows
@@ -91,7 +86,7 @@ class OnnxEmbedder:
         return rows
 
     def token_states(self, texts: Sequence[str]) -> list[Vector]:
-        """Per text one row of length 1 for each of its tokens, as late interaction wants them."""
+        """Per text one unit vector for each token, for late interaction."""
         loaded = self._load()
         if loaded.token_output is None:
             raise self._folder.unusable("it gives no token states")
@@ -104,19 +99,14 @@ class OnnxEmbedder:
         return states
 
     def _encode(self, text: str) -> Encoding:
-        # One by one: a batch would start the tokenizer's own threads, which do not survive a fork.
-        return self._load().tokenizer.encode(self._cut(text))
-
-    def _cut(self, text: str) -> str:
-        beginning = text[: self._folder.manifest.max_tokens * CHARACTERS_PER_TOKEN]
-        # Joins halves of a character that came in as two surrogates, and replaces a lone half.
-        return beginning.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        # One by one: a batch would start the threads of the tokenizer, which do not survive a fork.
+        return self._load().tokenizer.encode(self._folder.cut(text))
 
     def _batched(
         self, ids: Sequence[Sequence[int]], run: Callable[[NDArray[np.int64]], Vector]
     ) -> Iterator[tuple[list[int], Vector]]:
         def rows(places: list[int]) -> Vector:
-            # A tokenizer without special tokens makes nothing of an empty text; token 0 stands in for it.
+            # A tokenizer without special tokens returns no tokens for an empty text; use token 0 instead.
             return run(np.array([ids[place] or [0] for place in places], dtype=np.int64))
 
         batches = equal_length_batches([len(one) for one in ids], self._folder.manifest.tokens_per_batch)
@@ -135,7 +125,7 @@ class OnnxEmbedder:
 
 
 def equal_length_batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
-    """Places of texts of one length, at most `tokens` tokens together; the longest first."""
+    """Indices of texts with the same length, at most `tokens` tokens per batch; longest first."""
     places: dict[int, list[int]] = {}
     for place, length in enumerate(lengths):
         places.setdefault(length, []).append(place)
@@ -148,7 +138,7 @@ def equal_length_batches(lengths: Sequence[int], tokens: int) -> list[list[int]]
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """A graph with its tokenizer, and which of its outputs we read."""
+    """A graph with its tokenizer and the outputs to read."""
 
     graph: OnnxGraph
     tokenizer: Tokenizer
@@ -156,11 +146,11 @@ class _Loaded:
     token_output: str | None
 
     def width(self) -> int:
-        """The length of its vectors, by trying."""
+        """The dimension of the vectors, from a trial run."""
         return self.sentences(np.zeros((1, 1), dtype=np.int64)).shape[1]
 
     def sentences(self, ids: NDArray[np.int64]) -> Vector:
-        """A row of length 1 for each row of ids."""
+        """One unit vector per row of ids."""
         if self.sentence_output is not None:
             return _unit(self._run(ids, self.sentence_output))
         return _unit(self.tokens(ids).mean(axis=1))
@@ -177,13 +167,11 @@ class _Loaded:
 
 def _load(folder: ModelFolder) -> _Loaded:
     graph = folder.open_graph()
-    if unknown := sorted(set(graph.inputs) - set(INPUTS)):
-        raise folder.unusable(f"it wants the input {unknown[0]}, we give {', '.join(INPUTS)}")
     sentence, token = _outputs(folder, graph)
     loaded = _Loaded(graph, folder.open_tokenizer(), sentence, token)
     try:
         width = loaded.width()
-    except Exception as error:  # ONNX Runtime's exceptions share no public base
+    except Exception as error:  # the exceptions of ONNX Runtime have no public base class
         raise folder.unusable(f"it does not run: {error}") from error
     if folder.manifest.dim not in (None, width):
         raise folder.unusable(f"its vectors have {width} numbers, its manifest says {folder.manifest.dim}")
@@ -191,7 +179,7 @@ def _load(folder: ModelFolder) -> _Loaded:
 
 
 def _outputs(folder: ModelFolder, graph: OnnxGraph) -> tuple[str | None, str | None]:
-    """The outputs that the manifest declares, else those with usual names: sentence, tokens."""
+    """The sentence and token outputs: those that the manifest declares, else those with common names."""
     declared = folder.manifest.outputs
     if missing := sorted(set(declared.values()) - set(graph.outputs)):
         raise folder.unusable(f"it has no output {missing[0]}, only {', '.join(graph.outputs)}")
@@ -214,5 +202,5 @@ def _unit(rows: Vector) -> Vector:
 
 
 def cores() -> int:
-    """The processors that this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Language models of Anthropic, by its own Messages API."""
+"""Anthropic's language models, through its Messages API."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SERVICE = Service(
     "https://api.anthropic.com/v1",
     "/messages",
     "claude-haiku-4-5",
-    # A model that thinks unasked cannot be made to call a tool; it is told the schema in words.
+    # A model that always thinks cannot be forced to call a tool, so the prompt contains the schema.
     LlmDialect(forms=("schema", "words")),
     extra="anthropic",
     key_env="ANTHROPIC_API_KEY",
@@ -31,9 +31,9 @@ SERVICE = Service(
 
 
 class AnthropicLLM(RemoteLLM):
-    """`POST /v1/messages` as in Anthropic's API reference, page "Create a Message".
+    """`POST /v1/messages`, as documented in Anthropic's API reference under "Create a Message".
 
-    A schema is the input of a tool that the model must call ("Tool use", section "Forcing tool use").
+    A schema becomes the input schema of a tool that the model must call (see "Forcing tool use" under "Tool use").
     """
 
     def _body(self, dialect: LlmDialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
@@ -52,7 +52,7 @@ class AnthropicLLM(RemoteLLM):
         if system:
             body["system"] = system
         if dialect.temperature:
-            body["temperature"] = min(self._temperature, 1.0)  # its scale ends there
+            body["temperature"] = min(self._temperature, 1.0)  # the maximum of this API
         if as_tool:
             body["tools"] = [{"name": _TOOL, "description": "Gives the answer.", "input_schema": schema}]
             body["tool_choice"] = {"type": "tool", "name": _TOOL}
@@ -71,7 +71,7 @@ class AnthropicLLM(RemoteLLM):
 
 
 def _text(blocks: Iterable[object]) -> str:
-    """The input of the tool that was called, else what was said; thoughts are neither."""
+    """The input of the tool that was called, else the text, without thoughts."""
     said: list[str] = []
     for block in blocks:
         if member(block, "type") == "tool_use":

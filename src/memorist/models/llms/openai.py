@@ -1,4 +1,4 @@
-"""Language models of OpenAI and of everything that speaks as it does."""
+"""Language models of OpenAI and of services with a compatible API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SERVICES = {
             "https://api.openai.com/v1",
             _PATH,
             "gpt-4o-mini",
-            # Its reasoning models refuse the older name of the limit.
+            # The reasoning models refuse the older parameter name.
             LlmDialect(forms=_DIALECT.forms, limit="max_completion_tokens"),
             key_env="OPENAI_API_KEY",
         ),
@@ -49,7 +49,7 @@ SERVICES = {
 
 
 class OpenAILLM(RemoteLLM):
-    """`POST /chat/completions` as in OpenAI's API reference, page "Create chat completion"."""
+    """`POST /chat/completions`, as documented in OpenAI's API reference under "Create chat completion"."""
 
     def _body(self, dialect: LlmDialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
         form = dialect.forms[0]

@@ -1,4 +1,4 @@
-"""Cross-encoders on this machine: the packaged one, and any folder with an ONNX model."""
+"""Local rerankers: cross-encoders in ONNX folders, and late interaction over token vectors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import ModelUnavailable
-from memorist.models.embedders.local import CHARACTERS_PER_TOKEN, INPUTS, cores, equal_length_batches
-from memorist.models.folder import ModelFolder, OnnxGraph
+from memorist.models.embedders.local import cores, equal_length_batches
+from memorist.models.folder import INPUTS, ModelFolder, OnnxGraph
 from memorist.text.patterns import lazy
 from memorist.text.words import LETTER, STOP_WORDS, UNSPACED, language, words
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 QUERY_TOKENS = 62
-"""Of a longer query the beginning is read, as in training."""
+"""A longer query is cut, as in training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class _Loaded:
 
 
 class CrossReranker:
-    """Reads `[CLS] query [SEP] text [SEP]` and gives a logit: Nogueira and Cho, arXiv:1901.04085.
+    """Reads `[CLS] query [SEP] text [SEP]` and returns a logit: Nogueira and Cho, arXiv:1901.04085.
 
-    The model in a folder, loaded at its first use; safe to share between threads. Pairs of equal token count run
-    together and are never padded, so a pair's logit does not depend on the other texts. A query in an `unread`
-    language is refused, so that the order before it stands.
+    The model is in a folder and is loaded on first use; thread-safe. Only pairs with the same number of tokens run in
+    one batch, without padding, so the logit of a pair does not depend on the other texts. Queries in an `unread`
+    language raise ModelUnavailable, so that the order does not change.
     """
 
     def __init__(self, folder: ModelFolder, *, unread: Collection[str] = ()) -> None:
@@ -63,13 +63,9 @@ class CrossReranker:
         """A logit per text."""
         if not texts:
             return []
-        if language(words(query)) in self._unread:
-            raise ModelUnavailable(
-                "The local reranker does not read the script of this question",
-                remedy="Name a service as the reranker, such as jina, or none.",
-            )
+        _refuse_unread(language(words(query)), self._unread)
         asked = self._beginning(query)
-        pairs = [self._load().tokenizer.encode(asked, self._cut(text)) for text in texts]
+        pairs = [self._load().tokenizer.encode(asked, self._folder.cut(text)) for text in texts]
         logits = [0.0] * len(texts)
         batches = equal_length_batches([len(one.ids) for one in pairs], self._folder.manifest.tokens_per_batch)
         with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
@@ -86,13 +82,9 @@ class CrossReranker:
         return [float(one) for one in scores]
 
     def _beginning(self, query: str) -> str:
-        cut = self._cut(query)
+        cut = self._folder.cut(query)
         offsets = self._load().tokenizer.encode(cut, add_special_tokens=False).offsets[:QUERY_TOKENS]
         return cut[: offsets[-1][1]] if offsets else ""
-
-    def _cut(self, text: str) -> str:
-        beginning = text[: self._folder.manifest.max_tokens * CHARACTERS_PER_TOKEN]
-        return beginning.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def _load(self) -> _Loaded:
         if self._loaded is None:
@@ -107,45 +99,51 @@ def _load(folder: ModelFolder) -> _Loaded:
     output = folder.manifest.outputs.get("score", "score")
     if output not in graph.outputs:
         raise folder.unusable(f"it has no output {output}, only {', '.join(graph.outputs)}")
-    if unknown := sorted(set(graph.inputs) - set(INPUTS)):
-        raise folder.unusable(f"it wants the input {unknown[0]}, we give {', '.join(INPUTS)}")
     tokenizer = folder.open_tokenizer()
     cast("Any", tokenizer).enable_truncation(folder.manifest.max_tokens, strategy="only_second")
     return _Loaded(graph, tokenizer, output)
 
 
+def _refuse_unread(language: str, unread: Collection[str]) -> None:
+    if language in unread:
+        raise ModelUnavailable(
+            "The local reranker does not read the script of this question",
+            remedy="Configure a service such as jina as the reranker, or none.",
+        )
+
+
 States = NDArray[np.floating[Any]]
-"""One row of length 1 per token."""
+"""One unit vector per token."""
 
 SLOPE, EVEN = 10.5, 0.89
-"""logit = SLOPE · (similarity − EVEN): its σ is about the probability that a candidate among 30 is an answer.
+"""logit = SLOPE · (similarity − EVEN); its σ approximates the probability that a candidate among 30 is an answer.
 
-By logistic regression on 59,460 candidates of LoCoMo, read by the packaged model; one in 36 was an answer.
+Fitted by logistic regression on 59,460 candidates from LoCoMo with the packaged model; one in 36 was an answer.
 """
 
 
 TEXT_CACHE, QUERY_CACHE = 32 * 2**20, 2**20
-ENTRY = 200  # bytes of a key and its place, so that texts without tokens fill a cache too
+ENTRY = 200  # bytes of a key and its entry, so that texts without tokens also count
 MOST_PIECES = 256
 
-# As tokenizers part a text: at spaces and signs, unspaced scripts character by character; don't stays whole.
+# Splits a text as tokenizers do: at spaces and punctuation, unspaced scripts by character; don't stays whole.
 _PIECE = lazy(rf"[{UNSPACED}]|['’](?:s|ll|re|ve|m|d)\b|(?:(?![{UNSPACED}])[{LETTER}])+(?:['’]t\b)?|\S", re.IGNORECASE)
 
 
 class TokenEmbedder(Protocol):
-    """What late interaction needs of an embedder."""
+    """An embedder that supports late interaction."""
 
     def token_states(self, texts: Sequence[str]) -> list[Vector]:
-        """Per text one row of length 1 for each of its tokens."""
+        """Per text one unit vector for each token."""
         ...
 
 
 class MaxSimReranker:
     """Late interaction: similarity = mean over the query's tokens of their largest cosine with a token of the text.
 
-    Khattab and Zaharia, ColBERT, SIGIR 2020, with a mean for the sum, so that questions of any length share a
-    scale. Signs and stop words of the query do not count. A query in an `unread` language is refused, so that
-    the order before it stands. The states of the texts read last are kept; safe to share between threads.
+    Khattab and Zaharia, ColBERT, SIGIR 2020, but with a mean instead of a sum, so that questions of any length have the
+    same scale. Punctuation and stop words in the query do not count. Queries in an `unread` language raise
+    ModelUnavailable, so that the order does not change. Caches the token states of recent texts; thread-safe.
     """
 
     def __init__(self, embedder: TokenEmbedder, *, unread: Collection[str] = (), cache_bytes: int = TEXT_CACHE) -> None:
@@ -155,7 +153,7 @@ class MaxSimReranker:
         self._queries = StatesCache(QUERY_CACHE)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """A logit per text; 0 for each when nothing of the query counts."""
+        """A logit per text; 0 for each if no token of the query counts."""
         if not texts:
             return []
         wanted = self._query_states(query)
@@ -175,14 +173,10 @@ class MaxSimReranker:
         pieces = [piece[0] for piece in islice(_PIECE.finditer(query), MOST_PIECES)]
         inside = [_words(piece) for piece in pieces]
         spoken = language(list(chain.from_iterable(inside)))
-        if spoken in self._unread:
-            raise ModelUnavailable(
-                "The local reranker does not read the script of this question",
-                remedy="Name a service as the reranker, such as jina, or none.",
-            )
+        _refuse_unread(spoken, self._unread)
         (whole,) = self._embedder.token_states([query])
-        # A piece has as many tokens alone as in its query. Not so in a query that is cut, or with a tokenizer
-        # that parts it in another way: then all of it counts.
+        # A piece normally has the same number of tokens alone and within the query. If not, because the query was cut
+        # or the tokenizer splits it differently, all tokens count.
         counts = counting(inside, STOP_WORDS.get(spoken, frozenset()))
         kept = [count for count, states in zip(counts, self._text_states(pieces), strict=True) for _ in states]
         return whole[np.array(kept, dtype=bool)] if len(kept) == len(whole) else whole
@@ -199,20 +193,20 @@ class MaxSimReranker:
 
 
 def max_sim(query: States, text: States) -> float:
-    """The mean over the query's rows of their largest product with a row of the text; 0 for a text without rows."""
+    """The mean over the query's rows of the largest product with a row of the text; 0 for a text without rows."""
     if not len(text):
         return 0.0
     return float((query @ text.astype(np.float32).T).max(axis=1).mean())
 
 
 def counting(pieces: Sequence[Sequence[str]], common: Collection[str]) -> list[bool]:
-    """Which pieces of a query, given as their words, count: no signs, and common words if there are no others."""
+    """Which pieces of a query, given as words, count: not punctuation; common words only if there are no others."""
     content = [any(word not in common for word in piece) for piece in pieces]
     return content if any(content) else [bool(piece) for piece in pieces]
 
 
 class StatesCache:
-    """Token states by key, those used last, up to a number of bytes; safe to share between threads."""
+    """An LRU cache of token states, limited by bytes; thread-safe."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -221,7 +215,7 @@ class StatesCache:
         self._states: OrderedDict[bytes, States] = OrderedDict()
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, States]:
-        """Those of the keys that are kept, with their states."""
+        """The cached states of these keys."""
         with self._lock:
             found = {key: self._states[key] for key in keys if key in self._states}
             for key in found:
@@ -229,7 +223,7 @@ class StatesCache:
             return found
 
     def keep(self, states: Mapping[bytes, States]) -> None:
-        """Add states, and drop those unused longest once there are too many."""
+        """Add states, and drop the least recently used ones above the limit."""
         with self._lock:
             for key, rows in states.items():
                 if key not in self._states:
@@ -244,5 +238,5 @@ def _words(piece: str) -> list[str]:
 
 
 def _key(text: str) -> bytes:
-    # A digest, because a text of megabytes must not stay for the sake of its first page.
+    # A digest, so that the cache does not keep long texts alive.
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

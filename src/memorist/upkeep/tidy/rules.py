@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memorist.model import MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Tier, Usage
 from memorist.ports import Store
 from memorist.recall.factors import Weibull, age_hours
-from memorist.recall.score import PARAMS, default_value
+from memorist.recall.nodes import PARAMS, default_value
 from memorist.remember.extract import entities
 from memorist.remember.gates.verdict import flagged
 from memorist.remember.journal import joined

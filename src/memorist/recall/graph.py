@@ -1,24 +1,29 @@
-"""Personalized PageRank: how close every node of a graph is to where a question starts."""
+"""The graph of facts: signals that walk it, and personalized PageRank."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
+from memorist.model import FactGraph, Hit, Memory
+from memorist.recall.stage import Draft, Env, Signal
+from memorist.text.words import fold
 
 RECALL_TOLERANCE = 0.05
-"""What recall asks for: the first 50 nodes of the exact solution, at times but 49, in a quarter of the time of 1e-6."""
+"""For recall: finds 49 or 50 of the exact solution's first 50 nodes, in a quarter of the time of 1e-6."""
 
 _SLOTS = 16
-"""Up to this many neighbours of a node are summed column by column, the rest of a hub's in one run."""
+"""The first neighbours of a node, up to this many, are summed by column; the others of a hub in one run."""
 
 _SINGLE_PRECISION = 1e-3
-"""From this tolerance on, 32 bits are exact enough, and faster."""
+"""At this tolerance and above, 32 bits are precise enough, and faster."""
 
 _SMALLEST_TOLERANCE = 1e-13
 
@@ -26,13 +31,86 @@ Ints = NDArray[np.int32 | np.int64]
 Floats = NDArray[np.float64 | np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class Graph(Signal):
+    """Personalized PageRank from the query's entities over the facts that the filter admits.
+
+    score = rank of the subject + rank of the object, for the memory's best edge. A query without a known entity has no
+    hits. Page et al. 1999; Haveliwala, WWW 2002; undirected, with memoria's damping of 0.85.
+    """
+
+    kind = "graph"
+    damping: float = 0.85
+    tolerance: float = RECALL_TOLERANCE
+
+    def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
+        """The facts nearest to the entities of the question."""
+        graph, admitted = env.view.graph(draft.request.where)
+        seeds = {graph.nodes[one.id]: 1.0 for one in draft.query.entities if one.id in graph.nodes}
+        if not seeds:
+            return []
+        usable = _adjacency(graph).masked(admitted)
+        rank = personalized_pagerank(usable, seeds, damping=self.damping, tolerance=self.tolerance)
+        return _best_memories(graph, np.where(admitted, rank[graph.source] + rank[graph.target], 0.0), limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges(Signal):
+    """The facts about the first known entity in the query, at a fixed score (abmind's S8)."""
+
+    kind = "edges"
+    score: float = 0.6
+
+    def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
+        """The edges of one entity."""
+        graph, admitted = env.view.graph(draft.request.where)
+        first = next((one for one in draft.query.entities if one.id in graph.nodes), None)
+        if first is None:
+            return []
+        node = graph.nodes[first.id]
+        touching = np.flatnonzero(((graph.source == node) | (graph.target == node)) & admitted)
+        memories = env.store.get(list({graph.memories[edge] for edge in touching.tolist()}))
+        names = {fold(name) for name in (first.name, *first.aliases)}
+        facts = [id for id, memory in memories.items() if names & _ends(memory)]
+        return [Hit(id, self.score) for id in sorted(facts)[:limit]]
+
+
+def _ends(memory: Memory) -> set[str]:
+    """The folded names of a fact's subject and object; empty if the memory is not a fact."""
+    return set() if memory.fact is None else {fold(memory.fact.subject), fold(memory.fact.object)}
+
+
+_adjacencies: WeakKeyDictionary[FactGraph, Adjacency] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def _adjacency(graph: FactGraph) -> Adjacency:
+    """The adjacency of a graph, built once per graph."""
+    with _lock:
+        made = _adjacencies.get(graph)
+        if made is None:
+            made = Adjacency.from_edges(len(graph.nodes), graph.source, graph.target)
+            _adjacencies[graph] = made
+        return made
+
+
+def _best_memories(graph: FactGraph, scores: NDArray[np.float64], limit: int) -> list[Hit]:
+    """The memories of the best edges above 0, best first, ties by id."""
+    best: dict[str, float] = {}
+    cut = np.flatnonzero(scores > 0)
+    edges: list[int] = cut[np.argsort(-scores[cut], kind="stable")].tolist()
+    for edge in edges:
+        best.setdefault(graph.memories[edge], float(scores[edge]))
+    return [Hit(id, score) for id, score in sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjacency:
-    """An immutable undirected weighted graph, laid out for fast sums over every node's neighbours.
+    """An immutable undirected weighted graph, laid out for fast sums over the neighbours of every node.
 
-    Positions number the nodes by falling number of links. `indices` holds the position of every node's
-    first neighbour, then of every second one, up to `_SLOTS`; then, node by node, the hubs' remaining ones.
-    So all but a few sums are plain additions of contiguous columns. Parallel edges add up, a self-loop counts once.
+    Positions number the nodes by descending number of links. `indices` holds the position of every node's first
+    neighbour, then of every second one, up to `_SLOTS`; then, node by node, the remaining neighbours of the hubs. So
+    nearly all sums are additions of contiguous columns. Parallel edges add up; a self-loop counts once.
     """
 
     links: int
@@ -53,7 +131,7 @@ class Adjacency:
         weight: NDArray[np.float32] | None = None,
         keep: NDArray[np.bool_] | None = None,
     ) -> Adjacency:
-        """The graph over nodes 0 to `nodes` − 1; `keep` masks the edges that may be walked."""
+        """The graph with nodes 0 to `nodes` − 1; `keep` masks the edges that may be used."""
         weight = np.ones(len(source), np.float32) if weight is None else weight.astype(np.float32)
         _check_edges(nodes, source, target, weight)
         once = np.flatnonzero(source != target)
@@ -76,23 +154,23 @@ class Adjacency:
             columns=columns,
             runs=np.cumsum(surplus) - surplus,
         )
-        return graph.walking(np.ones(len(source), np.bool_) if keep is None else keep)
+        return graph.masked(np.ones(len(source), np.bool_) if keep is None else keep)
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.order)
 
-    def walking(self, keep: NDArray[np.bool_]) -> Adjacency:
-        """This graph with only those of its edges that a mask keeps; cheap, as the layout is shared."""
+    def masked(self, keep: NDArray[np.bool_]) -> Adjacency:
+        """This graph with only the edges that a mask keeps; cheap, because the layout is shared."""
         if keep.shape != (self.links,):
-            raise InvalidInput("the mask does not fit the graph", remedy="Give one truth value per edge.")
+            raise InvalidInput("The mask does not fit the graph", remedy="Give one boolean per edge.")
         weights = self.weights * keep[self.edges]
         return replace(self, weights=weights, degree=self._sums(weights.astype(np.float64)))
 
     def spread(self, values: Floats, scratch: Floats) -> Floats:
-        """W·x: for every position the weighted sum of its neighbours' values; `scratch` has room for all links."""
-        # All indices are valid: `clip` only spares a copy. Fresh memory for each call would cost a third more.
+        """W·x: for each position the weighted sum of its neighbours' values. `scratch` must hold one value per link."""
+        # All indices are valid: `clip` only avoids a copy. Allocating memory for each call would take a third longer.
         values.take(self.indices, mode="clip", out=scratch)
         scratch *= self.weights
         return self._sums(scratch)
@@ -116,13 +194,13 @@ def personalized_pagerank(
     tolerance: float = 1e-6,
     max_iterations: int = 200,
 ) -> NDArray[np.float64]:
-    """The stationary share of a walk that follows links and returns to the seeds; sums to 1.
+    """The stationary distribution of a walk that follows links and returns to the seeds; sums to 1.
 
     x = (1 − α)·s + α·W·D⁻¹·x, where the share of nodes without links returns to the seeds (Page et al. 1999;
-    Haveliwala 2002). As links run both ways, D − α·W is symmetric and positive definite, and conjugate gradients,
+    Haveliwala 2002). Links are undirected, so D − α·W is symmetric and positive definite, and conjugate gradients,
     preconditioned by D, solve (D − α·W)·u = s; then x ∝ D·u. `tolerance` bounds ‖s − (D − α·W)·u‖₁, which bounds
-    the error ‖x − x*‖₁ before x is brought to sum 1. With 25,000 nodes and 100,000 power-law links, 0.05 takes
-    under 4 ms, errs by 0.01 in all and keeps 49.9 of the first 50 (docs/decisions/0004-pagerank.md).
+    the error ‖x − x*‖₁ before x is normalised. With 25,000 nodes and 100,000 power-law links, 0.05 takes under 4 ms,
+    has a total error of 0.01 and keeps 49.9 of the first 50 (docs/decisions/0004-pagerank.md).
     """
     _check_settings(damping, tolerance)
     if not graph.nodes:
@@ -162,7 +240,7 @@ def _solve(
 
 
 def _dot(a: Floats, b: Floats) -> np.floating[Any]:
-    """The inner product without BLAS, whose threads cost more than they save at this size."""
+    """The inner product without BLAS: at this size its threads cost more than they save."""
     return np.einsum("i,i", a, b)
 
 
@@ -180,7 +258,7 @@ def _distribution(seeds: Mapping[int, float] | NDArray[np.float64], nodes: int) 
     if isinstance(seeds, Mapping):
         at = np.fromiter(seeds.keys(), np.intp, len(seeds))
         if len(at) and not 0 <= at.min() <= at.max() < nodes:
-            raise InvalidInput("a seed is not a node of the graph", remedy=f"Use nodes from 0 to {nodes - 1}.")
+            raise InvalidInput("A seed is not a node of the graph", remedy=f"Use nodes from 0 to {nodes - 1}.")
         weights = np.zeros(nodes)
         weights[at] = np.fromiter(seeds.values(), np.float64, len(seeds))
     else:
@@ -188,23 +266,23 @@ def _distribution(seeds: Mapping[int, float] | NDArray[np.float64], nodes: int) 
     total = weights.sum()
     if weights.shape != (nodes,) or not (np.isfinite(total) and total > 0 and weights.min() >= 0):
         raise InvalidInput(
-            "the seeds are no distribution",
-            remedy="Give finite weights of at least 0, one per node where it is an array, not all of them 0.",
+            "The seeds are not a distribution",
+            remedy="Give finite weights of at least 0, not all 0; in an array, one per node.",
         )
     return weights / total
 
 
 def _check_edges(nodes: int, source: Ints, target: Ints, weight: NDArray[np.float32]) -> None:
     if not len(source) == len(target) == len(weight):
-        raise InvalidInput("edges differ in number", remedy="Give a source, a target and a weight per edge.")
+        raise InvalidInput("The edge arrays differ in length", remedy="Give a source, a target and a weight per edge.")
     if len(source) and not 0 <= min(source.min(), target.min()) <= max(source.max(), target.max()) < nodes:
-        raise InvalidInput("an edge leaves the graph", remedy=f"Use nodes from 0 to {nodes - 1}.")
+        raise InvalidInput("An edge refers to a node outside the graph", remedy=f"Use nodes from 0 to {nodes - 1}.")
     if not ((weight == 0) | ((weight >= 1e-9) & (weight <= 1e9))).all():
-        raise InvalidInput("a link's weight is out of range", remedy="Use 0, or a number from 1e-9 to 1e9.")
+        raise InvalidInput("The weight of a link is out of range", remedy="Use 0, or a number from 1e-9 to 1e9.")
 
 
 def _check_settings(damping: float, tolerance: float) -> None:
     if not 0 <= damping < 1:
-        raise InvalidInput(f"damping {damping} is out of range", remedy="Use at least 0 and less than 1.")
+        raise InvalidInput(f"The damping {damping} is out of range", remedy="Use at least 0 and less than 1.")
     if not tolerance >= 0:
-        raise InvalidInput(f"tolerance {tolerance} is out of range", remedy="Use at least 0.")
+        raise InvalidInput(f"The tolerance {tolerance} is out of range", remedy="Use at least 0.")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
-from memorist.recall.pagerank import RECALL_TOLERANCE, Adjacency, personalized_pagerank
+from memorist.recall.graph import RECALL_TOLERANCE, Adjacency, personalized_pagerank
 
 Edge = tuple[int, int, float]
 EXACT = 1e-12

@@ -1,0 +1,81 @@
+"""Recipes: those that ship, one TOML file each in this folder, and those that users write in the same form."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from memorist.errors import InvalidInput
+from memorist.recall.data import from_data, with_settings
+from memorist.recall.pipeline import Pipeline
+
+SHIPPED = ("memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid")
+
+
+class Recipes(Mapping[str, Pipeline]):
+    """Recipes by name: those that ship, each built on first use, and `own`, which take precedence.
+
+    `change`, if given, is applied to every recipe when it is looked up.
+    """
+
+    def __init__(
+        self, own: Mapping[str, Pipeline] | None = None, change: Callable[[Pipeline], Pipeline] | None = None
+    ) -> None:
+        self._own = own or {}
+        self._change = change
+        self._names = tuple(dict.fromkeys([*SHIPPED, *self._own]))
+
+    def __getitem__(self, name: str) -> Pipeline:
+        if name not in self._names:
+            raise KeyError(name)
+        recipe = self._own[name] if name in self._own else _shipped(name)
+        return recipe if self._change is None else self._change(recipe)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@cache
+def _shipped(name: str) -> Pipeline:
+    data = tomllib.loads((files("memorist.recall.recipes") / f"{name}.toml").read_text(encoding="utf-8"))
+    return replace(from_data({"name": name, "stages": data["stages"]}), about=data["about"])
+
+
+RECIPES = Recipes()
+"""The recipes that ship."""
+
+
+def custom_recipes(written: Mapping[str, Mapping[str, Any]]) -> dict[str, Pipeline]:
+    """The recipes of a settings file. Each has a list of `stages`, or a `base` and single parameters to `set`.
+
+    A recipe without stages or base that has the name of a shipped recipe is based on that one.
+    """
+    return {name: _custom(name, dict(data)) for name, data in written.items()}
+
+
+def _custom(name: str, data: dict[str, Any]) -> Pipeline:
+    unknown = data.keys() - {"stages", "base", "set"}
+    if unknown or ("stages" in data and "base" in data):
+        raise InvalidInput(
+            f"Recipe {name!r} is invalid",
+            remedy="Give either `stages` or a `base`, and optionally `set`; nothing else.",
+        )
+    if "stages" in data:
+        recipe = from_data({"name": name, "stages": data["stages"]})
+    elif (base := data.get("base", name)) in RECIPES:
+        recipe = replace(RECIPES[base], name=name, about="")
+    else:
+        raise InvalidInput(
+            f"Recipe {name!r} has an unknown base: {base!r}", remedy=f"Choose one of {', '.join(RECIPES)}."
+        )
+    return with_settings(recipe, data.get("set", {}))
