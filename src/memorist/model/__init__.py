@@ -1,12 +1,15 @@
 """The nouns: small frozen values that every other part of Memorist speaks in."""
 
-from memorist.model.filter import Filter
+from memorist.model.fields import REQUIRED, Doc, FieldInfo, Range, fields_of, keywords_of
+from memorist.model.filter import Filter, Filters
 from memorist.model.memory import (
     CITES,
     DENIES,
     STATES,
     Entity,
     Fact,
+    FactFields,
+    Fields,
     Kind,
     Link,
     Memory,
@@ -25,6 +28,7 @@ from memorist.model.memory import (
     within,
 )
 from memorist.model.recall import (
+    MOST,
     Candidate,
     Evidence,
     FactGraph,
@@ -35,6 +39,7 @@ from memorist.model.recall import (
     Query,
     Reasoned,
     Recall,
+    RecallOptions,
     RecallRequest,
     Showing,
     Situation,
@@ -48,13 +53,20 @@ from memorist.model.recall import (
 __all__ = [
     "CITES",
     "DENIES",
+    "MOST",
+    "REQUIRED",
     "STATES",
     "Candidate",
+    "Doc",
     "Entity",
     "Evidence",
     "Fact",
+    "FactFields",
     "FactGraph",
+    "FieldInfo",
+    "Fields",
     "Filter",
+    "Filters",
     "Found",
     "Hit",
     "Item",
@@ -65,8 +77,10 @@ __all__ = [
     "Noise",
     "Origin",
     "Query",
+    "Range",
     "Reasoned",
     "Recall",
+    "RecallOptions",
     "RecallRequest",
     "Showing",
     "Situation",
@@ -80,9 +94,11 @@ __all__ = [
     "Verbosity",
     "When",
     "Worth",
+    "fields_of",
     "fingerprint",
     "instant",
     "isoformat",
+    "keywords_of",
     "member",
     "memory_id",
     "within",

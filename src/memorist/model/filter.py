@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated, TypedDict
 
-from memorist.model.memory import Kind, Memory, Tier, Times
+from memorist.model.fields import Default, Doc, Range, keywords_for
+from memorist.model.memory import Kind, Memory, Tier, Times, When
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +19,16 @@ class Filter:
     `since` and `until` bound the event time, both inclusive.
     """
 
-    scopes: tuple[str, ...] | None = None
-    kinds: tuple[Kind, ...] | None = None
-    topic: str | None = None
-    tier: Tier | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    max_classification: int = 3
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    include_expired: bool = False
+    scopes: Annotated[tuple[str, ...] | None, Doc("Only memories of one of these scopes.")] = None
+    kinds: Annotated[tuple[Kind, ...] | None, Doc("Only memories of one of these kinds.")] = None
+    topic: Annotated[str | None, Doc("Only memories about this topic.")] = None
+    tier: Annotated[Tier | None, Doc("Only memories of this tier.")] = None
+    since: Annotated[datetime | None, Doc("Only memories said or true from this moment on.")] = None
+    until: Annotated[datetime | None, Doc("Only memories said or true up to this moment.")] = None
+    max_classification: Annotated[int, Range(0, 3), Doc("Only memories no more secret than this, from 0 to 3.")] = 3
+    as_of: Annotated[datetime | None, Doc("Only memories that were true at this moment.")] = None
+    known_at: Annotated[datetime | None, Doc("Only memories that were known at this moment.")] = None
+    include_expired: Annotated[bool, Doc("Include memories that are no longer true.")] = False
 
     def admits(self, memory: Memory) -> bool:
         """The reference definition, which every store's own form must agree with."""
@@ -73,3 +75,19 @@ class Filter:
         if self.known_at is None or times.expired_at is None:
             return False
         return times.expired_at > self.known_at  # its closing was not yet known
+
+
+@keywords_for(Filter)
+class Filters(TypedDict, total=False):
+    """The keywords that choose memories, in `recall`, `list` and `forget`."""
+
+    as_of: When | None
+    known_at: When | None
+    scope: Annotated[str | Iterable[str] | None, Doc("Only memories of one of these scopes.")]
+    kinds: str | Iterable[str] | None
+    topic: str | None
+    tier: str | None
+    since: When | None
+    until: When | None
+    max_classification: Annotated[int, Default(2)]
+    include_expired: bool

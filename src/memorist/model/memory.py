@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 
 from memorist.errors import InvalidInput
+from memorist.model.fields import Doc, Flat, Range, keywords_for, ranges_of
 
 RECALL_TIMES_KEPT = 20
 When = str | date | datetime
@@ -90,28 +91,28 @@ class Times:
     Known from `ingested_at` on; its end, `valid_to`, from `expired_at` on; taken back at `retracted_at`.
     """
 
-    valid_from: datetime
-    ingested_at: datetime
-    valid_to: datetime | None = None
-    expired_at: datetime | None = None
-    expires_at: datetime | None = None
-    retracted_at: datetime | None = None
+    valid_from: Annotated[datetime, Doc("When it was said or became true.")]
+    ingested_at: Annotated[datetime, Doc("When it became known.")]
+    valid_to: Annotated[datetime | None, Doc("When it stopped being true.")] = None
+    expired_at: Annotated[datetime | None, Doc("When it became known that it is no longer true.")] = None
+    expires_at: Annotated[datetime | None, Doc("When it stops being true.")] = None
+    retracted_at: Annotated[datetime | None, Doc("When it was taken back.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
     """How much a memory counts, and how far it is to be believed."""
 
-    importance: float = 0.5
-    confidence: float = 1.0
-    salience: float = 0.0
-    trust: int = 3
-    credibility: int = 6
-    classification: int = 1
-    emotion: float = 0.0
-    emotion_tags: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    relevance: float = 0.0
+    importance: Annotated[float, Range(0, 1), Doc("How much it matters, from 0 to 1.")] = 0.5
+    confidence: Annotated[float, Range(0, 1), Doc("How certain it is, from 0 to 1.")] = 1.0
+    salience: Annotated[float, Range(0, 1), Doc("How much it stands out, from 0 to 1.")] = 0.0
+    trust: Annotated[int, Range(0, 3), Doc("Who says it: 3 owner, 2 the agent itself, 1 peer, 0 untrusted.")] = 3
+    credibility: Annotated[int, Range(1, 6), Doc("How credible it is: 1 is best, 5 worst, 6 cannot be judged.")] = 6
+    classification: Annotated[int, Range(0, 3), Doc("How secret it is, from 0 to 3; recall shows up to 2.")] = 1
+    emotion: Annotated[float, Range(-5, 5), Doc("How it felt, from -5 to 5.")] = 0.0
+    emotion_tags: Annotated[tuple[str, ...], Doc("Words for how it felt.")] = ()
+    flags: Annotated[tuple[str, ...], Doc("Marks of your own.")] = ()
+    relevance: Annotated[float, Range(-math.inf, math.inf), Doc("How far feedback moved its ranking.")] = 0.0
 
     def __post_init__(self) -> None:
         for name, (low, high) in RANGES.items():
@@ -120,16 +121,8 @@ class Worth:
                 within(name, value, low, high)
 
 
-RANGES: Mapping[str, tuple[float, float]] = {
-    "importance": (0, 1),
-    "confidence": (0, 1),
-    "salience": (0, 1),
-    "trust": (0, 3),
-    "credibility": (1, 6),
-    "classification": (0, 3),
-    "emotion": (-5, 5),
-    "relevance": (-math.inf, math.inf),
-}
+RANGES: Mapping[str, tuple[float, float]] = ranges_of(Worth)
+"""The smallest and largest value of each number of a memory's worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +155,11 @@ class Usage:
 class Origin:
     """Where a memory came from."""
 
-    source: str | None = None
-    session: str | None = None
-    position: int | None = None
-    speaker: str | None = None
-    key: str | None = None
+    source: Annotated[str | None, Doc("The file, page or person it comes from.")] = None
+    session: Annotated[str | None, Doc("The conversation or run it belongs to.")] = None
+    position: Annotated[int | None, Doc("Its place in that session.")] = None
+    speaker: Annotated[str | None, Doc("Who said it.")] = None
+    key: Annotated[str | None, Doc("A name for it; another text under the same name becomes its new version.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,23 +185,25 @@ class Memory:
     """One thing remembered."""
 
     id: str
-    text: str
-    times: Times
-    kind: Kind = Kind.EPISODIC
-    scope: str = "global"
-    tier: Tier = Tier.WORKING
-    topic: str | None = None
-    original: str | None = None
-    keywords: tuple[str, ...] = ()
-    worth: Worth = Worth()
-    usage: Usage | None = Usage()
-    origin: Origin = Origin()
-    mentions: tuple[Mention, ...] = ()
-    fact: Fact | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    version: int = 1
-    version_of: str | None = None
-    superseded_by: str | None = None
+    text: Annotated[str, Doc("The text to keep, word for word.")]
+    times: Annotated[Times, Flat()]
+    kind: Annotated[Kind, Doc("What sort of thing it is.")] = Kind.EPISODIC
+    scope: Annotated[str, Doc("Whom or what it concerns, such as user:ann.")] = "global"
+    tier: Annotated[Tier, Doc("How close to the centre of attention it lives.")] = Tier.WORKING
+    topic: Annotated[str | None, Doc("What it is about.")] = None
+    original: Annotated[str | None, Doc("What was said, if the text is a translation of it.")] = None
+    keywords: Annotated[tuple[str, ...], Doc("More words to find it by.")] = ()
+    worth: Annotated[Worth, Flat()] = Worth()
+    usage: Annotated[Usage | None, Doc("How often and when it was recalled, and how well that went.")] = Usage()
+    origin: Annotated[Origin, Flat()] = Origin()
+    mentions: Annotated[tuple[Mention, ...], Doc("The dates that the text names.")] = ()
+    fact: Annotated[Fact | None, Doc("What it states.")] = None
+    metadata: Annotated[Mapping[str, Any], Doc("Anything else, as a JSON object; kept, not searched.")] = field(
+        default_factory=dict[str, Any]
+    )
+    version: Annotated[int, Doc("Its version, counted from 1.")] = 1
+    version_of: Annotated[str | None, Doc("The id of the memory that this is an old version of.")] = None
+    superseded_by: Annotated[str | None, Doc("The id of the memory that replaced it.")] = None
 
     def archived(self, successor: Memory) -> Memory:
         """This version as history: closed on both clocks, under its own id, pointing at its successor."""
@@ -220,6 +215,47 @@ class Memory:
             version_of=self.id,
             superseded_by=self.id,
         )
+
+
+@keywords_for(Memory)
+class Fields(TypedDict, total=False):
+    """The keywords of `remember`; each is described by the field of `Memory` with its name."""
+
+    at: Annotated[When | None, Doc("When it was said or happened; now if left out.")]
+    ingested_at: Annotated[When | None, Doc("When it became known; now if left out.")]
+    kind: str
+    scope: str
+    topic: str | None
+    tier: str
+    importance: float
+    confidence: float
+    salience: float
+    trust: int
+    credibility: int
+    classification: int
+    emotion: float
+    emotion_tags: Iterable[str]
+    flags: Iterable[str]
+    keywords: Iterable[str]
+    original: str | None
+    source: str | None
+    session: str | None
+    position: int | None
+    speaker: str | None
+    expires_at: When | None
+    key: str | None
+    metadata: Mapping[str, Any] | None
+
+
+@keywords_for(Memory)
+class FactFields(TypedDict, total=False):
+    """The keywords of `relate`."""
+
+    valid_from: Annotated[When | None, Doc("When it became true; now if left out.")]
+    valid_to: When | None
+    ingested_at: Annotated[When | None, Doc("When it became known; now if left out.")]
+    source: str | None
+    scope: str
 
 
 def memory_id(

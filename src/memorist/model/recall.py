@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from memorist.model.filter import Filter
+from memorist.model.fields import Doc, Flat, Range, keywords_for
+from memorist.model.filter import Filter, Filters
 from memorist.model.memory import Entity, Memory
 
 if TYPE_CHECKING:
@@ -46,15 +47,17 @@ class FactGraph:
 
 
 Verbosity = Literal["summary", "detailed"]
+MOST = 10**9
+"""The largest number of anything that can be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """The moment a question is asked in, for boosts that like the same hour, weekday or topic."""
 
-    hour: int | None = None
-    weekday: int | None = None
-    topic: str | None = None
+    hour: Annotated[int | None, Range(0, 23), Doc("The hour of the day, from 0 to 23.")] = None
+    weekday: Annotated[int | None, Range(0, 6), Doc("The day of the week; 0 is Monday.")] = None
+    topic: Annotated[str | None, Doc("What the conversation is about.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +66,32 @@ class RecallRequest:
 
     query: str
     now: datetime
-    limit: int = 10
-    where: Filter = Filter()
-    entity_hints: tuple[str, ...] = ()
-    session: str | None = None
-    repeat: bool = False
-    situation: Situation | None = None
-    translated: bool = False
-    max_tokens: int | None = None
-    track: bool = True
-    verbosity: Verbosity = "summary"
+    limit: Annotated[int, Range(1, MOST), Doc("The most memories to find.")] = 10
+    where: Annotated[Filter, Flat()] = Filter()
+    entity_hints: Annotated[tuple[str, ...], Doc("People and things that the question is about.")] = ()
+    session: Annotated[str | None, Doc("The session that asks; what it was shown is not shown again.")] = None
+    repeat: Annotated[bool, Doc("Show memories again that the session was shown before.")] = False
+    situation: Annotated[Situation | None, Doc("The moment of asking, for recipes that use it.")] = None
+    translated: Annotated[bool, Doc("The question was translated into English already.")] = False
+    max_tokens: Annotated[int | None, Range(0, MOST), Doc("The longest context, in tokens.")] = None
+    track: Annotated[bool, Doc("Count this recall in the usage of the memories it finds.")] = True
+    verbosity: Annotated[Verbosity, Doc("How much of each memory that contributed is returned.")] = "summary"
+
+
+@keywords_for(RecallRequest)
+class RecallOptions(Filters, total=False):
+    """The keywords of `recall`."""
+
+    limit: int
+    recipe: Annotated[str | None, Doc("The recipe to search by; the engine's own if left out.")]
+    entity_hints: Iterable[str]
+    session: str | None
+    repeat: bool
+    situation: Mapping[str, Any] | None
+    translated: bool
+    max_tokens: int | None
+    track: bool
+    verbosity: Verbosity
 
 
 @dataclass(frozen=True, slots=True)

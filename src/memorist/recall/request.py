@@ -6,43 +6,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, TypedDict, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Kind, RecallRequest, Situation, Tier, Verbosity, When, instant, member, within
-
-MOST = 10**9
-"""The largest number of anything that can be asked for."""
-
-
-class Filters(TypedDict, total=False):
-    """The keywords that choose memories, in `recall`, `list` and `forget`."""
-
-    as_of: When | None
-    known_at: When | None
-    scope: str | Iterable[str] | None
-    kinds: str | Iterable[str] | None
-    topic: str | None
-    tier: str | None
-    since: When | None
-    until: When | None
-    max_classification: int
-    include_expired: bool
-
-
-class RecallOptions(Filters, total=False):
-    """The keywords of `recall`."""
-
-    limit: int
-    recipe: str | None
-    entity_hints: Iterable[str]
-    session: str | None
-    repeat: bool
-    situation: Mapping[str, Any] | None
-    translated: bool
-    max_tokens: int | None
-    track: bool
-    verbosity: Verbosity
+from memorist.model import (
+    MOST,
+    Filter,
+    Filters,
+    Kind,
+    RecallOptions,
+    RecallRequest,
+    Situation,
+    Tier,
+    Verbosity,
+    instant,
+    member,
+    within,
+)
 
 
 def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallRequest:
