@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
 from memorist.model import fingerprint
-from memorist.models.embedders.cache import embedding_key
 from memorist.ports import Embedder, Progress, Purpose
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ class StoredEmbedder:
         if purpose == "query" and not self._queries:
             return self.embedder.embed(texts, purpose=purpose, progress=progress)
         file = self._opened()
-        by_key = {embedding_key(text, purpose): text for text in texts}
+        by_key = {_key(text, purpose): text for text in texts}
         new = [key for key in by_key if key not in file.rows]
         for start in range(0, len(new), BATCH):
             keys = new[start : start + BATCH]
             file.add(keys, self.embedder.embed([by_key[key] for key in keys], purpose=purpose))
         if progress is not None:
             progress(len(texts))
-        rows = np.array([file.rows[embedding_key(text, purpose)] for text in texts], dtype=np.float32)
+        rows = np.array([file.rows[_key(text, purpose)] for text in texts], dtype=np.float32)
         return _unit(rows.reshape(len(texts), self.dim))
 
     def _opened(self) -> VectorFile:
@@ -124,6 +124,10 @@ class VectorFile:
             f"The cache {self._path} cannot be used: {error.strerror}",
             remedy=f"Name another folder with --cache or {VARIABLE}.",
         )
+
+
+def _key(text: str, purpose: Purpose) -> bytes:
+    return sha256(f"{purpose}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _checksum(record: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memorist.engine.engine import Engine
+from memorist.engine.verbs import Verbs
 from memorist.model import Fields, Memory, RecallOptions, Worth, fields_of, keywords_of
 from memorist.model.memory import RANGES
 from memorist.surfaces.rest.routes.memories import ExplainBody, ListQuery, RecallBody, RememberBody
@@ -12,7 +12,7 @@ from memorist.surfaces.rest.schemas import answer_of
 
 
 def test_a_memory_is_answered_with_all_its_fields() -> None:
-    assert answer_of(Engine.get).model_fields.keys() == fields_of(Memory).keys()
+    assert answer_of(Verbs.get).model_fields.keys() == fields_of(Memory).keys()
 
 
 def test_remember_accepts_every_keyword_within_its_range() -> None:
@@ -37,5 +37,5 @@ def test_a_filter_of_several_values_is_a_list(name: str) -> None:
 
 def test_every_field_that_is_described_in_the_model_is_described_here() -> None:
     described = {name for name, one in fields_of(Memory).items() if one.description}
-    properties = answer_of(Engine.get).model_json_schema()["properties"]
+    properties = answer_of(Verbs.get).model_json_schema()["properties"]
     assert all(properties[name]["description"] for name in described)

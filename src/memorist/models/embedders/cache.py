@@ -1,10 +1,9 @@
-"""Embeddings of recent queries, kept in memory; and the key under which any cache keeps an embedding."""
+"""Queries that are asked again need no second embedding."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -15,27 +14,20 @@ if TYPE_CHECKING:
     from memorist.ports import Vector
 
 
-def embedding_key(text: str, purpose: Purpose) -> bytes:
-    """The key of a text's embedding: a digest, so that a cache does not hold long texts."""
-    return sha256(f"{purpose}\0{text}".encode("utf-8", "surrogatepass")).digest()
-
-
 class CachedEmbedder:
-    """Any embedder, with a cache of the most recent queries' vectors. Safe to share between threads."""
+    """Any embedder, remembering the vectors of the queries asked last; safe to share between threads."""
 
     def __init__(self, embedder: Embedder, size: int = 256) -> None:
         if size < 1:
-            raise InvalidInput(
-                "The size of a query cache must be at least 1", remedy="Use the embedder without a cache."
-            )
+            raise InvalidInput("A cache of queries holds at least 1", remedy="Use the embedder without a cache.")
         self.embedder = embedder
         self._size = size
         self._lock = Lock()
-        self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
+        self._vectors: OrderedDict[str, Vector] = OrderedDict()
 
     @property
     def generation(self) -> str:
-        """The generation of the embedder inside."""
+        """That of the embedder within."""
         return self.embedder.generation
 
     @property
@@ -44,27 +36,26 @@ class CachedEmbedder:
         return self.embedder.dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """Like the embedder inside; only single queries are cached."""
+        """As the embedder within; only a single query is looked up and kept."""
         if purpose != "query" or len(texts) != 1:
             return self.embedder.embed(texts, purpose=purpose, progress=progress)
-        key = embedding_key(texts[0], purpose)
-        known = self._cached(key)
+        known = self._recall(texts[0])
         if known is None:
             known = self.embedder.embed(texts, purpose=purpose)
-            self._keep(key, known)
+            self._keep(texts[0], known)
         if progress is not None:
             progress(1)
         return known.copy()  # the caller may change its rows
 
-    def _cached(self, key: bytes) -> Vector | None:
+    def _recall(self, text: str) -> Vector | None:
         with self._lock:
-            if key in self._vectors:
-                self._vectors.move_to_end(key)
-            return self._vectors.get(key)
+            if text in self._vectors:
+                self._vectors.move_to_end(text)
+            return self._vectors.get(text)
 
-    def _keep(self, key: bytes, vector: Vector) -> None:
+    def _keep(self, text: str, vector: Vector) -> None:
         with self._lock:
-            self._vectors[key] = vector
-            self._vectors.move_to_end(key)
+            self._vectors[text] = vector
+            self._vectors.move_to_end(text)
             if len(self._vectors) > self._size:
                 self._vectors.popitem(last=False)
