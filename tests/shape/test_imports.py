@@ -14,25 +14,27 @@ PURE = {"errors", "model", "ports", "text", "validate"}
 MAY_IMPORT = {
     "errors": set[str](),
     "validate": {"errors"},
+    "http": {"errors"},
     "config": {"errors", "validate"},
     "text": {"errors"},
     "model": {"errors"},
     "ports": {"errors", "model"},
     "stores": PURE,
-    "models": PURE,
+    "models": {*PURE, "http"},
     "asking": PURE,
     "recall": {*PURE, "asking", "models"},
     "remember": {*PURE, "asking", "models"},
-    "serialize": {"errors", "model", "ports", "recall", "remember"},
-    "upkeep": {*PURE, "asking", "models", "recall", "remember", "serialize"},
+    "upkeep": {*PURE, "asking", "models", "recall", "remember"},
     "profiles": {"errors", "asking", "recall", "validate"},
     "stages": {"model", "recall"},
-    "engine": {*PURE, "asking", "config", "models", "profiles", "recall", "remember", "serialize", "stores", "upkeep"},
-    "client": {*PURE, "engine", "recall", "remember", "serialize", "upkeep"},
-    "bench": {*PURE, "config", "engine", "models", "recall", "serialize", "stores", "upkeep"},
+    "engine": {*PURE, "asking", "config", "models", "profiles", "recall", "remember", "stores", "upkeep"},
+    "access": {*PURE, "config", "engine", "stores"},
+    "client": {*PURE, "engine", "http", "recall", "remember", "upkeep"},
+    "bench": {*PURE, "config", "engine", "models", "recall", "stores", "upkeep"},
     "testing": {*PURE, "recall"},
     "surfaces": {
         *PURE,
+        "access",
         "asking",
         "bench",
         "config",
@@ -40,12 +42,12 @@ MAY_IMPORT = {
         "models",
         "recall",
         "remember",
-        "serialize",
         "stores",
         "upkeep",
     },
     "__main__": {"surfaces"},
 }
+REST_MAY_IMPORT = {"access", "engine", "errors", "model", "text", "surfaces"}
 LAZY = {
     "numpy",
     "onnxruntime",
@@ -99,6 +101,11 @@ def test_a_module_imports_only_what_its_room_may_know(path: Path) -> None:
         return
     forbidden = imported_rooms(path) - MAY_IMPORT[here] - {here, "__version__"}
     assert not forbidden, f"{here} must not import {sorted(forbidden)}"
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "surfaces" / "rest").rglob("*.py")), ids=lambda path: path.stem)
+def test_the_server_knows_the_engine_and_the_model_only(path: Path) -> None:
+    assert not imported_rooms(path) - REST_MAY_IMPORT - {"__version__"}
 
 
 def test_every_room_has_a_rule() -> None:

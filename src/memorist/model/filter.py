@@ -1,39 +1,41 @@
-"""Which memories may be seen: labels, event time and the two clocks."""
+"""Which memories are visible: labels, event time and the two clocks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated, TypedDict
 
-from memorist.model.memory import Kind, Memory, Tier, Times
+from memorist.model.fields import Default, Doc, Range, keywords_for
+from memorist.model.memory import Kind, Memory, Tier, Times, When
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which memories a search may see; every signal applies it inside its search.
+    """The memories that a search may see; every signal applies it during its search.
 
     `as_of` and `known_at` are moments on the two clocks; None leaves that clock unbounded.
     `since` and `until` bound the event time, both inclusive.
     """
 
-    scopes: tuple[str, ...] | None = None
-    kinds: tuple[Kind, ...] | None = None
-    topic: str | None = None
-    tier: Tier | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    max_classification: int = 3
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    include_expired: bool = False
+    scopes: Annotated[tuple[str, ...] | None, Doc("Only memories of one of these scopes.")] = None
+    kinds: Annotated[tuple[Kind, ...] | None, Doc("Only memories of one of these kinds.")] = None
+    topic: Annotated[str | None, Doc("Only memories about this topic.")] = None
+    tier: Annotated[Tier | None, Doc("Only memories of this tier.")] = None
+    since: Annotated[datetime | None, Doc("Only memories said or true from this moment on.")] = None
+    until: Annotated[datetime | None, Doc("Only memories said or true up to this moment.")] = None
+    max_classification: Annotated[int, Range(0, 3), Doc("Only memories no more secret than this, from 0 to 3.")] = 3
+    as_of: Annotated[datetime | None, Doc("Only memories that were true at this moment.")] = None
+    known_at: Annotated[datetime | None, Doc("Only memories that were known at this moment.")] = None
+    include_expired: Annotated[bool, Doc("Include memories that are no longer true.")] = False
 
     def admits(self, memory: Memory) -> bool:
-        """The reference definition, which every store's own form must agree with."""
+        """Whether a memory is visible: the reference that every store's own implementation must agree with."""
         return next(self._refusals(memory), None) is None
 
     def refusals(self, memory: Memory) -> list[str]:
-        """What keeps a memory out; nothing for one that is admitted."""
+        """Why a memory is not visible; empty if it is."""
         return list(self._refusals(memory))
 
     def _refusals(self, memory: Memory) -> Iterator[str]:
@@ -72,4 +74,20 @@ class Filter:
             return True
         if self.known_at is None or times.expired_at is None:
             return False
-        return times.expired_at > self.known_at  # its closing was not yet known
+        return times.expired_at > self.known_at  # its end was not known yet
+
+
+@keywords_for(Filter)
+class Filters(TypedDict, total=False):
+    """The keywords that choose memories, in `recall`, `list` and `forget`."""
+
+    as_of: When | None
+    known_at: When | None
+    scope: Annotated[str | Iterable[str] | None, Doc("Only memories of one of these scopes.")]
+    kinds: str | Iterable[str] | None
+    topic: str | None
+    tier: str | None
+    since: When | None
+    until: When | None
+    max_classification: Annotated[int, Default(2)]
+    include_expired: bool

@@ -1,4 +1,4 @@
-"""What is kept: memories as small frozen values, links between them, entities they speak of."""
+"""What is stored: memories, links between them, and the entities they mention."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
 from memorist.errors import InvalidInput
+from memorist.model.fields import Doc, Flat, Range, keywords_for, ranges_of
 
 RECALL_TIMES_KEPT = 20
+MOST = 10**9
+"""The largest number of anything that can be asked for."""
 When = str | date | datetime
-"""A moment as callers give it; `instant` makes it exact."""
+"""A moment as callers write it; `instant` makes it exact."""
 E = TypeVar("E", bound=StrEnum)
 
 
@@ -34,7 +37,7 @@ class Kind(StrEnum):
 
 
 class Tier(StrEnum):
-    """How close to the centre of attention a memory lives."""
+    """How close to the centre of attention a memory is."""
 
     CORE = "core"
     WORKING = "working"
@@ -64,7 +67,7 @@ def instant(value: When) -> datetime:
     try:
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except OverflowError:
-        raise InvalidInput(f"{value} lies outside the calendar in UTC", remedy="Use a year from 1 to 9999.") from None
+        raise InvalidInput(f"{value} is outside the calendar in UTC", remedy="Use a year from 1 to 9999.") from None
 
 
 def isoformat(moment: datetime) -> str:
@@ -73,7 +76,7 @@ def isoformat(moment: datetime) -> str:
 
 
 def fingerprint(*parts: object) -> str:
-    """A stable 128-bit id of its parts, the same in every process and on every store."""
+    """A stable 128-bit id of its parts, the same in every process and store."""
     text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -96,63 +99,63 @@ def _keywords(known: type) -> tuple[str, ...]:
 
 
 def within(name: str, value: float, low: float, high: float) -> None:
-    """Refuse a number outside its range, NaN included."""
+    """Refuse a number outside its range, or NaN."""
     if not low <= value <= high:
         raise InvalidInput(f"{name} {value} is out of range", remedy=f"Give {name} a value from {low:g} to {high:g}.")
 
 
+def at_least(name: str, value: int, least: int) -> int:
+    """A whole number from `least` to a thousand million."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
+        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
+        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Two clocks: when it was true (valid_*), and when we knew it.
+    """Two clocks: when a memory was true (valid_*), and when we knew it.
 
-    Known from `ingested_at` on; its end, `valid_to`, from `expired_at` on; taken back at `retracted_at`.
+    It is known from `ingested_at` on; its end, `valid_to`, is known from `expired_at` on; `retracted_at` takes it back.
     """
 
-    valid_from: datetime
-    ingested_at: datetime
-    valid_to: datetime | None = None
-    expired_at: datetime | None = None
-    expires_at: datetime | None = None
-    retracted_at: datetime | None = None
+    valid_from: Annotated[datetime, Doc("When it was said or became true.")]
+    ingested_at: Annotated[datetime, Doc("When it became known.")]
+    valid_to: Annotated[datetime | None, Doc("When it stopped being true.")] = None
+    expired_at: Annotated[datetime | None, Doc("When it became known that it is no longer true.")] = None
+    expires_at: Annotated[datetime | None, Doc("When it stops being true.")] = None
+    retracted_at: Annotated[datetime | None, Doc("When it was taken back.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """How much a memory counts, and how far it is to be believed."""
+    """How much a memory matters, and how far to believe it."""
 
-    importance: float = 0.5
-    confidence: float = 1.0
-    salience: float = 0.0
-    trust: int = 3
-    credibility: int = 6
-    classification: int = 1
-    emotion: float = 0.0
-    emotion_tags: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    relevance: float = 0.0
+    importance: Annotated[float, Range(0, 1), Doc("How much it matters, from 0 to 1.")] = 0.5
+    confidence: Annotated[float, Range(0, 1), Doc("How certain it is, from 0 to 1.")] = 1.0
+    salience: Annotated[float, Range(0, 1), Doc("How much it stands out, from 0 to 1.")] = 0.0
+    trust: Annotated[int, Range(0, 3), Doc("Who says it: 3 owner, 2 the agent itself, 1 peer, 0 untrusted.")] = 3
+    credibility: Annotated[int, Range(1, 6), Doc("How credible it is: 1 is best, 5 worst, 6 cannot be judged.")] = 6
+    classification: Annotated[int, Range(0, 3), Doc("How secret it is, from 0 to 3; recall shows up to 2.")] = 1
+    emotion: Annotated[float, Range(-5, 5), Doc("How it felt, from -5 to 5.")] = 0.0
+    emotion_tags: Annotated[tuple[str, ...], Doc("Words for how it felt.")] = ()
+    flags: Annotated[tuple[str, ...], Doc("Marks of your own.")] = ()
+    relevance: Annotated[float, Range(-math.inf, math.inf), Doc("How far feedback moved its ranking.")] = 0.0
 
     def __post_init__(self) -> None:
         for name, (low, high) in RANGES.items():
             value = getattr(self, name)
-            if not low <= value <= high:  # one comparison: a recall reads dozens of these
+            if not low <= value <= high:  # no call for a valid value: a recall reads dozens
                 within(name, value, low, high)
 
 
-RANGES: Mapping[str, tuple[float, float]] = {
-    "importance": (0, 1),
-    "confidence": (0, 1),
-    "salience": (0, 1),
-    "trust": (0, 3),
-    "credibility": (1, 6),
-    "classification": (0, 3),
-    "emotion": (-5, 5),
-    "relevance": (-math.inf, math.inf),
-}
+RANGES: Mapping[str, tuple[float, float]] = ranges_of(Worth)
+"""The smallest and largest value of each number of a memory's worth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often and when a memory was recalled, and how well that went."""
+    """How often and when a memory was recalled, and the rewards it earned."""
 
     recalls: int = 0
     last_recall: datetime | None = None
@@ -162,7 +165,7 @@ class Usage:
 
     @property
     def mean_reward(self) -> float | None:
-        """The mean of all rewards, or None with no history."""
+        """The mean of all rewards; None without any."""
         return self.reward_total / self.reward_count if self.reward_count else None
 
     def recalled(self, at: datetime) -> Usage:
@@ -180,16 +183,16 @@ class Usage:
 class Origin:
     """Where a memory came from."""
 
-    source: str | None = None
-    session: str | None = None
-    position: int | None = None
-    speaker: str | None = None
-    key: str | None = None
+    source: Annotated[str | None, Doc("The file, page or person it comes from.")] = None
+    session: Annotated[str | None, Doc("The conversation or run it belongs to.")] = None
+    position: Annotated[int | None, Doc("Its place in that session.")] = None
+    speaker: Annotated[str | None, Doc("Who said it.")] = None
+    key: Annotated[str | None, Doc("A name for it; another text under the same name becomes its new version.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A date named in a memory's text, resolved: start inclusive, end exclusive."""
+    """A date in a memory's text, resolved to an interval: start inclusive, end exclusive."""
 
     text: str
     start: datetime
@@ -210,26 +213,28 @@ class Memory:
     """One thing remembered."""
 
     id: str
-    text: str
-    times: Times
-    kind: Kind = Kind.EPISODIC
-    scope: str = "global"
-    tier: Tier = Tier.WORKING
-    topic: str | None = None
-    original: str | None = None
-    keywords: tuple[str, ...] = ()
-    worth: Worth = Worth()
-    usage: Usage | None = Usage()
-    origin: Origin = Origin()
-    mentions: tuple[Mention, ...] = ()
-    fact: Fact | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    version: int = 1
-    version_of: str | None = None
-    superseded_by: str | None = None
+    text: Annotated[str, Doc("The text to keep, word for word.")]
+    times: Annotated[Times, Flat()]
+    kind: Annotated[Kind, Doc("What sort of thing it is.")] = Kind.EPISODIC
+    scope: Annotated[str, Doc("Whom or what it concerns, such as user:ann.")] = "global"
+    tier: Annotated[Tier, Doc("How close to the centre of attention it lives.")] = Tier.WORKING
+    topic: Annotated[str | None, Doc("What it is about.")] = None
+    original: Annotated[str | None, Doc("What was said, if the text is a translation of it.")] = None
+    keywords: Annotated[tuple[str, ...], Doc("More words to find it by.")] = ()
+    worth: Annotated[Worth, Flat()] = Worth()
+    usage: Annotated[Usage | None, Doc("How often and when it was recalled, and the rewards it earned.")] = Usage()
+    origin: Annotated[Origin, Flat()] = Origin()
+    mentions: Annotated[tuple[Mention, ...], Doc("The dates that the text names.")] = ()
+    fact: Annotated[Fact | None, Doc("What it states.")] = None
+    metadata: Annotated[Mapping[str, Any], Doc("Anything else, as a JSON object; kept, not searched.")] = field(
+        default_factory=dict[str, Any]
+    )
+    version: Annotated[int, Doc("Its version, counted from 1.")] = 1
+    version_of: Annotated[str | None, Doc("The id of the memory that this is an old version of.")] = None
+    superseded_by: Annotated[str | None, Doc("The id of the memory that replaced it.")] = None
 
     def archived(self, successor: Memory) -> Memory:
-        """This version as history: closed on both clocks, under its own id, pointing at its successor."""
+        """This version as history: ended on both clocks, with an id of its own, and linked to its successor."""
         times = replace(self.times, valid_to=successor.times.valid_from, expired_at=successor.times.ingested_at)
         return replace(
             self,
@@ -238,6 +243,47 @@ class Memory:
             version_of=self.id,
             superseded_by=self.id,
         )
+
+
+@keywords_for(Memory)
+class Fields(TypedDict, total=False):
+    """The keywords of `remember`; each is described by the field of `Memory` with its name."""
+
+    at: Annotated[When | None, Doc("When it was said or happened; now if left out.")]
+    ingested_at: Annotated[When | None, Doc("When it became known; now if left out.")]
+    kind: str
+    scope: str
+    topic: str | None
+    tier: str
+    importance: float
+    confidence: float
+    salience: float
+    trust: int
+    credibility: int
+    classification: int
+    emotion: float
+    emotion_tags: Iterable[str]
+    flags: Iterable[str]
+    keywords: Iterable[str]
+    original: str | None
+    source: str | None
+    session: str | None
+    position: int | None
+    speaker: str | None
+    expires_at: When | None
+    key: str | None
+    metadata: Mapping[str, Any] | None
+
+
+@keywords_for(Memory)
+class FactFields(TypedDict, total=False):
+    """The keywords of `relate`."""
+
+    valid_from: Annotated[When | None, Doc("When it became true; now if left out.")]
+    valid_to: When | None
+    ingested_at: Annotated[When | None, Doc("When it became known; now if left out.")]
+    source: str | None
+    scope: str
 
 
 def memory_id(
@@ -250,7 +296,7 @@ def memory_id(
     position: int | None = None,
     at: datetime | None = None,
 ) -> str:
-    """The id of a memory: by its key within its scope, else by what was said, where and when."""
+    """The id of a memory: from its scope and key, else from its scope, text, origin and time."""
     if key is not None:
         return fingerprint("key", scope, key)
     return fingerprint("text", scope, source, session, position, text, isoformat(at) if at else None)
@@ -262,17 +308,17 @@ def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> l
 
 
 STATES, DENIES = "states", "denies"
-"""Relations of the links from a memory to the facts that it states, and to those it says hold no longer."""
+"""The relations of links from a memory to the facts that it states, and to those that it denies."""
 CITES = "cites"
-"""The relation of the links from a note to the memories it was made of."""
+"""The relation of links from a note to the memories it is based on."""
 MEMBERSHIP = "membership"
-"""The relation of the links from a semantic memory to its tags."""
+"""The relation of links from a semantic memory to its tags."""
 HIERARCHY = "hierarchy"
-"""The relation of the links from a procedure to its intent, and from a step to its subgoal."""
+"""The relation of links from a procedure to its intent, and from a step to its subgoal."""
 PROVENANCE = "provenance"
-"""The relation of the links from a lesson to the steps it was learnt from, and from a step to its session."""
+"""The relation of links from a lesson to the steps it was learnt from, and from a step to its session."""
 SIBLING = "sibling"
-"""The relation of the links from a subgoal to the next subgoal of its session."""
+"""The relation of links from a subgoal to the next subgoal of its session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +333,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Somebody or something that memories speak of."""
+    """A person or thing that memories mention."""
 
     id: str
     name: str

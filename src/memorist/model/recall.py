@@ -1,15 +1,16 @@
-"""One recall: its request, its items and why each is there, its trace; and the graph of entities."""
+"""A recall: its request, its items with their evidence, and its trace; and the graph of entities."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from memorist.model.filter import Filter
-from memorist.model.memory import Entity, Memory
+from memorist.model.fields import Doc, Flat, Hidden, Named, Range, Rounded, keywords_for
+from memorist.model.filter import Filter, Filters
+from memorist.model.memory import MOST, Entity, Memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """A memory that a session was shown."""
+    """A memory that was shown to a session."""
 
     session: str
     id: str
@@ -27,14 +28,14 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A text of the noise bank: something said that says nothing."""
+    """A text of the noise bank: an utterance without content."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class FactGraph:
-    """Entities as nodes, an edge for each pair that a memory relates; immutable, so what is derived can be cached.
+    """Entities as nodes, and an edge per pair that a memory relates; immutable, so that results can be cached.
 
     Edge i of memory `memories[i]` joins the nodes `source[i]` and `target[i]`.
     """
@@ -50,34 +51,50 @@ Verbosity = Literal["summary", "detailed"]
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The moment a question is asked in, for boosts that like the same hour, weekday or topic."""
+    """The moment of asking, for boosts of memories with the same hour, weekday or topic."""
 
-    hour: int | None = None
-    weekday: int | None = None
-    topic: str | None = None
+    hour: Annotated[int | None, Range(0, 23), Doc("The hour of the day, from 0 to 23.")] = None
+    weekday: Annotated[int | None, Range(0, 6), Doc("The day of the week; 0 is Monday.")] = None
+    topic: Annotated[str | None, Doc("What the conversation is about.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What the caller asked for, with every default filled in."""
+    """A request for a recall, with every default filled in."""
 
     query: str
     now: datetime
-    limit: int = 10
-    where: Filter = Filter()
-    entity_hints: tuple[str, ...] = ()
-    session: str | None = None
-    repeat: bool = False
-    situation: Situation | None = None
-    translated: bool = False
-    max_tokens: int | None = None
-    track: bool = True
-    verbosity: Verbosity = "summary"
+    limit: Annotated[int, Range(1, MOST), Doc("The most memories to find.")] = 10
+    where: Annotated[Filter, Flat()] = Filter()
+    entity_hints: Annotated[tuple[str, ...], Doc("People and things that the question is about.")] = ()
+    session: Annotated[str | None, Doc("The session that asks; what it was shown is not shown again.")] = None
+    repeat: Annotated[bool, Doc("Show memories again that the session was shown before.")] = False
+    situation: Annotated[Situation | None, Doc("The moment of asking, for recipes that use it.")] = None
+    translated: Annotated[bool, Doc("The question was translated into English already.")] = False
+    max_tokens: Annotated[int | None, Range(0, MOST), Doc("The longest context, in tokens.")] = None
+    track: Annotated[bool, Doc("Count this recall in the usage of the memories it finds.")] = True
+    verbosity: Annotated[Verbosity, Doc("How much of each memory that contributed is returned.")] = "summary"
+
+
+@keywords_for(RecallRequest)
+class RecallOptions(Filters, total=False):
+    """The keywords of `recall`."""
+
+    limit: int
+    recipe: Annotated[str | None, Doc("The recipe to search by; the engine's own if left out.")]
+    entity_hints: Iterable[str]
+    session: str | None
+    repeat: bool
+    situation: Mapping[str, Any] | None
+    translated: bool
+    max_tokens: int | None
+    track: bool
+    verbosity: Verbosity
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The question as it is searched: stages of `recall.prepare` add what they understand of it."""
+    """The question as it is searched; the stages of `recall.prepare` fill in the rest."""
 
     text: str
     vector: NDArray[np.float32] | None = None
@@ -90,13 +107,13 @@ class Query:
     entities: tuple[Entity, ...] = ()
 
     def embedding(self) -> NDArray[np.float32] | None:
-        """The query's vector, waiting for one that was started ahead of need."""
+        """The query's vector; waits for an embedding that was started in advance."""
         return self.pending.result() if self.vector is None and self.pending is not None else self.vector
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One memory that one signal found, on that signal's own scale."""
+    """A memory that a signal found, with its score on that signal's own scale."""
 
     id: str
     score: float
@@ -104,7 +121,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one signal found, best first; `skipped` says why it did not look."""
+    """The hits of one signal, best first; `skipped` says why it did not search."""
 
     hits: tuple[Hit, ...] = ()
     ms: float = 0.0
@@ -113,9 +130,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One signal's word on a candidate: its score, the number the formula used, and its rank from 1.
+    """What one signal says about a candidate: its score, the number that the formula used, and its rank from 1.
 
-    The rank is None where the score was computed for a candidate that the signal itself did not bring.
+    The rank is None if the score was computed for a candidate that the signal itself did not find.
     """
 
     rank: int | None
@@ -125,7 +142,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory on its way to the answer."""
+    """A memory that may become part of the answer."""
 
     memory: Memory
     score: float
@@ -136,14 +153,14 @@ class Candidate:
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def rescored(self, score: float, **parts: float) -> Candidate:
-        """This candidate with a new score; `parts` names the numbers that made it, for `explain`."""
+        """This candidate with a new score; `parts` names the numbers it is made of, for `explain`."""
         # `dataclasses.replace` takes five times as long, and a recall does this hundreds of times.
         return Candidate(self.memory, score, self.evidence, self.phase, self.hop, self.notes, parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A candidate that made it into the answer."""
+    """A candidate that is part of the answer."""
 
     memory: Memory
     score: float
@@ -156,7 +173,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """A memory that contributed to the answer; `memory` only when details were asked for."""
+    """A memory that contributed to the answer; `memory` is set only if details were requested."""
 
     id: str
     kind: str
@@ -168,7 +185,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """A summary per type of memory; None where nothing of that type was found."""
+    """A summary per type of memory; None if nothing of that type was found."""
 
     episodic: str | None = None
     semantic: str | None = None
@@ -177,20 +194,25 @@ class Reasoned:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage's run, written by the runner: how long it took and what it left standing."""
+    """The run of one stage, recorded by the runner: its duration and the candidates it left."""
 
     stage: str
-    ms: float
-    candidates: tuple[Candidate, ...]
+    ms: Annotated[float, Rounded(3)]
+    candidates: Annotated[tuple[Candidate, ...], Hidden(tuple)]
     before: int
     after: int
     skipped: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: Annotated[tuple[str, ...], Hidden(tuple)] = ()
+
+    @property
+    def remarks(self) -> str | None:
+        """Why it was skipped, and its notes."""
+        return "; ".join(filter(None, (self.skipped, *self.notes))) or None
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What language models were asked: calls, and tokens as their vendors count them, else as we estimate."""
+    """The use of language models: calls, and tokens as counted by the vendor, or else estimated."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -201,26 +223,26 @@ class Spent:
         return Spent(self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
 
     def since(self, before: Spent) -> Spent:
-        """What has been added since then."""
+        """The difference to an earlier count."""
         return self.plus(Spent(-before.calls, -before.tokens_in, -before.tokens_out))
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that happened in a recall, from which `explain` and `why_not` are read.
+    """Everything that happened in a recall; `explain` and `why_not` are based on it.
 
-    `llm` is None when no language model was asked.
+    `llm` is None if no language model was used.
     """
 
-    steps: tuple[Step, ...]
-    found: Mapping[str, Found]
-    total_ms: float
+    steps: Annotated[tuple[Step, ...], Named("stages")]
+    found: Annotated[Mapping[str, Found], Hidden(dict)]
+    total_ms: Annotated[float, Rounded(3)]
     mode: str | None = None
     tags: tuple[str, ...] = ()
     candidate_count: int = 0
     candidates_per_hop: tuple[int, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
-    phase_timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    phase_timings: Annotated[Mapping[str, float], Rounded(3)] = field(default_factory=dict[str, float])
     llm: Spent | None = None
 
 
@@ -228,8 +250,8 @@ class Trace:
 class Recall:
     """The answer: items, a context ready for a prompt, and the trace behind them.
 
-    `confidence` is the chance that the items answer the question, where the recipe can tell. `abstained` says that
-    nothing does: the context is empty, and the items are only what came nearest.
+    `confidence` is the probability that the items answer the question, if the recipe estimates it. `abstained` means
+    that nothing does: the context is empty, and the items are only the nearest ones.
     """
 
     id: str
@@ -241,7 +263,9 @@ class Recall:
     tokens: int
     reasoned: Reasoned
     touched: tuple[Touched, ...]
-    abstained: bool
+    abstained: Annotated[bool, Doc("Whether nothing answers the question; the items are then only the nearest.")]
     trace: Trace
-    request: RecallRequest
-    confidence: float | None = None
+    request: Annotated[RecallRequest, Hidden()]
+    confidence: Annotated[
+        float | None, Doc("The probability that the items answer the question, if the recipe estimates it.")
+    ] = None

@@ -5,55 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypedDict, cast, get_args
+from typing import Any, cast, get_args
 
 from memorist.errors import InvalidInput
 from memorist.model import (
     Filter,
+    Filters,
     Kind,
+    RecallOptions,
     RecallRequest,
     Situation,
     Tier,
     Verbosity,
-    When,
+    at_least,
     instant,
     member,
     refuse_unknown,
     within,
 )
-
-MOST = 10**9
-"""The largest number of anything that can be asked for."""
-
-
-class Filters(TypedDict, total=False):
-    """The keywords that choose memories, in `recall`, `list` and `forget`."""
-
-    as_of: When | None
-    known_at: When | None
-    scope: str | Iterable[str] | None
-    kinds: str | Iterable[str] | None
-    topic: str | None
-    tier: str | None
-    since: When | None
-    until: When | None
-    max_classification: int
-    include_expired: bool
-
-
-class RecallOptions(Filters, total=False):
-    """The keywords of `recall`."""
-
-    limit: int
-    recipe: str | None
-    entity_hints: Iterable[str]
-    session: str | None
-    repeat: bool
-    situation: Mapping[str, Any] | None
-    translated: bool
-    max_tokens: int | None
-    track: bool
-    verbosity: Verbosity
 
 
 def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallRequest:
@@ -111,14 +80,6 @@ def erasure_filter(options: Filters) -> Filter:
         as_of=None if as_of is None else instant(as_of),
         known_at=None if known_at is None else instant(known_at),
     )
-
-
-def at_least(name: str, value: int, least: int) -> int:
-    """A whole number that is neither too small nor absurd."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
-        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
-        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
-    return value
 
 
 def _labels(options: Filters) -> Filter:

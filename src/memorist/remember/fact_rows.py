@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from memorist.errors import InvalidInput
-from memorist.model import Fact, Kind, Memory, Times, When, fingerprint, instant, isoformat
+from memorist.model import Fact, FactFields, Kind, Memory, Times, When, fingerprint, instant, isoformat
 from memorist.remember.record import checked_text, record
 from memorist.remember.timeline import Claim, Form, Segment, folded, forms
 
@@ -184,16 +184,6 @@ def _written_directly(row: Memory, fact: Fact, times: Times) -> Claim:
     """The claim of a fact that was written without claims, such as an imported one."""
     until = times.valid_to if times.expired_at is None else None
     return Claim(fact.object, times.valid_from, times.ingested_at, until, source=row.origin.source, text=row.text)
-
-
-class FactFields(TypedDict, total=False):
-    """The keywords of `relate`."""
-
-    valid_from: When | None
-    valid_to: When | None
-    ingested_at: When | None
-    source: str | None
-    scope: str
 
 
 def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[FactFields]) -> tuple[Slot, Claim]:

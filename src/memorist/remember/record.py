@@ -5,44 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, Unpack, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import Kind, Memory, Origin, Tier, Times, When, Worth, instant, member, memory_id, refuse_unknown
+from memorist.model import (
+    Fields,
+    Kind,
+    Memory,
+    Origin,
+    Tier,
+    Times,
+    Worth,
+    instant,
+    keywords_of,
+    member,
+    memory_id,
+    refuse_unknown,
+)
 
 MAX_BYTES = 16 * 1024 * 1024
 
 
-class Fields(TypedDict, total=False):
-    """The keywords of `remember`."""
-
-    at: When | None
-    ingested_at: When | None
-    kind: str
-    scope: str
-    topic: str | None
-    tier: str
-    importance: float
-    confidence: float
-    salience: float
-    trust: int
-    credibility: int
-    classification: int
-    emotion: float
-    emotion_tags: Iterable[str]
-    flags: Iterable[str]
-    keywords: Iterable[str]
-    original: str | None
-    source: str | None
-    session: str | None
-    position: int | None
-    speaker: str | None
-    expires_at: When | None
-    key: str | None
-    metadata: Mapping[str, Any] | None
-
-
-WORTH = ("importance", "confidence", "salience", "trust", "credibility", "classification", "emotion")
+WORTH = tuple(name for name, one in keywords_of(Fields).items() if one.group == "worth" and not one.repeated)
+"""The keywords of `remember` that are numbers of a memory's worth."""
 
 
 def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:

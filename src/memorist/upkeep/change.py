@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Link, Memory, Usage, fingerprint
+from memorist.model import Filter, Hidden, Link, Memory, Usage, fingerprint
 from memorist.ports import Batch, Entry, Reader, Store, Vectors
 from memorist.remember.fact_rows import Slot, claim_from_data
 from memorist.remember.fact_updates import settle
@@ -45,17 +45,19 @@ Keep = Callable[[Memory], object]
 class Change:
     """One change to memories and links, with the rule that asks for it and the reason."""
 
+    IN_JSON: ClassVar = ("changes",)
+
     rule: str
     id: str
     """The memory that it is about."""
     reason: str
-    pairs: tuple[tuple[Memory, Memory], ...] = ()
+    pairs: Annotated[tuple[tuple[Memory, Memory], ...], Hidden(tuple)] = ()
     """Each memory it changes, before and after."""
-    linked: tuple[Link, ...] = ()
-    unlinked: tuple[Link, ...] = ()
-    vectors: Mapping[str, Vectors] = field(default_factory=dict[str, Vectors])
+    linked: Annotated[tuple[Link, ...], Hidden(tuple)] = ()
+    unlinked: Annotated[tuple[Link, ...], Hidden(tuple)] = ()
+    vectors: Annotated[Mapping[str, Vectors], Hidden(dict)] = field(default_factory=dict[str, Vectors])
     """New vectors, by memory id."""
-    final: str | None = None
+    final: Annotated[str | None, Hidden()] = None
     """Why it cannot be undone, if it cannot."""
 
     @property
@@ -63,10 +65,10 @@ class Change:
         """The memories it changes, the one it is about first."""
         return tuple(dict.fromkeys((self.id, *(after.id for _, after in self.pairs))))
 
-    def to_data(self) -> dict[str, Any]:
-        """The change as JSON."""
-        changed = {after.id: difference(before, after) for before, after in self.pairs}
-        return {"rule": self.rule, "id": self.id, "reason": self.reason, "changes": changed}
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The fields of each memory that change, by its id."""
+        return {after.id: difference(before, after) for before, after in self.pairs}
 
     def batch(self, entry: Entry) -> Batch:
         """The change as a batch; its journal entry is `entry` with what `undo` needs."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import Entity, Link, Noise, Showing, instant, isoformat
+from memorist.model import Entity, Link, Memory, Noise, Showing, from_data, instant, isoformat, to_data
 from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
-from memorist.serialize import entry_to_data, memory_from_data, memory_to_data
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -64,7 +63,7 @@ def record_to_data(record: Record) -> dict[str, Any]:
     match record:
         case Kept():
             return {
-                "memory": memory_to_data(record.memory),
+                "memory": to_data(record.memory),
                 **({"vectors": _packed(record.vectors)} if record.vectors else {}),
                 **({"jobs": [_job_data(job) for job in record.jobs]} if record.jobs else {}),
             }
@@ -75,7 +74,7 @@ def record_to_data(record: Record) -> dict[str, Any]:
         case Job():
             return {"job": _job_data(record)}
         case Entry():
-            return {"entry": entry_to_data(record)}
+            return {"entry": to_data(record)}
         case Showing():
             return {"shown": [record.session, record.id, isoformat(record.at)]}
         case Noise():
@@ -86,7 +85,7 @@ def record_from_data(data: Data, embedding: str | None) -> Record:
     """A record from JSON data; its vectors are of the embedding generation that the header names."""
     if "memory" in data:
         return Kept(
-            memory_from_data(data["memory"]),
+            from_data(Memory, data["memory"]),
             _unpacked(data.get("vectors", {}), embedding),
             tuple(map(_job, data.get("jobs", ()))),
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
 from memorist.errors import ModelUnavailable, NotFound
 from memorist.model import HIERARCHY, Link, Memory
@@ -132,6 +132,8 @@ MOST_ATTEMPTS = 5
 @dataclass(frozen=True, slots=True)
 class Commit:
     """The result of a commit: the state of the session, who read it, and the new memories."""
+
+    IN_JSON: ClassVar = ("counts",)
 
     session: str
     state: State

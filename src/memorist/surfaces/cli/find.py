@@ -13,16 +13,8 @@ import typer
 
 from memorist.config import SETTINGS, Setting, find_file
 from memorist.errors import NotFound
-from memorist.model import Recall
+from memorist.model import Recall, to_data
 from memorist.recall.request import Filters, RecallOptions
-from memorist.serialize import (
-    absence_to_data,
-    explanation_to_data,
-    memory_to_data,
-    page_to_data,
-    recall_to_data,
-    stats_to_data,
-)
 from memorist.surfaces.cli.options import (
     FILTERS,
     RECALL,
@@ -134,15 +126,15 @@ def why_not(
     with opened(context) as engine:
         absence = engine.why_not(query, memory_called(engine, id).id, **options)
     if as_json:
-        print_json(absence_to_data(absence))
+        print_json(to_data(absence))
     else:
         say(one_line(str(absence)))
 
 
 def _data(found: Recall, reasons: list[Explanation]) -> dict[str, object]:
-    data = recall_to_data(found)
+    data = to_data(found)
     for item, reason in zip(data["items"], reasons, strict=False):
-        item["explanation"] = explanation_to_data(reason)
+        item["explanation"] = to_data(reason)
     return data
 
 
@@ -179,7 +171,7 @@ def list_(
     with opened(context) as engine:
         page = engine.list(limit, cursor, **filters)
     if as_json:
-        print_json(page_to_data(page))
+        print_json(to_data(page))
         return
     for memory in page.items:
         say_cut(*memory_line(memory))
@@ -192,7 +184,7 @@ def list_(
 def show(context: typer.Context, id: MemoryId, as_json: Json = False) -> None:
     """Print one memory with all that is known about it."""
     with opened(context) as engine:
-        data = memory_to_data(memory_called(engine, id))
+        data = to_data(memory_called(engine, id))
     if as_json:
         print_json(data)
         return
@@ -211,7 +203,7 @@ def history(
     with opened(context) as engine:
         versions = engine.history(name)
     if as_json:
-        print_json([memory_to_data(memory) for memory in versions])
+        print_json([to_data(memory) for memory in versions])
         return
     for memory in versions:
         end = memory.times.valid_to
@@ -223,7 +215,7 @@ def stats(context: typer.Context, as_json: Json = False) -> None:
     with opened(context) as engine:
         found = engine.stats()
     if as_json:
-        print_json(stats_to_data(found))
+        print_json(to_data(found))
         return
     rows = {
         "space": found.space,
@@ -252,21 +244,21 @@ def recipes(
     as_json: Json = False,
 ) -> None:
     """Print the recipes, or one of them as its stages and parameters."""
-    from memorist.recall.data import to_data
+    from memorist.recall.data import to_data as recipe_to_data
 
     known = _known(context)
     if name is None and as_json:
-        print_json([to_data(recipe) for recipe in known.values()])
+        print_json([recipe_to_data(recipe) for recipe in known.values()])
     elif name is None:
         for recipe in known.values():
             say((f"{recipe.name:<18}", "bold"), _purpose(recipe))
     elif name not in known:
         raise NotFound(f"There is no recipe {name!r}", remedy=f"Choose one of {', '.join(known)}.")
     elif as_json:
-        print_json(to_data(known[name]))
+        print_json(recipe_to_data(known[name]))
     else:
         say((name, "bold"), ": ", _purpose(known[name]))
-        _print_parts(to_data(known[name])["stages"])
+        _print_parts(recipe_to_data(known[name])["stages"])
 
 
 def _known(context: typer.Context) -> dict[str, Pipeline]:

@@ -103,7 +103,7 @@ def _server(engine: Engine, max_classification: int) -> Any:
 def _serve_http(
     engine: Engine, chosen: Target, host: str, port: int, allow_hosts: list[str], max_classification: int
 ) -> None:
-    from memorist.surfaces.keys import KeyRing, keys_file
+    from memorist.access.keys import KeyRing, keys_file
     from memorist.surfaces.mcp.http import app as application
     from memorist.surfaces.mcp.http import listener
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memorist.errors import Error, InvalidInput
-from memorist.serialize import memory_to_data
+from memorist.model import to_data
 from memorist.surfaces.cli.options import Json, MemoryId, Yes, memory_called, opened
 from memorist.surfaces.cli.output import count, memory_line, one_line, print_json, progress, say, say_cut
 
@@ -40,7 +40,7 @@ def feedback(
     with opened(context) as engine:
         memory = engine.feedback(memory_called(engine, id).id, verdict, given)
     if as_json:
-        print_json(memory_to_data(memory))
+        print_json(to_data(memory))
     else:
         say_cut(("✓ ", "green"), *memory_line(memory), (f"  relevance {memory.worth.relevance:+g}", "dim"))
 
@@ -59,7 +59,7 @@ def invalidate(
         after = superseded_by and memory_called(engine, superseded_by).id
         memory = engine.invalidate(memory_called(engine, id).id, at, after)
     if as_json:
-        print_json(memory_to_data(memory))
+        print_json(to_data(memory))
     else:
         end = memory.times.valid_to
         say_cut(("✓ ", "green"), *memory_line(memory), (f"  until {end.date()}" if end else "", "dim"))
@@ -75,7 +75,7 @@ def tidy(
     with opened(context) as engine:
         done = engine.tidy(dry_run=not apply)
     if as_json:
-        print_json(done.to_data())
+        print_json(to_data(done))
         return
     shown = sys.maxsize if everything else SHOWN
     for rule, group in groupby(done.changes, lambda change: change.rule):
@@ -103,7 +103,7 @@ def consolidate(
     with opened(context) as engine:
         done = engine.consolidate(period)
     if as_json:
-        print_json(done.to_data())
+        print_json(to_data(done))
         return
     for note in done.written:
         where = note.path or f"{note.period} {note.name}"
@@ -159,7 +159,7 @@ def audit(
                 _confirm(report, wanted)
             report = engine.mend(report, [finding.id for finding in wanted])
     if as_json:
-        print_json(report.to_data())
+        print_json(to_data(report))
     else:
         _print(report, sys.maxsize if everything else SHOWN)
 

@@ -9,11 +9,10 @@ from typing import Annotated, Any, Unpack
 import typer
 
 from memorist.errors import Error, InvalidInput
-from memorist.model import Memory
+from memorist.model import Memory, to_data
 from memorist.recall.request import Filters
 from memorist.remember.ingest import FORMATS, IngestReport
 from memorist.remember.record import Fields
-from memorist.serialize import memory_to_data, receipt_to_data, report_to_data
 from memorist.surfaces.cli.options import FILTERS, RELATE, REMEMBER, Json, Yes, chosen, memory_called, opened, taking
 from memorist.surfaces.cli.output import count, memory_line, print_json, progress, say, say_cut
 
@@ -32,7 +31,7 @@ def remember(
     with opened(context) as engine:
         memory = engine.remember(whole, **fields)
     if as_json:
-        print_json(memory_to_data(memory))
+        print_json(to_data(memory))
     else:
         say_cut(("✓ ", "green"), *memory_line(memory))
 
@@ -50,7 +49,7 @@ def relate(
     with opened(context) as engine:
         memory = engine.relate(subject, relation, object, **given)
     if as_json:
-        print_json(memory_to_data(memory))
+        print_json(to_data(memory))
     else:
         say_cut(("✓ ", "green"), *memory_line(memory))
 
@@ -82,7 +81,7 @@ def forget(
             _confirm([memory] if memory else list(chosen(engine, filters)))
         receipt = engine.forget(memory.id) if memory else engine.forget(**filters)
     if as_json:
-        print_json(receipt_to_data(receipt))
+        print_json(to_data(receipt))
     else:
         say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
         if receipt.pending:
@@ -116,7 +115,7 @@ def ingest(
     with opened(context) as engine, progress("Reading", None, quiet=as_json) as more:
         reports = {str(path): engine.ingest(path, session=session, format=format, progress=more) for path in paths}
     if as_json:
-        print_json({path: report_to_data(report) for path, report in reports.items()})
+        print_json({path: to_data(report) for path, report in reports.items()})
         return
     for path, report in reports.items():
         _tell(path, report)

@@ -9,12 +9,12 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from memorist.access.keys import Key
 from memorist.asking.wording import fenced
 from memorist.engine.engine import Engine
 from memorist.errors import Error, NotFound
 from memorist.model import Memory, isoformat
 from memorist.recall.select import Unseen
-from memorist.surfaces.keys import Key
 from memorist.surfaces.mcp.shapes import (
     TRUST,
     Forgotten,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from memorist.model import Kind, Link, Memory, Tier, fingerprint, isoformat
 from memorist.models.embedding_text import alone
@@ -132,6 +132,28 @@ def rebuild(ids: tuple[str, ...], *, vectors: bool) -> Fix:
     )
 
 
+class FindingData(TypedDict):
+    """The JSON form of a finding."""
+
+    id: str
+    kind: str
+    ids: list[str]
+    reason: str
+    severity: Severity
+    fix: str | None
+    undoable: bool
+    fixed: str | None
+
+
+class ReportData(TypedDict):
+    """The JSON form of a report."""
+
+    at: str
+    checked: int
+    counts: dict[str, int]
+    findings: list[FindingData]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong: with which memories, why, how severe it is, and the fix if there is one."""
@@ -147,8 +169,8 @@ class Finding:
         """Stable across audits: the same kind of finding about the same memories has the same id."""
         return fingerprint("finding", self.kind, self.ids)
 
-    def to_data(self) -> dict[str, Any]:
-        """The finding as JSON."""
+    def to_data(self, fixed: str | None = None) -> FindingData:
+        """The finding as JSON, with the journal entry of its fix if that was applied."""
         fix = self.fix
         return {
             "id": self.id,
@@ -156,8 +178,9 @@ class Finding:
             "ids": list(self.ids),
             "reason": self.reason,
             "severity": self.severity,
-            "fix": fix and fix.description,
+            "fix": None if fix is None else fix.description,
             "undoable": fix is not None and fix.final is None,
+            "fixed": fixed,
         }
 
 
@@ -177,11 +200,11 @@ class Report:
         found = Counter(finding.kind for finding in self.findings)
         return {kind: found[kind] for kind in KINDS if found[kind]}
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> ReportData:
         """The report as JSON."""
         return {
             "at": isoformat(self.at),
             "checked": self.checked,
             "counts": self.counts,
-            "findings": [{**finding.to_data(), "fixed": self.fixed.get(finding.id)} for finding in self.findings],
+            "findings": [finding.to_data(self.fixed.get(finding.id)) for finding in self.findings],
         }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memorist.errors import InvalidInput, StoreError
-from memorist.model import CITES, Memory, fingerprint, isoformat
+from memorist.model import CITES, Memory, fingerprint
 from memorist.ports import Entry
 from memorist.upkeep.transfer import replacing
 
@@ -105,15 +105,6 @@ class Consolidation:
     unchanged: int
     dropped: tuple[str, ...] = ()
     """Notes that were removed because none of their memories is left."""
-
-    def to_data(self) -> dict[str, Any]:
-        """The result as JSON."""
-        return {
-            "at": isoformat(self.at),
-            "written": [asdict(one) for one in self.written],
-            "unchanged": self.unchanged,
-            "dropped": list(self.dropped),
-        }
 
 
 @dataclass(frozen=True, slots=True)

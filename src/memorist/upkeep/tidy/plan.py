@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
-from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Filter, Kind, Link, Memory, isoformat
+from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Filter, Kind, Link, Memory
 from memorist.ports import Store
 from memorist.remember.fact_rows import CLAIMS
 from memorist.upkeep.change import Change, every_page
@@ -39,6 +39,8 @@ class TidyRules:
 class Tidying:
     """What tidying would change, or has changed. `run` is the id that `undo` takes, None for a dry run."""
 
+    IN_JSON: ClassVar = ("counts",)
+
     at: datetime
     changes: tuple[Change, ...]
     run: str | None = None
@@ -47,15 +49,6 @@ class Tidying:
     def counts(self) -> Mapping[str, int]:
         """The number of changes per rule."""
         return Counter(change.rule for change in self.changes)
-
-    def to_data(self) -> dict[str, Any]:
-        """The tidying as JSON."""
-        return {
-            "at": isoformat(self.at),
-            "run": self.run,
-            "counts": dict(self.counts),
-            "changes": [change.to_data() for change in self.changes],
-        }
 
 
 class TidyPlan:
