@@ -20,7 +20,7 @@ def test_an_export_is_imported_elsewhere_once(cli: Cli, bare: Cli, tmp_path: Pat
     exported = cli("export", file, "--json").data
     assert (exported["space"], exported["counts"]["memories"], exported["embedding"]) == ("agent", 2, None)
     other = ("--db", str(tmp_path / "other.db"), "--embedder", "none")
-    assert bare(*other, "import", file).out == "✓ Imported 2 memories; 0 were known.\n"
+    assert bare(*other, "import", file).out == "✓ Imported 2 memories; 0 were known already.\n"
     again = bare(*other, "import", file, "--json").data
     assert (again["added"], again["known"], again["conflicts"]) == (0, 2, [])
     assert listed(bare, *other) == ["A lamp.", "A book."]
@@ -64,8 +64,8 @@ def test_a_contradiction_is_told(cli: Cli, bare: Cli, tmp_path: Path) -> None:
     bare(*other, "remember", "The lamp is blue.", "--key", "lamp")
     cli("export", str(tmp_path / "all.jsonl"))
     ran = bare(*other, "import", str(tmp_path / "all.jsonl"))
-    assert (ran.status, ran.out) == (1, "✓ Imported 0 memories; 0 were known.\n")
-    assert "another text here" in ran.err
+    assert (ran.status, ran.out) == (1, "✓ Imported 0 memories; 0 were known already.\n")
+    assert "a different text here" in ran.err
 
 
 def test_a_backup_is_restored_and_what_was_there_kept(cli: Cli, db: Path, tmp_path: Path) -> None:
@@ -87,4 +87,4 @@ def test_vectors_that_lack_are_made_by_the_local_model(cli: Cli, bare: Cli, db: 
     assert "without an embedder" in cli("reembed").problem
     done = bare("--db", str(db), "reembed", "--embedder", "local", "--json").data
     assert (done["embedded"], done["memories"], done["previous"]) == (1, 1, None)
-    assert bare("--db", str(db), "reembed").out.startswith("✓ Embedded 0 memories of 1 by ")
+    assert bare("--db", str(db), "reembed").out.startswith("✓ Embedded 0 memories of 1 with ")

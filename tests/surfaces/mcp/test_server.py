@@ -53,7 +53,7 @@ def test_seven_tools_cost_a_model_little(cli: Cli) -> None:
     assert len(tokens["tools"]) == 7
     assert tokens["total"] == sum(tokens["tools"].values()) + tokens["instructions"] <= BOUND
     assert cli("mcp", "--cost", "--json").data == tokens
-    assert f"{tokens['total']:,} tokens in all" in cli("mcp", "--cost").out
+    assert f"{tokens['total']:,} tokens in total" in cli("mcp", "--cost").out
 
 
 def test_tools_say_what_they_take_give_and_do() -> None:
@@ -246,7 +246,9 @@ def test_without_the_sdk_the_command_says_what_to_install(cli: Cli, monkeypatch:
 
 
 def test_a_bound_outside_the_scale_is_refused_at_the_start(cli: Cli) -> None:
-    assert "max_classification" in cli("mcp", "--max-classification", "4").problem
+    assert "'--max-classification': 4 is not in the range 0<=x<=3" in cli("mcp", "--max-classification", "4").problem
+    with memorist.open(":memory:", embedder="none", config={}) as engine, pytest.raises(memorist.InvalidInput):
+        MemoryServer(engine, max_classification=4)
 
 
 def test_json_goes_with_cost_only(cli: Cli, db: Path) -> None:

@@ -1,4 +1,4 @@
-"""The entry point: runs a command, and turns whatever goes wrong into one line and an exit status."""
+"""The entry point: runs a command and turns any failure into one line and an exit status."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status: 0, 1 for a problem, 2 for wrong usage."""
+    """Run one command and return its exit status: 0, 1 for a problem, 2 for wrong usage, 130 if interrupted."""
     from memorist.surfaces.cli.output import survive_any_text
 
     try:
@@ -71,7 +71,7 @@ def _complain(message: str, status: int) -> int:
 
 
 def _close_quietly() -> None:
-    """Nobody reads on: what is still buffered goes nowhere, or Python would complain at exit."""
+    """Discard buffered output whose reader is gone; otherwise Python reports an error at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
