@@ -13,16 +13,16 @@ import pytest
 
 from memorist.asking import Asker
 from memorist.errors import InvalidInput, MissingService
-from memorist.model import Kind, Link, Memory, Recall, Spent
+from memorist.model import Kind, Link, Memory, Recall, Spent, to_data
 from memorist.ports import Batch
-from memorist.recall.data import from_data, to_data
+from memorist.recall.data import from_data
+from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.explain import why_not
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.prepare import ClassifyMode, Expand
 from memorist.recall.recipes import RECIPES
 from memorist.recall.stage import Env
 from memorist.recall.understand import expand_query, key_phrases
-from memorist.serialize import trace_to_data
 from tests.asking.fakes import NAME, SILENT, FakeLLM, asker
 from tests.recall.worlds import draft, request, world
 from tests.recipes.worlds import ChosenEmbedder, near, node, notes, tuned
@@ -133,7 +133,7 @@ def test_without_a_model_the_rules_decide_and_nothing_was_spent() -> None:
     found = recalled(None)
     assert all_notes(found) == ["mode semantic by rules", "tags by rules", "bridge tags by rules", "reasoned by rules"]
     assert found.trace.llm is None
-    assert trace_to_data(found.trace)["llm"] is None
+    assert to_data(found.trace)["llm"] is None
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_stage_set_to_llm_needs_a_model_before_any_search_but_survives_its_sil
 
 def test_the_choice_survives_the_round_trip_and_a_wrong_one_is_refused() -> None:
     changed = tuned("mnemosyne-graph", mode__by="rules", hops__by="llm")
-    assert from_data(json.loads(json.dumps(to_data(changed)))) == changed
+    assert from_data(json.loads(json.dumps(recipe_to_data(changed)))) == changed
     with pytest.raises(InvalidInput, match="mode.by is 'model'"):
         tuned("mnemosyne-graph", mode__by="model")
 
@@ -287,7 +287,7 @@ def test_phases_are_timed_and_add_up() -> None:
     steps = [step for step in found.trace.steps if "." not in step.stage]
     assert sum(phases.values()) == pytest.approx(sum(step.ms for step in steps))
     assert all(ms >= 0 for ms in phases.values())
-    data = trace_to_data(found.trace)
+    data = to_data(found.trace)
     assert data["phase_timings"].keys() == phases.keys()
     assert data["llm"] == {"calls": 6, "tokens_in": 42, "tokens_out": 18}
 

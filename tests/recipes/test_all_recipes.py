@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import MissingService, NotFound
-from memorist.model import Kind, Link, Memory, Recall, Tier, instant
+from memorist.model import Kind, Link, Memory, Recall, Tier, instant, to_data
 from memorist.ports import Store
 from memorist.recall.assemble import SOURCE_OF
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import recall_request
-from memorist.serialize import recall_to_data
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock, FakeEmbedder, sample_world
 from tests.recall.worlds import NOW, memory
@@ -59,7 +58,7 @@ def test_the_answer_has_one_type_and_is_json(recipe: str, store: Store) -> None:
     with opened(*WORLD, embedder=FakeEmbedder(), links=links(), store=store) as engine:
         for query in QUERIES:
             found = engine.recall(query, recipe=recipe, verbosity="detailed", session="s")
-            data = json.loads(json.dumps(recall_to_data(found)))
+            data = json.loads(json.dumps(to_data(found)))
             assert isinstance(found, Recall)
             assert (data["recipe"], data["query"], data["now"]) == (recipe, query, "2024-07-01T00:00:00Z")
             assert [item["rank"] for item in data["items"]] == list(range(1, len(found.items) + 1))
@@ -78,7 +77,7 @@ def test_odd_questions_are_answered_or_abstained_from(recipe: str, query: str, e
 @every_recipe
 def test_the_same_question_twice_has_the_same_answer(recipe: str, engine: Engine) -> None:
     def told(query: str) -> list[Any]:
-        data = recall_to_data(engine.recall(query, recipe=recipe, track=False))
+        data = to_data(engine.recall(query, recipe=recipe, track=False))
         return [data[name] for name in ("id", "items", "context", "tokens", "reasoned", "touched", "abstained")]
 
     for query in QUERIES:
@@ -284,7 +283,7 @@ def test_all_recipes_answer_every_question_of_a_real_conversation_offline(
         for recipe in RECIPES:
             answers = [engine.recall(question, recipe=recipe) for question in questions]
             assert all(0 < len(found.items) <= 10 and found.context for found in answers), recipe
-            assert json.dumps([recall_to_data(found) for found in answers])
+            assert json.dumps([to_data(found) for found in answers])
 
 
 def read(path: Path) -> list[dict[str, Any]]:

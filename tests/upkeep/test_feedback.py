@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Candidate
-from memorist.recall.data import from_data, to_data
+from memorist.model import Candidate, to_data
+from memorist.recall.data import from_data
+from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.factors import FeedbackFactor
 from memorist.recall.recipes import RECIPES
 from memorist.recall.score import Weigh
-from memorist.serialize import recall_to_data
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeClock
@@ -47,7 +47,7 @@ def test_useful_puts_an_equal_memory_first_and_explain_names_the_factor() -> Non
         Weigh((*one.factors, FeedbackFactor())) if isinstance(one, Weigh) else one for one in pipeline.stages
     )
     moved = replace(pipeline, stages=stages)
-    assert from_data(to_data(moved)) == moved
+    assert from_data(recipe_to_data(moved)) == moved
     store = MemoryStore()
     engine = Engine(store, recipes={"memorist": moved}, clock=FakeClock(), background=False)
     for session in ("one", "two"):
@@ -134,7 +134,7 @@ def test_feedback_on_a_recall_keeps_its_question_for_the_bench_until_something_o
     recall = engine.recall(QUESTION)
     ids = tuple(item.memory.id for item in recall.items)
     engine.feedback(ids[0], "useful", recall)
-    engine.feedback(ids[1], "wrong", recall_to_data(recall))
+    engine.feedback(ids[1], "wrong", to_data(recall))
     (one,) = judged(engine.store)
     assert (one.query, one.at, one.shown) == (QUESTION, recall.now, ids)
     assert (one.useful, one.wrong) == ({ids[0]}, {ids[1]})

@@ -14,9 +14,8 @@ import pytest
 import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Entity, Kind
+from memorist.model import Entity, Kind, to_data
 from memorist.ports import Batch, Entry, Job
-from memorist.serialize import receipt_to_data
 from memorist.stores.sqlite import SqliteStore, remnants
 from memorist.stores.sqlite.connection import Database
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
@@ -177,7 +176,7 @@ def test_a_receipt_is_pending_while_a_reader_holds_the_file_and_a_job_finishes_i
     reader.execute("BEGIN")
     reader.value("SELECT count(*) FROM memories")
     receipt = engine.forget(id)
-    assert receipt.pending and receipt_to_data(receipt)["pending"]
+    assert receipt.pending and to_data(receipt)["pending"]
     assert found(tmp_path) != []
     assert [job.task for job in engine.jobs()] == ["scrub"]
     clock.advance(timedelta(minutes=2))

@@ -13,7 +13,7 @@ import pytest
 
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput
-from memorist.model import Kind, Link, Memory, Origin, Tier, Times, Usage, Worth
+from memorist.model import Kind, Link, Memory, Origin, Tier, Times, Usage, Worth, to_data
 from memorist.ports import Batch, Store
 from memorist.ports.notices import Notice, Notices
 from memorist.remember.sessions.run import HIERARCHY, MEMBERSHIP, PROVENANCE
@@ -299,6 +299,6 @@ def test_what_changed_between_plan_and_write_is_left_alone() -> None:
 def test_a_change_as_json_tells_what_it_moves() -> None:
     (change,) = engine_with(node("a", age=30)).tidy().changes
     assert isinstance(change, TidyChange)
-    data = change.to_data()
+    data = to_data(change)
     assert (data["rule"], data["id"]) == ("decay", "a")
     assert data["changes"]["a"]["before"]["valid_to"] is None

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from memorist.bench.datasets import load
 from memorist.engine.engine import Engine
 from memorist.errors import EmbeddingMismatch, InvalidInput
-from memorist.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth
+from memorist.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth, fields_of, from_data, to_data
 from memorist.models.embedding_text import generation_of
 from memorist.ports import Kept, Plan, Store
 from memorist.recall.recipes import RECIPES
-from memorist.serialize import FIELDS, memory_from_data, memory_to_data
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
@@ -77,31 +76,31 @@ memories = st.builds(
 
 @given(memories)
 def test_any_memory_survives_its_json_form(given: Memory) -> None:
-    assert memory_from_data(json.loads(json.dumps(memory_to_data(given)))) == given
+    assert from_data(Memory, json.loads(json.dumps(to_data(given)))) == given
 
 
 def test_every_field_of_the_json_form_is_read() -> None:
-    assert memory_to_data(memory("a lamp")).keys() == FIELDS
+    assert to_data(memory("a lamp")).keys() == fields_of(Memory).keys()
 
 
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
         ({}, "no id and no text"),
-        ({"shape": "round"}, "shape"),
-        ({"text": 5}, "not a text"),
+        ({"shape": "round"}, "unknown field, shape"),
+        ({"text": 5}, "text must be a text, not int"),
         ({"kind": "opinion"}, "opinion"),
         ({"importance": 7}, "importance 7"),
-        ({"importance": "high"}, "wrong form"),
+        ({"importance": "high"}, "importance must be a number, not str"),
         ({"valid_from": "yesterday"}, "yesterday"),
         ({"fact": {"subject": "Ann"}}, "relation"),
-        ({"mentions": 3}, "wrong form"),
+        ({"mentions": 3}, "mentions must be a list, not int"),
     ],
 )
 def test_a_memory_of_the_wrong_form_is_refused(data: dict[str, Any], problem: str) -> None:
-    whole = {**memory_to_data(memory("a lamp")), **data} if data else data
+    whole = {**to_data(memory("a lamp")), **data} if data else data
     with pytest.raises(InvalidInput, match=problem):
-        memory_from_data(whole)
+        from_data(Memory, whole)
 
 
 @every_store

@@ -1,6 +1,6 @@
 """The nouns: small frozen values that every other part of Memorist speaks in."""
 
-from memorist.model.fields import REQUIRED, Doc, FieldInfo, Range, fields_of, keywords_of
+from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
 from memorist.model.filter import Filter, Filters
 from memorist.model.memory import (
     CITES,
@@ -49,6 +49,7 @@ from memorist.model.recall import (
     Trace,
     Verbosity,
 )
+from memorist.model.serialize import error_name, from_data, to_data
 
 __all__ = [
     "CITES",
@@ -68,6 +69,7 @@ __all__ = [
     "Filter",
     "Filters",
     "Found",
+    "Hidden",
     "Hit",
     "Item",
     "Kind",
@@ -94,12 +96,15 @@ __all__ = [
     "Verbosity",
     "When",
     "Worth",
+    "error_name",
     "fields_of",
     "fingerprint",
+    "from_data",
     "instant",
     "isoformat",
     "keywords_of",
     "member",
     "memory_id",
+    "to_data",
     "within",
 ]

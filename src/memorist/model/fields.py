@@ -18,6 +18,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 T = TypeVar("T", bound=type)
+M = TypeVar("M")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,23 @@ class Flat:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Marks a field that the JSON form leaves out."""
+    """Marks a field that the JSON form leaves out; `instead` makes its value when the form is read back."""
+
+    instead: Callable[[], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name of a field in the JSON form, where it differs."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """How many decimals of a number, or of the numbers in a mapping, the JSON form keeps."""
+
+    digits: int
 
 
 REQUIRED: Any = ...
@@ -70,7 +87,9 @@ class FieldInfo:
     description: str = ""
     default: Any = REQUIRED
     group: str | None = None
-    hidden: bool = False
+    json_name: str = ""
+    hidden: Hidden | None = None
+    rounded: Rounded | None = None
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -166,12 +185,21 @@ def _narrowed(given: Any, kept: Any) -> Any:
 
 def _read(name: str, hint: Any, default: Any) -> FieldInfo:
     metadata = _metadata(hint)
-    bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    limits = next((one for one in metadata if isinstance(one, Range)), None)
-    text = next((one.text for one in metadata if isinstance(one, Doc)), "")
-    stated = next((one for one in metadata if isinstance(one, Default)), None)
-    usual = default if stated is None else stated.value
-    return FieldInfo(name, bare, limits, text, usual, hidden=Hidden() in metadata)
+    stated, doc, named = _first(Default, metadata), _first(Doc, metadata), _first(Named, metadata)
+    return FieldInfo(
+        name,
+        get_args(hint)[0] if get_origin(hint) is Annotated else hint,
+        _first(Range, metadata),
+        "" if doc is None else doc.text,
+        default if stated is None else stated.value,
+        json_name=name if named is None else named.name,
+        hidden=_first(Hidden, metadata),
+        rounded=_first(Rounded, metadata),
+    )
+
+
+def _first(kind: type[M], metadata: tuple[Any, ...]) -> M | None:
+    return next((one for one in metadata if isinstance(one, kind)), None)
 
 
 def _metadata(hint: Any) -> tuple[Any, ...]:

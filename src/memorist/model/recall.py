@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from memorist.model.fields import Doc, Flat, Range, keywords_for
+from memorist.model.fields import Doc, Flat, Hidden, Named, Range, Rounded, keywords_for
 from memorist.model.filter import Filter, Filters
 from memorist.model.memory import Entity, Memory
 
@@ -199,12 +199,17 @@ class Step:
     """One stage's run, written by the runner: how long it took and what it left standing."""
 
     stage: str
-    ms: float
-    candidates: tuple[Candidate, ...]
+    ms: Annotated[float, Rounded(3)]
+    candidates: Annotated[tuple[Candidate, ...], Hidden(tuple)]
     before: int
     after: int
     skipped: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: Annotated[tuple[str, ...], Hidden(tuple)] = ()
+
+    @property
+    def remarks(self) -> str | None:
+        """Why it was skipped, and its notes."""
+        return "; ".join(filter(None, (self.skipped, *self.notes))) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +236,15 @@ class Trace:
     `llm` is None when no language model was asked.
     """
 
-    steps: tuple[Step, ...]
-    found: Mapping[str, Found]
-    total_ms: float
+    steps: Annotated[tuple[Step, ...], Named("stages")]
+    found: Annotated[Mapping[str, Found], Hidden(dict)]
+    total_ms: Annotated[float, Rounded(3)]
     mode: str | None = None
     tags: tuple[str, ...] = ()
     candidate_count: int = 0
     candidates_per_hop: tuple[int, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
-    phase_timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    phase_timings: Annotated[Mapping[str, float], Rounded(3)] = field(default_factory=dict[str, float])
     llm: Spent | None = None
 
 
@@ -260,7 +265,9 @@ class Recall:
     tokens: int
     reasoned: Reasoned
     touched: tuple[Touched, ...]
-    abstained: bool
+    abstained: Annotated[bool, Doc("Whether nothing answers the question; the items are then only the nearest.")]
     trace: Trace
-    request: RecallRequest
-    confidence: float | None = None
+    request: Annotated[RecallRequest, Hidden()]
+    confidence: Annotated[
+        float | None, Doc("The probability that the items answer the question, if the recipe estimates it.")
+    ] = None

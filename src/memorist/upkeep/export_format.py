@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import Entity, Link, Noise, Showing, instant, isoformat
+from memorist.model import Entity, Link, Memory, Noise, Showing, from_data, instant, isoformat, to_data
 from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
-from memorist.serialize import memory_from_data, memory_to_data
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -64,7 +63,7 @@ def record_to_data(record: Record) -> dict[str, Any]:
     match record:
         case Kept():
             return {
-                "memory": memory_to_data(record.memory),
+                "memory": to_data(record.memory),
                 **({"vectors": _packed(record.vectors)} if record.vectors else {}),
                 **({"jobs": [_job_data(job) for job in record.jobs]} if record.jobs else {}),
             }
@@ -90,7 +89,7 @@ def record_from_data(data: Data, embedding: str | None) -> Record:
         raise InvalidInput(f"it holds nothing that is known ({', '.join(data)[:80]})", remedy="Upgrade Memorist.")
     if sort == "memory":
         return Kept(
-            memory_from_data(data["memory"]),
+            from_data(Memory, data["memory"]),
             _unpacked(data.get("vectors", {}), embedding),
             tuple(map(_job, data.get("jobs", ()))),
         )
@@ -139,7 +138,7 @@ def _shown(data: Any) -> Showing:
 
 
 def _memory(data: Any) -> Kept:
-    return Kept(memory_from_data(data))
+    return Kept(from_data(Memory, data))
 
 
 READERS: Mapping[str, Callable[[Any], Record]] = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from memorist.errors import ModelUnavailable, NotFound
 from memorist.model import Link, Memory
@@ -166,6 +166,8 @@ MOST_ATTEMPTS = 5
 @dataclass(frozen=True, slots=True)
 class Commit:
     """How a session was learnt from: its state now, who read it, and how many new memories of each kind there are."""
+
+    IN_JSON: ClassVar = ("counts",)
 
     session: str
     state: State

@@ -15,8 +15,7 @@ import typer
 import memorist
 from memorist.config import Config
 from memorist.errors import MissingService
-from memorist.model import Recall
-from memorist.serialize import explanation_to_data, item_to_data, stats_to_data
+from memorist.model import Recall, to_data
 from memorist.surfaces.cli.options import Json
 from memorist.surfaces.cli.output import count, one_line, print_explanation, print_json, progress, say, say_cut, size
 from memorist.surfaces.cli.target import target
@@ -112,11 +111,11 @@ class Play:
     def explain(self) -> dict[str, Any]:
         """Explain the first answer."""
         found = self._engine.recall(THE_QUESTION, track=False)
-        return explanation_to_data(self._engine.explain(found, found.items[0].memory.id))
+        return to_data(self._engine.explain(found, found.items[0].memory.id))
 
     def stats(self) -> dict[str, Any]:
         """Count the memories."""
-        return stats_to_data(self._engine.stats()) | {"ms_per_recall": round(median(self._ms), 3)}
+        return to_data(self._engine.stats()) | {"ms_per_recall": round(median(self._ms), 3)}
 
     def _ask_by(self, recipe: str) -> dict[str, Any]:
         try:
@@ -137,7 +136,7 @@ def _summary(found: Recall) -> dict[str, Any]:
         "ms": round(found.trace.total_ms, 3),
         "tokens": found.tokens,
         "found": len(found.items),
-        "first": item_to_data(found.items[0]) if found.items else None,
+        "first": to_data(found.items[0]) if found.items else None,
     }
 
 

@@ -6,15 +6,7 @@ from typing import Annotated, Any, Unpack
 
 import typer
 
-from memorist.model import Filters, Recall, RecallOptions
-from memorist.serialize import (
-    absence_to_data,
-    explanation_to_data,
-    memory_to_data,
-    page_to_data,
-    recall_to_data,
-    stats_to_data,
-)
+from memorist.model import Filters, Recall, RecallOptions, to_data
 from memorist.surfaces.cli.options import Json, MemoryId, filter_options, recall_options, taking
 from memorist.surfaces.cli.output import (
     item_line,
@@ -56,9 +48,9 @@ def recall(
         raise typer.BadParameter("--context cannot be combined with --json (which includes it) or --explain.", context)
     with opened(context) as engine:
         found = engine.recall(query, **options)
-        reasons = [explanation_to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
+        reasons = [to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
     if as_json:
-        data = recall_to_data(found)
+        data = to_data(found)
         for item, reason in zip(data["items"], reasons, strict=False):
             item["explanation"] = reason
         print_json(data)
@@ -92,7 +84,7 @@ def why_not(
     with opened(context) as engine:
         absence = engine.why_not(query, find_memory(engine, id).id, **options)
     if as_json:
-        print_json(absence_to_data(absence))
+        print_json(to_data(absence))
     else:
         say(one_line(str(absence)))
 
@@ -101,7 +93,7 @@ def why_not(
 def show(context: typer.Context, id: MemoryId, as_json: Json = False) -> None:
     """Print one memory with all its fields."""
     with opened(context) as engine:
-        data = memory_to_data(find_memory(engine, id))
+        data = to_data(find_memory(engine, id))
     if as_json:
         print_json(data)
         return
@@ -126,7 +118,7 @@ def list_(
     with opened(context) as engine:
         page = engine.list(limit, cursor, **filters)
     if as_json:
-        print_json(page_to_data(page))
+        print_json(to_data(page))
         return
     for memory in page.items:
         say_cut(*memory_line(memory))
@@ -146,7 +138,7 @@ def history(
     with opened(context) as engine:
         versions = engine.history(name)
     if as_json:
-        print_json([memory_to_data(memory) for memory in versions])
+        print_json([to_data(memory) for memory in versions])
         return
     for memory in versions:
         say_cut(*memory_line(memory), (until(memory), "dim"))
@@ -158,7 +150,7 @@ def stats(context: typer.Context, as_json: Json = False) -> None:
     with opened(context) as engine:
         found = engine.stats()
     if as_json:
-        print_json(stats_to_data(found))
+        print_json(to_data(found))
         return
     rows = {
         "space": found.space,

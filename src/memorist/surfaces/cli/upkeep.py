@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memorist.errors import Error
+from memorist.model import to_data
 from memorist.surfaces.cli.options import Json, Yes, require_answer
 from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, say_cut
 from memorist.surfaces.cli.target import opened, target
@@ -59,7 +60,7 @@ def audit(
                 _confirm_fixes(report, wanted)
             report = engine.mend(report, [finding.id for finding in wanted])
     if as_json:
-        print_json(report.to_data())
+        print_json(to_data(report))
     else:
         _print_findings(report, sys.maxsize if everything else SHOWN)
 
@@ -108,7 +109,7 @@ def tidy(
     with opened(context) as engine:
         done = engine.tidy(dry_run=not apply)
     if as_json:
-        print_json(done.to_data())
+        print_json(to_data(done))
         return
     shown = sys.maxsize if everything else SHOWN
     for rule, group in groupby(done.changes, lambda change: change.rule):
@@ -141,7 +142,7 @@ def consolidate(
     with opened(context) as engine:
         done = engine.consolidate(period)
     if as_json:
-        print_json(done.to_data())
+        print_json(to_data(done))
         return
     for note in done.written:
         where = note.path or f"{note.period} {note.name}"

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Unpack
 import typer
 
 from memorist.errors import Error, InvalidInput
-from memorist.model import FactFields, Fields, Filters, Memory
-from memorist.serialize import memory_to_data, receipt_to_data, report_to_data
+from memorist.model import FactFields, Fields, Filters, Memory, to_data
 from memorist.surfaces.cli.options import (
     Json,
     MemoryId,
@@ -66,8 +65,7 @@ def ingest(
     """Store chats, notes, logs and exports; texts that are known already are not stored again."""
     with opened(context) as engine, progress("Reading", None, quiet=as_json) as more:
         reports = {
-            str(path): report_to_data(engine.ingest(path, session=session, format=format, progress=more))
-            for path in paths
+            str(path): to_data(engine.ingest(path, session=session, format=format, progress=more)) for path in paths
         }
     if as_json:
         print_json(reports)
@@ -115,7 +113,7 @@ def forget(
             _confirm_erasure([memory] if memory else list(all_memories(engine, filters)))
         receipt = engine.forget(memory.id) if memory else engine.forget(**filters)
     if as_json:
-        print_json(receipt_to_data(receipt))
+        print_json(to_data(receipt))
         return
     say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
     if receipt.pending:
@@ -179,7 +177,7 @@ def undo(
 
 def _print_memory(memory: Memory, as_json: bool, note: str = "") -> None:
     if as_json:
-        print_json(memory_to_data(memory))
+        print_json(to_data(memory))
     else:
         say_cut(("✓ ", "green"), *memory_line(memory), (note, "dim"))
 

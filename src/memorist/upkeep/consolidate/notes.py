@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memorist.errors import InvalidInput, StoreError
-from memorist.model import CITES, Memory, fingerprint, isoformat
+from memorist.model import CITES, Memory, fingerprint
 from memorist.ports import Entry
 
 PeriodKind = Literal["daily", "weekly", "quarterly"]
@@ -105,15 +105,6 @@ class Consolidation:
     unchanged: int
     dropped: tuple[str, ...] = ()
     """Notes that had nothing left to tell."""
-
-    def to_data(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "at": isoformat(self.at),
-            "written": [asdict(one) for one in self.written],
-            "unchanged": self.unchanged,
-            "dropped": list(self.dropped),
-        }
 
 
 @dataclass(frozen=True, slots=True)

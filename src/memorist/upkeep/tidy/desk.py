@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from memorist.model import Filter, Kind, Link, Memory, isoformat
+from memorist.model import Filter, Hidden, Kind, Link, Memory
 from memorist.ports import Store
 from memorist.remember.fact_rows import CLAIMS
 from memorist.remember.fact_updates import difference
@@ -35,27 +35,31 @@ class TidyRules:
 class TidyChange:
     """One thing that tidying does: to which memory, by which rule and why."""
 
+    IN_JSON: ClassVar = ("changes",)
+
     rule: Rule
     id: str
     reason: str
-    pairs: tuple[tuple[Memory, Memory], ...]
+    pairs: Annotated[tuple[tuple[Memory, Memory], ...], Hidden(tuple)]
     """Each memory it changes, before and after."""
-    linked: tuple[Link, ...] = ()
+    linked: Annotated[tuple[Link, ...], Hidden(tuple)] = ()
 
     @property
     def subjects(self) -> tuple[str, ...]:
         """The memories it changes, its own first."""
         return tuple(dict.fromkeys((self.id, *(after.id for _, after in self.pairs))))
 
-    def to_data(self) -> dict[str, Any]:
-        """A change as JSON."""
-        changes = {after.id: difference(before, after) for before, after in self.pairs}
-        return {"rule": self.rule, "id": self.id, "reason": self.reason, "changes": changes}
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The fields of each memory that change, by its id."""
+        return {after.id: difference(before, after) for before, after in self.pairs}
 
 
 @dataclass(frozen=True, slots=True)
 class Tidying:
     """What tidying would change, or has changed; `run` is what `undo` takes, None for a dry run."""
+
+    IN_JSON: ClassVar = ("counts",)
 
     at: datetime
     changes: tuple[TidyChange, ...]
@@ -65,15 +69,6 @@ class Tidying:
     def counts(self) -> Mapping[str, int]:
         """How many changes there are by rule."""
         return Counter(change.rule for change in self.changes)
-
-    def to_data(self) -> dict[str, Any]:
-        """A tidying as JSON."""
-        return {
-            "at": isoformat(self.at),
-            "run": self.run,
-            "counts": dict(self.counts),
-            "changes": [change.to_data() for change in self.changes],
-        }
 
 
 LEARNT = {Kind.SEMANTIC: "proposition/", Kind.PROCEDURAL: "procedure/"}
