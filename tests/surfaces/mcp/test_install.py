@@ -97,7 +97,7 @@ def test_settings_that_cannot_be_read_are_left_alone(cli: Cli, home: Path, broke
     file.write_text(broken, encoding="latin-1")
     ran = cli("mcp", "install", "claude-code")
     assert ran.status == 1
-    assert ran.problem.startswith(f"{file} is not plain JSON, and was left as it is")
+    assert ran.problem.startswith(f"{file} is not plain JSON and was not changed")
     assert file.read_text(encoding="latin-1") == broken
     assert cli("mcp", "install", "claude-code", "--dry-run").status == 0
 

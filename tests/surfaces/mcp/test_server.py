@@ -16,8 +16,8 @@ from mcp.types import TextContent, TextResourceContents
 
 import memorist
 from memorist.surfaces import mcp as package
+from memorist.surfaces.mcp.schemas import slim
 from memorist.surfaces.mcp.server import TOOLS, MemoryServer, cost
-from memorist.surfaces.mcp.shapes import slim
 from memorist.surfaces.mcp.tools import NOTICE
 from memorist.testing import FakeEmbedder
 from tests.surfaces.conftest import Cli
@@ -90,11 +90,11 @@ MALFORMED: list[tuple[str, dict[str, Any], str]] = [
     ("status", {"verbose": True}, "There is no argument 'verbose'. Arguments of status: none."),
     ("remember", {"text": " "}, "A memory's text is empty. Give it at least one visible character."),
     ("remember", {"text": "x", "trust": "king"}, "Wrong arguments for remember: trust: Input should be "),
-    ("remember", {"text": "x", "importance": 2}, "importance"),
+    ("remember", {"text": "x", "importance": 2}, "Wrong arguments for remember: importance: Input should be "),
     ("relate", {"subject": "", "relation": "is", "object": "x"}, "A memory's text is empty."),
     ("relate", {"subject": "a", "relation": "is", "object": "x", "valid_from": "2", "valid_to": "1"}, "'2' is"),
     ("history", {"name": "Nobody"}, "Nothing is known about 'Nobody'. Give a memory's id"),
-    ("feedback", {"id": "x", "verdict": "useful"}, "There is no memory 'x'. Give an id that recall"),
+    ("feedback", {"id": "x", "verdict": "useful"}, "There is no memory 'x'. Give an id from recall"),
     ("feedback", {"id": "x", "verdict": "fine"}, "Wrong arguments for feedback: verdict: Input should be "),
     ("forget", {"id": "x"}, "There is no memory 'x'."),
     ("forget", {}, "Wrong arguments for forget: id: Field required."),
@@ -120,7 +120,7 @@ def test_a_failure_inside_is_told_without_its_details(caplog: pytest.LogCaptureF
 
         engine.recall = broken  # type: ignore[method-assign]
         told = await problem(client, "recall", query="x")
-        assert told == "Memorist failed inside (RuntimeError). Run `memorist doctor` to see what is wrong."
+        assert told == "Internal error in Memorist (RuntimeError). Run `memorist doctor` to find the cause."
 
     run(story)
     assert "RuntimeError" in caplog.text and "secret" not in caplog.text

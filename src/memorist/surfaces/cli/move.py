@@ -6,7 +6,7 @@ import sys
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,11 +16,6 @@ from memorist.errors import Error, InvalidInput, NotFound
 from memorist.surfaces.cli.options import Json
 from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, size
 from memorist.surfaces.cli.target import opened, target
-
-if TYPE_CHECKING:
-    from memorist.ports import Store
-    from memorist.stores.postgres.administration import Administration
-
 
 app = typer.Typer()
 PIPE = "-"
@@ -129,29 +124,26 @@ def move(
     """Copy a whole memory to another store and verify that both are the same; the source is not changed."""
     from memorist.upkeep.transfer import move as copy_all
 
+    space = target(context).space
+    if not on_server(source) and not locate(source, space)[0].exists():
+        raise NotFound(f"There is no memory at {source}", remedy="Check the path and the space.")
     with (
-        closing(_existing(source, target(context).space)) as here,
-        closing(open_store(destination, as_space or _kept_name(destination, here))) as there,
+        closing(open_store(source, space)) as here,
+        closing(open_store(destination, as_space or _space_at(destination, here.space))) as there,
     ):
-        stats, space = here.stats(), there.space
+        stats, new_space = here.stats(), there.space
         with progress("Moving", stats.memories + stats.versions, quiet=as_json) as advance:
             moved = copy_all(here, there, progress=advance)
     if as_json:
-        print_json(asdict(moved) | {"space": space})
+        print_json(asdict(moved) | {"space": new_space})
         return
-    say(("✓ ", "green"), f"Moved {_memories(moved.memories)} to the space {space!r}.")
+    say(("✓ ", "green"), f"Moved {_memories(moved.memories)} to the space {new_space!r}.")
     say((f"Verified: both have the checksum {moved.checksum[:16]}…; {moved.known:,} were there before.", "dim"))
 
 
-def _existing(url: str, space: str | None) -> Store:
-    if not on_server(url) and not locate(url, space)[0].exists():
-        raise NotFound(f"There is no memory at {url}", remedy="Check the path and the space.")
-    return open_store(url, space)
-
-
-def _kept_name(destination: str, source: Store) -> str | None:
+def _space_at(destination: str, space: str) -> str | None:
     """The space to use at the destination: a folder or a server keeps the name, a file is named after itself."""
-    return source.space if on_server(destination) or locate(destination, source.space)[1] else None
+    return space if on_server(destination) or locate(destination, space)[1] else None
 
 
 db_app = typer.Typer(help="Administer a PostgreSQL database of memories.")
@@ -161,7 +153,7 @@ app.add_typer(db_app, name="db")
 @db_app.command()
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Print the versions on the server and whether the tables are up to date; changes nothing."""
-    found = _database(context).status()
+    found = open_database(_database_url(context)).status()
     if as_json:
         print_json(asdict(found))
         return
@@ -176,7 +168,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
 @db_app.command()
 def migrate(context: typer.Context, as_json: Json = False) -> None:
     """Create or update the tables, as opening a memory does; for programs that may not do so themselves."""
-    taken = _database(context).migrate()
+    taken = open_database(_database_url(context)).migrate()
     if as_json:
         print_json({"migrated": taken})
     else:
@@ -186,15 +178,15 @@ def migrate(context: typer.Context, as_json: Json = False) -> None:
 @db_app.command()
 def distribute(context: typer.Context, as_json: Json = False) -> None:
     """Distribute the tables over the nodes of a Citus cluster; each space stays on one node."""
-    done = _database(context).distribute()
+    done = open_database(_database_url(context)).distribute()
     if as_json:
         print_json({"distributed": done})
     else:
         say(("✓ ", "green"), f"Distributed {count(len(done), 'table', 'tables')} by space.")
 
 
-def _database(context: typer.Context) -> Administration:
+def _database_url(context: typer.Context) -> str:
     url = target(context).settings().db
     if url is None:
         raise InvalidInput("No database was given", remedy="Give it before the command: --db postgresql://….")
-    return open_database(url)
+    return url
