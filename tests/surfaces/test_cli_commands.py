@@ -1,4 +1,4 @@
-"""What each command does and shows."""
+"""The commands that write and find: what each does and prints."""
 
 from __future__ import annotations
 
@@ -198,25 +198,3 @@ def test_stats_counts(cli: Cli) -> None:
         *("kinds", "scopes"),
     }
     assert re.search(r"^memories +1$", cli("stats").out, re.MULTILINE)
-
-
-def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
-    listed = cli("recipes", "--json").data
-    assert all(recipe.keys() == {"name", "stages"} for recipe in listed)
-    assert cli("recipes", "memorist", "--json").data == next(one for one in listed if one["name"] == "memorist")
-    assert re.search(r"^memorist +Our own recipe", cli("recipes").out, re.MULTILINE)
-    shown = cli("recipes", "memorist").out
-    stages = cli("recipes", "memorist", "--json").data["stages"]
-    assert re.findall(r"^  (\w+)", shown, re.MULTILINE) == [stage["stage"] for stage in stages]
-    [reread] = [stage for stage in stages if stage["stage"] == "reread"]
-    assert re.search(rf"^  reread +depth {reread['depth']} · weight {reread['weight']:g}", shown, re.MULTILINE)
-    assert re.search(r"^    keyword\b", shown, re.MULTILINE)
-
-
-def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
-    Path("memorist.toml").write_text(
-        '[recipes.mine]\nbase = "memorist"\nset = { "reread.depth" = 7 }\n', encoding="utf-8"
-    )
-    assert "mine" in [recipe["name"] for recipe in bare("recipes", "--json").data]
-    assert re.search(r"^mine +content → dates → embed", bare("recipes").out, re.MULTILINE)
-    assert "depth 7" in bare("recipes", "mine").out

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memorist.errors import Error
+from memorist.errors import Error, MissingService
 from memorist.model import to_data
 from memorist.surfaces.cli.options import Json, Yes, require_answer
 from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, say_cut
@@ -166,7 +166,10 @@ def reembed(
     with chosen.open() as engine:
         stats = engine.stats()
         with progress("Embedding", stats.memories + stats.versions, quiet=as_json) as advance:
-            done = engine.reembed(progress=advance)
+            try:
+                done = engine.reembed(progress=advance)
+            except MissingService as error:
+                raise MissingService(error.problem, remedy="Name one, such as --embedder local.") from None
     if as_json:
         print_json(asdict(done))
         return
