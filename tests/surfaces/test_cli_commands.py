@@ -151,7 +151,7 @@ def test_show_takes_the_beginning_of_an_id(cli: Cli) -> None:
 def test_show_refuses_a_beginning_that_several_ids_share(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("remember", "One.")
     cli("remember", "Two.")
-    monkeypatch.setattr("memorist.surfaces.cli.target.SHORTEST_ID", 0)
+    monkeypatch.setattr("memorist.surfaces.cli.options.SHORTEST_ID", 0)
     assert cli("show", "").problem == "Several ids begin with ''. Give more characters of it."
 
 

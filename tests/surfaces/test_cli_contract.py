@@ -249,7 +249,7 @@ def test_memories_cannot_steer_the_terminal(cli: Cli) -> None:
 
 
 ENGINE = {"numpy", "onnxruntime", "tokenizers", "apsw", "Stemmer", "httpx"}
-BASE = {"app", "output", "run", "target"}
+BASE = {"app", "output"}
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,26 @@
-"""The commands in the order of `memorist --help`, and the options before a command.
+"""The commands in the order of `memorist --help`, and the options before a command, which choose a memory.
 
 A command's module is imported when the command is run, helped or completed, and not before.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
+import memorist
+from memorist import config
+from memorist.config import SETTINGS
 from memorist.surfaces.cli.output import print_raw
-from memorist.surfaces.cli.target import Target, setting
+
+if TYPE_CHECKING:
+    from memorist.engine.engine import Engine
+
 
 GLOBAL_OPTIONS = ("--db", "--space", "--embedder", "--config")
 
@@ -107,10 +114,42 @@ def all_commands() -> tuple[Any, dict[str, Any]]:
     return root, found
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The memory to open; None means that the environment or a file decides."""
+
+    db: str | None = None
+    space: str | None = None
+    embedder: str | None = None
+    config: str | None = None
+
+    def open(self) -> Engine:
+        """Open it."""
+        return memorist.open(self.db, space=self.space, embedder=self.embedder, config=self.config)
+
+    def settings(self) -> config.Config:
+        """The settings it is opened with."""
+        return config.load(self.config, db=self.db, space=self.space, embedder=self.embedder)
+
+
+def target(context: typer.Context) -> Target:
+    """The target of the running command."""
+    return cast("Target", context.obj)
+
+
+def opened(context: typer.Context) -> Engine:
+    """The memory that the running command works on, open."""
+    return target(context).open()
+
+
+def setting(name: str) -> Any:
+    """The option for a setting, which can also come from the environment or a file."""
+    one = next(one for one in SETTINGS if one.name == name)
+    return typer.Option(f"--{name}", metavar=name.upper(), help=f"{one.meaning} Also {one.variable}.")
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
-        import memorist
-
         print_raw(f"memorist {memorist.__version__}")
         raise typer.Exit
 

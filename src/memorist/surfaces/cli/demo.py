@@ -16,9 +16,9 @@ import memorist
 from memorist.config import Config
 from memorist.errors import MissingService
 from memorist.model import Recall, to_data
+from memorist.surfaces.cli.app import target
 from memorist.surfaces.cli.options import Json
 from memorist.surfaces.cli.output import count, one_line, print_explanation, print_json, progress, say, say_cut, size
-from memorist.surfaces.cli.target import target
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine

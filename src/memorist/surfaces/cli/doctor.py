@@ -20,9 +20,9 @@ from memorist.config import SETTINGS, Setting, find_file
 from memorist.engine.open import locate, on_server, open_database
 from memorist.errors import Error, StoreError
 from memorist.model import isoformat
-from memorist.surfaces.cli.options import Json
+from memorist.surfaces.cli.app import Target, target
+from memorist.surfaces.cli.options import Json, all_memories
 from memorist.surfaces.cli.output import count, one_line, print_json, say, size
-from memorist.surfaces.cli.target import Target, all_memories, target
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:

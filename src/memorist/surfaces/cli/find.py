@@ -7,7 +7,8 @@ from typing import Annotated, Any, Unpack
 import typer
 
 from memorist.model import Filters, Recall, RecallOptions, to_data
-from memorist.surfaces.cli.options import Json, MemoryId, filter_options, recall_options, taking
+from memorist.surfaces.cli.app import opened
+from memorist.surfaces.cli.options import Json, MemoryId, filter_options, find_memory, recall_options, taking
 from memorist.surfaces.cli.output import (
     item_line,
     memory_line,
@@ -23,7 +24,6 @@ from memorist.surfaces.cli.output import (
     until,
     visible,
 )
-from memorist.surfaces.cli.target import find_memory, opened
 
 app = typer.Typer()
 

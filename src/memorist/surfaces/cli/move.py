@@ -13,9 +13,9 @@ import typer
 import memorist
 from memorist.engine.open import locate, on_server, open_database, open_store
 from memorist.errors import Error, InvalidInput, NotFound
+from memorist.surfaces.cli.app import opened, target
 from memorist.surfaces.cli.options import Json
 from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, size
-from memorist.surfaces.cli.target import opened, target
 
 app = typer.Typer()
 PIPE = "-"

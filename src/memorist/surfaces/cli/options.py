@@ -1,23 +1,25 @@
-"""Options: those derived from the keywords of a verb, and those that commands share."""
+"""Options: those derived from the keywords of a verb, those that commands share, and memories by their id."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import wraps
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_origin
 
 import typer
 
-from memorist.model import MOST, FactFields, FieldInfo, Fields, Filters, RecallOptions, fields_of, keywords_of
+from memorist.errors import InvalidInput, NotFound
+from memorist.model import MOST, FactFields, FieldInfo, Fields, Filters, Memory, RecallOptions, fields_of, keywords_of
 from memorist.model.fields import members
 
 if TYPE_CHECKING:
-    pass
+    from memorist.engine.engine import Engine
 
 
 Command = Callable[..., None]
@@ -176,3 +178,39 @@ def _json_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise typer.BadParameter('it is not a JSON object, such as {"name": "value"}.')
     return cast("dict[str, Any]", value)
+
+
+# Memories by their id
+
+EVERYTHING: Filters = {
+    "as_of": "9999-12-31",
+    "known_at": "9999-12-31",
+    "include_expired": True,
+    "max_classification": 3,
+}
+"""The filters with which `list` leaves nothing out."""
+SHORTEST_ID = 4
+"""The fewest characters of an id that are looked up."""
+
+
+def all_memories(engine: Engine, filters: Filters) -> Iterator[Memory]:
+    """All memories that `forget` would erase with these filters."""
+    cursor = None
+    while True:
+        page = engine.list(1000, cursor, **{**EVERYTHING, **filters})
+        yield from page.items
+        if (cursor := page.cursor) is None:
+            return
+
+
+def find_memory(engine: Engine, id: str) -> Memory:
+    """The memory with an id, or the only one whose id begins with it."""
+    if memory := engine.get(id):
+        return memory
+    alike = (memory for memory in all_memories(engine, {}) if memory.id.startswith(id))
+    found = list(islice(alike, 2)) if len(id) >= SHORTEST_ID else []
+    if not found:
+        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `memorist list`.")
+    if len(found) > 1:
+        raise InvalidInput(f"Several ids begin with {id!r}", remedy="Give more characters of it.")
+    return found[0]

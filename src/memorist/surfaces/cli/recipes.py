@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast, get_t
 import typer
 
 from memorist.errors import InvalidInput, NotFound
+from memorist.surfaces.cli.app import target
 from memorist.surfaces.cli.options import Json, recipe_names, taking
 from memorist.surfaces.cli.output import console, print_json, progress, readable, say
-from memorist.surfaces.cli.target import target
 
 if TYPE_CHECKING:
     from memorist.bench.model import Dataset

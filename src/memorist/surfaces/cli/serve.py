@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memorist.errors import InvalidInput, MissingExtra, NotFound
+from memorist.surfaces.cli.app import Target, target
 from memorist.surfaces.cli.options import Json, taking
 from memorist.surfaces.cli.output import count, one_line, print_json, print_raw, say, say_cut
-from memorist.surfaces.cli.target import Target, target
 from memorist.surfaces.mcp.install import CLIENTS, NAME, ConfigChange, apply, entry, plan
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import typer
 
 from memorist.errors import Error, MissingService
 from memorist.model import to_data
+from memorist.surfaces.cli.app import opened, target
 from memorist.surfaces.cli.options import Json, Yes, require_answer
 from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, say_cut
-from memorist.surfaces.cli.target import opened, target
 
 if TYPE_CHECKING:
     from memorist.upkeep.audit import Finding, Report

@@ -11,18 +11,20 @@ import typer
 
 from memorist.errors import Error, InvalidInput
 from memorist.model import FactFields, Fields, Filters, Memory, to_data
+from memorist.surfaces.cli.app import opened
 from memorist.surfaces.cli.options import (
     Json,
     MemoryId,
     Yes,
+    all_memories,
     filter_options,
+    find_memory,
     relate_options,
     remember_options,
     require_answer,
     taking,
 )
 from memorist.surfaces.cli.output import count, memory_line, one_line, print_json, progress, say, say_cut, until
-from memorist.surfaces.cli.target import all_memories, find_memory, opened
 
 app = typer.Typer()
 FORMATS = ("messages", "jsonl", "json", "markdown", "text", "chatgpt", "claude", "mem0")
