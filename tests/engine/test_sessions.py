@@ -157,7 +157,7 @@ def test_notices_tell_of_commits_and_recalls_without_texts(caplog: pytest.LogCap
 def test_sessions_work_awaited() -> None:
     async def main() -> dict[str, int]:
         async with memorist.open_async(":memory:", embedder=FakeEmbedder()) as memory:
-            with pytest.raises(InvalidInput, match="has not begun"):
+            with pytest.raises(InvalidInput, match="has not started"):
                 _ = memory.session().id
             async with memory.session(GOAL, "run") as session:
                 await session.step("The port of Heron is 8080.", "note it")

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput, MissingExtra, ModelUnavailable
-from memorist.models.http import RETRY_AFTER_CAP, Endpoint, RequestRefused, bearer, find_key
+from memorist.http import RETRY_AFTER_CAP
+from memorist.models.http import Endpoint, RequestRefused, bearer, find_key
 from tests.models.scripted_server import Answer, ScriptedServer
 
 KEY = "sk-secret-0123456789"

@@ -6,15 +6,12 @@ import io
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memorist import InvalidInput, NotFound
+from memorist.engine.verbs import Verbs
 from memorist.model import Kind
-
-Verbs = Any
-"""An `Engine`, or whatever has its verbs."""
 
 
 def remembers_and_recalls(memory: Verbs) -> None:

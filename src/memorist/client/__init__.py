@@ -1,4 +1,4 @@
-"""The verbs of a memory that a server keeps: what `open` gives, over HTTP."""
+"""A memory on a server: the verbs of `memorist.open`, over HTTP."""
 
 from memorist.client.client import Client, connect, connect_async
 from memorist.client.transport import Refused, Unreachable

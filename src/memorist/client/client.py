@@ -1,35 +1,36 @@
-"""`connect`: the verbs of an engine, for a memory that a server keeps."""
+"""`connect`: the verbs of an engine for a memory on a server."""
 
 from __future__ import annotations
 
 import builtins
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import Annotated, Any, Self, Unpack, cast
 from urllib.parse import quote
 
-from memorist.client import reading
 from memorist.client.transport import Transport
 from memorist.client.upkeep import RemoteUpkeep
+from memorist.engine.aio import AsyncEngine
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Memory, Recall
+from memorist.model import FactFields, Fields, Filters, Hidden, Memory, Recall, RecallOptions, from_data
 from memorist.ports import Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation, explain
-from memorist.recall.request import Filters, RecallOptions, recall_request
-from memorist.serialize import memory_from_data
+from memorist.recall.request import recall_request
+from memorist.remember.sessions import Commit
 
-if TYPE_CHECKING:
-    from memorist.engine.aio import AsyncEngine
-    from memorist.engine.engine import Engine
-    from memorist.remember.fact_rows import FactFields
-    from memorist.remember.record import Fields
-    from memorist.remember.sessions import Commit
+
+@dataclass(frozen=True, slots=True)
+class RemoteRecall(Recall):
+    """A recall that a server made. Its trace has times and counts; the explanations came with it, by id."""
+
+    explanations: Annotated[Mapping[str, Explanation], Hidden(dict)] = field(default_factory=dict[str, Explanation])
 
 
 class RemoteSession:
-    """A run of an agent: keeps its steps, and learns from them when it is committed. Thread-safe."""
+    """A run of an agent: keeps its steps, and learns from them on commit. Thread-safe."""
 
     def __init__(self, transport: Transport, id: str, goal: str | None) -> None:
         self._transport = transport
@@ -38,13 +39,13 @@ class RemoteSession:
         self.goal = goal
 
     def step(self, observation: str, action: str | None = None, reward: float | None = None) -> Memory:
-        """Keep what was observed and what was then done, verbatim; it can be found as soon as this returns."""
+        """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns."""
         body = {"observation": observation, "action": action, "reward": reward}
-        return memory_from_data(self._transport.post(f"{self._path}/steps", body))
+        return from_data(Memory, self._transport.post(f"{self._path}/steps", body))
 
     def commit(self) -> Commit:
         """Learn from the steps so far and close the session; another step opens it again."""
-        return reading.commit(self._transport.post(f"{self._path}/commit"))
+        return from_data(Commit, self._transport.post(f"{self._path}/commit"))
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +53,7 @@ class RemoteSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Commit, also after a failure: an agent learns from those too."""
+        """Commit, also after a failure: an agent learns from failures too."""
         self.commit()
 
 
@@ -64,9 +65,9 @@ BATCH = 256
 def connect(
     url: str, *, key: str | None = None, space: str = "default", timeout: float = 60.0, retries: int = 3
 ) -> Client:
-    """A space that a server keeps, with the verbs of `open`; the key may also come from MEMORIST_KEY.
+    """A space on a server, with the verbs of `open`; the key may also come from MEMORIST_KEY.
 
-    A request that gets no answer is sent again `retries` times; the server does it once.
+    A request without an answer is sent again up to `retries` times; the server performs it once.
     """
     chosen = os.environ.get(KEY) if key is None else key
     return Client(Transport(url, space, chosen, timeout=timeout, retries=retries), space)
@@ -74,9 +75,7 @@ def connect(
 
 def connect_async(url: str, **options: Any) -> AsyncEngine:
     """`connect`, for asyncio; takes the same keywords."""
-    from memorist.engine.aio import AsyncEngine
-
-    return AsyncEngine(cast("Engine", connect(url, **options)))  # it has the same verbs
+    return AsyncEngine(connect(url, **options))
 
 
 class Client(RemoteUpkeep):
@@ -95,7 +94,7 @@ class Client(RemoteUpkeep):
         self.close()
 
     def close(self) -> None:
-        """Release the connections; twice is harmless."""
+        """Release the connections. Safe to call twice."""
         self._transport.close()
 
     @property
@@ -107,7 +106,7 @@ class Client(RemoteUpkeep):
 
     def remember(self, text: str, **fields: Unpack[Fields]) -> Memory:
         """Keep one memory, verbatim; it can be found as soon as this returns."""
-        return memory_from_data(self._transport.post("/memories", {"text": text, **fields}))
+        return from_data(Memory, self._transport.post("/memories", {"text": text, **fields}))
 
     def remember_many(
         self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress | None = None
@@ -125,7 +124,7 @@ class Client(RemoteUpkeep):
     def _keep(self, batch: builtins.list[Mapping[str, Any]], progress: Progress | None) -> builtins.list[Memory]:
         if not batch:
             return []
-        kept = reading.memories(self._transport.post("/memories/batch", {"memories": batch}))
+        kept = _memories(self._transport.post("/memories/batch", {"memories": batch}))
         if progress is not None:
             progress(len(batch))
         return kept
@@ -135,22 +134,20 @@ class Client(RemoteUpkeep):
     ) -> Memory:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         told = {"subject": subject, "relation": relation, "object": object, "text": text}
-        return memory_from_data(self._transport.post("/facts", {**told, **times}))
+        return from_data(Memory, self._transport.post("/facts", {**told, **times}))
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else."""
         if (id is None) == (not filters):
-            raise InvalidInput(
-                "forget was given neither or both of an id and filters", remedy="Give exactly one of them."
-            )
+            raise InvalidInput("Pass either an id or filters, not both", remedy="Say which memories to forget.")
         if id is not None:
-            return reading.receipt(self._transport.delete(f"/memories/{quote(id, safe='')}"))
-        return reading.receipt(self._transport.post("/forget", _listed(filters)))
+            return from_data(Receipt, self._transport.delete(f"/memories/{quote(id, safe='')}"))
+        return from_data(Receipt, self._transport.post("/forget", _listed(filters)))
 
     # Sessions
 
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> RemoteSession:
-        """A run of an agent, to be used in a `with` block; an id that is known goes on with that session."""
+        """A run of an agent, used in a `with` block; a known id continues that session."""
         opened = self._transport.post("/sessions", {"goal": goal, "id": id, "scope": scope})
         return RemoteSession(self._transport, opened["id"], opened["goal"])
 
@@ -158,9 +155,13 @@ class Client(RemoteUpkeep):
         """`recall`, with the session's goal and last three steps before the question; plain for an unknown session."""
         return self._recall(f"/sessions/{quote(session, safe='')}/recall", query, options)
 
+    def work(self) -> int:
+        """Nothing to do here, so 0: a server runs its own jobs."""
+        return 0
+
     def jobs(self) -> builtins.list[Job]:
-        """What is left to do, the first due first, with how often it failed and why."""
-        return [reading.job(one) for one in self._transport.get("/jobs")["items"]]
+        """Pending jobs, earliest due first, with how often each failed and why."""
+        return [from_data(Job, one) for one in self._transport.get("/jobs")["items"]]
 
     # Finding
 
@@ -171,11 +172,13 @@ class Client(RemoteUpkeep):
     def _recall(self, path: str, query: str, options: RecallOptions) -> Recall:
         request = recall_request(query, options, datetime.now(UTC))
         body = {"query": query, "details": True, **_listed(options)}
-        return reading.recall(self._transport.post(path, body), request)
+        data = self._transport.post(path, body)
+        reasons = {one["id"]: from_data(Explanation, one["explanation"]) for one in data["items"]}
+        return from_data(RemoteRecall, data, request=request, explanations=reasons)
 
     def explain(self, recall: Recall, id: str) -> Explanation:
         """How an item of a recall got its place."""
-        if not isinstance(recall, reading.RemoteRecall):
+        if not isinstance(recall, RemoteRecall):
             return explain(recall, id)
         try:
             return recall.explanations[id]
@@ -186,35 +189,39 @@ class Client(RemoteUpkeep):
 
     def why_not(self, query: str, id: str, **options: Unpack[RecallOptions]) -> Absence:
         """Why a recall with these options does not return a memory: the stage that dropped it, and what was missing."""
-        return Absence(**self._transport.post("/why-not", {"query": query, "id": id, **_listed(options)}))
+        return from_data(Absence, self._transport.post("/why-not", {"query": query, "id": id, **_listed(options)}))
 
     # Looking
 
     def get(self, id: str) -> Memory | None:
         """One memory, or None."""
         try:
-            return memory_from_data(self._transport.get(f"/memories/{quote(id, safe='')}"))
+            return from_data(Memory, self._transport.get(f"/memories/{quote(id, safe='')}"))
         except NotFound:
             return None
 
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
-        """Memories in the order they were written; pass `cursor` of a page to go on."""
-        return reading.page(self._transport.get("/memories", {"limit": limit, "cursor": cursor, **_listed(filters)}))
+        """Memories in the order they were written; pass the `cursor` of a page to continue."""
+        return from_data(Page, self._transport.get("/memories", {"limit": limit, "cursor": cursor, **_listed(filters)}))
 
     def history(self, name: str) -> builtins.list[Memory]:
-        """All versions of a memory, given its id, or of every fact about an entity; the newest knowledge first."""
-        return reading.memories(self._transport.get(f"/entities/{quote(name, safe='')}/history"))
+        """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
+        return _memories(self._transport.get(f"/entities/{quote(name, safe='')}/history"))
 
     def stats(self) -> StoreStats:
         """How much the space holds."""
-        return reading.stats(self._transport.get("/stats"))
+        return from_data(StoreStats, self._transport.get("/stats"))
 
     def recipes(self) -> builtins.list[dict[str, Any]]:
-        """The recipes that the server can recall by, as their stages and parameters."""
+        """The recipes of the server, as their stages and parameters."""
         return self._transport.get("/recipes")
 
 
+def _memories(data: Mapping[str, Any]) -> builtins.list[Memory]:
+    return [from_data(Memory, one) for one in data["items"]]
+
+
 def _listed(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Filters as the server takes them: one scope or kind is a list of one."""
+    """Filters as the server expects them: one scope or kind is a list of one."""
     several = {name: [options[name]] for name in ("scope", "kinds") if isinstance(options.get(name), str)}
     return {**cast("dict[str, Any]", options), **several}

@@ -1,30 +1,30 @@
-"""The verbs that bring in, keep healthy and move a memory that a server keeps."""
+"""The verbs that import, maintain and move a memory on a server."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
+from urllib.parse import quote
 
-from memorist.client import reading
 from memorist.client.transport import Transport, Unreachable, encoded, raise_problem
 from memorist.errors import InvalidInput
-from memorist.model import Memory, Recall, When
-from memorist.ports import Entry, Progress
-from memorist.serialize import memory_from_data
-
-if TYPE_CHECKING:
-    from memorist.remember.ingest import IngestReport
-    from memorist.upkeep.audit import Report
-    from memorist.upkeep.consolidate import Consolidation
-    from memorist.upkeep.importing import Imported
-    from memorist.upkeep.reembed import Reembedding
-    from memorist.upkeep.tidy import Tidying
+from memorist.model import Memory, Recall, When, from_data, instant
+from memorist.ports import Embedder, Entry, Progress
+from memorist.remember.ingest import IngestReport
+from memorist.upkeep.audit import Finding, Report
+from memorist.upkeep.backup import Backup
+from memorist.upkeep.consolidate import Consolidation
+from memorist.upkeep.export_format import from_line, head_from_data
+from memorist.upkeep.importing import Imported
+from memorist.upkeep.reembed import Reembedding
+from memorist.upkeep.tidy import Tidying
+from memorist.upkeep.transfer import Exported, refuse_existing
 
 
 class RemoteUpkeep:
-    """Part of `Client`, which sets what it works with."""
+    """Part of `Client`, which sets the transport."""
 
     _transport: Transport
 
@@ -36,7 +36,7 @@ class RemoteUpkeep:
         format: str | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Send chat messages or a file, and keep every text; what is known already adds nothing."""
+        """Send chat messages or a file and keep its texts; known texts add nothing."""
         options = {"session": session, "format": format}
         if not isinstance(what, str | Path):
             body = encoded({"messages": list(what), **options})
@@ -49,96 +49,142 @@ class RemoteUpkeep:
             return _report(events, progress)
 
     def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
-        """Tell what a memory was worth: useful, wrong, outdated or hide; with the recall, its question is kept too."""
+        """Say how a memory served: useful, wrong, outdated or hide. With the recall, its question is kept too."""
         body = {"id": id, "verdict": verdict, "recall": _asked(recall) if isinstance(recall, Recall) else recall}
-        return memory_from_data(self._transport.post("/feedback", body))
+        return from_data(Memory, self._transport.post("/feedback", body))
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
-        """End a memory's truth at a moment, now if none is given; it stays in its history. Twice is an error."""
+        """End a memory's truth at a moment, now by default; it stays in its history. A second time is an error."""
         body = {"at": at, "superseded_by": superseded_by}
-        return memory_from_data(self._transport.post(f"/memories/{id}/invalidate", body))
+        return from_data(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/invalidate", body))
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
-        """Tell what there is to tidy among what was learnt; do it, if it is no dry run."""
-        return reading.tidying(self._transport.post("/tidy", {"dry_run": dry_run}, long=True))
+        """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
+        return from_data(Tidying, self._transport.post("/tidy", {"dry_run": dry_run}, long=True))
 
     def consolidate(self, period: str | None = None) -> Consolidation:
-        """Write the notes of days, weeks and quarters that are over, or of one sort of them; once each."""
-        return reading.consolidation(self._transport.post("/consolidate", {"period": period}, long=True))
+        """Write the notes of days, weeks and quarters that are over, or of one kind of period; once each."""
+        return from_data(Consolidation, self._transport.post("/consolidate", {"period": period}, long=True))
 
-    def audit(self, kinds: Iterable[str] | None = None, *, fix: bool = False) -> Report:
-        """Tell what is wrong with which memory; with `fix`, mend what can be mended."""
+    def audit(
+        self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
+    ) -> Report:
+        """Find problems with memories; with `fix`, mend those that can be mended."""
         wanted = None if kinds is None else list(kinds)
-        return reading.report(self._transport.post("/audit", {"kinds": wanted, "fix": fix}, long=True))
+        report = _audit_report(self._transport.post("/audit", {"kinds": wanted, "fix": fix}, long=True))
+        _done(progress, report.checked)
+        return report
 
     def mend(self, report: Report, ids: Iterable[str] | None = None) -> Report:
-        """Apply the fixes of a report, or of some of its findings, as far as they are still there."""
+        """Apply the fixes of a report, or of some of its findings, as far as they still apply."""
         chosen = [finding.id for finding in report.findings] if ids is None else list(ids)
         kinds = sorted({finding.kind for finding in report.findings})
-        return reading.report(self._transport.post("/audit", {"kinds": kinds, "findings": chosen}, long=True))
+        return _audit_report(self._transport.post("/audit", {"kinds": kinds, "findings": chosen}, long=True))
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """What was decided and changed, newest first: of a verb, or about a memory."""
-        told = self._transport.get("/journal", {"verb": verb, "subject": subject, "limit": limit})
-        return [reading.entry(one) for one in told["items"]]
+        """What was decided and changed, newest first: by a verb, or about a memory."""
+        found = self._transport.get("/journal", {"verb": verb, "subject": subject, "limit": limit})
+        return [from_data(Entry, one) for one in found["items"]]
 
     def undo(self, entry: str) -> Entry:
-        """Take back what an entry of the journal tells of, or all of a tidying, given its run."""
-        return reading.entry(self._transport.post("/undo", {"entry": entry}))
+        """Undo an entry of the journal, or a whole tidying, given its run."""
+        return from_data(Entry, self._transport.post("/undo", {"entry": entry}))
 
-    def reembed(self) -> Reembedding:
-        """Make new vectors of everything by the server's embedder."""
-        from memorist.upkeep.reembed import Reembedding
+    def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> Reembedding:
+        """Embed every memory anew with the server's embedder."""
+        if embedder is not None:
+            raise InvalidInput(
+                "A server uses its own embedder", remedy="Leave `embedder` out, or configure the server."
+            )
+        done = from_data(Reembedding, self._transport.post("/reembed", long=True))
+        _done(progress, done.embedded)
+        return done
 
-        return Reembedding(**self._transport.post("/reembed", long=True))
+    def export(
+        self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
+    ) -> Exported:
+        """Write everything as lines of JSON, vectors included; `import_` reads them into any store."""
+        lines = _Lines()
+        self._save("/export", path, overwrite, lines)
+        _done(progress, lines.count)
+        return Exported(head_from_data(from_line(lines.first)), lines.count)
 
-    def export(self, path: str | Path | IO[bytes], *, overwrite: bool = False) -> None:
-        """Write everything as lines of JSON, vectors included; `import_` takes them into any store."""
-        self._saved("/export", path, overwrite)
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
+        """Copy the space's file; `memorist.restore` restores it. The server's notes stay there."""
+        self._save("/backup", path, overwrite, _Lines())
+        return Backup(Path(path), Path(path).stat().st_size, 0)
 
-    def backup(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Copy the space's file; `memorist.restore` takes it back."""
-        self._saved("/backup", path, overwrite)
-
-    def import_(self, path: str | Path | IO[bytes], *, without_vectors: bool = False) -> Imported:
-        """Send an export; what is known already stays as it is."""
-        from memorist.upkeep.importing import Imported
-
+    def import_(
+        self, path: str | Path | IO[bytes], *, without_vectors: bool = False, progress: Progress | None = None
+    ) -> Imported:
+        """Send an export; known memories stay as they are."""
         with ExitStack() as stack:
             file = stack.enter_context(_opened(Path(path))) if isinstance(path, str | Path) else path
-            done = self._transport.upload("/import", file, {"without_vectors": without_vectors})
-        conflicts = tuple(done.pop("conflicts"))
-        return Imported(**done, conflicts=conflicts)
+            done = from_data(Imported, self._transport.upload("/import", file, {"without_vectors": without_vectors}))
+        _done(progress, done.lines)
+        return done
 
-    def _saved(self, what: str, path: str | Path | IO[bytes], overwrite: bool) -> None:
+    def _save(self, what: str, path: str | Path | IO[bytes], overwrite: bool, lines: _Lines) -> None:
+        """Download a file; one with a path appears complete or not at all."""
         if not isinstance(path, str | Path):
-            self._transport.download(what, path.write)
+            self._transport.download(what, lines.into(path))
             return
         place = Path(path)
         part = place.with_name(f".{place.name}.part")
-        if place.exists() and not overwrite:
-            raise InvalidInput(
-                f"{place} is there already", remedy="Choose another name, or allow it to be overwritten."
-            )
+        refuse_existing(place, overwrite=overwrite)
         try:
             with part.open("wb") as file:
-                self._transport.download(what, file.write)
+                self._transport.download(what, lines.into(file))
             part.replace(place)
         finally:
             part.unlink(missing_ok=True)
+
+
+class _Lines:
+    """The first line of a file that passes by, and the number of its lines."""
+
+    def __init__(self) -> None:
+        self.first = b""
+        self.count = 0
+
+    def into(self, file: IO[bytes]) -> Callable[[bytes], object]:
+        """A function that counts a chunk and writes it to a file."""
+
+        def take(chunk: bytes) -> object:
+            if self.count == 0:
+                self.first += chunk.partition(b"\n")[0]
+            self.count += chunk.count(b"\n")
+            return file.write(chunk)
+
+        return take
+
+
+def _done(progress: Progress | None, count: int) -> None:
+    """Report work that the server did in one go."""
+    if progress is not None:
+        progress(count)
+
+
+def _audit_report(data: Mapping[str, Any]) -> Report:
+    """A report of an audit; only the server knows how a finding would be mended."""
+    findings = tuple(
+        Finding(one["kind"], tuple(one["ids"]), one["reason"], one["severity"]) for one in data["findings"]
+    )
+    fixed = {one["id"]: one["fixed"] for one in data["findings"] if one["fixed"] is not None}
+    return Report(instant(data["at"]), data["checked"], findings, fixed)
 
 
 def _report(events: Iterator[tuple[str, Any]], progress: Progress | None) -> IngestReport:
     done = 0
     for name, data in events:
         if name == "done":
-            return reading.ingest_report(data)
+            return from_data(IngestReport, data)
         if name == "problem":
             raise_problem(data)
         elif progress is not None:
             progress(data["done"] - done)
             done = data["done"]
-    raise Unreachable("The server broke off in the middle", remedy="Ingest it again: it goes on from there.")
+    raise Unreachable("The server closed the connection", remedy="Ingest it again: it continues from there.")
 
 
 def _asked(recall: Recall) -> dict[str, Any]:
@@ -151,5 +197,5 @@ def _opened(path: Path) -> IO[bytes]:
         return path.open("rb")
     except OSError as error:
         raise InvalidInput(
-            f"{path.name} cannot be read: {error.strerror}", remedy="Check that it exists and may be read."
+            f"{path.name} cannot be read: {error.strerror}", remedy="Check that it exists and is readable."
         ) from None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ from urllib.parse import unquote
 
 from memorist import config as settings
 from memorist.errors import InvalidInput, MissingExtra
+from memorist.model import checked_space
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
 from memorist.ports.notices import Hook, Notices, log
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-SPACE_NAME = re.compile(r"[\w][\w.@-]{0,99}")
 
 
 def open(  # the verb users expect: memorist.open
@@ -110,6 +109,17 @@ def _finder(setting: str) -> Find:
 
 def _object(given: T | str | None) -> T | None:
     return None if isinstance(given, str) else given
+
+
+def sharing_embedder(
+    config: str | Path | Mapping[str, Any] | None, embedder: str | None
+) -> Callable[[str, str, bool], Engine]:
+    """A function that opens spaces, given a URL, a name and whether to work in the background, with one embedder."""
+    from memorist.models import embedders
+
+    chosen = settings.load(config, embedder=embedder)
+    shared = embedders.build(chosen.embedder, options=chosen.embedder_options) or "none"
+    return lambda url, space, background: open(url, space=space, embedder=shared, config=config, background=background)
 
 
 def open_async(url: str | Path | None = None, **options: Any) -> AsyncEngine:
@@ -205,14 +215,3 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
 
 def _in_folder(folder: Path, space: str | None) -> Path:
     return folder / f"{checked_space(space)}.db"
-
-
-def checked_space(space: str | None) -> str:
-    """The name of a space that can share a folder or a server with others; `default` where none is given."""
-    name = "default" if space is None else space
-    if not SPACE_NAME.fullmatch(name):
-        raise InvalidInput(
-            f"{name!r} cannot name a space",
-            remedy="Use up to 100 letters, digits, and . @ - _, not beginning with a sign.",
-        )
-    return name

@@ -5,6 +5,7 @@ from memorist.model.filter import Filter, Filters
 from memorist.model.memory import (
     CITES,
     DENIES,
+    MOST,
     STATES,
     Entity,
     Fact,
@@ -20,6 +21,7 @@ from memorist.model.memory import (
     Usage,
     When,
     Worth,
+    at_least,
     fingerprint,
     instant,
     isoformat,
@@ -28,7 +30,6 @@ from memorist.model.memory import (
     within,
 )
 from memorist.model.recall import (
-    MOST,
     Candidate,
     Evidence,
     FactGraph,
@@ -50,12 +51,14 @@ from memorist.model.recall import (
     Verbosity,
 )
 from memorist.model.serialize import error_name, from_data, to_data
+from memorist.model.spaces import SPACE_PATTERN, checked_space, is_space_name
 
 __all__ = [
     "CITES",
     "DENIES",
     "MOST",
     "REQUIRED",
+    "SPACE_PATTERN",
     "STATES",
     "Candidate",
     "Doc",
@@ -96,11 +99,14 @@ __all__ = [
     "Verbosity",
     "When",
     "Worth",
+    "at_least",
+    "checked_space",
     "error_name",
     "fields_of",
     "fingerprint",
     "from_data",
     "instant",
+    "is_space_name",
     "isoformat",
     "keywords_of",
     "member",

@@ -15,6 +15,8 @@ from memorist.errors import InvalidInput
 from memorist.model.fields import Doc, Flat, Range, keywords_for, ranges_of
 
 RECALL_TIMES_KEPT = 20
+MOST = 10**9
+"""The largest number of anything that can be asked for."""
 When = str | date | datetime
 """A moment as callers give it; `instant` makes it exact."""
 E = TypeVar("E", bound=StrEnum)
@@ -82,6 +84,14 @@ def within(name: str, value: float, low: float, high: float) -> None:
     """Refuse a number outside its range, NaN included."""
     if not low <= value <= high:
         raise InvalidInput(f"{name} {value} is out of range", remedy=f"Give {name} a value from {low:g} to {high:g}.")
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """A whole number from `least` to a thousand million."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
+        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
+        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
+    return value
 
 
 @dataclass(frozen=True, slots=True)

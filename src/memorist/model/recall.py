@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memorist.model.fields import Doc, Flat, Hidden, Named, Range, Rounded, keywords_for
 from memorist.model.filter import Filter, Filters
-from memorist.model.memory import Entity, Memory
+from memorist.model.memory import MOST, Entity, Memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,8 +47,6 @@ class FactGraph:
 
 
 Verbosity = Literal["summary", "detailed"]
-MOST = 10**9
-"""The largest number of anything that can be asked for."""
 
 
 @dataclass(frozen=True, slots=True)

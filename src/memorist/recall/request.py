@@ -10,7 +10,6 @@ from typing import Any, get_args, get_type_hints
 
 from memorist.errors import InvalidInput
 from memorist.model import (
-    MOST,
     Filter,
     Filters,
     Kind,
@@ -19,6 +18,7 @@ from memorist.model import (
     Situation,
     Tier,
     Verbosity,
+    at_least,
     instant,
     member,
     within,
@@ -70,14 +70,6 @@ def erasure_filter(options: Filters) -> Filter:
         as_of=None if as_of is None else instant(as_of),
         known_at=None if known_at is None else instant(known_at),
     )
-
-
-def at_least(name: str, value: int, least: int) -> int:
-    """A whole number that is neither too small nor absurd."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
-        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
-        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
-    return value
 
 
 def _labels(options: Filters) -> Filter:

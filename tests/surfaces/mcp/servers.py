@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
 import memorist
-from memorist.surfaces.keys import KeyRing
+from memorist.access.keys import KeyRing
 from memorist.surfaces.mcp.http import app, listener
 from memorist.surfaces.mcp.server import MemoryServer
 

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 import memorist
-from memorist.surfaces.keys import KeyRing
+from memorist.access.keys import KeyRing
 from memorist.surfaces.mcp.server import TOOLS
 from memorist.surfaces.mcp.tools import SESSION_META
 from tests.surfaces.conftest import Cli

@@ -9,7 +9,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 import memorist
-from memorist.surfaces.keys import KeyRing
+from memorist.access.keys import KeyRing
 from memorist.testing import sample_world
 from tests.surfaces.mcp.adapter import OverMcp
 from tests.surfaces.mcp.servers import listening, over_http

@@ -11,10 +11,9 @@ import httpx
 import pytest
 import uvicorn
 
+from memorist.access.keys import KeyRing, keys_file
 from memorist.client import Client, connect
-from memorist.surfaces.keys import KeyRing, keys_file
-from memorist.surfaces.rest.app import create_app
-from memorist.surfaces.rest.run import listening
+from memorist.surfaces.rest.app import create_app, listening
 from memorist.surfaces.rest.server import Settings
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from memorist.client import Refused
 from memorist.errors import InvalidInput
+from memorist.surfaces.rest.app import check_locked
 from memorist.surfaces.rest.auth import HEALTH
-from memorist.surfaces.rest.run import check_locked
 from memorist.surfaces.rest.server import Settings
 from tests.surfaces.rest.conftest import Running, Serve
 

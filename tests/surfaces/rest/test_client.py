@@ -102,26 +102,26 @@ def test_after_the_last_attempt_the_error_is_the_servers(scripted: Scripted) -> 
     scripted.answers = [(503, {}, problem("store-busy", 503))] * 2
     with client(scripted.url, 1, pauses) as memory, pytest.raises(memorist.StoreBusy):
         memory.stats()
-    assert pauses == [0.2]
+    assert len(pauses) == 1
 
 
 def test_what_is_no_memorist_server_is_named_as_such(scripted: Scripted) -> None:
     scripted.answers = [(404, {}, b"<html>nothing here</html>"), (400, {}, b"[]")]
     with client(scripted.url, 0, []) as memory:
         for _ in range(2):
-            with pytest.raises(Unreachable, match="no Memorist server"):
+            with pytest.raises(Unreachable, match="not a Memorist server"):
                 memory.get("x")
 
 
 def test_nobody_at_the_address_is_told_after_all_attempts() -> None:
     pauses: list[float] = []
-    with client("http://127.0.0.1:9", 2, pauses) as memory, pytest.raises(Unreachable, match="does not answer"):
+    with client("http://127.0.0.1:9", 2, pauses) as memory, pytest.raises(Unreachable, match="does not respond"):
         memory.stats()
-    assert pauses == [0.2, 0.4]
+    assert 0.125 <= pauses[0] <= 0.25 <= pauses[1] <= 0.5 and len(pauses) == 2
 
 
 def test_an_address_that_is_no_url_is_refused() -> None:
-    with pytest.raises(memorist.InvalidInput, match="no URL"):
+    with pytest.raises(memorist.InvalidInput, match="not a plain http or https URL"):
         memorist.connect("agent.db")
 
 
@@ -169,7 +169,7 @@ def test_a_caller_that_waits_is_told_that_somebody_is_there(server: Running, mon
         return ingest(self, *given, **more)
 
     monkeypatch.setattr(memorist.Engine, "ingest", slow)
-    monkeypatch.setattr("memorist.surfaces.rest.streams.SILENCE", 0.01)
+    monkeypatch.setattr("memorist.surfaces.rest.calls.SILENCE", 0.01)
     said, headers = {"messages": [{"role": "user", "content": "I moved."}]}, {"Accept": "text/event-stream"}
     with server.http().stream("POST", "/v1/spaces/agent/ingest", json=said, headers=headers) as answer:
         lines = answer.iter_lines()

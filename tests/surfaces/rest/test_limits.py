@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
 from memorist.surfaces.rest.problems import Refusal
-from memorist.surfaces.rest.server import ConcurrencyLimit, Rate
 from tests.surfaces.rest.conftest import Serve
 
 MEMORIES = "/v1/spaces/agent/memories"

@@ -36,21 +36,21 @@ def recipes(
     as_json: Json = False,
 ) -> None:
     """Print the recipes, or the stages and parameters of one of them."""
-    from memorist.recall.data import to_data
+    from memorist.engine.vocabulary import recipe_to_data
 
     known = _known_recipes(context)
     if name is None and as_json:
-        print_json([to_data(recipe) for recipe in known.values()])
+        print_json([recipe_to_data(recipe) for recipe in known.values()])
     elif name is None:
         for recipe in known.values():
             say((f"{recipe.name:<18}", "bold"), _purpose(recipe))
     elif name not in known:
         raise NotFound(f"There is no recipe {name!r}", remedy=f"Choose one of {', '.join(known)}.")
     elif as_json:
-        print_json(to_data(known[name]))
+        print_json(recipe_to_data(known[name]))
     else:
         say((name, "bold"), ": ", _purpose(known[name]))
-        _print_parts(to_data(known[name])["stages"])
+        _print_parts(recipe_to_data(known[name])["stages"])
 
 
 def _known_recipes(context: typer.Context) -> dict[str, Pipeline]:

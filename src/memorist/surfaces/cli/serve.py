@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memorist.errors import InvalidInput, MissingExtra, NotFound
+from memorist.model import to_data
 from memorist.surfaces.cli.app import Target, target
 from memorist.surfaces.cli.options import Json, taking
 from memorist.surfaces.cli.output import count, one_line, print_json, print_raw, say, say_cut
 from memorist.surfaces.mcp.install import CLIENTS, NAME, ConfigChange, apply, entry, plan
 
 if TYPE_CHECKING:
+    from memorist.access.keys import Key, KeyRing
     from memorist.engine.engine import Engine
-    from memorist.surfaces.keys import Key, KeyRing
     from memorist.surfaces.rest.server import Settings
 
 
@@ -65,8 +66,8 @@ def serve(
     for package in ("fastapi", "uvicorn"):
         if find_spec(package) is None:
             raise MissingExtra(f"{package} is not installed", remedy="Install it with: pip install 'memorist[server]'")
-    from memorist.surfaces.rest.run import check_locked
-    from memorist.surfaces.rest.run import serve as run
+    from memorist.surfaces.rest.app import check_locked
+    from memorist.surfaces.rest.app import serve as run
 
     settings = _server_settings(context, host=host, port=port, allowed_hosts=tuple(allow_host or ()), **limits)
     check_locked(settings)
@@ -286,7 +287,7 @@ def create(
             space=space, rights=rights, expires_at=expires_at, max_classification=max_classification, name=name
         )
     if as_json:
-        print_json(key.to_data() | {"secret": secret})
+        print_json(to_data(key) | {"secret": secret})
     else:
         print_raw(secret)
         say((f"Key {key.id} may {key.rights} in {key.space}. Its secret is not shown again.", "dim"))
@@ -298,7 +299,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     with closing(_key_ring(target(context))) as ring:
         keys = ring.all()
     if as_json:
-        print_json([key.to_data() for key in keys])
+        print_json(to_data(keys))
         return
     for key in keys:
         say_cut((key.id, "cyan"), f"  {key.rights:<5}  {key.space}  ", (_state(key), "dim"), f"  {one_line(key.name)}")
@@ -322,7 +323,7 @@ def revoke(
 
 
 def _key_ring(chosen: Target) -> KeyRing:
-    from memorist.surfaces.keys import KeyRing, keys_file
+    from memorist.access.keys import KeyRing, keys_file
 
     return KeyRing(keys_file(chosen.settings().db))
 

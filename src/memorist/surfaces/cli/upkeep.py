@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,10 +14,6 @@ from memorist.model import to_data
 from memorist.surfaces.cli.app import opened, target
 from memorist.surfaces.cli.options import Json, Yes, require_answer
 from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, say_cut
-
-if TYPE_CHECKING:
-    from memorist.upkeep.audit import Finding, Report
-
 
 app = typer.Typer()
 SHOWN = 5
@@ -54,45 +50,46 @@ def audit(
         stats = engine.stats()
         with progress("Auditing", stats.memories + stats.versions, quiet=as_json) as advance:
             report = engine.audit(kinds=kind, progress=advance)
-        wanted = [finding for finding in report.findings if finding.kind in chosen and finding.fix is not None]
+        data = to_data(report)
+        wanted = [one for one in data["findings"] if one["kind"] in chosen and one["fix"] is not None]
         if wanted:
             if not yes:
-                _confirm_fixes(report, wanted)
-            report = engine.mend(report, [finding.id for finding in wanted])
+                _confirm_fixes(data, wanted)
+            data = to_data(engine.mend(report, [one["id"] for one in wanted]))
     if as_json:
-        print_json(to_data(report))
+        print_json(data)
     else:
-        _print_findings(report, sys.maxsize if everything else SHOWN)
+        _print_findings(data, sys.maxsize if everything else SHOWN)
 
 
 def _kinds_to_fix(fix: list[str], context: typer.Context) -> set[str]:
-    from memorist.upkeep.audit import KINDS
+    from memorist.engine.vocabulary import AUDIT_KINDS
 
-    unknown = sorted(set(fix) - {*KINDS, "all"})
+    unknown = sorted(set(fix) - {*AUDIT_KINDS, "all"})
     if unknown:
-        raise typer.BadParameter(f"There is no kind {unknown[0]!r}: choose all, {', '.join(KINDS)}.", context)
-    return set(KINDS) if "all" in fix else set(fix)
+        raise typer.BadParameter(f"There is no kind {unknown[0]!r}: choose all, {', '.join(AUDIT_KINDS)}.", context)
+    return set(AUDIT_KINDS) if "all" in fix else set(fix)
 
 
-def _confirm_fixes(report: Report, wanted: list[Finding]) -> None:
+def _confirm_fixes(report: dict[str, Any], wanted: list[dict[str, Any]]) -> None:
     _print_findings(report, SHOWN)
-    final = sum(finding.fix is not None and finding.fix.final is not None for finding in wanted)
+    final = sum(not one["undoable"] for one in wanted)
     for_good = f", {final} of them for good" if final else ""
     if not typer.confirm(f"Fix {count(len(wanted), 'finding', 'findings')}{for_good}?", err=True):
         raise Error("Nothing was fixed", remedy="Answer y to fix.")
 
 
-def _print_findings(report: Report, shown: int) -> None:
-    for _, group in groupby(report.findings, lambda one: (one.severity, one.kind)):
+def _print_findings(report: dict[str, Any], shown: int) -> None:
+    for _, group in groupby(report["findings"], lambda one: (one["severity"], one["kind"])):
         findings = list(group)
-        name = f"{findings[0].kind.replace('_', ' ')}: {len(findings):,}"
-        say((name, f"bold {COLOURS[findings[0].severity]}"))
+        name = f"{findings[0]['kind'].replace('_', ' ')}: {len(findings):,}"
+        say((name, f"bold {COLOURS[findings[0]['severity']]}"))
         for finding in findings[:shown]:
-            mark = ("  ✓ ", "green") if finding.id in report.fixed else ("  · ", "dim")
-            say_cut(mark, ((finding.ids or ("the store",))[0][:12], "cyan"), f"  {one_line(finding.reason)}")
+            mark = ("  ✓ ", "green") if finding["fixed"] else ("  · ", "dim")
+            say_cut(mark, ((finding["ids"] or ["the store"])[0][:12], "cyan"), f"  {one_line(finding['reason'])}")
         _say_more(len(findings) - shown)
-    total, fixed = len(report.findings), len(report.fixed)
-    summary = f"{count(report.checked, 'memory', 'memories')} checked, {count(total, 'finding', 'findings')}"
+    total, fixed = len(report["findings"]), sum(one["fixed"] is not None for one in report["findings"])
+    summary = f"{count(report['checked'], 'memory', 'memories')} checked, {count(total, 'finding', 'findings')}"
     say(f"{summary}, {fixed:,} fixed." if fixed else f"{summary}.")
 
 

@@ -13,8 +13,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from memorist.access.keys import Key, KeyRing
 from memorist.errors import InvalidInput
-from memorist.surfaces.keys import Key, KeyRing
 from memorist.surfaces.mcp.server import MemoryServer
 from memorist.surfaces.mcp.tools import KEY
 from memorist.surfaces.rest.server import is_loopback

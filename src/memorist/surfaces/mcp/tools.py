@@ -9,11 +9,11 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, TextContent
 from pydantic import Field
 
+from memorist.access.keys import Key
 from memorist.asking.wording import fenced
 from memorist.engine.engine import Engine
 from memorist.errors import Error, NotFound
 from memorist.model import FactFields, Fields, Memory, RecallOptions
-from memorist.surfaces.keys import Key
 from memorist.surfaces.mcp.schemas import (
     TRUST,
     FeedbackResult,

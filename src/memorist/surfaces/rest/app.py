@@ -1,13 +1,13 @@
-"""The application: routes, middleware, errors; and the server that runs it."""
+"""The application, and the server processes that run it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncGenerator, Iterator, Mapping
+import os
+import socket
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from html import escape
-from typing import Any
 
+import uvicorn
 from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -15,78 +15,22 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from uvicorn.supervisors import Multiprocess
 
 import memorist
-from memorist.errors import Error
+from memorist.access.keys import KeyRing, keys_file
+from memorist.errors import Error, InvalidInput
 from memorist.surfaces.rest.auth import Auth
-from memorist.surfaces.rest.problems import TYPE, Problem, Refusal, documented, of_error, of_sort, of_status, problem
+from memorist.surfaces.rest.description import describe, page
+from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error, of_sort, of_status, problem
 from memorist.surfaces.rest.routes import memories, sessions, upkeep
 from memorist.surfaces.rest.server import Server, Settings
-from memorist.surfaces.rest.watch import Watch
+from memorist.surfaces.rest.watch import Watch, set_up
 
-Document = Mapping[str, Any]
-STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-summary{cursor:pointer;padding:.3rem 0}code,pre{font:14px/1.4 ui-monospace,monospace}
-pre{overflow:auto;padding:.6rem;border:1px solid #8886;border-radius:.3rem}b{display:inline-block;min-width:4.5rem}
-table{border-collapse:collapse}td{padding:.1rem 1rem .1rem 0;vertical-align:top}"""
-
-
-def page(document: Document) -> str:
-    """Every operation with its parameters, an example of its body, and its answers."""
-    info = document["info"]
-    operations = "\n".join(
-        _operation(method, path, operation, document)
-        for path, methods in document["paths"].items()
-        for method, operation in methods.items()
-    )
-    return f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(info["title"])}</title>
-<meta name="viewport" content="width=device-width"><style>{STYLE}</style>
-<h1>{escape(info["title"])} {escape(info["version"])}</h1><p>{escape(info.get("description", ""))}</p>
-<p>The same for machines: <a href="/openapi.json">/openapi.json</a>.</p>
-{operations}</html>"""
-
-
-def _operation(method: str, path: str, operation: Document, document: Document) -> str:
-    head = f"<b>{method.upper()}</b> <code>{escape(path)}</code> {escape(operation.get('summary', ''))}"
-    parts = [f"<p>{escape(operation.get('description', ''))}</p>", *_parameters(operation), *_body(operation, document)]
-    return f"<details><summary>{head}</summary>{''.join(parts)}{_answers(operation)}</details>"
-
-
-def _parameters(operation: Document) -> Iterator[str]:
-    rows = [
-        f"<tr><td><code>{escape(one['name'])}</code><td>{one['in']}<td>{escape(one.get('description', ''))}"
-        for one in operation.get("parameters", ())
-    ]
-    if rows:
-        yield f"<table>{''.join(rows)}</table>"
-
-
-def _body(operation: Document, document: Document) -> Iterator[str]:
-    for kind, content in operation.get("requestBody", {}).get("content", {}).items():
-        schema = _resolved(content.get("schema", {}), document)
-        fields = ", ".join(f"<code>{escape(name)}</code>" for name in schema.get("properties", ()))
-        yield f"<p>Body, {escape(kind)}{f': {fields}' if fields else ''}</p>"
-        for example in schema.get("examples", ())[:1]:
-            yield f"<pre>{escape(json.dumps(example, indent=2, ensure_ascii=False))}</pre>"
-
-
-def _answers(operation: Document) -> str:
-    rows = [
-        f"<tr><td>{escape(status)}<td>{escape(answer.get('description', ''))}"
-        for status, answer in operation.get("responses", {}).items()
-    ]
-    return f"<table>{''.join(rows)}</table>"
-
-
-def _resolved(schema: Document, document: Document) -> Document:
-    name = schema.get("$ref", "").rpartition("/")[2]
-    return document["components"]["schemas"][name] if name else schema
-
-
-ABOUT = """The memory of AI agents, over HTTP. Writes take an `Idempotency-Key`; every answer has an `X-Request-Id`;
-what goes wrong is told as `application/problem+json`, with what to do about it."""
+ABOUT = """The memory of AI agents, over HTTP. Writes accept an `Idempotency-Key`, every response has an
+`X-Request-Id`, and errors are `application/problem+json` documents with a remedy."""
 MOST_SHOWN = 3
-"""Fields with a fault that a problem names."""
+"""The number of invalid fields that a problem names."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -115,7 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
     for kind, handler in ((Error, _told), (Refusal, _refused), (HTTPException, _by_status)):
         app.add_exception_handler(kind, handler)  # pyright: ignore[reportArgumentType]  # each takes its own kind
     app.add_exception_handler(RequestValidationError, _misshapen)  # pyright: ignore[reportArgumentType]
-    _describe(app)
+    describe(app)
     app.add_route("/docs", _page, include_in_schema=False)
     return app
 
@@ -147,43 +91,73 @@ async def _by_status(request: Request, error: HTTPException) -> Response:
 
 
 async def _misshapen(request: Request, error: RequestValidationError) -> Response:
-    """Which fields are at fault and why; never their values, which may be what somebody said."""
+    """Name the invalid fields and the reason, but not their values, which may be private."""
     faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
     shown = "; ".join(faults[:MOST_SHOWN])
-    remedy = "Correct it as /docs describes it."
-    title = "The request has not the form it should have"
+    remedy = "See /docs for the form of this request."
+    title = "Invalid request"
     return problem(422, f"{TYPE}invalid-input", title, shown, remedy, request.state.request_id)
 
 
-def _describe(app: FastAPI) -> None:
-    """Let OpenAPI know keys, problems and the headers that every request may carry."""
-    plain = app.openapi
-
-    def described() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            schema = plain()
-            parts = schema.setdefault("components", {})
-            parts.setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
-            parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "bearerFormat": "rk_…"}}
-            schema["security"] = [{"key": []}]
-            for path, operations in schema["paths"].items():
-                for method, operation in operations.items():
-                    _describe_operation(path, method, operation)
-            app.openapi_schema = schema
-        return app.openapi_schema
-
-    app.openapi = described
+VARIABLE = "MEMORIST_SERVER"
+"""The environment variable that gives worker processes their settings."""
+PATIENCE = 30
+"""Seconds that running requests have to finish after the signal to stop."""
 
 
-def _describe_operation(path: str, method: str, operation: dict[str, Any]) -> None:
-    if path in ("/healthz", "/readyz"):
-        operation["security"] = []
-    headers = [_header("X-Request-Id", "The caller's own id for this request, which the log will show.", 64)]
-    if method in ("post", "delete"):
-        headers.append(_header("Idempotency-Key", "A key of the caller's: a repeat gets the same answer.", 255))
-    operation.setdefault("parameters", []).extend(headers)
+def serve(settings: Settings, workers: int = 1) -> None:
+    """Serve until a signal to stop; then finish the running requests and close every space."""
+    check_locked(settings)
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    set_up()
+    os.environ[VARIABLE] = settings.to_text()
+    config = uvicorn.Config(
+        f"{__name__}:from_environment",
+        factory=True,
+        workers=workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=PATIENCE,
+    )
+    with listening(settings.host, settings.port) as door:
+        if workers > 1:
+            Multiprocess(config, sockets=[door]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[door])
 
 
-def _header(name: str, description: str, longest: int) -> dict[str, Any]:
-    schema = {"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"^[!-~]+$"}
-    return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
+def listening(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    It states its protocol because asyncio disables Nagle's algorithm only for TCP; with it, each response would wait
+    40 ms for the client's acknowledgement.
+    """
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        door = socket.socket(family, kind, socket.IPPROTO_TCP)
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind(address)
+    except OSError as error:
+        raise InvalidInput(
+            f"Cannot listen on {host}:{port} ({error.strerror})", remedy="Choose another --port or --host."
+        ) from error
+    door.set_inheritable(True)
+    return door
+
+
+def from_environment() -> FastAPI:
+    """The application of a worker."""
+    set_up()
+    return create_app(Settings.from_text(os.environ[VARIABLE]))
+
+
+def check_locked(settings: Settings) -> None:
+    """Refuse to serve other machines without keys."""
+    with KeyRing(keys_file(settings.db)) as keys:
+        if not settings.loopback and keys.empty:
+            raise InvalidInput(
+                f"Other machines could use {settings.host} without a key",
+                remedy="Create one with `memorist keys create`, or serve on 127.0.0.1.",
+            )

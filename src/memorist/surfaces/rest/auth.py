@@ -1,4 +1,4 @@
-"""Who may come in: the right host, no foreign page, a valid key."""
+"""Access control: the Host and Origin headers, and API keys."""
 
 from __future__ import annotations
 
@@ -8,40 +8,41 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from memorist.surfaces.keys import Key
+from memorist.access.keys import Key
+from memorist.surfaces.rest.limits import bounded, checked_length
 from memorist.surfaces.rest.problems import FOREIGN_HOST, FOREIGN_ORIGIN, UNKNOWN_KEY, Refusal
-from memorist.surfaces.rest.server import LOOPBACK_NAMES, Server, bounded, checked_length, is_address
+from memorist.surfaces.rest.server import LOOPBACK_NAMES, Server, is_address
 
 HEALTH = ("/healthz", "/readyz")
-"""What answers without a key: machines ask it, and it tells nothing about anybody."""
+"""Paths that need no key: monitors call them, and they reveal nothing."""
 UPLOADS = ("/ingest/file", "/import")
-"""Ends of the paths that take files."""
+"""The endings of paths that take files."""
 MOST_CLASSIFIED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: the holder of a key, or somebody on this machine where there are no keys."""
+    """The holder of a key, or anybody on this machine if there are no keys."""
 
     key: Key | None = None
 
     @property
     def id(self) -> str | None:
-        """The key's id, which is no secret."""
+        """The key's id, which is not secret."""
         return self.key and self.key.id
 
     @property
     def max_classification(self) -> int:
-        """The most secret memories it may see."""
+        """The highest classification it may see."""
         return MOST_CLASSIFIED if self.key is None else self.key.max_classification
 
     def allows(self, space: str, right: str) -> bool:
-        """Whether it may do this in a space."""
+        """Whether it has a right in a space."""
         return self.key is None or self.key.allows(space, right)
 
 
 class Auth:
-    """Lets requests in one by one; what is refused here reaches no route."""
+    """Checks each request before it reaches a route."""
 
     def __init__(self, app: ASGIApp, server: Server) -> None:
         self._app = app
@@ -78,7 +79,7 @@ class Auth:
 
 
 def _check_host(headers: Headers, allowed: tuple[str, ...]) -> None:
-    """Refuse names that are not ours: a foreign page may have had its own name resolved to this machine."""
+    """Refuse foreign host names: a web page may have rebound its own name to this machine."""
     if not _ours(f"//{headers.get('host', '')}", allowed):
         raise Refusal(FOREIGN_HOST)
     origin = headers.get("origin")

@@ -1,42 +1,56 @@
-"""One call of a verb: in the right space, by somebody who may, in a thread, and at most once."""
+"""Calls of verbs: access checks, threads, idempotency, progress events, uploads and downloads."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast
 
 from anyio import move_on_after, to_thread
-from fastapi import Depends, Path
+from fastapi import Depends
+from fastapi import Path as PathParameter
+from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response, StreamingResponse
 
-from memorist.errors import InvalidInput, NotFound
-from memorist.model import Memory
-from memorist.surfaces.rest.answers import StoredAnswer, Ticket
-from memorist.surfaces.rest.auth import MOST_CLASSIFIED, Caller
-from memorist.surfaces.rest.problems import FORBIDDEN, TIMED_OUT, Refusal
+from memorist.access.idempotency import KeyReused, RequestUnderWay, Ticket
+from memorist.engine.engine import Engine
+from memorist.errors import Error, InvalidInput, NotFound
+from memorist.model import SPACE_PATTERN, Memory, to_data
+from memorist.surfaces.rest.auth import MOST_CLASSIFIED, UPLOADS, Caller
+from memorist.surfaces.rest.problems import (
+    FORBIDDEN,
+    INTERNAL,
+    RETRY_SOON,
+    REUSED_KEY,
+    TIMED_OUT,
+    UNDER_WAY,
+    Refusal,
+    of_error,
+    of_sort,
+)
 from memorist.surfaces.rest.server import Server
-
-if TYPE_CHECKING:
-    from memorist.engine.engine import Engine
-
+from memorist.surfaces.rest.watch import failure
 
 T = TypeVar("T")
-Verb = Callable[["Engine"], T]
-SPACE_PATTERN = r"^\w[\w.@-]{0,99}$"
+Verb = Callable[[Engine], T]
+Progress = Callable[[int], None]
 IDEMPOTENCY = "idempotency-key"
 LONGEST_KEY = 255
 USUAL_CLASSIFICATION = 2
-"""What recall and list show unless they are told otherwise."""
+"""The highest classification that recall and list show by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request that may do what it asks."""
+    """A request whose caller has the right to make it."""
 
     server: Server
     request: Request
@@ -45,10 +59,7 @@ class Call:
     right: str
 
     async def run(self, verb: Verb[T], *, long: bool = False, makes: bool = False) -> T:
-        """What a verb gives, run in a thread; the answer does not wait for longer than is set.
-
-        One that `makes` something makes the space too, where it is not there.
-        """
+        """What a verb returns, run in a thread within the time limit; `makes` creates a missing space."""
 
         def work() -> T:
             with self.server.spaces.use(self.space, create=makes) as engine:
@@ -58,41 +69,38 @@ class Call:
             return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self.server.threads)
         raise Refusal(TIMED_OUT)
 
-    async def once(self, verb: Verb[Any]) -> Response:
-        """What a verb that takes a file in gives, as JSON; doing it twice adds nothing, so that it needs no key."""
-        return _json(await self.run(lambda engine: to_json(verb(engine)), long=True, makes=True), 200)
+    async def answer(self, verb: Verb[Any], *, long: bool = False, makes: bool = False, erases: bool = False) -> Any:
+        """The JSON form of what a verb returns. A write with an Idempotency-Key runs once; a repeat gets its answer."""
+        ticket = None if self.right == "read" or self.request.url.path.endswith(UPLOADS) else await self._ticket()
 
-    async def answer(
-        self, verb: Verb[Any], *, status: int = 200, long: bool = False, makes: bool = False, erases: bool = False
-    ) -> Response:
-        """What a verb gives, as JSON. A write with an Idempotency-Key runs once; a repeat gets the same answer."""
-        ticket = None if self.right == "read" else await self._ticket()
-
-        def find(engine: Engine) -> StoredAnswer:
-            found = StoredAnswer(status, to_json(verb(engine)))
+        def find(engine: Engine) -> Any:
+            found = to_data(verb(engine))
             if erases:
                 self.server.answers.forget(self.space)
             return found
 
         if ticket is None:
-            given = await self.run(find, long=long, makes=makes)
-        else:
-            once = partial(self._once, ticket, self._patience(long))
-            given = await self.run(lambda engine: once(lambda: find(engine)), long=long, makes=makes)
-        return _json(given.body, given.status)
+            return await self.run(find, long=long, makes=makes)
+        once = partial(self._once, ticket, self._patience(long))
+        return await self.run(lambda engine: once(lambda: find(engine)), long=long, makes=makes)
 
-    def _once(self, ticket: Ticket, patience: float, find: Callable[[], StoredAnswer]) -> StoredAnswer:
-        """The answer that was given before, or is found now; kept even if nobody waits for it any longer."""
+    def _once(self, ticket: Ticket, patience: float, find: Callable[[], Any]) -> Any:
+        """The stored answer, or the one found now; it is stored even if the caller no longer waits for it."""
         answers = self.server.answers
-        known = answers.begin(ticket, patience)
+        try:
+            known = answers.begin(ticket, patience)
+        except KeyReused:
+            raise Refusal(REUSED_KEY) from None
+        except RequestUnderWay:
+            raise Refusal(UNDER_WAY, headers={"Retry-After": str(RETRY_SOON)}) from None
         if known is not None:
-            return known
+            return json.loads(known)
         try:
             found = find()
         except BaseException:
             answers.drop(ticket)
             raise
-        answers.keep(ticket, found)
+        answers.keep(ticket, to_json(found))
         return found
 
     def _patience(self, long: bool) -> float:
@@ -105,50 +113,50 @@ class Call:
             return None
         if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
             raise InvalidInput(
-                "The Idempotency-Key is empty, too long or unprintable", remedy="Send up to 255 characters."
+                "The Idempotency-Key is empty, too long or unprintable", remedy="Send up to 255 printable characters."
             )
         parts = (self.request.method, self.request.url.path, self.request.url.query)
         digest = hashlib.sha256("\n".join(parts).encode() + b"\n" + await self.request.body()).hexdigest()
         return Ticket(self.caller.id or "", key, self.space, digest)
 
     def capped(self, options: Mapping[str, Any], usual: int = USUAL_CLASSIFICATION) -> Any:
-        """Filters that choose nothing more secret than the caller may see."""
+        """The filters, limited to what the caller may see."""
         wanted = cast("int", options.get("max_classification", usual))
         return {**options, "max_classification": min(wanted, self.caller.max_classification)}
 
     def may_see(self, memory: Memory) -> bool:
-        """Whether there is such a memory for the caller."""
+        """Whether the caller may see a memory."""
         return memory.worth.classification <= self.caller.max_classification
 
     def seen(self, engine: Engine, id: str) -> Memory:
-        """A memory that the caller may see; any other is not there."""
+        """A memory that the caller may see; any other counts as absent."""
         memory = engine.get(id)
         if memory is None or not self.may_see(memory):
             raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         return memory
 
     def check_keeps(self, classification: int) -> None:
-        """Refuse to keep what the caller could not see afterwards."""
+        """Refuse to keep a memory that the caller may not see."""
         if classification > self.caller.max_classification:
-            raise Refusal(FORBIDDEN, f"This key may not see or keep what is classified {classification}")
+            raise Refusal(FORBIDDEN, f"This key may not see or keep memories of classification {classification}")
 
     def kept(self, memory: Memory) -> Memory:
-        """What was kept; where the text was known already as something more secret, that is not shown."""
+        """The memory that was kept. A text that was known before with a higher classification is not shown."""
         self.check_keeps(memory.worth.classification)
         return memory
 
     def whole(self) -> Call:
-        """This call, unless its caller may see a part of the memories only."""
+        """This call, if its caller may see every memory."""
         if self.caller.max_classification < MOST_CLASSIFIED:
-            raise Refusal(FORBIDDEN, "This looks at every memory, and this key may not see the most secret ones")
+            raise Refusal(FORBIDDEN, "This reads every memory, and this key may not see the most secret ones")
         return self
 
 
 SpaceName = Annotated[
     str,
-    Path(
-        pattern=SPACE_PATTERN,
-        description="The space: up to 100 letters, digits, and . @ - _, beginning with a letter or digit.",
+    PathParameter(
+        pattern=f"^{SPACE_PATTERN}$",
+        description="The space: up to 100 letters, digits, and . @ - _, starting with a letter, digit or underscore.",
         examples=["agent"],
     ),
 ]
@@ -174,5 +182,86 @@ def to_json(data: Any) -> bytes:
     return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _json(body: bytes, status: int) -> Response:
-    return Response(body, status, media_type="application/json")
+EVENTS = "text/event-stream"
+SILENCE = 15.0
+"""Seconds of silence after which a comment is sent, so that neither the caller nor a proxy gives up."""
+STILL_HERE = b": still here\n\n"
+Work = Callable[[Progress], Coroutine[Any, Any, Any]]
+"""A long piece of work: it reports its progress and returns the answer's data."""
+
+
+def wants_events(request: Request) -> bool:
+    """Whether the caller asks for progress events."""
+    return EVENTS in request.headers.get("accept", "")
+
+
+async def with_progress(request: Request, work: Work) -> Any:
+    """The answer alone, or a stream of events: `progress` with the number done, then `done` or `problem`."""
+    if not wants_events(request):
+        return await work(lambda more: None)
+    return StreamingResponse(_events(request.state.request_id, work), media_type=EVENTS)
+
+
+async def _events(request_id: str, work: Work) -> AsyncGenerator[bytes]:
+    loop, told = asyncio.get_running_loop(), asyncio.Queue[int | None]()
+    task = asyncio.ensure_future(_settled(request_id, work, lambda more: _tell(loop, told, more)))
+    task.add_done_callback(lambda _: told.put_nowait(None))
+    done, more = 0, 0
+    while more is not None:
+        try:
+            more = await asyncio.wait_for(told.get(), SILENCE)
+        except TimeoutError:
+            yield STILL_HERE
+            continue
+        if more is not None:
+            done += more
+            yield _event("progress", to_json({"done": done}))
+    yield task.result()
+
+
+def _tell(loop: asyncio.AbstractEventLoop, told: asyncio.Queue[int | None], more: int) -> None:
+    loop.call_soon_threadsafe(told.put_nowait, more)
+
+
+async def _settled(request_id: str, work: Work, progress: Progress) -> bytes:
+    """The last event. The status has been sent already, so that a problem is an event too."""
+    try:
+        return _event("done", to_json(await work(progress)))
+    except Refusal as refusal:
+        problem = of_sort(refusal.sort, request_id, refusal.detail)
+    except Error as error:
+        problem = of_error(error, request_id)
+    except Exception as error:
+        failure("request failed", error, request_id=request_id)
+        problem = of_sort(INTERNAL, request_id)
+    return _event("problem", bytes(problem.body))
+
+
+def _event(name: str, data: bytes) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
+
+
+async def received(request: Request, name: str) -> Path:
+    """The body as a file in a new folder, which the caller must remove."""
+    folder = Path(await to_thread.run_sync(tempfile.mkdtemp))
+    path = folder / name
+    try:
+        with path.open("wb") as file:
+            async for chunk in request.stream():
+                await to_thread.run_sync(file.write, chunk)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return path
+
+
+async def download(make: Callable[[Path], Coroutine[Any, Any, object]], name: str, media_type: str) -> Response:
+    """A file that is complete before its first byte is sent, so that a failure shows in the status."""
+    folder = Path(await to_thread.run_sync(tempfile.mkdtemp))
+    try:
+        await make(folder / name)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    gone = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    return FileResponse(folder / name, media_type=media_type, filename=name, background=gone)

@@ -1,4 +1,4 @@
-"""What goes wrong, as problem documents (RFC 9457): one status for each error, always with what to do about it."""
+"""Errors as problem documents (RFC 9457): one status per error, always with a remedy."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from memorist import errors
-from memorist.serialize import error_name
+from memorist.model import error_name
 
 CONTENT_TYPE = "application/problem+json"
 TYPE = "urn:memorist:"
 RETRY_SOON = 1
-"""Seconds after which a server that is busy may be asked again."""
+"""Seconds after which a busy server may be asked again."""
 
 STATUS: Mapping[type[errors.Error], int] = {
     errors.InvalidInput: 422,
@@ -33,7 +33,7 @@ STATUS: Mapping[type[errors.Error], int] = {
     errors.Closed: 503,
     errors.Error: 500,
 }
-"""The status of each error; of a subclass that is not named, that of its nearest parent."""
+"""The status of each error; a subclass that is not listed has that of its nearest parent."""
 
 
 class Problem(BaseModel):
@@ -41,17 +41,17 @@ class Problem(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    type: str = Field(description="Which problem it is, as a name that does not change.")
-    title: str = Field(description="The sort of problem, the same for all of its type.")
+    type: str = Field(description="A stable name of the problem.")
+    title: str = Field(description="A summary, the same for all problems of this type.")
     status: int
-    detail: str = Field(description="What happened this time.")
+    detail: str = Field(description="What happened.")
     remedy: str = Field(description="What to do about it.")
-    request_id: str = Field(description="The request, as the log knows it.")
+    request_id: str = Field(description="The id of the request in the log.")
 
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A sort of problem that is the server's own, with an example of it."""
+    """A kind of problem that the server itself raises, with its default wording."""
 
     name: str
     status: int
@@ -64,83 +64,83 @@ UNKNOWN_KEY = Sort(
     "unauthorized",
     401,
     "The key is missing or not valid",
-    "There is no such key, or it has ended",
-    "Send `Authorization: Bearer rk_…` with a key that `memorist keys create` made.",
+    "The key is unknown, revoked or expired",
+    "Send `Authorization: Bearer rk_…` with a key from `memorist keys create`.",
 )
 FORBIDDEN = Sort(
     "forbidden",
     403,
     "The key does not allow this",
-    "This key may not do that here",
-    "Use a key for this space with the right to do it.",
+    "This key does not have the right for this space",
+    "Use a key for this space with the necessary right.",
 )
 FOREIGN_ORIGIN = Sort(
     "foreign-origin",
     403,
-    "The request comes from another site's page",
+    "The request comes from a page of another site",
     "The Origin header names another site",
     "Start the server with --allow-host and that site's name if it is yours.",
 )
 FOREIGN_HOST = Sort(
     "foreign-host",
     421,
-    "The request was meant for another host",
+    "The request is for another host",
     "The Host header does not name this server",
-    "Start the server with --allow-host and the name that you call it by.",
+    "Start the server with --allow-host and the name that you use for it.",
 )
 TOO_LARGE = Sort(
     "too-large",
     413,
     "The body is too large",
-    "The body is larger than this server takes",
+    "The body is larger than this server accepts",
     "Send it in parts, or start the server with a larger --body-limit or --upload-limit.",
 )
 TOO_MANY = Sort(
     "too-many-requests",
     429,
     "Too many requests with this key",
-    "This key has used up its requests for the moment",
-    "Wait as long as Retry-After says.",
+    "This key has exceeded its rate limit",
+    "Wait for the time in Retry-After.",
 )
 OVERLOADED = Sort(
     "overloaded",
     503,
     "Too many requests at once",
-    "The server has as many requests under way as it takes",
-    "Wait as long as Retry-After says.",
+    "The server has reached its limit of concurrent requests",
+    "Wait for the time in Retry-After.",
 )
 TIMED_OUT = Sort(
     "timed-out",
     504,
-    "It took too long",
-    "The request took longer than this server waits; what it began may still be finished",
-    "Ask for less at once, or repeat a write with the same Idempotency-Key.",
+    "The request took too long",
+    "The request exceeded the time limit; the work it started may still finish",
+    "Request less at once, or repeat a write with the same Idempotency-Key.",
 )
 REUSED_KEY = Sort(
     "idempotency-key-reused",
     422,
     "The Idempotency-Key belongs to another request",
-    "This Idempotency-Key came before with another request",
-    "Make a new key for each request, and repeat it only with the same body.",
+    "This Idempotency-Key was used for another request",
+    "Use a new key for each request, and repeat it only with the same body.",
 )
 UNDER_WAY = Sort(
     "request-under-way",
     409,
-    "The same request is under way",
+    "The same request is running",
     "A request with this Idempotency-Key has not been answered yet",
-    "Wait as long as Retry-After says, and repeat it.",
+    "Wait for the time in Retry-After, and repeat it.",
 )
 INTERNAL = Sort(
     "internal",
     500,
-    "Something unexpected happened",
-    "The server met an error that it does not know",
-    "Look for the request id in the server's log, and report it.",
+    "Internal error",
+    "An unexpected error occurred",
+    "Find the request id in the server's log, and report it.",
 )
 
 
 class Refusal(HTTPException):
-    """A request that the server refuses by itself, before any verb runs."""
+    """A request that the server refuses before any verb runs."""
 
     def __init__(self, sort: Sort, detail: str | None = None, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(sort.status, detail or sort.detail, dict(headers or {}))
@@ -148,7 +148,7 @@ class Refusal(HTTPException):
 
 
 def status_of(error: type[errors.Error]) -> int:
-    """The status of an error, by its nearest parent that has one."""
+    """The status of an error: its own, or that of its nearest parent."""
     return next(STATUS[one] for one in error.__mro__ if one in STATUS)
 
 
@@ -159,7 +159,7 @@ def type_of(error: type[errors.Error]) -> str:
 
 
 def of_error(error: errors.Error, request_id: str) -> JSONResponse:
-    """The answer for one of our errors."""
+    """The response to one of our errors."""
     status = status_of(type(error))
     title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
     headers = {"Retry-After": str(RETRY_SOON)} if status == 503 else {}
@@ -169,15 +169,15 @@ def of_error(error: errors.Error, request_id: str) -> JSONResponse:
 def of_sort(
     sort: Sort, request_id: str, detail: str | None = None, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """The answer for a problem of the server's own."""
+    """The response to a problem that the server raises."""
     return problem(sort.status, TYPE + sort.name, sort.title, detail or sort.detail, sort.remedy, request_id, headers)
 
 
 def of_status(status: int, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The answer for what the framework refuses, such as an unknown path."""
+    """The response to what the framework refuses, such as an unknown path."""
     phrase = HTTPStatus(status).phrase
     type_ = TYPE + phrase.lower().replace(" ", "-")
-    return problem(status, type_, phrase, phrase, "See /docs for what can be asked and how.", request_id, headers)
+    return problem(status, type_, phrase, phrase, "See /docs for the paths and their methods.", request_id, headers)
 
 
 def problem(
@@ -197,9 +197,13 @@ def problem(
 
 
 _EXAMPLES: Mapping[int, Mapping[str, Any]] = {
-    400: {"type": "bad-request", "title": "Bad Request", "remedy": "See /docs for what can be asked and how."},
+    400: {"type": "bad-request", "title": "Bad Request", "remedy": "See /docs for the paths and their methods."},
     404: {"type": "not-found", "detail": "There is no memory '5f…'", "remedy": "Look it up with list()."},
-    405: {"type": "method-not-allowed", "title": "Method Not Allowed", "remedy": "See /docs for what can be asked."},
+    405: {
+        "type": "method-not-allowed",
+        "title": "Method Not Allowed",
+        "remedy": "See /docs for the paths and their methods.",
+    },
     409: {"type": "embedding-mismatch", "remedy": "Run `memorist reembed`."},
     422: {"type": "invalid-input", "detail": "importance 7 is out of range", "remedy": "Give a value from 0 to 1."},
     500: {"type": "store-error", "remedy": "Run `memorist doctor`."},

@@ -1,27 +1,26 @@
-"""What the requests to one server share: settings, limits, spaces, keys."""
+"""What the requests to one server share: settings, open spaces, keys and stored answers."""
 
 from __future__ import annotations
 
 import json
-import math
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
-from anyio import CapacityLimiter, move_on_after
-from starlette.types import Message, Receive
+from anyio import CapacityLimiter
 
-from memorist.engine.open import locate, on_server
+from memorist.access.idempotency import Answers
+from memorist.access.keys import KeyRing, keys_file
+from memorist.engine.engine import Engine
+from memorist.engine.open import locate, on_server, sharing_embedder
 from memorist.errors import InvalidInput
-from memorist.surfaces.keys import KeyRing, keys_file
-from memorist.surfaces.rest.answers import Answers
-from memorist.surfaces.rest.problems import OVERLOADED, RETRY_SOON, TIMED_OUT, TOO_LARGE, TOO_MANY, Refusal
-from memorist.surfaces.rest.spaces import Spaces, spaces_of
+from memorist.model import checked_space, is_space_name
+from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
 from memorist.surfaces.rest.watch import Metrics
 
 MIB = 1024 * 1024
@@ -30,7 +29,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where the spaces lie, who may ask, and how much at once. A limit of 0 is none."""
+    """Where the spaces are, who may connect, and the limits; 0 means no limit."""
 
     db: str | None = None
     config: str | None = None
@@ -38,21 +37,21 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8765
     allowed_hosts: tuple[str, ...] = ()
-    """Names, besides loopback and bare addresses, that requests may call this server by."""
+    """Host names that requests may use besides loopback and bare addresses."""
     body_limit: int = 32 * MIB
     upload_limit: int = 1024 * MIB
-    """Bytes of a file to ingest or import, which is not held in memory."""
+    """Bytes of a file to ingest or import; such files are not held in memory."""
     rate: float = 100.0
-    """Requests a second for each key, after a burst of twice as many; none without keys."""
+    """Requests per second and key, after a burst of twice as many; not applied without keys."""
     concurrency: int = 128
-    """Requests under way at once; those beyond are told to come back."""
+    """Concurrent requests; further ones are told to retry."""
     threads: int = 8
-    """Verbs that run at once."""
+    """Verbs that run concurrently."""
     open_spaces: int = 32
     timeout: float = 60.0
     """Seconds for one request."""
     upkeep_timeout: float = 3600.0
-    """Seconds for one that looks at everything, such as an audit."""
+    """Seconds for a request that reads every memory, such as an audit."""
 
     @property
     def folder(self) -> Path:
@@ -61,8 +60,8 @@ class Settings:
         path, in_folder = (Path(), False) if elsewhere else locate(self.db, None)
         if not in_folder:
             raise InvalidInput(
-                "What is to be served is no folder of spaces",
-                remedy="Give a folder, with a slash at its end: `memorist --db memories/ serve`.",
+                "The database to serve is not a folder of spaces",
+                remedy="Give a folder, with a slash at the end: `memorist --db memories/ serve`.",
             )
         return path.parent
 
@@ -72,7 +71,7 @@ class Settings:
         return is_loopback(self.host)
 
     def to_text(self) -> str:
-        """As text that survives an environment variable, for worker processes."""
+        """As text for an environment variable, which worker processes read."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -84,7 +83,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address means this machine alone."""
+    """Whether a name or address is loopback."""
     if host in LOOPBACK_NAMES:
         return True
     try:
@@ -94,7 +93,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_address(host: str) -> bool:
-    """Whether it is an address rather than a name: no page can have made a browser look it up."""
+    """Whether it is an address, not a name: DNS rebinding needs a name."""
     try:
         ip_address(host)
     except ValueError:
@@ -102,79 +101,112 @@ def is_address(host: str) -> bool:
     return True
 
 
-MOST_CALLERS = 10_000
-"""Buckets that are remembered; the one that was used longest ago goes first."""
+Open = Callable[[str], Engine]
 
 
-class Rate:
-    """A token bucket for each caller: so many requests a second, after a burst of twice as many."""
+class SpaceSlot:
+    """A slot of the pool: the number of its users, and the engine once it is open."""
 
-    def __init__(self, per_second: float, clock: Callable[[], float] = monotonic) -> None:
-        self._rate = per_second
-        self._burst = max(1.0, 2 * per_second)
-        self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+    def __init__(self, name: str, open_: Open) -> None:
+        self.name = name
+        self.users = 0
+        self._open = open_
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
 
-    def take(self, caller: str) -> None:
-        """Count one request; refuse it if the caller's bucket is empty."""
-        if not self._rate:
-            return
-        now = self._clock()
-        left, at = self._buckets.pop(caller, (self._burst, now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        self._buckets[caller] = (left - 1 if left >= 1 else left, now)
-        while len(self._buckets) > MOST_CALLERS:
-            self._buckets.popitem(last=False)
-        if left < 1:
-            wait = math.ceil((1 - left) / self._rate)
-            raise Refusal(TOO_MANY, headers={"Retry-After": str(max(RETRY_SOON, wait))})
+    def engine(self) -> Engine:
+        """The engine; the first user opens it while others wait."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = self._open(self.name)
+            return self._engine
+
+    def close(self) -> None:
+        """Close the engine, if it was opened."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.close()
 
 
-class ConcurrencyLimit:
-    """How many requests are under way; used from the event loop alone."""
+class Spaces:
+    """Opens spaces on demand, and closes the least recently used one when there are too many.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.taken = 0
+    A space in use is never closed: the number of open spaces is at most `most`, or the number of running verbs.
+    """
+
+    def __init__(self, folder: Path, open_: Open, empty: Open, most: int) -> None:
+        self._folder = folder
+        self._open = open_
+        self._empty = empty
+        self._most = max(1, most)
+        self._lock = threading.Lock()
+        self._slots: OrderedDict[str, SpaceSlot] = OrderedDict()
 
     @contextmanager
-    def place(self) -> Generator[None]:
-        """A place for one request; refuses it if there is none."""
-        if self._most and self.taken >= self._most:
-            raise Refusal(OVERLOADED, headers={"Retry-After": str(RETRY_SOON)})
-        self.taken += 1
+    def use(self, name: str, *, create: bool) -> Generator[Engine]:
+        """The engine of a space, kept open until the block ends.
+
+        A space that does not exist is created, or else stands in empty and in memory: reading leaves no file behind.
+        """
+        if not create and name not in self._slots and not self.file(name).exists():
+            with self._empty(name) as engine:
+                yield engine
+            return
+        slot = self._enter(name)
         try:
-            yield
+            yield slot.engine()
         finally:
-            self.taken -= 1
+            for idle in self._leave(slot):
+                idle.close()
+
+    def file(self, name: str) -> Path:
+        """The file of a space; a name that leads out of the folder is refused."""
+        return self._folder / f"{checked_space(name)}.db"
+
+    def names(self) -> list[str]:
+        """The names of all spaces."""
+        return sorted(file.stem for file in self._folder.glob("*.db") if is_space_name(file.stem))
+
+    @property
+    def open(self) -> int:
+        """The number of open spaces."""
+        return len(self._slots)
+
+    def close(self) -> None:
+        """Close them all."""
+        with self._lock:
+            slots = list(self._slots.values())
+            self._slots.clear()
+        for slot in slots:
+            slot.close()
+
+    def _enter(self, name: str) -> SpaceSlot:
+        with self._lock:
+            slot = self._slots.setdefault(name, SpaceSlot(name, self._open))
+            self._slots.move_to_end(name)
+            slot.users += 1
+            return slot
+
+    def _leave(self, slot: SpaceSlot) -> list[SpaceSlot]:
+        with self._lock:
+            slot.users -= 1
+            idle = [one for one in self._slots.values() if not one.users]
+            surplus = idle[: max(0, len(self._slots) - self._most)]
+            for one in surplus:
+                del self._slots[one.name]
+            return surplus
 
 
-def checked_length(length: str | None, most: int) -> None:
-    """Refuse a body by the length it is announced with."""
-    if most and length is not None and length.isdigit() and int(length) > most:
-        raise _too_large(most)
+def spaces_of(settings: Settings) -> Spaces:
+    """The spaces of a server's folder. They share one embedder, so that its model is loaded once."""
+    open_space = sharing_embedder(settings.config, settings.embedder)
 
+    def opening(url: str, *, background: bool) -> Open:
+        return lambda name: open_space(url, name, background)
 
-def bounded(receive: Receive, most: int, seconds: float) -> Receive:
-    """The same body, refused when it grows too large, or its next piece does not come in time."""
-    came, whole = 0, False
-
-    async def counted() -> Message:
-        nonlocal came, whole
-        with move_on_after(None if whole else seconds):
-            message = await receive()
-            whole = not message.get("more_body", False)
-            came += len(message.get("body", b""))
-            if most and came > most:
-                raise _too_large(most)
-            return message
-        raise Refusal(TIMED_OUT, "The rest of the body did not come")
-
-    return counted
-
-
-def _too_large(most: int) -> Refusal:
-    return Refusal(TOO_LARGE, f"The body is larger than {most:,} bytes")
+    folder = settings.folder
+    kept, empty = opening(f"{folder}/", background=True), opening(":memory:", background=False)
+    return Spaces(folder, kept, empty, settings.open_spaces)
 
 
 @dataclass(slots=True)
@@ -193,7 +225,7 @@ class Server:
 
     @classmethod
     def started(cls, settings: Settings) -> Server:
-        """A server for a folder of spaces, which is made if it is not there."""
+        """A server for a folder of spaces, which is created if it does not exist."""
         folder = settings.folder
         return cls(
             settings,
@@ -206,14 +238,14 @@ class Server:
 
     @property
     def threads(self) -> CapacityLimiter:
-        """The threads that verbs run in: a slow embedding never blocks the event loop."""
+        """The threads that run verbs, so that a slow embedding does not block the event loop."""
         if self._threads is None:  # made inside the event loop, to which it belongs
             self._threads = CapacityLimiter(max(1, self.settings.threads))
         return self._threads
 
     @property
     def unlocked(self) -> bool:
-        """Whether anybody may ask: nobody else can reach it, and no key was ever made."""
+        """Whether no key is needed: the server is on loopback, and no key was ever created."""
         return self.settings.loopback and self.keys.empty
 
     def close(self) -> None:

@@ -1,10 +1,9 @@
-"""What a server tells of itself: logs, metrics, and the middleware that gathers them."""
+"""Logs, metrics, and the middleware that records them."""
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
 import threading
 import traceback
@@ -22,14 +21,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorist.model import isoformat
 from memorist.surfaces.rest.problems import INTERNAL, Refusal, of_sort
+from memorist.text.patterns import lazy
 
 logger = logging.getLogger("memorist.serve")
 FIELDS = "fields"
-"""The attribute of a record that holds what to write."""
+"""The attribute of a log record that holds its fields."""
 
 
 class JsonLines(logging.Formatter):
-    """Writes a record as JSON; of an exception its type and where it arose, not its words, which may quote a memory."""
+    """Writes a record as JSON. An exception's message is left out: it may quote a memory."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -42,7 +42,7 @@ class JsonLines(logging.Formatter):
 
 
 def set_up() -> None:
-    """Write what this server and its libraries have to say to standard error, as lines of JSON."""
+    """Log the server and its libraries to standard error, as lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("memorist", "uvicorn"):
@@ -58,7 +58,7 @@ def note(message: str, **fields: Any) -> None:
 
 
 def failure(message: str, error: BaseException, **fields: Any) -> None:
-    """Write a line about an error nobody expected."""
+    """Write a line about an unexpected error."""
     logger.error(message, exc_info=error, extra={FIELDS: fields})
 
 
@@ -74,7 +74,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Metrics:
-    """Counts requests by method, route and status, and how long they took by route; thread-safe.
+    """Counts requests by method, route and status, and their durations by method and route. Thread-safe.
 
     Routes are templates, so that no space, memory or name becomes a label.
     """
@@ -85,7 +85,7 @@ class Metrics:
         self._seconds: dict[Labels, list[float]] = {}
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one request that was answered."""
+        """Count one request."""
         by_route: Labels = (("method", method), ("route", route))
         with self._lock:
             self._requests[(*by_route, ("status", str(status)))] += 1
@@ -94,7 +94,7 @@ class Metrics:
             row[-1] += seconds
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """Everything counted, with some present values by name: what they mean, and how much it is."""
+        """All counters in the Prometheus format, with gauges by name, each with its meaning and value."""
         with self._lock:
             lines = [*_counter(self._requests), *_histogram(self._seconds)]
         for name, (meaning, value) in gauges.items():
@@ -112,7 +112,7 @@ def _counter(requests: Mapping[Labels, int]) -> Iterator[str]:
 
 def _histogram(seconds: Mapping[Labels, list[float]]) -> Iterator[str]:
     name = "memorist_request_seconds"
-    yield f"# HELP {name} How long requests took, by method and route."
+    yield f"# HELP {name} Request durations in seconds, by method and route."
     yield f"# TYPE {name} histogram"
     for labels, row in sorted(seconds.items()):
         total = 0
@@ -132,19 +132,19 @@ def _escaped(value: str) -> str:
 
 
 HEADER = "x-request-id"
-_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
+_ID = lazy(r"[A-Za-z0-9_.:-]{1,64}")
 NO_ROUTE = "none"
 
 
 class Watch:
-    """Watches every request from its first byte to its last."""
+    """Logs and counts every request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and write what became of it."""
+        """Pass a request on, and record its outcome."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -166,7 +166,7 @@ class Watch:
         except Exception as error:
             failure("request failed", error, request_id=id, route=_route(scope))
             if status:
-                raise  # the answer has begun: all that is left is to break it off
+                raise  # the response has started and can only be cut off
             await _answer(of_sort(INTERNAL, id), scope, receive, told)
         finally:
             self._write(scope, status, perf_counter() - started)
@@ -192,11 +192,11 @@ async def _answer(response: Response, scope: Scope, receive: Receive, send: Send
 
 
 def _request_id(given: str | None) -> str:
-    """The caller's own id, unless it could not stand in a log as it is."""
+    """The caller's own id if it is safe to log, else a new one."""
     return given if given and _ID.fullmatch(given) else uuid4().hex
 
 
 def _route(scope: Scope) -> str:
-    """The template of the path: paths themselves may hold names and ids."""
+    """The template of the path, because paths may contain names and ids."""
     route: Any = scope.get("route")
     return getattr(route, "path_format", None) or getattr(route, "path", NO_ROUTE)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol, TypedDict
 
 from memorist.model import Link, Memory, fingerprint, isoformat
 from memorist.ports import Vectors
@@ -66,6 +66,28 @@ class Fix(Protocol):
         ...
 
 
+class FindingData(TypedDict):
+    """The JSON form of a finding."""
+
+    id: str
+    kind: str
+    ids: list[str]
+    reason: str
+    severity: Severity
+    fix: str | None
+    undoable: bool
+    fixed: str | None
+
+
+class ReportData(TypedDict):
+    """The JSON form of a report."""
+
+    at: str
+    checked: int
+    counts: dict[str, int]
+    findings: list[FindingData]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong: with which memories, why, how much it matters, and what mends it."""
@@ -81,8 +103,8 @@ class Finding:
         """The same for the same fault of the same memories, in every audit."""
         return fingerprint("finding", self.kind, self.ids)
 
-    def to_data(self) -> dict[str, Any]:
-        """A finding as JSON."""
+    def to_data(self, fixed: str | None = None) -> FindingData:
+        """A finding as JSON, with the journal's entry about its mending."""
         fix = self.fix
         return {
             "id": self.id,
@@ -92,6 +114,7 @@ class Finding:
             "severity": self.severity,
             "fix": fix and fix.told(),
             "undoable": fix is not None and fix.final is None,
+            "fixed": fixed,
         }
 
 
@@ -111,11 +134,11 @@ class Report:
         found = Counter(finding.kind for finding in self.findings)
         return {kind: found[kind] for kind in KINDS if found[kind]}
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> ReportData:
         """A report as JSON."""
         return {
             "at": isoformat(self.at),
             "checked": self.checked,
             "counts": self.counts,
-            "findings": [{**finding.to_data(), "fixed": self.fixed.get(finding.id)} for finding in self.findings],
+            "findings": [finding.to_data(self.fixed.get(finding.id)) for finding in self.findings],
         }

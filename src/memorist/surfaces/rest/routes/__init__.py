@@ -1,4 +1,4 @@
-"""The routes, by subject. Each reads a body, calls one verb, and writes what it gives as `memorist.serialize` does."""
+"""The routes, by subject. Each reads a body, calls one verb, and returns its result as data."""
 
 SPACE = "/v1/spaces/{space}"
-"""What the paths of a space's routes begin with."""
+"""The prefix of the paths of a space."""

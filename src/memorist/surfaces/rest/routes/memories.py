@@ -2,194 +2,255 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from starlette.responses import Response
+from pydantic import ConfigDict, Field
 
+from memorist.engine.engine import Engine
+from memorist.engine.vocabulary import Verdict, recipe_to_data
 from memorist.errors import InvalidInput, NotFound
-from memorist.serialize import (
-    absence_to_data,
-    explanation_to_data,
-    memory_to_data,
-    page_to_data,
-    recall_to_data,
-    receipt_to_data,
-)
+from memorist.model import Memory, Recall, Worth, to_data
 from memorist.surfaces.rest.calls import Call, ReadCall, WriteCall
 from memorist.surfaces.rest.routes import SPACE
-from memorist.surfaces.rest.schemas.memories import (
-    ForgetBody,
-    InvalidateBody,
-    ListQuery,
-    MemoriesData,
-    MemoryData,
-    PageData,
-    ReceiptData,
-    RelateBody,
-    RememberBody,
-    RememberManyBody,
-)
-from memorist.surfaces.rest.schemas.recalls import (
-    AbsenceData,
-    ExplainBody,
-    ExplanationData,
-    FeedbackBody,
-    RecallBody,
-    RecallData,
-    RecipeData,
-)
+from memorist.surfaces.rest.schemas import RequestModel, ResponseModel, Text, answer_of, body_of, example
 
-if TYPE_CHECKING:
-    from memorist.engine.engine import Engine
-    from memorist.model import Memory, Recall
-
-
+MOST_LISTED = 1000
+MOST_TOGETHER = 10_000
 router = APIRouter(prefix=SPACE, tags=["memories"])
+Classification = Annotated[int, Field(ge=0, le=3)]
+Limit = Annotated[int, Field(ge=1, le=MOST_LISTED)]
 
 
-@router.post("/memories", status_code=201, response_model=MemoryData)
-async def remember(call: WriteCall, body: RememberBody) -> Response:
+class RememberBody(body_of(Engine.remember)):
+    """A text to keep, word for word, and what is known about it."""
+
+    model_config = example(text="Alice moved to Stockholm.", at="2024-06-03", speaker="Alice")
+
+
+class RememberManyBody(RequestModel):
+    """Texts to keep together."""
+
+    model_config = example(memories=[{"text": "Alice lives in Oslo."}, {"text": "Bob rows."}])
+
+    memories: Annotated[list[RememberBody], Field(max_length=MOST_TOGETHER)]
+
+
+class RelateBody(body_of(Engine.relate)):
+    """A fact."""
+
+    model_config = example(subject="Alice", relation="lives_in", object="Stockholm")
+
+
+class ListQuery(body_of(Engine.list)):
+    """Which memories to list, and where to continue."""
+
+    limit: Limit = 100
+    cursor: str | None = Field(None, description="Where the previous page ended.")
+
+
+class ForgetBody(body_of(Engine.forget, "id")):
+    """Which memories to erase for good: those that meet every filter, whatever their time or tier."""
+
+    model_config = example(scope=["user:ann"])
+
+    max_classification: Classification = Field(3, description="Only memories no more secret than this.")
+
+
+class InvalidateBody(body_of(Engine.invalidate, "id")):
+    """When a memory ceased to be true."""
+
+    superseded_by: Text | None = Field(None, description="The id of the memory that replaced it.")
+
+
+@router.post("/memories", status_code=201, response_model=answer_of(Engine.remember))
+async def remember(call: WriteCall, body: RememberBody) -> Any:
     """Keep one memory, word for word; it can be found at once."""
-    call.check_keeps(body.classification)
-    return await call.answer(
-        lambda engine: memory_to_data(call.kept(engine.remember(**body.given()))), status=201, makes=True
-    )
+    fields = body.given()
+    call.check_keeps(fields.get("classification", Worth().classification))
+    return await call.answer(lambda engine: call.kept(engine.remember(**fields)), makes=True)
 
 
-@router.post("/memories/batch", status_code=201, response_model=MemoriesData)
-async def remember_many(call: WriteCall, body: RememberManyBody) -> Response:
-    """Keep many; what is refused is refused before its batch is written."""
+@router.post("/memories/batch", status_code=201, response_model=answer_of(Engine.remember_many))
+async def remember_many(call: WriteCall, body: RememberManyBody) -> Any:
+    """Keep many memories. An invalid one is refused before its batch is written."""
     given = [one.given() for one in body.memories]
-    call.check_keeps(max((one.classification for one in body.memories), default=0))
-    return await call.answer(
-        lambda engine: _items(list(map(call.kept, engine.remember_many(given)))), status=201, makes=True
-    )
+    usual = Worth().classification
+    call.check_keeps(max((one.get("classification", usual) for one in given), default=0))
+    return await call.answer(lambda engine: _items(list(map(call.kept, engine.remember_many(given)))), makes=True)
 
 
-@router.get("/memories", response_model=PageData)
-async def list_memories(call: ReadCall, query: Annotated[ListQuery, Query()]) -> Response:
+@router.get("/memories", response_model=answer_of(Engine.list))
+async def list_memories(call: ReadCall, query: Annotated[ListQuery, Query()]) -> Any:
     """Memories in the order they were written, page by page."""
     options = call.capped(query.given())
-    return await call.answer(lambda engine: page_to_data(engine.list(**options)))
+    return await call.answer(lambda engine: engine.list(**options))
 
 
-@router.get("/memories/{id}", response_model=MemoryData)
-async def get_memory(call: ReadCall, id: str) -> Response:
+@router.get("/memories/{id}", response_model=answer_of(Engine.get))
+async def get_memory(call: ReadCall, id: str) -> Any:
     """One memory."""
-    return await call.answer(lambda engine: memory_to_data(call.seen(engine, id)))
+    return await call.answer(lambda engine: call.seen(engine, id))
 
 
-@router.get("/memories/{id}/history", response_model=MemoriesData)
-async def memory_history(call: ReadCall, id: str) -> Response:
-    """All versions of a memory, the newest knowledge first."""
-    return await call.answer(lambda engine: _items(_history(call, engine, id)))
+@router.get("/memories/{id}/history", response_model=answer_of(Engine.history))
+async def memory_history(call: ReadCall, id: str) -> Any:
+    """All versions of a memory, newest knowledge first."""
+    return await call.answer(lambda engine: _history(call, engine, id))
 
 
-@router.get("/entities/{name:path}/history", response_model=MemoriesData)
-async def entity_history(call: ReadCall, name: str) -> Response:
-    """Every fact about somebody or something, or all versions of a memory; the newest knowledge first."""
-    return await call.answer(lambda engine: _items(_history(call, engine, name)))
+@router.get("/entities/{name:path}/history", response_model=answer_of(Engine.history))
+async def entity_history(call: ReadCall, name: str) -> Any:
+    """Every fact about an entity, or all versions of a memory, newest knowledge first."""
+    return await call.answer(lambda engine: _history(call, engine, name))
 
 
-@router.delete("/memories/{id}", response_model=ReceiptData)
-async def forget(call: WriteCall, id: str) -> Response:
+@router.delete("/memories/{id}", response_model=answer_of(Engine.forget))
+async def forget(call: WriteCall, id: str) -> Any:
     """Erase a memory for good, with the facts that rest on nothing else."""
-    return await call.answer(
-        lambda engine: receipt_to_data(engine.forget(call.seen(engine, id).id)), erases=True, long=True
-    )
+    return await call.answer(lambda engine: engine.forget(call.seen(engine, id).id), erases=True, long=True)
 
 
-@router.post("/forget", response_model=ReceiptData)
-async def forget_by_filter(call: WriteCall, body: ForgetBody) -> Response:
-    """Erase all memories that the filters choose, for good; at least one filter must be given.
+@router.post("/forget", response_model=answer_of(Engine.forget))
+async def forget_by_filter(call: WriteCall, body: ForgetBody) -> Any:
+    """Erase all memories that the filters choose, for good; at least one filter is required.
 
-    A filter that is null counts as left out: a caller that sends every field must not erase everything.
+    A filter that is null counts as left out, so that a caller that sends every field does not erase everything.
     """
     given = {name: value for name, value in body.given().items() if value is not None}
     if not given.keys() - {"include_expired"}:
-        raise InvalidInput("forget was given no filter", remedy="Say which memories to forget.")
+        raise InvalidInput("No filter was given", remedy="Say which memories to forget.")
     filters = call.capped(given, usual=3)
-    return await call.answer(lambda engine: receipt_to_data(engine.forget(**filters)), erases=True, long=True)
+    return await call.answer(lambda engine: engine.forget(**filters), erases=True, long=True)
 
 
-@router.post("/memories/{id}/invalidate", response_model=MemoryData)
-async def invalidate(call: WriteCall, id: str, body: InvalidateBody) -> Response:
+@router.post("/memories/{id}/invalidate", response_model=answer_of(Engine.invalidate))
+async def invalidate(call: WriteCall, id: str, body: InvalidateBody) -> Any:
     """End a memory's truth at a moment; it stays in its history."""
-    return await call.answer(lambda engine: memory_to_data(engine.invalidate(call.seen(engine, id).id, **body.given())))
+    return await call.answer(lambda engine: engine.invalidate(call.seen(engine, id).id, **body.given()))
 
 
-@router.post("/facts", status_code=201, response_model=MemoryData)
-async def relate(call: WriteCall, body: RelateBody) -> Response:
+@router.post("/facts", status_code=201, response_model=answer_of(Engine.relate))
+async def relate(call: WriteCall, body: RelateBody) -> Any:
     """Write a fact; a new value of a one-valued relation supersedes the old one."""
-    return await call.answer(
-        lambda engine: memory_to_data(call.kept(engine.relate(**body.given()))), status=201, makes=True
-    )
+    return await call.answer(lambda engine: call.kept(engine.relate(**body.given())), makes=True)
 
 
 def _items(memories: list[Memory]) -> dict[str, Any]:
-    return {"items": [memory_to_data(memory) for memory in memories]}
+    return {"items": memories}
 
 
-def _history(call: Call, engine: Engine, name: str) -> list[Memory]:
+def _history(call: Call, engine: Engine, name: str) -> dict[str, Any]:
     seen = [memory for memory in engine.history(name) if call.may_see(memory)]
     if not seen:
         raise NotFound(f"Nothing is known about {name!r}", remedy="Give a memory's id or the name of an entity.")
-    return seen
+    return _items(seen)
 
 
 recall_router = APIRouter(prefix=SPACE, tags=["recall"])
 
 
-@recall_router.post("/recall", response_model=RecallData)
-async def recall(call: ReadCall, body: RecallBody) -> Response:
+class RecallOptionsBody(body_of(Engine.recall)):
+    """A question, with every keyword of `recall`."""
+
+    query: str
+    limit: Limit = 10
+
+
+class RecallBody(RecallOptionsBody):
+    """A question."""
+
+    model_config = example(query="Where does Alice live?", limit=5)
+
+    details: bool = Field(False, description="Add the whole memory and the explanation of each item.")
+
+
+class ExplainBody(RecallOptionsBody):
+    """A question, and the memory to explain."""
+
+    model_config = example(query="Where does Alice live?", id="5f…")
+
+    id: Text
+
+
+class FeedbackItem(ResponseModel):
+    """An item of a recall, by its id."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+
+
+class FeedbackRecall(ResponseModel):
+    """The recall that feedback is about, as it was answered; other fields are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    query: str
+    now: str
+    items: list[FeedbackItem]
+
+
+class FeedbackBody(RequestModel):
+    """How useful a memory was."""
+
+    model_config = example(id="5f…", verdict="useful")
+
+    id: Text
+    verdict: Verdict
+    recall: FeedbackRecall | None = None
+
+
+class RecipeData(ResponseModel):
+    """A recipe as data."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    stages: list[dict[str, Any]]
+
+
+@recall_router.post("/recall", response_model=answer_of(Engine.recall), response_model_exclude_unset=True)
+async def recall(call: ReadCall, body: RecallBody) -> Any:
     """Find what matters for a question, with a context ready for a prompt."""
     options = call.capped(body.given("query", "details"))
-    return await call.answer(lambda engine: recalled(engine, engine.recall(body.query, **options), body.details))
+    query, details = body.query, body.details
+    return await call.answer(lambda engine: recalled(engine, engine.recall(query, **options), details))
 
 
-@recall_router.post("/explain", response_model=ExplanationData)
-async def explain(call: ReadCall, body: ExplainBody) -> Response:
-    """How an item got its place: asks again without counting it, and reads the trace."""
+@recall_router.post("/explain", response_model=answer_of(Engine.explain))
+async def explain(call: ReadCall, body: ExplainBody) -> Any:
+    """How an item got its place. The recall is repeated without counting it."""
     options = call.capped(body.given("query", "id")) | {"track": False}
-    return await call.answer(
-        lambda engine: explanation_to_data(engine.explain(engine.recall(body.query, **options), body.id))
-    )
+    return await call.answer(lambda engine: engine.explain(engine.recall(body.query, **options), body.id))
 
 
-@recall_router.post("/why-not", response_model=AbsenceData)
-async def why_not(call: ReadCall, body: ExplainBody) -> Response:
+@recall_router.post("/why-not", response_model=answer_of(Engine.why_not))
+async def why_not(call: ReadCall, body: ExplainBody) -> Any:
     """Which stage dropped a memory, and what would have kept it."""
     options = call.capped(body.given("query", "id"))
-    return await call.answer(lambda engine: _absence(call, engine, body, options))
+    return await call.answer(lambda engine: engine.why_not(body.query, call.seen(engine, body.id).id, **options))
 
 
 @recall_router.get("/recipes", response_model=list[RecipeData])
-async def recipes(call: ReadCall) -> Response:
-    """The recipes this space can recall by, as their stages and parameters."""
-    from memorist.recall.data import to_data
-
-    return await call.answer(lambda engine: [to_data(one) for one in engine.recipes.values()])
+async def recipes(call: ReadCall) -> Any:
+    """The recipes of this space, as their stages and parameters."""
+    return await call.answer(lambda engine: [recipe_to_data(one) for one in engine.recipes.values()])
 
 
-@recall_router.post("/feedback", response_model=MemoryData)
-async def feedback(call: WriteCall, body: FeedbackBody) -> Response:
-    """Tell what a memory was worth; that moves its ranking within bounds."""
+@recall_router.post("/feedback", response_model=answer_of(Engine.feedback))
+async def feedback(call: WriteCall, body: FeedbackBody) -> Any:
+    """Say how useful a memory was; this moves its ranking within bounds."""
     given = None if body.recall is None else body.recall.model_dump()
-    return await call.answer(
-        lambda engine: memory_to_data(engine.feedback(call.seen(engine, body.id).id, body.verdict, given))
-    )
+    return await call.answer(lambda engine: engine.feedback(call.seen(engine, body.id).id, body.verdict, given))
 
 
 def recalled(engine: Engine, found: Recall, details: bool) -> dict[str, Any]:
     """A recall as JSON; with details, each item has its whole memory and its explanation."""
-    data = recall_to_data(found)
+    data: dict[str, Any] = to_data(found)
     if details:
-        for item, told in zip(found.items, data["items"], strict=True):
-            told["memory"] = memory_to_data(item.memory)
-            told["explanation"] = explanation_to_data(engine.explain(found, item.memory.id))
+        for item, shown in zip(found.items, data["items"], strict=True):
+            shown["memory"] = to_data(item.memory)
+            shown["explanation"] = to_data(engine.explain(found, item.memory.id))
     return data
-
-
-def _absence(call: Call, engine: Engine, body: ExplainBody, options: Any) -> dict[str, Any]:
-    return absence_to_data(engine.why_not(body.query, call.seen(engine, body.id).id, **options))

@@ -3,103 +3,117 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 from starlette.responses import Response
 
+from memorist.engine.engine import Engine
+from memorist.engine.vocabulary import AUDIT_KINDS, FORMATS, PeriodKind
 from memorist.errors import InvalidInput
-from memorist.ports import Progress
-from memorist.serialize import entry_to_data, job_to_data, report_to_data, stats_to_data
-from memorist.surfaces.rest.calls import AdminCall, ReadCall, WriteCall
-from memorist.surfaces.rest.routes import SPACE
-from memorist.surfaces.rest.schemas.upkeep import (
-    AuditBody,
-    AuditData,
-    ConsolidateBody,
-    ConsolidationData,
-    EntriesData,
-    EntryData,
-    FileQuery,
-    ImportedData,
-    ImportQuery,
-    IngestBody,
-    IngestData,
-    JobsData,
-    JournalQuery,
-    ReembeddingData,
-    StatsData,
-    TidyBody,
-    TidyData,
-    UndoBody,
+from memorist.surfaces.rest.calls import (
+    EVENTS,
+    AdminCall,
+    Progress,
+    ReadCall,
+    WriteCall,
+    download,
+    received,
+    with_progress,
 )
-from memorist.surfaces.rest.streams import EVENTS, download, received, with_progress
-
-if TYPE_CHECKING:
-    from memorist.engine.engine import Engine
-
+from memorist.surfaces.rest.routes import SPACE
+from memorist.surfaces.rest.schemas import RequestModel, Text, answer_of, body_of, example
 
 router = APIRouter(prefix=SPACE, tags=["upkeep"])
 
 
-@router.get("/stats", response_model=StatsData)
-async def stats(call: ReadCall) -> Response:
+class TidyBody(body_of(Engine.tidy)):
+    """Whether to make the changes or only list them."""
+
+
+class AuditBody(RequestModel):
+    """What to look for, and what to mend."""
+
+    kinds: list[Annotated[str, Field(json_schema_extra={"enum": list(AUDIT_KINDS)})]] | None = None
+    fix: bool = Field(False, description="Mend every finding that can be mended.")
+    findings: list[str] | None = Field(None, description="Mend only these findings, by their ids.")
+
+
+class ConsolidateBody(RequestModel):
+    """Which notes to write."""
+
+    period: PeriodKind | None = Field(None, description="All of them if left out.")
+
+
+class UndoBody(body_of(Engine.undo)):
+    """An entry of the journal, or a run of tidying."""
+
+    model_config = example(entry="5f…")
+
+
+class JournalQuery(body_of(Engine.journal)):
+    """Which entries."""
+
+    subject: Text | None = Field(None, description="A memory's id.")
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+@router.get("/stats", response_model=answer_of(Engine.stats))
+async def stats(call: ReadCall) -> Any:
     """How much the space holds."""
-    return await call.answer(lambda engine: stats_to_data(engine.stats()))
+    return await call.answer(lambda engine: engine.stats())
 
 
-@router.get("/jobs", response_model=JobsData)
-async def jobs(call: ReadCall) -> Response:
-    """What is left to do, the first due first."""
-    return await call.answer(lambda engine: {"items": [job_to_data(job) for job in engine.jobs()]})
+@router.get("/jobs", response_model=answer_of(Engine.jobs))
+async def jobs(call: ReadCall) -> Any:
+    """Pending jobs, earliest due first."""
+    return await call.answer(lambda engine: {"items": engine.jobs()})
 
 
-@router.get("/journal", response_model=EntriesData)
-async def journal(call: AdminCall, query: Annotated[JournalQuery, Query()]) -> Response:
-    """What was decided and changed, the newest first."""
+@router.get("/journal", response_model=answer_of(Engine.journal))
+async def journal(call: AdminCall, query: Annotated[JournalQuery, Query()]) -> Any:
+    """What was decided and changed, newest first."""
     given = query.given()
-    return await call.whole().answer(
-        lambda engine: {"items": [entry_to_data(entry) for entry in engine.journal(**given)]}
-    )
+    return await call.whole().answer(lambda engine: {"items": engine.journal(**given)})
 
 
-@router.post("/tidy", response_model=TidyData)
-async def tidy(call: AdminCall, body: TidyBody) -> Response:
-    """What there is to tidy among what was learnt; done only if it is no dry run."""
-    return await call.whole().answer(lambda engine: engine.tidy(**body.given()).to_data(), long=True)
+@router.post("/tidy", response_model=answer_of(Engine.tidy))
+async def tidy(call: AdminCall, body: TidyBody) -> Any:
+    """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
+    return await call.whole().answer(lambda engine: engine.tidy(**body.given()), long=True)
 
 
-@router.post("/audit", response_model=AuditData)
-async def audit(call: AdminCall, body: AuditBody) -> Response:
-    """What is wrong with which memories; mended only where that is asked for."""
+@router.post("/audit", response_model=answer_of(Engine.audit))
+async def audit(call: AdminCall, body: AuditBody) -> Any:
+    """Find problems with memories; mend them only on request."""
     return await call.whole().answer(lambda engine: _audited(engine, body), long=True)
 
 
-@router.post("/consolidate", response_model=ConsolidationData)
-async def consolidate(call: AdminCall, body: ConsolidateBody) -> Response:
+@router.post("/consolidate", response_model=answer_of(Engine.consolidate))
+async def consolidate(call: AdminCall, body: ConsolidateBody) -> Any:
     """Write the notes of days, weeks and quarters that are over."""
-    return await call.answer(lambda engine: engine.consolidate(**body.given()).to_data(), long=True)
+    return await call.answer(lambda engine: engine.consolidate(**body.given()), long=True)
 
 
-@router.post("/reembed", response_model=ReembeddingData)
-async def reembed(call: AdminCall) -> Response:
-    """Make new vectors of everything by the server's embedder; recalls use the old ones until they are complete."""
-    return await call.answer(lambda engine: asdict(engine.reembed()), long=True)
+@router.post("/reembed", response_model=answer_of(Engine.reembed))
+async def reembed(call: AdminCall) -> Any:
+    """Embed every memory anew with the server's embedder; recalls use the old vectors until all are done."""
+    return await call.answer(lambda engine: engine.reembed(), long=True)
 
 
-@router.post("/undo", response_model=EntryData)
-async def undo(call: AdminCall, body: UndoBody) -> Response:
-    """Take back what an entry of the journal tells of, or all of a tidying, given its run."""
-    return await call.whole().answer(lambda engine: entry_to_data(engine.undo(body.entry)))
+@router.post("/undo", response_model=answer_of(Engine.undo))
+async def undo(call: AdminCall, body: UndoBody) -> Any:
+    """Undo an entry of the journal, or a whole tidying, given its run."""
+    return await call.whole().answer(lambda engine: engine.undo(**body.given()))
 
 
-def _audited(engine: Engine, body: AuditBody) -> dict[str, Any]:
+def _audited(engine: Engine, body: AuditBody) -> object:
     report = engine.audit(body.kinds, fix=body.fix)
     if body.findings is not None and not body.fix:
         report = engine.mend(report, body.findings)
-    return report.to_data()
+    return report
 
 
 moving_router = APIRouter(prefix=SPACE, tags=["moving"])
@@ -108,7 +122,7 @@ JSON_LINES = "application/x-ndjson"
 SQLITE = "application/vnd.sqlite3"
 _PROGRESS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "What became of it; as events for a caller that accepts them.",
+        "description": "The result; a stream of events for a caller that accepts them.",
         "content": {EVENTS: {"schema": {"type": "string"}, "example": 'event: progress\ndata: {"done":256}\n\n'}},
     }
 }
@@ -126,29 +140,61 @@ def _file(media_type: str, what: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"description": what, "content": _binary(media_type)}}
 
 
-@moving_router.post("/ingest", response_model=IngestData, responses=_PROGRESS)
-async def ingest(call: WriteCall, body: IngestBody) -> Response:
-    """Keep chat messages; what is known already adds nothing."""
+Format = Annotated[
+    str, Field(description="The format; detected if left out.", json_schema_extra={"enum": list(FORMATS)})
+]
+
+
+class IngestBody(RequestModel):
+    """Chat messages, or other objects that `ingest` reads."""
+
+    model_config = example(messages=[{"role": "user", "content": "I moved to Oslo."}], session="s1")
+
+    messages: Annotated[list[dict[str, Any]], Field(max_length=100_000)]
+    session: Text | None = None
+    format: Format | None = None
+
+
+class FileQuery(RequestModel):
+    """The name of a file, which becomes the source of its memories, and how to read it."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200, examples=["notes.md"])]
+    session: Text | None = None
+    format: Format | None = None
+
+
+class ImportQuery(body_of(Engine.import_, "path")):
+    """How to import."""
+
+    without_vectors: bool = Field(False, description="Ignore the vectors, and embed the texts anew.")
+
+
+@moving_router.post("/ingest", response_model=answer_of(Engine.ingest), responses=_PROGRESS)
+async def ingest(call: WriteCall, body: IngestBody) -> Any:
+    """Keep chat messages; known ones add nothing."""
     given = body.given("messages")
-    return await with_progress(
-        call.request,
-        lambda progress: call.answer(
-            lambda engine: report_to_data(engine.ingest(body.messages, progress=progress, **given)),
-            long=True,
-            makes=True,
-        ),
-    )
+
+    async def work(progress: Progress) -> Any:
+        return await call.answer(
+            lambda engine: engine.ingest(body.messages, progress=progress, **given), long=True, makes=True
+        )
+
+    return await with_progress(call.request, work)
 
 
-@moving_router.post("/ingest/file", response_model=IngestData, responses=_PROGRESS, openapi_extra=_body(BYTES))
-async def ingest_file(call: WriteCall, query: Annotated[FileQuery, Query()]) -> Response:
+@moving_router.post(
+    "/ingest/file", response_model=answer_of(Engine.ingest), responses=_PROGRESS, openapi_extra=_body(BYTES)
+)
+async def ingest_file(call: WriteCall, query: Annotated[FileQuery, Query()]) -> Any:
     """Keep the texts of a file: a chat, notes, a log or an export of another product."""
     path = await received(call.request, _plain_name(query.name))
     given = query.given("name")
 
-    async def work(progress: Progress) -> Response:
+    async def work(progress: Progress) -> Any:
         try:
-            return await call.once(lambda engine: report_to_data(engine.ingest(path, progress=progress, **given)))
+            return await call.answer(
+                lambda engine: engine.ingest(path, progress=progress, **given), long=True, makes=True
+            )
         finally:
             shutil.rmtree(path.parent, ignore_errors=True)
 
@@ -168,7 +214,7 @@ async def export(call: AdminCall) -> Response:
 
 @moving_router.get("/backup", response_class=Response, responses=_file(SQLITE, "The space's file, checked."))
 async def backup(call: AdminCall) -> Response:
-    """A copy of the space's file as of one moment, which `memorist restore` takes back."""
+    """A consistent copy of the space's file, which `memorist restore` restores."""
     whole = call.whole()
 
     async def make(path: Path) -> object:
@@ -177,20 +223,19 @@ async def backup(call: AdminCall) -> Response:
     return await download(make, f"{call.space}.db", SQLITE)
 
 
-@moving_router.post("/import", response_model=ImportedData, openapi_extra=_body(BYTES))
-async def import_(call: AdminCall, query: Annotated[ImportQuery, Query()]) -> Response:
-    """Take in an export; what is known already stays as it is."""
+@moving_router.post("/import", response_model=answer_of(Engine.import_), openapi_extra=_body(BYTES))
+async def import_(call: AdminCall, query: Annotated[ImportQuery, Query()]) -> Any:
+    """Import an export; known memories stay as they are."""
     whole, path = call.whole(), await received(call.request, "import.jsonl")
-
     try:
-        return await whole.once(lambda engine: asdict(engine.import_(path, **query.given())))
+        return await whole.answer(lambda engine: engine.import_(path, **query.given()), long=True, makes=True)
     finally:
         shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def _plain_name(name: str) -> str:
-    """A file's name without folders, that any system can keep."""
+    """A file name without folders that is valid on any system."""
     last = PurePosixPath(name.replace("\\", "/")).name
     if not last.isprintable() or last in ("", ".", "..") or len(last.encode("utf-8", "replace")) > 200:
-        raise InvalidInput("The name cannot name a file", remedy="Give a plain one, such as notes.md.")
+        raise InvalidInput("The name is not a file name", remedy="Give a plain one, such as notes.md.")
     return last

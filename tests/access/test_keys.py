@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorist.access.keys import RIGHTS, Key, KeyRing, keys_file
 from memorist.errors import InvalidInput, StoreError
-from memorist.surfaces.keys import RIGHTS, Key, KeyRing, keys_file
 from memorist.testing.fakes import FakeClock
-from tests.surfaces.conftest import Cli
 
 NOW = datetime(2024, 6, 3, 12, tzinfo=UTC)
 SPACES = st.from_regex(r"\A[a-z][a-z0-9.@_-]{0,8}\Z")
@@ -85,12 +84,12 @@ def test_the_file_is_for_its_owner_and_holds_no_secret(ring: KeyRing, file: Path
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="modes are those of POSIX")
 def test_a_key_made_by_another_process_counts_at_once(ring: KeyRing, file: Path) -> None:
     assert ring.empty
-    code = "import sys; from memorist.surfaces.keys import KeyRing as K; "
+    code = "import sys; from memorist.access.keys import KeyRing as K; "
     code += "print(K(sys.argv[1]).create(space='ann', rights='read')[1])"
     ran = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True)
     found = ring.find(ran.stdout.strip())
     assert found is not None and found.space == "ann"
-    revoke = f"import sys; from memorist.surfaces.keys import KeyRing as K; assert K(sys.argv[1]).revoke('{found.id}')"
+    revoke = f"import sys; from memorist.access.keys import KeyRing as K; assert K(sys.argv[1]).revoke('{found.id}')"
     subprocess.run([sys.executable, "-c", revoke, file], check=True)
     assert ring.find(ran.stdout.strip()) is None
 
@@ -180,26 +179,3 @@ def test_keys_stay_where_they_are_when_the_folder_comes_to_be(tmp_path: Path) ->
 def test_keys_for_what_is_no_file_lie_in_the_users_own_folder(tmp_path: Path) -> None:
     own = tmp_path / "XDG_DATA_HOME" / "memorist" / ".keys.db"
     assert keys_file(":memory:") == keys_file("postgresql://host/name") == keys_file(None) == own
-
-
-def test_the_command_line_makes_lists_and_revokes(cli: Cli, db: Path) -> None:
-    made = cli(
-        "keys", "create", "team-*", "--rights", "write", "--name", "CI", "--expires-at", "2999-01-01", "--json"
-    ).data
-    secret = made.pop("secret")
-    assert (made["space"], made["rights"], made["expires_at"]) == ("team-*", "write", "2999-01-01T00:00:00Z")
-    assert cli("keys", "list", "--json").data == [made]
-    with KeyRing(db.parent / ".keys.db") as ring:
-        assert ring.find(secret) is not None
-        listed = cli("keys", "list")
-        assert made["id"] in listed.out and "CI" in listed.out and secret not in listed.out
-        assert cli("keys", "revoke", made["id"], "--json").data == {"revoked": made["id"]}
-        assert ring.find(secret) is None
-    assert cli("keys", "create", "ann").out.splitlines()[0].startswith("rk_")
-
-
-def test_the_command_line_repeats_no_secret_that_was_given_as_an_id(cli: Cli) -> None:
-    ran = cli("keys", "revoke", "rk_abc_very-secret")
-    assert ran.status == 1
-    assert ran.problem == "There is no such key to revoke. Look it up with `memorist keys list`."
-    assert cli("keys", "create", "ann", "--rights", "root").problem.startswith("There is no right 'root'.")

@@ -3,53 +3,14 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memorist.access.idempotency import FILE, Answers, Ticket
 from memorist.engine.engine import Engine
 from memorist.model import Memory
-from memorist.surfaces.rest.answers import FILE, KEPT, Answers, StoredAnswer, Ticket
-from memorist.surfaces.rest.problems import Refusal
 from tests.surfaces.rest.conftest import Running, Serve
-
-TICKET = Ticket("caller", "key", "agent", "request")
-GIVEN = StoredAnswer(201, b'{"text":"The barn is red."}')
-
-
-def test_an_answer_is_kept_for_a_day_and_shared_between_processes(tmp_path: Path) -> None:
-    now = 0.0
-    first, second = (Answers(tmp_path, lambda: now) for _ in range(2))
-    assert first.begin(TICKET, 60) is None
-    first.keep(TICKET, GIVEN)
-    assert second.begin(TICKET, 60) == GIVEN
-    now = KEPT + 1
-    assert second.begin(TICKET, 60) is None
-    first.close()
-    second.close()
-
-
-def test_a_request_under_way_is_not_begun_twice_unless_it_was_given_up(tmp_path: Path) -> None:
-    now = 0.0
-    answers = Answers(tmp_path, lambda: now)
-    assert answers.begin(TICKET, 60) is None
-    with pytest.raises(Refusal) as refused:
-        answers.begin(TICKET, 60)
-    assert refused.value.status_code == 409
-    now = 61
-    assert answers.begin(TICKET, 60) is None
-    answers.drop(TICKET)
-    assert answers.begin(TICKET, 60) is None
-    answers.close()
-
-
-def test_the_same_key_of_another_caller_is_another_key(tmp_path: Path) -> None:
-    answers = Answers(tmp_path)
-    answers.begin(TICKET, 60)
-    answers.keep(TICKET, GIVEN)
-    assert answers.begin(Ticket("another", "key", "agent", "request"), 60) is None
-    answers.close()
 
 
 def test_a_repeated_write_gets_the_same_answer_and_writes_nothing(server: Running) -> None:
@@ -73,7 +34,7 @@ def test_an_answer_that_came_too_late_is_there_for_the_next_who_asks(
         go.wait(20)
         return relate(self, *given, **more)
 
-    def kept(self: Answers, ticket: Ticket, answer: StoredAnswer) -> None:
+    def kept(self: Answers, ticket: Ticket, answer: bytes) -> None:
         keep(self, ticket, answer)
         done.set()
 

@@ -1,0 +1,1 @@
+"""Who may use a server: API keys, and the answers that idempotency keys stand for."""

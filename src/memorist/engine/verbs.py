@@ -1,0 +1,208 @@
+"""The verbs of a memory: what `Engine` does here, and `Client` on a server."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Protocol, Self, Unpack
+
+from memorist.model import FactFields, Fields, Filters, Memory, Recall, RecallOptions, When
+from memorist.ports import Embedder, Entry, Job, Page, Progress, Receipt, StoreStats
+from memorist.recall.explain import Absence, Explanation
+from memorist.remember.ingest import IngestReport
+from memorist.remember.sessions import Commit
+from memorist.upkeep.audit import Report
+from memorist.upkeep.backup import Backup
+from memorist.upkeep.consolidate import Consolidation
+from memorist.upkeep.importing import Imported
+from memorist.upkeep.reembed import Reembedding
+from memorist.upkeep.tidy import Tidying
+from memorist.upkeep.transfer import Exported
+
+KindOfError = type[BaseException] | None
+
+
+class SessionVerbs(Protocol):
+    """A run of an agent, used in a `with` block."""
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        ...
+
+    @property
+    def goal(self) -> str | None:
+        """What the run is for."""
+        ...
+
+    def step(self, observation: str, action: str | None = None, reward: float | None = None) -> Memory:
+        """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns."""
+        ...
+
+    def commit(self) -> Commit:
+        """Learn from the steps so far and close the session; another step opens it again."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: KindOfError, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
+
+class Verbs(Protocol):
+    """A memory that can be used. Thread-safe."""
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        ...
+
+    def close(self) -> None:
+        """Release the memory. Safe to call twice."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: KindOfError, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
+    # Writing
+
+    def remember(self, text: str, **fields: Unpack[Fields]) -> Memory:
+        """Keep one memory, verbatim; it can be found as soon as this returns."""
+        ...
+
+    def remember_many(
+        self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress | None = None
+    ) -> builtins.list[Memory]:
+        """Keep many, each a text or a mapping with `text` and the keywords of `remember`."""
+        ...
+
+    def ingest(
+        self,
+        what: str | Path | Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        format: str | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Keep the texts of chat messages or a file; known texts add nothing."""
+        ...
+
+    def relate(
+        self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
+    ) -> Memory:
+        """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
+        ...
+
+    def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
+        """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else."""
+        ...
+
+    # Sessions
+
+    def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> SessionVerbs:
+        """A run of an agent, used in a `with` block; a known id continues that session."""
+        ...
+
+    def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
+        """`recall`, with the session's goal and last three steps before the question; plain for an unknown session."""
+        ...
+
+    def work(self) -> int:
+        """Run the jobs that are due, such as committing abandoned sessions; returns how many ran."""
+        ...
+
+    def jobs(self) -> builtins.list[Job]:
+        """Pending jobs, earliest due first, with how often each failed and why."""
+        ...
+
+    # Finding
+
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
+        """Find what matters for a question, with a context ready for a prompt."""
+        ...
+
+    def explain(self, recall: Recall, id: str) -> Explanation:
+        """How an item of a recall got its place."""
+        ...
+
+    def why_not(self, query: str, id: str, **options: Unpack[RecallOptions]) -> Absence:
+        """Why a recall with these options does not return a memory: the stage that dropped it, and what was missing."""
+        ...
+
+    # Looking
+
+    def get(self, id: str) -> Memory | None:
+        """One memory, or None."""
+        ...
+
+    def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
+        """Memories in the order they were written; pass the `cursor` of a page to continue."""
+        ...
+
+    def history(self, name: str) -> builtins.list[Memory]:
+        """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
+        ...
+
+    def stats(self) -> StoreStats:
+        """How much the space holds."""
+        ...
+
+    # Upkeep
+
+    def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
+        """Say how a memory served: useful, wrong, outdated or hide. With the recall, its question is kept too."""
+        ...
+
+    def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
+        """End a memory's truth at a moment, now by default; it stays in its history. A second time is an error."""
+        ...
+
+    def tidy(self, *, dry_run: bool = True) -> Tidying:
+        """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
+        ...
+
+    def consolidate(self, period: str | None = None) -> Consolidation:
+        """Write the notes of days, weeks and quarters that are over, or of one kind of period; once each."""
+        ...
+
+    def audit(
+        self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
+    ) -> Report:
+        """Find problems with memories; with `fix`, mend those that can be mended."""
+        ...
+
+    def mend(self, report: Report, ids: Iterable[str] | None = None) -> Report:
+        """Apply the fixes of a report, or of some of its findings; `undo` reverts each."""
+        ...
+
+    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> builtins.list[Entry]:
+        """What was decided and changed, newest first: by a verb, or about a memory."""
+        ...
+
+    def undo(self, entry: str) -> Entry:
+        """Undo an entry of the journal, or a whole tidying, given its run."""
+        ...
+
+    # Renewing and moving
+
+    def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> Reembedding:
+        """Embed every memory anew; recalls use the old vectors until all are done."""
+        ...
+
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
+        """Copy the memory to a file while it is in use; `memorist.restore` restores it."""
+        ...
+
+    def export(
+        self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
+    ) -> Exported:
+        """Write everything as lines of JSON, vectors included; `import_` reads them into any store."""
+        ...
+
+    def import_(
+        self, path: str | Path | IO[bytes], *, without_vectors: bool = False, progress: Progress | None = None
+    ) -> Imported:
+        """Import an export; known memories stay as they are. Without its vectors, the texts are embedded anew."""
+        ...

@@ -1,0 +1,202 @@
+"""Request and response models, derived from the verbs of the engine and the dataclasses they take and return."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
+
+from memorist.engine.engine import Engine
+from memorist.model import REQUIRED, FieldInfo, Item, Memory, When, fields_of, keywords_of
+from memorist.model.fields import members
+from memorist.model.serialize import JsonField, json_fields
+
+LONGEST = 2**53
+"""Integers beyond this are not exact in every language."""
+LOCAL = frozenset({"self", "progress", "return"})
+"""Parameters of verbs that do not travel."""
+
+
+class RequestModel(BaseModel):
+    """A request body or query. A field that is left out has the verb's own default."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    def given(self, *without: str) -> Any:
+        """The keywords of the verb that were given."""
+        return self.model_dump(exclude_unset=True, exclude=set(without))
+
+
+class ResponseModel(BaseModel):
+    """A response body."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+Text = Annotated[str, Field(min_length=1)]
+Whole = Annotated[int, Field(ge=-LONGEST, le=LONGEST)]
+Moment = Annotated[
+    str,
+    WithJsonSchema(
+        {
+            "type": "string",
+            "anyOf": [{"format": "date-time"}, {"format": "date"}],
+            "description": "ISO 8601. A date means its start; a time without a zone is UTC.",
+            "examples": ["2024-06-03T14:30:00Z", "2024-06-03"],
+        }
+    ),
+]
+Instant = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+# Requests
+
+
+def example(**body: Any) -> ConfigDict:
+    """The configuration of a request model with an example body."""
+    return ConfigDict(json_schema_extra={"example": body})
+
+
+def body_of(verb: Callable[..., Any], *without: str, **replaced: Any) -> type[RequestModel]:
+    """The body for a verb: its parameters, and the keywords it takes by `**`.
+
+    `without` names parameters that come from elsewhere; `replaced` are fields with their own type and default.
+    """
+    fields: dict[str, Any] = {}
+    hints = get_type_hints(verb, include_extras=True)
+    for name, parameter in inspect.signature(verb).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            fields |= {key: _field(one) for key, one in keywords_of(get_args(hints[name])[0]).items()}
+        elif name not in LOCAL:
+            default = REQUIRED if parameter.default is parameter.empty else parameter.default
+            fields[name] = _field(FieldInfo(name, hints[name], default=default))
+    kept = {name: one for name, one in (fields | replaced).items() if name not in without}
+    return create_model(f"{verb.__name__}_body", __base__=RequestModel, **kept)
+
+
+def _field(one: FieldInfo) -> tuple[Any, Any]:
+    """The type and definition of a field of a request."""
+    limits: dict[str, Any] = {} if one.range is None else {"ge": one.range.low, "le": one.range.high}
+    parts = [
+        Annotated[kind, Field(**limits)] if limits and kind is not type(None) else _asked(kind)
+        for kind in _alternatives(one.type)
+    ]
+    default: Any = [] if one.default == () else one.default
+    return Union[tuple(parts)], Field(default, description=one.description or None)  # noqa: UP007  # from a list
+
+
+def _alternatives(kind: Any) -> list[Any]:
+    """The members of a union; a moment counts as one, and `str | Iterable[str]` as the latter."""
+    kinds = list(members(kind))
+    if set(members(When)) <= set(kinds):
+        return [When, *(one for one in kinds if one not in members(When))]
+    return [one for one in kinds if one is not str] if any(map(_is_series, kinds)) else kinds
+
+
+def _asked(kind: Any) -> Any:
+    """A type as requests have it."""
+    if kind in (When, datetime):
+        return Moment
+    if kind in (str, int):
+        return Text if kind is str else Whole
+    if _is_series(kind):
+        return list[_asked(get_args(kind)[0])]
+    if _is_mapping(kind):
+        return dict[str, Any]
+    return _request_model(kind) if is_dataclass(kind) else kind
+
+
+@cache
+def _request_model(kind: type) -> type[RequestModel]:
+    fields: dict[str, Any] = {name: _field(one) for name, one in fields_of(kind).items()}
+    return create_model(kind.__name__, __base__=RequestModel, __doc__=kind.__doc__, **fields)
+
+
+# Responses
+
+
+def answer_of(verb: Callable[..., Any]) -> Any:
+    """The response model for what a verb returns; a list is the `items` of an object."""
+    kind = get_type_hints(verb)["return"]
+    chosen = next(one for one in members(kind) if one is not type(None))
+    return items_of(get_args(chosen)[0]) if get_origin(chosen) is list else _shown(chosen)
+
+
+@cache
+def items_of(kind: Any) -> type[ResponseModel]:
+    """The response model for several values."""
+    shown = _shown(kind)
+    fields: dict[str, Any] = {"items": (list[shown], ...)}
+    return create_model(f"{shown.__name__.capitalize()}List", __base__=ResponseModel, **fields)
+
+
+def _shown(kind: Any) -> Any:
+    """A type as responses have it."""
+    if get_origin(kind) is Annotated:
+        return _shown(get_args(kind)[0])
+    if len(members(kind)) > 1:
+        return Union[tuple(_shown(one) for one in members(kind))]  # noqa: UP007  # from a list
+    if kind is datetime:
+        return Instant
+    if _is_series(kind):
+        return list[_shown(get_args(kind)[0])]
+    if _is_mapping(kind):
+        return dict[str, _shown(get_args(kind)[1])]
+    return _model(kind) if is_dataclass(kind) or is_typeddict(kind) else kind
+
+
+_BUILDING: set[Any] = set()
+
+
+@cache
+def _details() -> dict[str, Any]:
+    """What an item has besides, if the request asks for details."""
+    return {
+        "memory": (_shown(Memory) | None, Field(None, description="The whole memory, if details were requested.")),
+        "explanation": (
+            answer_of(Engine.explain) | None,
+            Field(None, description="How it got its place, if details were requested."),
+        ),
+    }
+
+
+@cache
+def _finished(kind: Any) -> type[ResponseModel]:
+    form = get_type_hints(kind.to_data)["return"] if hasattr(kind, "to_data") else kind
+    if is_typeddict(form):
+        fields: dict[str, Any] = {name: (_shown(one), ...) for name, one in get_type_hints(form).items()}
+    else:
+        fields = {one.name: _response_field(one) for one in json_fields(form)}
+    if kind is Item:
+        fields |= _details()
+    return create_model(kind.__name__, __base__=ResponseModel, __doc__=kind.__doc__, **fields)
+
+
+def _response_field(one: JsonField) -> tuple[Any, Any]:
+    return _shown(one.type), Field(..., description=one.description or None)
+
+
+def _model(kind: Any) -> Any:
+    """The response model of a dataclass; its own name inside itself."""
+    if kind in _BUILDING:
+        return kind.__name__
+    _BUILDING.add(kind)
+    try:
+        return _finished(kind)
+    finally:
+        _BUILDING.discard(kind)
+
+
+def _is_series(kind: Any) -> bool:
+    origin = get_origin(kind)
+    return isinstance(origin, type) and issubclass(origin, Iterable) and not issubclass(origin, Mapping)
+
+
+def _is_mapping(kind: Any) -> bool:
+    origin = get_origin(kind)
+    return isinstance(origin, type) and issubclass(origin, Mapping)

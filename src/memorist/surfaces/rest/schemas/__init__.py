@@ -1,1 +1,0 @@
-"""The request and response bodies, as OpenAPI describes them."""
