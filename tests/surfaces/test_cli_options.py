@@ -21,7 +21,7 @@ from memorist.remember.ingest import FORMATS
 from memorist.surfaces.cli import write
 from memorist.surfaces.cli.app import COMMANDS as SUMMARIES
 from memorist.surfaces.cli.app import all_commands
-from memorist.surfaces.cli.options import recipe_names, remember_options, taking
+from memorist.surfaces.cli.options import recipe_names, remember_options, with_options
 from tests.surfaces.conftest import Cli
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +80,7 @@ def test_a_new_keyword_of_a_verb_is_a_new_option(monkeypatch: pytest.MonkeyPatch
     app = typer.Typer()
 
     @app.command()
-    @taking(remember_options())
+    @with_options(remember_options())
     def remember(**fields: object) -> None:
         given.update(fields)
 

@@ -8,7 +8,7 @@ import typer
 
 from memorist.model import Filters, Recall, RecallOptions, to_data
 from memorist.surfaces.cli.app import opened
-from memorist.surfaces.cli.options import Json, MemoryId, filter_options, find_memory, recall_options, taking
+from memorist.surfaces.cli.options import Json, MemoryId, filter_options, find_memory, recall_options, with_options
 from memorist.surfaces.cli.output import (
     item_line,
     memory_line,
@@ -29,7 +29,7 @@ app = typer.Typer()
 
 
 @app.command()
-@taking(recall_options())
+@with_options(recall_options())
 def recall(
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The question, in your own words.")],
@@ -72,7 +72,7 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
 
 
 @app.command("why-not")
-@taking(recall_options())
+@with_options(recall_options())
 def why_not(
     context: typer.Context,
     id: MemoryId,
@@ -104,7 +104,7 @@ def show(context: typer.Context, id: MemoryId, as_json: Json = False) -> None:
 
 
 @app.command("list")
-@taking(filter_options())
+@with_options(filter_options())
 def list_(
     context: typer.Context,
     limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="The most memories to print.")] = 100,

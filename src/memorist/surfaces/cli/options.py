@@ -142,7 +142,7 @@ def _help(field: FieldInfo, *, defaults: bool) -> str:
     return f"{sentence}. Default: {field.name if field.default is True else field.default}."
 
 
-def taking(options: Mapping[str, Any]) -> Callable[[Command], Command]:
+def with_options(options: Mapping[str, Any]) -> Callable[[Command], Command]:
     """Add the options of a verb to a command with `**keywords`; it receives those that were given."""
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)

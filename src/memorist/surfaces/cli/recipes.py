@@ -12,7 +12,7 @@ import typer
 
 from memorist.errors import InvalidInput, NotFound
 from memorist.surfaces.cli.app import target
-from memorist.surfaces.cli.options import Json, recipe_names, taking
+from memorist.surfaces.cli.options import Json, recipe_names, with_options
 from memorist.surfaces.cli.output import console, print_json, progress, readable, say
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class BenchOptions(TypedDict, total=False):
 
 
 @app.command()
-@taking(get_type_hints(BenchOptions, include_extras=True))
+@with_options(get_type_hints(BenchOptions, include_extras=True))
 def bench(
     context: typer.Context,
     dataset: Annotated[

@@ -15,7 +15,7 @@ import typer
 from memorist.errors import InvalidInput, MissingExtra, NotFound
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target, target
-from memorist.surfaces.cli.options import Json, taking
+from memorist.surfaces.cli.options import Json, with_options
 from memorist.surfaces.cli.output import count, one_line, print_json, print_raw, say, say_cut
 from memorist.surfaces.mcp.install import CLIENTS, NAME, ConfigChange, apply, entry, plan
 
@@ -47,7 +47,7 @@ LIMITS = {
 
 
 @app.command()
-@taking(LIMITS)
+@with_options(LIMITS)
 def serve(
     context: typer.Context,
     host: Annotated[
@@ -85,7 +85,7 @@ def _server_settings(context: typer.Context, **given: Any) -> Settings:
 
     chosen = target(context)
     if chosen.space is not None:
-        raise InvalidInput("serve serves every space", remedy="Leave out --space; create keys for single spaces.")
+        raise InvalidInput("serve serves every space", remedy="Leave --space out, and create keys for single spaces.")
     sizes = {name: given[name] * MIB for name in IN_MIB if name in given}
     return Settings(db=chosen.settings().db, config=chosen.config, embedder=chosen.embedder, **{**given, **sizes})
 

@@ -22,7 +22,7 @@ from memorist.surfaces.cli.options import (
     relate_options,
     remember_options,
     require_answer,
-    taking,
+    with_options,
 )
 from memorist.surfaces.cli.output import count, memory_line, one_line, print_json, progress, say, say_cut, until
 
@@ -36,7 +36,7 @@ REASONS_SHOWN = 5
 
 
 @app.command()
-@taking(remember_options())
+@with_options(remember_options())
 def remember(
     context: typer.Context,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to remember; - reads standard input.")],
@@ -77,7 +77,7 @@ def ingest(
 
 
 @app.command()
-@taking(relate_options())
+@with_options(relate_options())
 def relate(
     context: typer.Context,
     subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="The person or thing that the fact is about.")],
@@ -96,7 +96,7 @@ def relate(
 
 
 @app.command()
-@taking(filter_options(defaults=False))
+@with_options(filter_options(defaults=False))
 def forget(
     context: typer.Context,
     id: Annotated[str | None, typer.Argument(metavar="ID", help="The memory's id, or the beginning of it.")] = None,

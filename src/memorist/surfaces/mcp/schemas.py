@@ -27,7 +27,7 @@ LONGEST = 1200
 # Arguments
 
 
-def taking(keywords: type, *names: str, bare: tuple[str, ...] = ()) -> Callable[[F], F]:
+def with_keywords(keywords: type, *names: str, bare: tuple[str, ...] = ()) -> Callable[[F], F]:
     """Add some keywords of a verb to a tool with `**keywords`; it receives those that are not None.
 
     Types, limits, descriptions and defaults come from the model; `bare` keywords have no description, to save tokens.

@@ -29,7 +29,7 @@ from memorist.surfaces.mcp.schemas import (
     rated_memory,
     recalled_memory,
     stored_memory,
-    taking,
+    with_keywords,
 )
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Tools:
         self._engine = engine
         self._bounds = bounds
 
-    @taking(Fields, "at", "scope", "key", "importance", bare=("topic", "source", "speaker", "expires_at"))
+    @with_keywords(Fields, "at", "scope", "key", "importance", bare=("topic", "source", "speaker", "expires_at"))
     def remember(
         self,
         context: Calling,
@@ -127,7 +127,7 @@ class Tools:
         memory = self._engine.remember(text, kind=kind, trust=TRUST.index(trust), classification=min(1, most), **fields)
         return _result(f"Remembered as {memory.id}.", stored_memory(memory, text))
 
-    @taking(RecallOptions, "as_of", "repeat", bare=("since", "until", "topic", "scope"))
+    @with_keywords(RecallOptions, "as_of", "repeat", bare=("since", "until", "topic", "scope"))
     def recall(
         self,
         context: Calling,
@@ -145,7 +145,7 @@ class Tools:
         data = {"notice": NOTICE, "memories": memories, "abstained": found.abstained, "held_back": held_back}
         return _result(_context(memories, held_back), data)
 
-    @taking(FactFields, "valid_from", bare=("valid_to", "source"))
+    @with_keywords(FactFields, "valid_from", bare=("valid_to", "source"))
     def relate(
         self,
         context: Calling,
