@@ -169,7 +169,7 @@ def test_a_wrong_key_is_told_without_the_key(server: ScriptedLLM, waits: list[fl
 def test_a_request_that_is_too_long_has_its_own_remedy(server: ScriptedLLM, waits: list[float]) -> None:
     words = "'max_tokens' or 'max_completion_tokens' is too large: 4096. Maximum context length is 2048 tokens."
     error = failure(server, waits, [Status(400, {"error": {"message": words}})])
-    assert "does not take a request of this length" in str(error)
+    assert "does not accept a request of this length" in str(error)
     assert len(server.requests) == 1
 
 

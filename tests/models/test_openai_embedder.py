@@ -84,7 +84,7 @@ def test_a_server_that_leaves_the_index_out_answers_in_order(server: ScriptedSer
 @pytest.mark.parametrize("places", [(0, 0), (1, 2), (0, None), (0, "1")])
 def test_indexes_that_fit_no_order_are_refused(server: ScriptedServer, places: tuple[int, int]) -> None:
     server.default = data((places[0], [1, 0]), (places[1], [0, 1]))
-    with pytest.raises(ModelUnavailable, match="numbered its vectors wrongly"):
+    with pytest.raises(ModelUnavailable, match="sent wrong vector indexes"):
         embedder(server).embed(["a", "b"], purpose="memory")
 
 
@@ -139,7 +139,7 @@ def test_a_dimension_asked_for_is_sent_and_needs_no_probe(server: ScriptedServer
 
 
 def test_a_dimension_that_the_server_ignores_is_refused(server: ScriptedServer) -> None:
-    with pytest.raises(ModelUnavailable, match="vectors of 3 numbers instead of 256") as caught:
+    with pytest.raises(ModelUnavailable, match="vectors of length 3 instead of 256") as caught:
         embedder(server, dim=256).embed(["a"], purpose="memory")
     assert "`dim`" in caught.value.remedy
 
@@ -148,7 +148,7 @@ def test_a_dimension_that_changes_between_calls_is_refused(server: ScriptedServe
     model = embedder(server)
     model.embed(["a"], purpose="memory")
     server.default = data((0, [1.0, 0.0]))
-    with pytest.raises(ModelUnavailable, match="vectors of 2 numbers instead of 3"):
+    with pytest.raises(ModelUnavailable, match="vectors of length 2 instead of 3"):
         model.embed(["a"], purpose="memory")
 
 

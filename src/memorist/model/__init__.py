@@ -1,4 +1,4 @@
-"""The nouns: small frozen values that every other part of Memorist speaks in."""
+"""The nouns of Memorist: small frozen values, what their fields mean, and their JSON form."""
 
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
 from memorist.model.filter import Filter, Filters

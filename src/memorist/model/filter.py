@@ -1,4 +1,4 @@
-"""Which memories may be seen: labels, event time and the two clocks."""
+"""Which memories are visible: labels, event time and the two clocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memorist.model.memory import Kind, Memory, Tier, Times, When
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which memories a search may see; every signal applies it inside its search.
+    """The memories that a search may see; every signal applies it during its search.
 
     `as_of` and `known_at` are moments on the two clocks; None leaves that clock unbounded.
     `since` and `until` bound the event time, both inclusive.
@@ -31,11 +31,11 @@ class Filter:
     include_expired: Annotated[bool, Doc("Include memories that are no longer true.")] = False
 
     def admits(self, memory: Memory) -> bool:
-        """The reference definition, which every store's own form must agree with."""
+        """Whether a memory is visible: the reference that every store's own implementation must agree with."""
         return next(self._refusals(memory), None) is None
 
     def refusals(self, memory: Memory) -> list[str]:
-        """What keeps a memory out; nothing for one that is admitted."""
+        """Why a memory is not visible; empty if it is."""
         return list(self._refusals(memory))
 
     def _refusals(self, memory: Memory) -> Iterator[str]:
@@ -74,7 +74,7 @@ class Filter:
             return True
         if self.known_at is None or times.expired_at is None:
             return False
-        return times.expired_at > self.known_at  # its closing was not yet known
+        return times.expired_at > self.known_at  # its end was not known yet
 
 
 @keywords_for(Filter)

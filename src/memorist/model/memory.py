@@ -1,4 +1,4 @@
-"""What is kept: memories as small frozen values, links between them, entities they speak of."""
+"""What is stored: memories, links between them, and the entities they mention."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECALL_TIMES_KEPT = 20
 MOST = 10**9
 """The largest number of anything that can be asked for."""
 When = str | date | datetime
-"""A moment as callers give it; `instant` makes it exact."""
+"""A moment as callers write it; `instant` makes it exact."""
 E = TypeVar("E", bound=StrEnum)
 
 
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 
 class Tier(StrEnum):
-    """How close to the centre of attention a memory lives."""
+    """How close to the centre of attention a memory is."""
 
     CORE = "core"
     WORKING = "working"
@@ -66,7 +66,7 @@ def instant(value: When) -> datetime:
     try:
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except OverflowError:
-        raise InvalidInput(f"{value} lies outside the calendar in UTC", remedy="Use a year from 1 to 9999.") from None
+        raise InvalidInput(f"{value} is outside the calendar in UTC", remedy="Use a year from 1 to 9999.") from None
 
 
 def isoformat(moment: datetime) -> str:
@@ -75,13 +75,13 @@ def isoformat(moment: datetime) -> str:
 
 
 def fingerprint(*parts: object) -> str:
-    """A stable 128-bit id of its parts, the same in every process and on every store."""
+    """A stable 128-bit id of its parts, the same in every process and store."""
     text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def within(name: str, value: float, low: float, high: float) -> None:
-    """Refuse a number outside its range, NaN included."""
+    """Refuse a number outside its range, or NaN."""
     if not low <= value <= high:
         raise InvalidInput(f"{name} {value} is out of range", remedy=f"Give {name} a value from {low:g} to {high:g}.")
 
@@ -96,9 +96,9 @@ def at_least(name: str, value: int, least: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Two clocks: when it was true (valid_*), and when we knew it.
+    """Two clocks: when a memory was true (valid_*), and when we knew it.
 
-    Known from `ingested_at` on; its end, `valid_to`, from `expired_at` on; taken back at `retracted_at`.
+    It is known from `ingested_at` on; its end, `valid_to`, is known from `expired_at` on; `retracted_at` takes it back.
     """
 
     valid_from: Annotated[datetime, Doc("When it was said or became true.")]
@@ -111,7 +111,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """How much a memory counts, and how far it is to be believed."""
+    """How much a memory matters, and how far to believe it."""
 
     importance: Annotated[float, Range(0, 1), Doc("How much it matters, from 0 to 1.")] = 0.5
     confidence: Annotated[float, Range(0, 1), Doc("How certain it is, from 0 to 1.")] = 1.0
@@ -127,7 +127,7 @@ class Worth:
     def __post_init__(self) -> None:
         for name, (low, high) in RANGES.items():
             value = getattr(self, name)
-            if not low <= value <= high:  # one comparison: a recall reads dozens of these
+            if not low <= value <= high:  # no call for a valid value: a recall reads dozens
                 within(name, value, low, high)
 
 
@@ -137,7 +137,7 @@ RANGES: Mapping[str, tuple[float, float]] = ranges_of(Worth)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often and when a memory was recalled, and how well that went."""
+    """How often and when a memory was recalled, and the rewards it earned."""
 
     recalls: int = 0
     last_recall: datetime | None = None
@@ -147,7 +147,7 @@ class Usage:
 
     @property
     def mean_reward(self) -> float | None:
-        """The mean of all rewards, or None with no history."""
+        """The mean of all rewards; None without any."""
         return self.reward_total / self.reward_count if self.reward_count else None
 
     def recalled(self, at: datetime) -> Usage:
@@ -174,7 +174,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A date named in a memory's text, resolved: start inclusive, end exclusive."""
+    """A date in a memory's text, resolved to an interval: start inclusive, end exclusive."""
 
     text: str
     start: datetime
@@ -204,7 +204,7 @@ class Memory:
     original: Annotated[str | None, Doc("What was said, if the text is a translation of it.")] = None
     keywords: Annotated[tuple[str, ...], Doc("More words to find it by.")] = ()
     worth: Annotated[Worth, Flat()] = Worth()
-    usage: Annotated[Usage | None, Doc("How often and when it was recalled, and how well that went.")] = Usage()
+    usage: Annotated[Usage | None, Doc("How often and when it was recalled, and the rewards it earned.")] = Usage()
     origin: Annotated[Origin, Flat()] = Origin()
     mentions: Annotated[tuple[Mention, ...], Doc("The dates that the text names.")] = ()
     fact: Annotated[Fact | None, Doc("What it states.")] = None
@@ -216,7 +216,7 @@ class Memory:
     superseded_by: Annotated[str | None, Doc("The id of the memory that replaced it.")] = None
 
     def archived(self, successor: Memory) -> Memory:
-        """This version as history: closed on both clocks, under its own id, pointing at its successor."""
+        """This version as history: ended on both clocks, with an id of its own, and linked to its successor."""
         times = replace(self.times, valid_to=successor.times.valid_from, expired_at=successor.times.ingested_at)
         return replace(
             self,
@@ -278,16 +278,16 @@ def memory_id(
     position: int | None = None,
     at: datetime | None = None,
 ) -> str:
-    """The id of a memory: by its key within its scope, else by what was said, where and when."""
+    """The id of a memory: from its scope and key, else from its scope, text, origin and time."""
     if key is not None:
         return fingerprint("key", scope, key)
     return fingerprint("text", scope, source, session, position, text, isoformat(at) if at else None)
 
 
 STATES, DENIES = "states", "denies"
-"""Relations of the links from a memory to the facts that it states, and to those it says hold no longer."""
+"""The relations of links from a memory to the facts that it states, and to those that it denies."""
 CITES = "cites"
-"""The relation of the links from a note to the memories it was made of."""
+"""The relation of links from a note to the memories it is based on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +302,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Somebody or something that memories speak of."""
+    """A person or thing that memories mention."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""One recall: its request, its items and why each is there, its trace; and the graph of entities."""
+"""A recall: its request, its items with their evidence, and its trace; and the graph of entities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """A memory that a session was shown."""
+    """A memory that was shown to a session."""
 
     session: str
     id: str
@@ -28,14 +28,14 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A text of the noise bank: something said that says nothing."""
+    """A text of the noise bank: an utterance without content."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class FactGraph:
-    """Entities as nodes, an edge for each pair that a memory relates; immutable, so what is derived can be cached.
+    """Entities as nodes, and an edge per pair that a memory relates; immutable, so that results can be cached.
 
     Edge i of memory `memories[i]` joins the nodes `source[i]` and `target[i]`.
     """
@@ -51,7 +51,7 @@ Verbosity = Literal["summary", "detailed"]
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The moment a question is asked in, for boosts that like the same hour, weekday or topic."""
+    """The moment of asking, for boosts of memories with the same hour, weekday or topic."""
 
     hour: Annotated[int | None, Range(0, 23), Doc("The hour of the day, from 0 to 23.")] = None
     weekday: Annotated[int | None, Range(0, 6), Doc("The day of the week; 0 is Monday.")] = None
@@ -60,7 +60,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What the caller asked for, with every default filled in."""
+    """A request for a recall, with every default filled in."""
 
     query: str
     now: datetime
@@ -94,7 +94,7 @@ class RecallOptions(Filters, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The question as it is searched: stages of `recall.prepare` add what they understand of it."""
+    """The question as it is searched; the stages of `recall.prepare` fill in the rest."""
 
     text: str
     vector: NDArray[np.float32] | None = None
@@ -107,13 +107,13 @@ class Query:
     entities: tuple[Entity, ...] = ()
 
     def embedding(self) -> NDArray[np.float32] | None:
-        """The query's vector, waiting for one that was started ahead of need."""
+        """The query's vector; waits for an embedding that was started in advance."""
         return self.pending.result() if self.vector is None and self.pending is not None else self.vector
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One memory that one signal found, on that signal's own scale."""
+    """A memory that a signal found, with its score on that signal's own scale."""
 
     id: str
     score: float
@@ -121,7 +121,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one signal found, best first; `skipped` says why it did not look."""
+    """The hits of one signal, best first; `skipped` says why it did not search."""
 
     hits: tuple[Hit, ...] = ()
     ms: float = 0.0
@@ -130,9 +130,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One signal's word on a candidate: its score, the number the formula used, and its rank from 1.
+    """What one signal says about a candidate: its score, the number that the formula used, and its rank from 1.
 
-    The rank is None where the score was computed for a candidate that the signal itself did not bring.
+    The rank is None if the score was computed for a candidate that the signal itself did not find.
     """
 
     rank: int | None
@@ -142,7 +142,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory on its way to the answer."""
+    """A memory that may become part of the answer."""
 
     memory: Memory
     score: float
@@ -153,14 +153,14 @@ class Candidate:
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def rescored(self, score: float, **parts: float) -> Candidate:
-        """This candidate with a new score; `parts` names the numbers that made it, for `explain`."""
+        """This candidate with a new score; `parts` names the numbers it is made of, for `explain`."""
         # `dataclasses.replace` takes five times as long, and a recall does this hundreds of times.
         return Candidate(self.memory, score, self.evidence, self.phase, self.hop, self.notes, parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A candidate that made it into the answer."""
+    """A candidate that is part of the answer."""
 
     memory: Memory
     score: float
@@ -173,7 +173,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """A memory that contributed to the answer; `memory` only when details were asked for."""
+    """A memory that contributed to the answer; `memory` is set only if details were requested."""
 
     id: str
     kind: str
@@ -185,7 +185,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """A summary per type of memory; None where nothing of that type was found."""
+    """A summary per type of memory; None if nothing of that type was found."""
 
     episodic: str | None = None
     semantic: str | None = None
@@ -194,7 +194,7 @@ class Reasoned:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage's run, written by the runner: how long it took and what it left standing."""
+    """The run of one stage, recorded by the runner: its duration and the candidates it left."""
 
     stage: str
     ms: Annotated[float, Rounded(3)]
@@ -212,7 +212,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What language models were asked: calls, and tokens as their vendors count them, else as we estimate."""
+    """The use of language models: calls, and tokens as counted by the vendor, or else estimated."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -223,15 +223,15 @@ class Spent:
         return Spent(self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
 
     def since(self, before: Spent) -> Spent:
-        """What has been added since then."""
+        """The difference to an earlier count."""
         return self.plus(Spent(-before.calls, -before.tokens_in, -before.tokens_out))
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that happened in a recall, from which `explain` and `why_not` are read.
+    """Everything that happened in a recall; `explain` and `why_not` are based on it.
 
-    `llm` is None when no language model was asked.
+    `llm` is None if no language model was used.
     """
 
     steps: Annotated[tuple[Step, ...], Named("stages")]
@@ -250,8 +250,8 @@ class Trace:
 class Recall:
     """The answer: items, a context ready for a prompt, and the trace behind them.
 
-    `confidence` is the chance that the items answer the question, where the recipe can tell. `abstained` says that
-    nothing does: the context is empty, and the items are only what came nearest.
+    `confidence` is the probability that the items answer the question, if the recipe estimates it. `abstained` means
+    that nothing does: the context is empty, and the items are only the nearest ones.
     """
 
     id: str

@@ -57,13 +57,13 @@ def from_data(kind: type[T], data: object, **given: Any) -> T:
     A field that is left out has its default. An unknown field or a value of the wrong type is an error.
     """
     if not isinstance(data, Mapping):
-        raise InvalidInput(f"A {_words(kind)} must be an object, not {type(data).__name__}", remedy="Give a mapping.")
+        raise InvalidInput(f"{_noun(kind)} must be an object, not {type(data).__name__}", remedy="Give a mapping.")
     values = cast("Mapping[str, Any]", data)
     if kind in _READ:
         return cast("T", _READ[kind](values))
     plan = _read_plan(kind)
     if absent := [name for name in plan.required if name not in values]:
-        raise InvalidInput(f"A {plan.what} has no {' and no '.join(absent)}", remedy="Give every field it must have.")
+        raise InvalidInput(f"{plan.what} has no {' and no '.join(absent)}", remedy="Give every field it must have.")
     own = {name: make() for name, make in plan.hidden} | given
     groups: dict[str, dict[str, Any]] = {name: {} for name in plan.groups}
     for name, value in values.items():
@@ -71,7 +71,7 @@ def from_data(kind: type[T], data: object, **given: Any) -> T:
             field, group, read = plan.fields[name]
             (own if group is None else groups[group])[field] = read(value, name)
         elif name not in plan.ignored and name not in given:
-            raise InvalidInput(f"A {plan.what} has an unknown field, {name}", remedy="Upgrade Memorist to read it.")
+            raise InvalidInput(f"{plan.what} has an unknown field, {name}", remedy="Upgrade Memorist to read it.")
     return kind(**own, **{name: plan.groups[name](**parts) for name, parts in groups.items()})
 
 
@@ -198,7 +198,7 @@ def _read_plan(kind: type) -> ReadPlan:
     shown = [one for one in fields if one.hidden is None]
     hints = get_type_hints(kind)
     return ReadPlan(
-        _words(kind),
+        _noun(kind),
         tuple(one.json_name for one in shown if one.default is REQUIRED),
         {one.json_name: (one.name, one.group, _reader(one.type)) for one in shown},
         {one.group: hints[one.group] for one in fields if one.group is not None},
@@ -290,6 +290,12 @@ def _reading_literal(choices: tuple[Any, ...]) -> Reader:
         return value
 
     return literal
+
+
+def _noun(kind: type) -> str:
+    """The name of a class with its article, at the beginning of a sentence."""
+    words = _words(kind)
+    return f"{'An' if words[0] in 'aeiou' else 'A'} {words}"
 
 
 def _words(kind: type, separator: str = " ") -> str:

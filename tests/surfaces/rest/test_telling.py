@@ -11,7 +11,7 @@ import pytest
 
 from memorist import errors
 from memorist.engine.engine import Engine
-from memorist.engine.vocabulary import Session
+from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.surfaces.rest.problems import STATUS, documented, status_of
 from memorist.surfaces.rest.schemas import answer_of
 from memorist.surfaces.rest.watch import JsonLines, Metrics
@@ -156,17 +156,17 @@ def test_answers_have_every_field_that_is_described_and_no_other(server: Running
     with server.http() as http:
         space = "/v1/spaces/agent"
         kept = http.post(f"{space}/memories", json={"text": "Alice lives in Oslo since 2020-01-01."}).json()
-        answer_of(Engine.remember).model_validate(kept)
+        answer_of(Verbs.remember).model_validate(kept)
         question = {"query": "Where does Alice live?", "verbosity": "detailed"}
         for details in (False, True):
             found = http.post(f"{space}/recall", json={**question, "details": details}).json()
-            answer_of(Engine.recall).model_validate(found)
+            answer_of(Verbs.recall).model_validate(found)
         assert found["items"][0]["memory"] and found["items"][0]["explanation"]["details"]
         opened = http.post(f"{space}/sessions", json={"goal": "Move house"}).json()
         http.post(f"{space}/sessions/{opened['id']}/steps", json={"observation": "The van is full.", "reward": 1})
-        answer_of(Session.commit).model_validate(http.post(f"{space}/sessions/{opened['id']}/commit").json())
-        answer_of(Engine.stats).model_validate(http.get(f"{space}/stats").json())
-        answer_of(Engine.audit).model_validate(http.post(f"{space}/audit", json={}).json())
+        answer_of(SessionVerbs.commit).model_validate(http.post(f"{space}/sessions/{opened['id']}/commit").json())
+        answer_of(Verbs.stats).model_validate(http.get(f"{space}/stats").json())
+        answer_of(Verbs.audit).model_validate(http.post(f"{space}/audit", json={}).json())
 
 
 def test_the_description_page_is_served(server: Running) -> None:

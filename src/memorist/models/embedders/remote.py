@@ -1,4 +1,4 @@
-"""Embedders behind HTTP: what the vendors share, and the prefixes that models were trained with."""
+"""Embedders over HTTP: the part that all vendors share, and the prefixes that models were trained with."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """A model family's prefixes. `name` is part of the embedding generation: new prefixes, new name."""
+    """The prefixes of a model family. `name` is part of the embedding generation: new prefixes need a new name."""
 
     name: str
     query: str = ""
     memory: str = ""
 
     def apply(self, text: str, purpose: Purpose) -> str:
-        """The text as the model wants it; never empty, which most services refuse."""
+        """The text with its prefix; never empty, because most services refuse empty texts."""
         return ((self.query if purpose == "query" else self.memory) + text) or " "
 
 
@@ -35,7 +35,7 @@ PLAIN = Prefixes("")
 _ENGLISH_SEARCH = "Represent this sentence for searching relevant passages: "
 _WEB_SEARCH = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 
-# The first row whose pattern is found in the lower-case model name counts. Sources: the model cards of
+# The first row whose pattern matches the lower-case model name applies. Sources: the model cards of
 # nomic-ai/nomic-embed-text-v1.5, google/embeddinggemma-300m, Qwen/Qwen3-Embedding-0.6B,
 # intfloat/multilingual-e5-large(-instruct), BAAI/bge-large-{en,zh}-v1.5,
 # mixedbread-ai/mxbai-embed-large-v1 and Snowflake/snowflake-arctic-embed-{l,l-v2.0}.
@@ -54,14 +54,14 @@ _FAMILIES: tuple[tuple[str, Prefixes], ...] = (
 
 
 def prefixes_for(model: str) -> Prefixes:
-    """The prefixes of a model's family; none for a family that wants none or that we do not know."""
+    """The prefixes of a model's family; none for a family that needs none or is unknown."""
     name = model.lower()
     return next((found for pattern, found in _FAMILIES if re.search(pattern, name)), PLAIN)
 
 
 _SHORTEST = 64
 _TOO_MUCH_STATUS = (400, 413, 422, 500)
-# OpenAI, vLLM, llama.cpp, Ollama, SiliconFlow, DashScope and Voyage each say it in their own words.
+# OpenAI, vLLM, llama.cpp, Ollama, SiliconFlow, DashScope and Voyage each word it differently.
 _TOO_MUCH = lazy(
     r"context[ _](length|size|window)|n_ctx|model length|tokens[ _]per[ _](request|submitted batch)"
     r"|too (long|large)|less than \d+ tokens|batch size",
@@ -70,14 +70,14 @@ _TOO_MUCH = lazy(
 
 
 def too_much(detail: str) -> bool:
-    """Whether a server's words say that a request held too much text, or too many texts."""
+    """Whether a server's error says that a request had too much text or too many texts."""
     return _TOO_MUCH.search(detail) is not None
 
 
 class RemoteEmbedder(ABC):
-    """An embedder behind an address; a vendor adds how to ask, and where its revision is found.
+    """An embedder over HTTP; a vendor's adapter sends the request and finds the model's revision.
 
-    The generation is `model:revision:dim`, and `:prefixes` for a model that reads some. It does not name
+    The generation is `model:revision:dim`, followed by `:prefixes` for a model that uses them. It does not name
     the host: moving a model to another machine keeps a store's vectors valid.
     """
 
@@ -85,7 +85,7 @@ class RemoteEmbedder(ABC):
         self, model: str, endpoint: Endpoint, *, dim: int | None, batch: int, prefixes: Prefixes | None
     ) -> None:
         if not model.strip():
-            raise InvalidInput("An embedder needs a model's name", remedy="Name one, such as nomic-embed-text.")
+            raise InvalidInput("An embedder needs the name of a model", remedy="Name one, such as nomic-embed-text.")
         if batch < 1 or (dim is not None and dim < 1):
             raise InvalidInput("`batch` and `dim` must be at least 1", remedy="Leave them out for the defaults.")
         self.model = model
@@ -97,19 +97,19 @@ class RemoteEmbedder(ABC):
 
     @property
     def generation(self) -> str:
-        """Model, revision, dimension and prefixes; asks the server once for what it does not know yet."""
+        """Model, revision, dimension and prefixes; asks the server once for what is unknown."""
         parts = [self.model, self._revision(), str(self.dim), self.prefixes.name]
         return ":".join(part for part in parts if part)
 
     @property
     def dim(self) -> int:
-        """The length of its vectors; found by embedding one word when it was not given."""
+        """The length of its vectors; determined by embedding one word if it was not given."""
         if self._dim is None:
             self._dim = self.embed(["dimension"], purpose="memory").shape[1]
         return self._dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """One row per text, each of length 1; a text too long for the model counts by its beginning."""
+        """One row per text, each of length 1; of a text that is too long, only the beginning is embedded."""
         import numpy as np
 
         ready = [self.prefixes.apply(text, purpose) for text in texts]
@@ -125,14 +125,14 @@ class RemoteEmbedder(ABC):
 
     @abstractmethod
     def _revision(self) -> str:
-        """What tells two states of the model of this name apart."""
+        """A word that distinguishes versions of the model with this name."""
 
     @abstractmethod
     def _rows(self, texts: list[str]) -> list[object]:
-        """The vectors of the answer, in the order of the texts, as JSON gave them."""
+        """The vectors of the answer, in the order of the texts, as decoded from JSON."""
 
     def _fitted(self, texts: list[str]) -> Vector:
-        """Ask for all, for halves of the batch, then for half of the text, until the server takes it."""
+        """Embed the batch; if it is too large, embed its halves, and of a single text its first half."""
         import numpy as np
 
         try:
@@ -156,14 +156,14 @@ class RemoteEmbedder(ABC):
             self._dim = vectors.shape[1]
         if vectors.shape[1] != self._dim:
             raise ModelUnavailable(
-                f"{self.model} gave vectors of {vectors.shape[1]} numbers instead of {self._dim}",
+                f"{self.model} returned vectors of length {vectors.shape[1]} instead of {self._dim}",
                 remedy="Leave `dim` out, or choose a length that the model supports.",
             )
         return vectors
 
 
 def _unit_rows(rows: list[object]) -> Vector | None:
-    """The rows divided by their lengths; None when one is no finite vector or has no direction."""
+    """The rows divided by their lengths; None if one is not a finite vector or is zero."""
     import numpy as np
 
     try:

@@ -13,7 +13,7 @@ from memorist.models.http import Endpoint, bearer, find_key, listed, member
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Where a service is, which variable holds its key, and how many texts it takes at once."""
+    """A service: its address, the variable with its key, and how many texts it accepts at once."""
 
     url: str
     key_env: str | None = None
@@ -33,8 +33,8 @@ PRESETS = {
 class OpenAIEmbedder(RemoteEmbedder):
     """`POST /embeddings` as in OpenAI's API reference, page "Create embeddings".
 
-    A remote model has no checksum we could see, so that its revision is the word `remote`: a service
-    that changes a model under the same name cannot be noticed.
+    A remote model shows no checksum, so its revision is the word `remote`: if a service changes a model
+    under the same name, we cannot notice it.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class OpenAIEmbedder(RemoteEmbedder):
         extra: str = "openai",
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`dim` asks for shorter vectors, which not every model can give; None takes the model's own."""
+        """`dim` requests shorter vectors, which not every model supports; None means the model's own length."""
         endpoint = Endpoint(
             url,
             extra=extra,
@@ -76,14 +76,14 @@ class OpenAIEmbedder(RemoteEmbedder):
         return self._in_order(data)
 
     def _in_order(self, data: list[object]) -> list[object]:
-        """By `index`; a server that leaves it out everywhere answers in order."""
+        """The vectors sorted by `index`; a server that leaves all of them out answers in order."""
         places = [member(item, "index") for item in data]
         rows = [member(item, "embedding") for item in data]
         if all(place is None for place in places):
             return rows
         by_place = dict(zip(places, rows, strict=True))
         if set(by_place) != set(range(len(data))):
-            raise self._endpoint.invalid("numbered its vectors wrongly")
+            raise self._endpoint.invalid("sent wrong vector indexes")
         return [by_place[place] for place in range(len(data))]
 
 
@@ -92,7 +92,7 @@ UNREACHABLE = "Start it with `ollama serve`, or check the address."
 
 
 def pull(model: str) -> str:
-    """What to do about a model that Ollama does not have."""
+    """The remedy for a model that Ollama does not have."""
     return f"Fetch it with `ollama pull {model}`."
 
 
@@ -100,7 +100,7 @@ class OllamaEmbedder(RemoteEmbedder):
     """`POST /api/embed` as in Ollama's API reference, page "Generate embeddings".
 
     The revision is the start of the model's digest, from page "List models", so that a `pull` that
-    changes the model changes the generation.
+    changes the model also changes the generation.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class OllamaEmbedder(RemoteEmbedder):
         prefixes: Prefixes | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """A key is for an Ollama behind a proxy; the time-out leaves room for loading the model."""
+        """A key is for an Ollama behind a proxy. The time-out leaves time to load the model."""
         endpoint = Endpoint(
             url,
             extra="ollama",

@@ -1,4 +1,4 @@
-"""Language models behind HTTP: what the vendors share, and JSON schemas as vendors accept them."""
+"""Language models over HTTP: the part that all vendors share, and JSON schemas in the forms they accept."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _THOUGHT = lazy(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
 def check(messages: Messages, schema: Schema | None) -> None:
-    """Refuse what no vendor takes: an unknown role, nothing to answer, a schema of anything but an object."""
+    """Refuse what no vendor accepts: an unknown role, no message to answer, a schema that is not an object."""
     if any(message.get("role") not in _ROLES or "content" not in message for message in messages):
         raise InvalidInput(
-            "A message to a language model needs a role and a content", remedy=f"Use the roles {', '.join(_ROLES)}."
+            "A message to a language model needs a role and content", remedy=f"Use the roles {', '.join(_ROLES)}."
         )
     if all(message["role"] == "system" for message in messages):
-        raise InvalidInput("There is no message for the language model to answer", remedy="Add one of the role user.")
+        raise InvalidInput("There is no message for the language model to answer", remedy="Add one with the role user.")
     if schema is not None and schema.get("type") != "object":
         raise InvalidInput("A schema must describe an object", remedy='Wrap it: {"type": "object", "properties": …}.')
 
 
 def is_closed(schema: object) -> bool:
-    """Whether every object in it names all its members as required and admits no others.
+    """Whether every object in it requires all its members and allows no others.
 
     OpenAI's strict mode refuses other schemas ("Structured model outputs", section "Supported schemas").
     """
@@ -51,10 +51,10 @@ def is_closed(schema: object) -> bool:
 
 
 def unbounded(schema: Any) -> Any:
-    """The schema without lengths, counts and ranges; whoever asked checks those.
+    """The schema without lengths, counts and ranges, which the caller checks.
 
-    A server that makes a grammar of it, such as llama.cpp, unrolls `maxLength: 600` and takes minutes a token; others
-    refuse such words.
+    A server that turns it into a grammar, such as llama.cpp, unrolls `maxLength: 600` and takes minutes per token;
+    others refuse such keywords.
     """
     if isinstance(schema, list):
         return [unbounded(part) for part in cast("list[Any]", schema)]
@@ -65,7 +65,7 @@ def unbounded(schema: Any) -> Any:
 
 
 def with_schema(messages: Messages, schema: Schema) -> list[Mapping[str, str]]:
-    """The messages with the schema in words: at the end of the first system message, or before the others."""
+    """The messages with the schema as text: at the end of the first system message, or in a new one."""
     words = (
         "Answer with one JSON object and nothing else: no explanation, no code fence. "
         f"It must be valid under this JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
@@ -78,9 +78,9 @@ def with_schema(messages: Messages, schema: Schema) -> list[Mapping[str, str]]:
 
 
 def bare_json(text: str) -> str:
-    """From the first opening brace to the last closing one, past a thought; the text itself without any.
+    """The text from the first opening brace to the last closing one, after any reasoning; all of it without braces.
 
-    Servers that do not hold a model to a schema let through its code fences, thoughts and courtesies.
+    Servers that do not enforce a schema let code fences, reasoning and polite phrases through.
     """
     after = _THOUGHT.sub("", text).strip()
     start, end = after.find("{"), after.rfind("}")
@@ -96,7 +96,7 @@ def _all_required(schema: Mapping[str, object]) -> bool:
 
 
 Form = Literal["schema", "object", "words"]
-"""How a schema is asked for: as a schema, as any JSON object with the schema in words, in words alone."""
+"""How a schema is requested: as a schema, as any JSON object with the schema as text, or as text alone."""
 
 ANSWER_LIMIT = 4 * 2**20
 _NOT_TAKEN = (400, 422)
@@ -105,14 +105,14 @@ _FORM = lazy(r"response_format|json[_ ](schema|object)|structured output|tool_ch
 
 @dataclass(frozen=True, slots=True)
 class LlmDialect:
-    """What a server is believed to take; a refusal that names a parameter leads to a plainer one."""
+    """The request features that a server seems to support; a refusal of a parameter leads to a simpler dialect."""
 
     forms: tuple[Form, ...]
     limit: str = "max_tokens"
     temperature: bool = True
 
     def plainer(self, refused: RequestRefused, *, with_schema: bool) -> LlmDialect | None:
-        """The dialect to try next; None when the refusal is about something else."""
+        """The dialect to try next; None if the refusal has another reason."""
         words = refused.detail
         if refused.status not in _NOT_TAKEN or too_much(words):
             return None
@@ -127,7 +127,7 @@ class LlmDialect:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Where a vendor's models are, which variable holds the key, and what to tell when they are not there."""
+    """A vendor: its address, the variable with its key, and the remedies to suggest."""
 
     vendor: str
     url: str | None
@@ -142,10 +142,10 @@ class Service:
 
 
 class RemoteLLM(ABC):
-    """A language model behind an address; a vendor's adapter adds how to ask and how to read the answer.
+    """A language model over HTTP; a vendor's adapter builds the request and reads the answer.
 
-    At most `concurrency` requests are under way at a time, whoever shares the object. Where a server refuses
-    the schema, the temperature or the name of the token limit, we ask without, and remember it once that worked.
+    At most `concurrency` requests run at a time, across all users of the object. If a server refuses the schema, the
+    temperature or the name of the token limit, the request is sent without it; what worked is remembered.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class RemoteLLM(ABC):
         self._max_tokens, self._temperature = max_tokens, temperature
         self._dialect = service.dialect
         self._slots = BoundedSemaphore(concurrency)
-        # A proxy of one's own may want no key; the vendor's own address always does.
+        # A custom proxy may need no key; the vendor's own address always does.
         self._missing_key = key_env if url is None and found is None else None
         self._endpoint = Endpoint(
             address,
@@ -200,11 +200,11 @@ class RemoteLLM(ABC):
         return f"{self._service.vendor}:{self._model}"
 
     def complete(self, messages: Messages, *, schema: Schema | None = None) -> Completion:
-        """The model's answer; with a schema its JSON, as the model gave it: nobody has validated it yet."""
+        """The model's answer; with a schema, its JSON as the model wrote it, not validated."""
         check(messages, schema)
         if self._missing_key is not None:
             raise ModelUnavailable(
-                f"There is no key for {self.name}",
+                f"No key for {self.name}",
                 remedy=f"Give a valid key in the environment variable {self._missing_key}.",
             )
         with self._slots:
@@ -218,7 +218,7 @@ class RemoteLLM(ABC):
 
     @abstractmethod
     def _read(self, answer: object) -> Completion:
-        """The answer's text and usage; raises where the model did not finish or declined."""
+        """The answer's text and usage; raises if the model did not finish or declined."""
 
     def _ask(self, messages: Messages, schema: Schema | None) -> object:
         known = dialect = self._dialect
@@ -238,7 +238,7 @@ class RemoteLLM(ABC):
     def _explained(self, refused: RequestRefused) -> ModelUnavailable:
         if refused.status in (*_NOT_TAKEN, 413) and too_much(refused.detail):
             return ModelUnavailable(
-                f"{self.name} does not take a request of this length",
+                f"{self.name} does not accept a request of this length",
                 remedy="Send less at a time, lower `max_tokens`, or choose a model with a longer context.",
             )
         return refused

@@ -1,4 +1,4 @@
-"""Rerankers behind an address: one adapter, and a row per service."""
+"""Rerankers over HTTP: one adapter, and a row per service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memorist.models.http import Endpoint, bearer, find_key, listed, member
 Body = Callable[[str, str, Sequence[str]], dict[str, object]]
 """The request for a model, a query and texts."""
 Scores = Callable[[object, int], list[float | None]]
-"""An answer's logit of each of n texts, None for one that it leaves out."""
+"""The logit of each of n texts in an answer; None for a text that it leaves out."""
 
 _CLIP = 1e-9
 _AT_ONCE = 4
@@ -24,7 +24,7 @@ _QUERY_LIMIT, _TEXT_LIMIT = 1500, 6000
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """How a service is asked and read; a new service is a new row in `PROVIDERS`."""
+    """How to send requests to a service and read its answers; a new service is a new row in `PROVIDERS`."""
 
     url: str
     path: str
@@ -43,7 +43,7 @@ class Provider:
 class HttpReranker:
     """A reranking service. Scores are logits: a service's probability p becomes log(p / (1 − p)).
 
-    The recipe applies the logistic function and so gets p back; p is clipped to 10⁻⁹ from 0 and 1.
+    The recipe applies the logistic function and so recovers p; p is clipped to [10⁻⁹, 1 − 10⁻⁹].
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class HttpReranker:
         retries: int = 1,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`name` is a row of `PROVIDERS`; few retries, because a recall waits for the answer."""
+        """`name` is a row of `PROVIDERS`. There are few retries, because a recall waits for the answer."""
         if name not in PROVIDERS:
-            raise InvalidInput(f"There is no reranker {name!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}.")
+            raise InvalidInput(f"Unknown reranker {name!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}.")
         self._provider = provider = PROVIDERS[name]
         self.model = model or provider.default_model
         key_env = key_env or provider.key_env
@@ -77,7 +77,7 @@ class HttpReranker:
         )
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """A logit per text; a text that the service leaves out gets the lowest given."""
+        """A logit per text; a text that the service leaves out gets the lowest logit of the others."""
         batch = self._provider.batch
         parts = [texts[start : start + batch] for start in range(0, len(texts), batch)]
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
@@ -89,7 +89,7 @@ class HttpReranker:
         return [min(given) if score is None else score for score in found]
 
     def _ask(self, query: str, texts: Sequence[str]) -> list[float | None]:
-        written = [text or " " for text in texts]  # an empty document is refused
+        written = [text or " " for text in texts]  # services refuse an empty document
         body = self._provider.body(self.model, query or " ", written)
         return self._provider.scores(self._endpoint.post(self._provider.path, body), len(texts))
 
@@ -101,7 +101,7 @@ def logit(probability: float) -> float:
 
 
 def _results(array: str, score: str) -> Scores:
-    """Scores from an array of results, each with its text's `index` and a probability."""
+    """Scores from an array of results, each with the `index` of its text and a probability."""
 
     def read(answer: object, n: int) -> list[float | None]:
         scores: list[float | None] = [None] * n
@@ -142,7 +142,7 @@ def _pinecone(model: str, query: str, texts: Sequence[str]) -> dict[str, object]
         "documents": [{"text": text} for text in texts],
         "top_n": len(texts),
         "return_documents": False,
-        # Cohere's model there cuts by itself and refuses the parameter.
+        # Cohere's model truncates by itself and refuses the parameter.
         **({} if model.startswith("cohere") else {"parameters": {"truncate": "END"}}),
     }
 
@@ -152,8 +152,8 @@ def _pinecone_headers(key: str | None) -> dict[str, str]:
 
 
 def _judgement(model: str, query: str, texts: Sequence[str]) -> dict[str, object]:
-    """Qwen3-Reranker's own prompt, up to the place where its next word is "yes" or "no"."""
-    # "<|" would let a text end the prompt and answer in the model's place.
+    """Qwen3-Reranker's own prompt, up to the point where the next word is "yes" or "no"."""
+    # "<|" would let a text end the prompt and answer for the model.
     query, text = query[:_QUERY_LIMIT].replace("<|", "< |"), texts[0][:_TEXT_LIMIT].replace("<|", "< |")
     prompt = (
         "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the "
@@ -176,7 +176,7 @@ def _judgement(model: str, query: str, texts: Sequence[str]) -> dict[str, object
 def _yes_or_no(answer: object, n: int) -> list[float | None]:
     """log P(yes) − log P(no) of the next word: the logit that Qwen3-Reranker's model card defines.
 
-    A word that is not among the likeliest counts as the last of them, above which it cannot be.
+    A word that is not among the most likely ones gets the lowest probability among them, an upper bound.
     """
     first = next(iter(listed(answer, "logprobs") or []), None)
     chances: dict[str, float] = {}
@@ -234,7 +234,7 @@ PROVIDERS: Mapping[str, Provider] = {
         headers=_pinecone_headers,
     ),
     # Ollama has no reranking endpoint (its issue 3368 is open). Since 0.12.11 "Generate a response" gives
-    # log-probabilities, which is all that Qwen3-Reranker needs; one request a text.
+    # log-probabilities, which is all that Qwen3-Reranker needs; one request per text.
     "ollama": Provider(
         "http://localhost:11434",
         "/api/generate",

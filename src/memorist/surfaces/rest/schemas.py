@@ -11,7 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, 
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
-from memorist.engine.engine import Engine
+from memorist.engine.verbs import Verbs
 from memorist.model import REQUIRED, FieldInfo, Item, Memory, When, fields_of, keywords_of
 from memorist.model.fields import members
 from memorist.model.serialize import JsonField, json_fields
@@ -159,7 +159,7 @@ def _details() -> dict[str, Any]:
     return {
         "memory": (_shown(Memory) | None, Field(None, description="The whole memory, if details were requested.")),
         "explanation": (
-            answer_of(Engine.explain) | None,
+            answer_of(Verbs.explain) | None,
             Field(None, description="How it got its place, if details were requested."),
         ),
     }

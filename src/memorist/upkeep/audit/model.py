@@ -112,7 +112,7 @@ class Finding:
             "ids": list(self.ids),
             "reason": self.reason,
             "severity": self.severity,
-            "fix": fix and fix.told(),
+            "fix": None if fix is None else fix.told(),
             "undoable": fix is not None and fix.final is None,
             "fixed": fixed,
         }

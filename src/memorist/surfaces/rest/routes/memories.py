@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import ConfigDict, Field
 
 from memorist.engine.engine import Engine
+from memorist.engine.verbs import Verbs
 from memorist.engine.vocabulary import Verdict, recipe_to_data
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, Recall, Worth, to_data
@@ -22,7 +23,7 @@ Classification = Annotated[int, Field(ge=0, le=3)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LISTED)]
 
 
-class RememberBody(body_of(Engine.remember)):
+class RememberBody(body_of(Verbs.remember)):
     """A text to keep, word for word, and what is known about it."""
 
     model_config = example(text="Alice moved to Stockholm.", at="2024-06-03", speaker="Alice")
@@ -36,20 +37,20 @@ class RememberManyBody(RequestModel):
     memories: Annotated[list[RememberBody], Field(max_length=MOST_TOGETHER)]
 
 
-class RelateBody(body_of(Engine.relate)):
+class RelateBody(body_of(Verbs.relate)):
     """A fact."""
 
     model_config = example(subject="Alice", relation="lives_in", object="Stockholm")
 
 
-class ListQuery(body_of(Engine.list)):
+class ListQuery(body_of(Verbs.list)):
     """Which memories to list, and where to continue."""
 
     limit: Limit = 100
     cursor: str | None = Field(None, description="Where the previous page ended.")
 
 
-class ForgetBody(body_of(Engine.forget, "id")):
+class ForgetBody(body_of(Verbs.forget, "id")):
     """Which memories to erase for good: those that meet every filter, whatever their time or tier."""
 
     model_config = example(scope=["user:ann"])
@@ -57,13 +58,13 @@ class ForgetBody(body_of(Engine.forget, "id")):
     max_classification: Classification = Field(3, description="Only memories no more secret than this.")
 
 
-class InvalidateBody(body_of(Engine.invalidate, "id")):
+class InvalidateBody(body_of(Verbs.invalidate, "id")):
     """When a memory ceased to be true."""
 
     superseded_by: Text | None = Field(None, description="The id of the memory that replaced it.")
 
 
-@router.post("/memories", status_code=201, response_model=answer_of(Engine.remember))
+@router.post("/memories", status_code=201, response_model=answer_of(Verbs.remember))
 async def remember(call: WriteCall, body: RememberBody) -> Any:
     """Keep one memory, word for word; it can be found at once."""
     fields = body.given()
@@ -71,7 +72,7 @@ async def remember(call: WriteCall, body: RememberBody) -> Any:
     return await call.answer(lambda engine: call.kept(engine.remember(**fields)), makes=True)
 
 
-@router.post("/memories/batch", status_code=201, response_model=answer_of(Engine.remember_many))
+@router.post("/memories/batch", status_code=201, response_model=answer_of(Verbs.remember_many))
 async def remember_many(call: WriteCall, body: RememberManyBody) -> Any:
     """Keep many memories. An invalid one is refused before its batch is written."""
     given = [one.given() for one in body.memories]
@@ -80,38 +81,38 @@ async def remember_many(call: WriteCall, body: RememberManyBody) -> Any:
     return await call.answer(lambda engine: _items(list(map(call.kept, engine.remember_many(given)))), makes=True)
 
 
-@router.get("/memories", response_model=answer_of(Engine.list))
+@router.get("/memories", response_model=answer_of(Verbs.list))
 async def list_memories(call: ReadCall, query: Annotated[ListQuery, Query()]) -> Any:
     """Memories in the order they were written, page by page."""
     options = call.capped(query.given())
     return await call.answer(lambda engine: engine.list(**options))
 
 
-@router.get("/memories/{id}", response_model=answer_of(Engine.get))
+@router.get("/memories/{id}", response_model=answer_of(Verbs.get))
 async def get_memory(call: ReadCall, id: str) -> Any:
     """One memory."""
     return await call.answer(lambda engine: call.seen(engine, id))
 
 
-@router.get("/memories/{id}/history", response_model=answer_of(Engine.history))
+@router.get("/memories/{id}/history", response_model=answer_of(Verbs.history))
 async def memory_history(call: ReadCall, id: str) -> Any:
     """All versions of a memory, newest knowledge first."""
     return await call.answer(lambda engine: _history(call, engine, id))
 
 
-@router.get("/entities/{name:path}/history", response_model=answer_of(Engine.history))
+@router.get("/entities/{name:path}/history", response_model=answer_of(Verbs.history))
 async def entity_history(call: ReadCall, name: str) -> Any:
     """Every fact about an entity, or all versions of a memory, newest knowledge first."""
     return await call.answer(lambda engine: _history(call, engine, name))
 
 
-@router.delete("/memories/{id}", response_model=answer_of(Engine.forget))
+@router.delete("/memories/{id}", response_model=answer_of(Verbs.forget))
 async def forget(call: WriteCall, id: str) -> Any:
     """Erase a memory for good, with the facts that rest on nothing else."""
     return await call.answer(lambda engine: engine.forget(call.seen(engine, id).id), erases=True, long=True)
 
 
-@router.post("/forget", response_model=answer_of(Engine.forget))
+@router.post("/forget", response_model=answer_of(Verbs.forget))
 async def forget_by_filter(call: WriteCall, body: ForgetBody) -> Any:
     """Erase all memories that the filters choose, for good; at least one filter is required.
 
@@ -124,13 +125,13 @@ async def forget_by_filter(call: WriteCall, body: ForgetBody) -> Any:
     return await call.answer(lambda engine: engine.forget(**filters), erases=True, long=True)
 
 
-@router.post("/memories/{id}/invalidate", response_model=answer_of(Engine.invalidate))
+@router.post("/memories/{id}/invalidate", response_model=answer_of(Verbs.invalidate))
 async def invalidate(call: WriteCall, id: str, body: InvalidateBody) -> Any:
     """End a memory's truth at a moment; it stays in its history."""
     return await call.answer(lambda engine: engine.invalidate(call.seen(engine, id).id, **body.given()))
 
 
-@router.post("/facts", status_code=201, response_model=answer_of(Engine.relate))
+@router.post("/facts", status_code=201, response_model=answer_of(Verbs.relate))
 async def relate(call: WriteCall, body: RelateBody) -> Any:
     """Write a fact; a new value of a one-valued relation supersedes the old one."""
     return await call.answer(lambda engine: call.kept(engine.relate(**body.given())), makes=True)
@@ -150,7 +151,7 @@ def _history(call: Call, engine: Engine, name: str) -> dict[str, Any]:
 recall_router = APIRouter(prefix=SPACE, tags=["recall"])
 
 
-class RecallOptionsBody(body_of(Engine.recall)):
+class RecallOptionsBody(body_of(Verbs.recall)):
     """A question, with every keyword of `recall`."""
 
     query: str
@@ -211,7 +212,7 @@ class RecipeData(ResponseModel):
     stages: list[dict[str, Any]]
 
 
-@recall_router.post("/recall", response_model=answer_of(Engine.recall), response_model_exclude_unset=True)
+@recall_router.post("/recall", response_model=answer_of(Verbs.recall), response_model_exclude_unset=True)
 async def recall(call: ReadCall, body: RecallBody) -> Any:
     """Find what matters for a question, with a context ready for a prompt."""
     options = call.capped(body.given("query", "details"))
@@ -219,14 +220,14 @@ async def recall(call: ReadCall, body: RecallBody) -> Any:
     return await call.answer(lambda engine: recalled(engine, engine.recall(query, **options), details))
 
 
-@recall_router.post("/explain", response_model=answer_of(Engine.explain))
+@recall_router.post("/explain", response_model=answer_of(Verbs.explain))
 async def explain(call: ReadCall, body: ExplainBody) -> Any:
     """How an item got its place. The recall is repeated without counting it."""
     options = call.capped(body.given("query", "id")) | {"track": False}
     return await call.answer(lambda engine: engine.explain(engine.recall(body.query, **options), body.id))
 
 
-@recall_router.post("/why-not", response_model=answer_of(Engine.why_not))
+@recall_router.post("/why-not", response_model=answer_of(Verbs.why_not))
 async def why_not(call: ReadCall, body: ExplainBody) -> Any:
     """Which stage dropped a memory, and what would have kept it."""
     options = call.capped(body.given("query", "id"))
@@ -239,7 +240,7 @@ async def recipes(call: ReadCall) -> Any:
     return await call.answer(lambda engine: [recipe_to_data(one) for one in engine.recipes.values()])
 
 
-@recall_router.post("/feedback", response_model=answer_of(Engine.feedback))
+@recall_router.post("/feedback", response_model=answer_of(Verbs.feedback))
 async def feedback(call: WriteCall, body: FeedbackBody) -> Any:
     """Say how useful a memory was; this moves its ranking within bounds."""
     given = None if body.recall is None else body.recall.model_dump()

@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 
 import memorist
 from memorist.engine.engine import Engine
+from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.engine.vocabulary import Session, run_of
 from memorist.errors import NotFound
 from memorist.surfaces.rest.auth import Caller
@@ -25,13 +26,13 @@ from memorist.surfaces.rest.watch import CONTENT_TYPE
 router = APIRouter(prefix=f"{SPACE}/sessions", tags=["sessions"])
 
 
-class SessionBody(body_of(Engine.session)):
+class SessionBody(body_of(Verbs.session)):
     """A session to open or continue."""
 
     model_config = example(goal="Book a table for four.")
 
 
-class StepBody(body_of(Session.step)):
+class StepBody(body_of(SessionVerbs.step)):
     """An observation, and the action that followed."""
 
     model_config = example(observation="The form asks for a date.", reward=1)
@@ -52,19 +53,19 @@ async def open_session(call: WriteCall, body: SessionBody) -> Any:
     return await call.answer(lambda engine: _told(engine.session(**body.given())), makes=True)
 
 
-@router.post("/{id}/steps", status_code=201, response_model=answer_of(Session.step))
+@router.post("/{id}/steps", status_code=201, response_model=answer_of(SessionVerbs.step))
 async def step(call: WriteCall, id: str, body: StepBody) -> Any:
     """Keep an observation and the action that followed; it can be found at once."""
     return await call.answer(lambda engine: _known(engine, id).step(**body.given()))
 
 
-@router.post("/{id}/commit", response_model=answer_of(Session.commit))
+@router.post("/{id}/commit", response_model=answer_of(SessionVerbs.commit))
 async def commit(call: WriteCall, id: str) -> Any:
     """Learn from the steps so far and close the session; another step opens it again."""
     return await call.answer(lambda engine: _known(engine, id).commit(), long=True)
 
 
-@router.post("/{id}/recall", response_model=answer_of(Engine.recall_in_context), response_model_exclude_unset=True)
+@router.post("/{id}/recall", response_model=answer_of(Verbs.recall_in_context), response_model_exclude_unset=True)
 async def recall_in_context(call: ReadCall, id: str, body: RecallBody) -> Any:
     """Recall with the session's goal and last steps before the question; a plain recall for an unknown session."""
     options = call.capped(body.given("query", "details"))

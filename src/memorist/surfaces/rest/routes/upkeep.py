@@ -11,6 +11,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
+from memorist.engine.verbs import Verbs
 from memorist.engine.vocabulary import AUDIT_KINDS, FORMATS, PeriodKind
 from memorist.errors import InvalidInput
 from memorist.surfaces.rest.calls import (
@@ -29,7 +30,7 @@ from memorist.surfaces.rest.schemas import RequestModel, Text, answer_of, body_o
 router = APIRouter(prefix=SPACE, tags=["upkeep"])
 
 
-class TidyBody(body_of(Engine.tidy)):
+class TidyBody(body_of(Verbs.tidy)):
     """Whether to make the changes or only list them."""
 
 
@@ -47,63 +48,63 @@ class ConsolidateBody(RequestModel):
     period: PeriodKind | None = Field(None, description="All of them if left out.")
 
 
-class UndoBody(body_of(Engine.undo)):
+class UndoBody(body_of(Verbs.undo)):
     """An entry of the journal, or a run of tidying."""
 
     model_config = example(entry="5f…")
 
 
-class JournalQuery(body_of(Engine.journal)):
+class JournalQuery(body_of(Verbs.journal)):
     """Which entries."""
 
     subject: Text | None = Field(None, description="A memory's id.")
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-@router.get("/stats", response_model=answer_of(Engine.stats))
+@router.get("/stats", response_model=answer_of(Verbs.stats))
 async def stats(call: ReadCall) -> Any:
     """How much the space holds."""
     return await call.answer(lambda engine: engine.stats())
 
 
-@router.get("/jobs", response_model=answer_of(Engine.jobs))
+@router.get("/jobs", response_model=answer_of(Verbs.jobs))
 async def jobs(call: ReadCall) -> Any:
     """Pending jobs, earliest due first."""
     return await call.answer(lambda engine: {"items": engine.jobs()})
 
 
-@router.get("/journal", response_model=answer_of(Engine.journal))
+@router.get("/journal", response_model=answer_of(Verbs.journal))
 async def journal(call: AdminCall, query: Annotated[JournalQuery, Query()]) -> Any:
     """What was decided and changed, newest first."""
     given = query.given()
     return await call.whole().answer(lambda engine: {"items": engine.journal(**given)})
 
 
-@router.post("/tidy", response_model=answer_of(Engine.tidy))
+@router.post("/tidy", response_model=answer_of(Verbs.tidy))
 async def tidy(call: AdminCall, body: TidyBody) -> Any:
     """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
     return await call.whole().answer(lambda engine: engine.tidy(**body.given()), long=True)
 
 
-@router.post("/audit", response_model=answer_of(Engine.audit))
+@router.post("/audit", response_model=answer_of(Verbs.audit))
 async def audit(call: AdminCall, body: AuditBody) -> Any:
     """Find problems with memories; mend them only on request."""
     return await call.whole().answer(lambda engine: _audited(engine, body), long=True)
 
 
-@router.post("/consolidate", response_model=answer_of(Engine.consolidate))
+@router.post("/consolidate", response_model=answer_of(Verbs.consolidate))
 async def consolidate(call: AdminCall, body: ConsolidateBody) -> Any:
     """Write the notes of days, weeks and quarters that are over."""
     return await call.answer(lambda engine: engine.consolidate(**body.given()), long=True)
 
 
-@router.post("/reembed", response_model=answer_of(Engine.reembed))
+@router.post("/reembed", response_model=answer_of(Verbs.reembed))
 async def reembed(call: AdminCall) -> Any:
     """Embed every memory anew with the server's embedder; recalls use the old vectors until all are done."""
     return await call.answer(lambda engine: engine.reembed(), long=True)
 
 
-@router.post("/undo", response_model=answer_of(Engine.undo))
+@router.post("/undo", response_model=answer_of(Verbs.undo))
 async def undo(call: AdminCall, body: UndoBody) -> Any:
     """Undo an entry of the journal, or a whole tidying, given its run."""
     return await call.whole().answer(lambda engine: engine.undo(**body.given()))
@@ -163,13 +164,13 @@ class FileQuery(RequestModel):
     format: Format | None = None
 
 
-class ImportQuery(body_of(Engine.import_, "path")):
+class ImportQuery(body_of(Verbs.import_, "path")):
     """How to import."""
 
     without_vectors: bool = Field(False, description="Ignore the vectors, and embed the texts anew.")
 
 
-@moving_router.post("/ingest", response_model=answer_of(Engine.ingest), responses=_PROGRESS)
+@moving_router.post("/ingest", response_model=answer_of(Verbs.ingest), responses=_PROGRESS)
 async def ingest(call: WriteCall, body: IngestBody) -> Any:
     """Keep chat messages; known ones add nothing."""
     given = body.given("messages")
@@ -183,7 +184,7 @@ async def ingest(call: WriteCall, body: IngestBody) -> Any:
 
 
 @moving_router.post(
-    "/ingest/file", response_model=answer_of(Engine.ingest), responses=_PROGRESS, openapi_extra=_body(BYTES)
+    "/ingest/file", response_model=answer_of(Verbs.ingest), responses=_PROGRESS, openapi_extra=_body(BYTES)
 )
 async def ingest_file(call: WriteCall, query: Annotated[FileQuery, Query()]) -> Any:
     """Keep the texts of a file: a chat, notes, a log or an export of another product."""
@@ -223,7 +224,7 @@ async def backup(call: AdminCall) -> Response:
     return await download(make, f"{call.space}.db", SQLITE)
 
 
-@moving_router.post("/import", response_model=answer_of(Engine.import_), openapi_extra=_body(BYTES))
+@moving_router.post("/import", response_model=answer_of(Verbs.import_), openapi_extra=_body(BYTES))
 async def import_(call: AdminCall, query: Annotated[ImportQuery, Query()]) -> Any:
     """Import an export; known memories stay as they are."""
     whole, path = call.whole(), await received(call.request, "import.jsonl")
