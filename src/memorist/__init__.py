@@ -11,31 +11,27 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from memorist.engine.open import open, open_async, restore
-from memorist.errors import (
-    Closed,
-    EmbeddingMismatch,
-    Error,
-    InvalidInput,
-    MissingExtra,
-    MissingService,
-    ModelUnavailable,
-    NewerStore,
-    NotFound,
-    SpaceMismatch,
-    StoreBusy,
-    StoreError,
-)
-from memorist.model import Entity, Fact, Item, Kind, Link, Memory, Recall, Tier
-from memorist.ports import Page, Receipt
-
 if TYPE_CHECKING:
     from memorist.client import Client, connect, connect_async
     from memorist.engine.aio import AsyncEngine
     from memorist.engine.engine import Engine
-
-
-# the verb users expect
+    from memorist.engine.open import open, open_async, restore
+    from memorist.errors import (
+        Closed,
+        EmbeddingMismatch,
+        Error,
+        InvalidInput,
+        MissingExtra,
+        MissingService,
+        ModelUnavailable,
+        NewerStore,
+        NotFound,
+        SpaceMismatch,
+        StoreBusy,
+        StoreError,
+    )
+    from memorist.model import Entity, Fact, Item, Kind, Link, Memory, Recall, Tier
+    from memorist.ports import Page, Receipt
 
 
 __version__ = "0.1.0"
@@ -74,17 +70,21 @@ __all__ = [
 ]
 
 
-_LAZY = {
-    "AsyncEngine": "memorist.engine.aio",
-    "Client": "memorist.client",
-    "Engine": "memorist.engine.engine",
-    "connect": "memorist.client",
-    "connect_async": "memorist.client",
+_HOMES = {
+    "memorist.client": ("Client", "connect", "connect_async"),
+    "memorist.engine.aio": ("AsyncEngine",),
+    "memorist.engine.engine": ("Engine",),
+    "memorist.engine.open": ("open", "open_async", "restore"),
+    "memorist.model": ("Entity", "Fact", "Item", "Kind", "Link", "Memory", "Recall", "Tier"),
+    "memorist.ports": ("Page", "Receipt"),
 }
+"""The module of each name; a name that is missing here is an error of `memorist.errors`."""
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """What brings numpy or httpx along, at its first use."""
-    if name in _LAZY:
-        return getattr(_import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'memorist' has no attribute {name!r}")
+    """A public name, imported on first use: `memorist --version` needs none of them."""
+    if name not in __all__:
+        raise AttributeError(f"module 'memorist' has no attribute {name!r}")
+    globals()[name] = value = getattr(_import_module(_MODULES.get(name, "memorist.errors")), name)
+    return value

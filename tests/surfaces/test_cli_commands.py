@@ -1,4 +1,4 @@
-"""What each command does and shows."""
+"""The commands that write and find: what each does and prints."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_show_refuses_a_beginning_that_several_ids_share(cli: Cli, monkeypatch: 
     cli("remember", "One.")
     cli("remember", "Two.")
     monkeypatch.setattr("memorist.surfaces.cli.options.SHORTEST_ID", 0)
-    assert cli("show", "").problem == "Several ids begin with ''. Give more of it."
+    assert cli("show", "").problem == "Several ids begin with ''. Give more characters of it."
 
 
 def test_forget_erases_one_memory_for_good(cli: Cli) -> None:
@@ -198,25 +198,3 @@ def test_stats_counts(cli: Cli) -> None:
         *("kinds", "scopes"),
     }
     assert re.search(r"^memories +1$", cli("stats").out, re.MULTILINE)
-
-
-def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
-    listed = cli("recipes", "--json").data
-    assert all(recipe.keys() == {"name", "stages"} for recipe in listed)
-    assert cli("recipes", "memorist", "--json").data == next(one for one in listed if one["name"] == "memorist")
-    assert re.search(r"^memorist +Our own recipe", cli("recipes").out, re.MULTILINE)
-    shown = cli("recipes", "memorist").out
-    stages = cli("recipes", "memorist", "--json").data["stages"]
-    assert re.findall(r"^  (\w+)", shown, re.MULTILINE) == [stage["stage"] for stage in stages]
-    [reread] = [stage for stage in stages if stage["stage"] == "reread"]
-    assert re.search(rf"^  reread +depth {reread['depth']} · weight {reread['weight']:g}", shown, re.MULTILINE)
-    assert re.search(r"^    keyword\b", shown, re.MULTILINE)
-
-
-def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
-    Path("memorist.toml").write_text(
-        '[recipes.mine]\nbase = "memorist"\nset = { "reread.depth" = 7 }\n', encoding="utf-8"
-    )
-    assert "mine" in [recipe["name"] for recipe in bare("recipes", "--json").data]
-    assert re.search(r"^mine +content → dates → embed", bare("recipes").out, re.MULTILINE)
-    assert "depth 7" in bare("recipes", "mine").out

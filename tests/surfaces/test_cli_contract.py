@@ -128,11 +128,14 @@ def test_a_problem_is_one_line_and_status_1(
         (("remember", "x", "--kind", "rumour"), "Invalid value for '--kind'"),
         (("remember", "x", "--metadata", "{"), "Invalid value for '--metadata': it is not JSON"),
         (("remember", "x", "--metadata", "[1]"), "Invalid value for '--metadata': it is not a JSON object"),
-        (("recall", "x", "--context", "--json"), "Invalid value: --context goes with neither"),
+        (("recall", "x", "--context", "--json"), "Invalid value: --context cannot be combined with --json"),
         (("list", "--db", "x.db"), "No such option: --db here. Give it before the command."),
         (("dance",), "No such command 'dance'"),
-        (("forget",), "Invalid value: Give either an ID or options that choose memories"),
-        (("forget", "beef", "--tier", "core"), "Invalid value: Give either an ID or options that choose memories"),
+        (("forget",), "Invalid value: Pass either an ID or options that choose memories, not both"),
+        (
+            ("forget", "beef", "--tier", "core"),
+            "Invalid value: Pass either an ID or options that choose memories, not both",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(cli: Cli, arguments: tuple[str, ...], problem: str) -> None:
@@ -159,6 +162,14 @@ def test_an_unexpected_failure_is_one_line_that_says_how_to_see_more(cli: Cli, m
     ran = cli("stats")
     assert ran.status == 1
     assert "Traceback" in ran.err and "in broken" in ran.err
+
+
+def test_a_remedy_names_commands_and_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise memorist.Error("It does not fit", remedy="Look it up with list(), or open it with embedder='none'.")
+
+    monkeypatch.setattr(memorist, "open", refused)
+    assert cli("stats").problem == "It does not fit. Look it up with `memorist list`, or open it with --embedder none."
 
 
 def test_an_interrupted_command_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,16 +248,34 @@ def test_memories_cannot_steer_the_terminal(cli: Cli) -> None:
         assert r"\x1b]0;owned\x07" in ran.out
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("recall", "--help"), ("--version",), ("forget",)])
-def test_help_loads_no_engine(arguments: tuple[str, ...]) -> None:
+ENGINE = {"numpy", "onnxruntime", "tokenizers", "apsw", "Stemmer", "httpx"}
+BASE = {"app", "output"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "modules"),
+    [
+        (("--version",), BASE),
+        (("--help",), BASE),
+        (("dance",), BASE),
+        (("recall", "--help"), {*BASE, "options", "find"}),
+        (("remember",), {*BASE, "options", "write"}),
+        (("forget",), {*BASE, "options", "write"}),
+        (("keys", "--help"), {*BASE, "options", "serve"}),
+    ],
+)
+def test_help_loads_no_engine_and_only_the_module_of_its_command(arguments: tuple[str, ...], modules: set[str]) -> None:
     code = (
         "import sys, json; from memorist.surfaces.cli import main; main(sys.argv[1:]); "
-        "json.dump(sorted({name.partition('.')[0] for name in sys.modules}), sys.stderr)"
+        "json.dump(sorted(sys.modules), sys.stderr)"
     )
     ran = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    loaded = set(json.loads(ran.stderr.splitlines()[-1]))
+    loaded: list[str] = json.loads(ran.stderr.splitlines()[-1])
+    ours = {name.removeprefix("memorist.") for name in loaded if name.startswith("memorist.")}
     assert "typer" in loaded
-    assert not loaded & {"numpy", "onnxruntime", "tokenizers", "apsw", "Stemmer", "httpx"}
+    assert not ENGINE & set(loaded)
+    assert {name.removeprefix("surfaces.cli.") for name in ours if name.startswith("surfaces.cli.")} == modules
+    assert not {name.partition(".")[0] for name in ours} & {"engine", "recall", "remember", "stores", "upkeep", "bench"}
 
 
 def test_the_entry_point_itself_loads_no_vendor() -> None:

@@ -93,7 +93,7 @@ def test_memories_without_vectors_are_counted(bare: Cli, db: Path) -> None:
     ran = bare("--db", str(db), "doctor", "--json")
     assert ran.status == 1
     vectors = checked(ran)["vectors"]
-    assert (vectors["ok"], vectors["found"]) == (False, "1 memory has no vector, and only words find them")
+    assert (vectors["ok"], vectors["found"]) == (False, "1 memory has no vector and can be found only by words")
 
 
 def test_a_clock_behind_the_newest_memory_is_found(cli: Cli) -> None:

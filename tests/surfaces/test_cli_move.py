@@ -1,4 +1,4 @@
-"""The commands that renew and move a memory."""
+"""backup, restore, export, import, move, reembed and db on the command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_an_export_is_imported_elsewhere_once(cli: Cli, bare: Cli, tmp_path: Pat
     exported = cli("export", file, "--json").data
     assert (exported["space"], exported["counts"]["memories"], exported["embedding"]) == ("agent", 2, None)
     other = ("--db", str(tmp_path / "other.db"), "--embedder", "none")
-    assert bare(*other, "import", file).out == "✓ Imported 2 memories; 0 were known.\n"
+    assert bare(*other, "import", file).out == "✓ Imported 2 memories; 0 were known already.\n"
     again = bare(*other, "import", file, "--json").data
     assert (again["added"], again["known"], again["conflicts"]) == (0, 2, [])
     assert listed(bare, *other) == ["A lamp.", "A book."]
@@ -64,8 +64,8 @@ def test_a_contradiction_is_told(cli: Cli, bare: Cli, tmp_path: Path) -> None:
     bare(*other, "remember", "The lamp is blue.", "--key", "lamp")
     cli("export", str(tmp_path / "all.jsonl"))
     ran = bare(*other, "import", str(tmp_path / "all.jsonl"))
-    assert (ran.status, ran.out) == (1, "✓ Imported 0 memories; 0 were known.\n")
-    assert "another text here" in ran.err
+    assert (ran.status, ran.out) == (1, "✓ Imported 0 memories; 0 were known already.\n")
+    assert "a different text here" in ran.err
 
 
 def test_a_backup_is_restored_and_what_was_there_kept(cli: Cli, db: Path, tmp_path: Path) -> None:
@@ -84,7 +84,55 @@ def test_a_backup_is_restored_and_what_was_there_kept(cli: Cli, db: Path, tmp_pa
 @pytest.mark.slow
 def test_vectors_that_lack_are_made_by_the_local_model(cli: Cli, bare: Cli, db: Path) -> None:
     cli("remember", "A lamp.")
-    assert "without an embedder" in cli("reembed").problem
+    assert cli("reembed").problem.endswith("without an embedder. Name one, such as --embedder local.")
     done = bare("--db", str(db), "reembed", "--embedder", "local", "--json").data
     assert (done["embedded"], done["memories"], done["previous"]) == (1, 1, None)
-    assert bare("--db", str(db), "reembed").out.startswith("✓ Embedded 0 memories of 1 by ")
+    assert bare("--db", str(db), "reembed").out.startswith("✓ Embedded 0 memories of 1 with ")
+
+
+def test_a_memory_moves_from_a_file_to_a_server_and_back(cli: Cli, bare: Cli, db: Path, postgres: str) -> None:
+    cli("remember", "Alice lives in Oslo.")
+    texts = [item["text"] for item in cli("list", "--json").data["items"]]
+    moved = bare("move", str(db), postgres, "--as", "moved", "--json").data
+    assert (moved["space"], moved["added"], moved["known"]) == ("moved", len(texts), 0)
+    back = db.with_name("back.db")
+    said = bare("--space", "moved", "move", postgres, str(back)).out
+    assert "to the space 'back'" in said
+    assert moved["checksum"][:16] in said
+    listed = bare("--db", str(back), "--embedder", "none", "list", "--json").data["items"]
+    assert [item["text"] for item in listed] == texts
+
+
+def test_a_move_keeps_the_name_of_its_space_in_a_folder(cli: Cli, bare: Cli, db: Path, tmp_path: Path) -> None:
+    cli("remember", "A lamp.")
+    assert bare("move", str(db), f"{tmp_path}/spaces/", "--json").data["space"] == "agent"
+    assert (tmp_path / "spaces" / "agent.db").exists()
+
+
+def test_nothing_is_moved_from_nowhere(bare: Cli, tmp_path: Path) -> None:
+    assert "There is no memory at" in bare("move", str(tmp_path / "none.db"), str(tmp_path / "b.db")).problem
+    assert list(tmp_path.glob("*.db")) == []
+
+
+def test_a_database_is_brought_up_to_date_and_looked_at(bare: Cli, postgres: str) -> None:
+    bare("--db", postgres, "db", "migrate", "--json")
+    assert bare("--db", postgres, "db", "migrate").out == "✓ Up to date already.\n"
+    status = bare("--db", postgres, "db", "status", "--json").data
+    assert (status["pending"], status["citus"], status["distributed"]) == ([], None, [])
+    lines = bare("--db", postgres, "db", "status").out.splitlines()
+    assert lines[0] == f"PostgreSQL {status['server']}, database {status['database']}"
+    assert "tables     up to date" in lines
+
+
+def test_a_memory_on_a_server_is_used_like_any_other(bare: Cli, postgres: str) -> None:
+    where = ("--db", postgres, "--space", "cli", "--embedder", "none")
+    assert bare(*where, "remember", "Alice lives in Oslo.").status == 0
+    assert bare(*where, "recall", "Alice", "--json").data["items"][0]["text"] == "Alice lives in Oslo."
+    assert bare(*where, "stats", "--json").data["space"] == "cli"
+    assert "space 'cli', 2 memories" in bare(*where, "doctor").out
+
+
+def test_what_a_database_lacks_is_said(bare: Cli, postgres: str) -> None:
+    assert "Install Citus" in bare("--db", postgres, "db", "distribute").problem
+    assert "no PostgreSQL database" in bare("--db", "agent.db", "db", "status").problem
+    assert "Give it before the command" in bare("db", "status").problem

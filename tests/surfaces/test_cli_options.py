@@ -6,33 +6,28 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import pytest
+import typer
 import typer.main
 
-from memorist.model import Kind, Tier
+from memorist.model import Doc, Fields, Filters, Kind, Range, RecallOptions, Tier, When
+from memorist.model.fields import Default
 from memorist.recall.recipes import RECIPES
-from memorist.recall.request import Filters, RecallOptions
-from memorist.remember.record import Fields
-from memorist.surfaces.cli.app import app
+from memorist.remember.ingest import FORMATS
+from memorist.surfaces.cli import write
+from memorist.surfaces.cli.app import COMMANDS as SUMMARIES
+from memorist.surfaces.cli.app import all_commands
+from memorist.surfaces.cli.options import recipe_names, remember_options, with_options
 from tests.surfaces.conftest import Cli
 
 ROOT = Path(__file__).parents[2]
 
 
-def commands(group: Any, before: str = "") -> dict[str, Any]:
-    """Every command by its words, those of groups such as `keys` too."""
-    found: dict[str, Any] = {}
-    for name, command in group.commands.items():
-        words, inner = f"{before}{name}", hasattr(command, "commands")
-        found |= {words: command} if not inner or command.invoke_without_command else {}
-        found |= commands(command, f"{words} ") if inner else {}
-    return found
-
-
-COMMANDS = commands(typer.main.get_command(app))
+COMMANDS = all_commands()[1]
 OWN = {"as_json"}
 
 
@@ -59,6 +54,56 @@ def test_a_command_has_one_option_for_each_keyword_of_its_verb(command: str, key
     assert options.keys() == get_type_hints(keywords).keys() | OWN | own
     for name in get_type_hints(keywords):
         assert options[name][0] == f"--{name.replace('_', '-')}"
+
+
+class Colour(StrEnum):
+    """An enumeration that the model does not know."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+class MoreFields(Fields, total=False):
+    """The keywords of a `remember` that takes more."""
+
+    warmth: Annotated[float, Range(0, 9), Doc("How warm it is."), Default(4.5)]
+    colours: Annotated[tuple[Colour, ...], Doc("What it looks like.")]
+    seen_at: Annotated[When | None, Doc("When it was seen.")]
+    loud: Annotated[bool, Doc("Say it loudly."), Default(False)]
+
+
+def test_a_new_keyword_of_a_verb_is_a_new_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An option needs no line in the command line's code: type, limits, choices, help and default are the model's."""
+
+    monkeypatch.setattr("memorist.surfaces.cli.options.Fields", MoreFields)
+    given: dict[str, object] = {}
+    app = typer.Typer()
+
+    @app.command()
+    @with_options(remember_options())
+    def remember(**fields: object) -> None:
+        given.update(fields)
+
+    command: Any = typer.main.get_command(app)
+    shown = {one.name: one for one in command.params}
+    assert shown["warmth"].help == "How warm it is. Default: 4.5."
+    assert (shown["warmth"].metavar, shown["warmth"].type.min, shown["warmth"].type.max) == ("NUMBER", 0, 9)
+    assert shown["colours"].help == "What it looks like: red, blue; may be repeated."
+    assert (shown["seen_at"].metavar, shown["seen_at"].rich_help_panel) == ("WHEN", "When")
+    command(["--warmth", "7", "--colours", "red", "--colours", "blue", "--loud"], standalone_mode=False)
+    assert given == {"warmth": 7.0, "colours": [Colour.RED, Colour.BLUE], "loud": True}
+
+
+def test_names_that_are_written_out_for_speed_are_complete() -> None:
+    assert set(recipe_names()) == set(RECIPES)
+    assert write.FORMATS == FORMATS
+
+
+def test_every_command_has_a_summary_and_a_help_of_its_own() -> None:
+    table = [name for commands in SUMMARIES.values() for name in commands]
+    assert list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS)) == table
+    for commands in SUMMARIES.values():
+        assert all(summary[0].isupper() and summary.endswith(".") for _, summary in commands.values())
 
 
 @pytest.mark.parametrize("command", COMMANDS)

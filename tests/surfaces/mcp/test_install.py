@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memorist.surfaces.cli.mcp import NAMES
 from memorist.surfaces.mcp.install import CLIENTS
 from tests.surfaces.conftest import Cli
 
@@ -51,7 +50,6 @@ def test_each_client_has_its_file_on_each_platform(
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
     assert {name: client.file() for name, client in CLIENTS.items()} == {n: home / f for n, f in files.items()}
-    assert tuple(CLIENTS) == NAMES
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -99,7 +97,7 @@ def test_settings_that_cannot_be_read_are_left_alone(cli: Cli, home: Path, broke
     file.write_text(broken, encoding="latin-1")
     ran = cli("mcp", "install", "claude-code")
     assert ran.status == 1
-    assert ran.problem.startswith(f"{file} is not plain JSON, and was left as it is")
+    assert ran.problem.startswith(f"{file} is not plain JSON and was not changed")
     assert file.read_text(encoding="latin-1") == broken
     assert cli("mcp", "install", "claude-code", "--dry-run").status == 0
 

@@ -16,8 +16,8 @@ from mcp.types import TextContent, TextResourceContents
 
 import memorist
 from memorist.surfaces import mcp as package
+from memorist.surfaces.mcp.schemas import slim
 from memorist.surfaces.mcp.server import TOOLS, MemoryServer, cost
-from memorist.surfaces.mcp.shapes import slim
 from memorist.surfaces.mcp.tools import NOTICE
 from memorist.testing import FakeEmbedder
 from tests.surfaces.conftest import Cli
@@ -53,7 +53,7 @@ def test_seven_tools_cost_a_model_little(cli: Cli) -> None:
     assert len(tokens["tools"]) == 7
     assert tokens["total"] == sum(tokens["tools"].values()) + tokens["instructions"] <= BOUND
     assert cli("mcp", "--cost", "--json").data == tokens
-    assert f"{tokens['total']:,} tokens in all" in cli("mcp", "--cost").out
+    assert f"{tokens['total']:,} tokens in total" in cli("mcp", "--cost").out
 
 
 def test_tools_say_what_they_take_give_and_do() -> None:
@@ -90,11 +90,11 @@ MALFORMED: list[tuple[str, dict[str, Any], str]] = [
     ("status", {"verbose": True}, "There is no argument 'verbose'. Arguments of status: none."),
     ("remember", {"text": " "}, "A memory's text is empty. Give it at least one visible character."),
     ("remember", {"text": "x", "trust": "king"}, "Wrong arguments for remember: trust: Input should be "),
-    ("remember", {"text": "x", "importance": 2}, "importance"),
+    ("remember", {"text": "x", "importance": 2}, "Wrong arguments for remember: importance: Input should be "),
     ("relate", {"subject": "", "relation": "is", "object": "x"}, "A memory's text is empty."),
     ("relate", {"subject": "a", "relation": "is", "object": "x", "valid_from": "2", "valid_to": "1"}, "'2' is"),
     ("history", {"name": "Nobody"}, "Nothing is known about 'Nobody'. Give a memory's id"),
-    ("feedback", {"id": "x", "verdict": "useful"}, "There is no memory 'x'. Give an id that recall"),
+    ("feedback", {"id": "x", "verdict": "useful"}, "There is no memory 'x'. Give an id from recall"),
     ("feedback", {"id": "x", "verdict": "fine"}, "Wrong arguments for feedback: verdict: Input should be "),
     ("forget", {"id": "x"}, "There is no memory 'x'."),
     ("forget", {}, "Wrong arguments for forget: id: Field required."),
@@ -120,7 +120,7 @@ def test_a_failure_inside_is_told_without_its_details(caplog: pytest.LogCaptureF
 
         engine.recall = broken  # type: ignore[method-assign]
         told = await problem(client, "recall", query="x")
-        assert told == "Memorist failed inside (RuntimeError). Run `memorist doctor` to see what is wrong."
+        assert told == "Internal error in Memorist (RuntimeError). Run `memorist doctor` to find the cause."
 
     run(story)
     assert "RuntimeError" in caplog.text and "secret" not in caplog.text
@@ -246,7 +246,9 @@ def test_without_the_sdk_the_command_says_what_to_install(cli: Cli, monkeypatch:
 
 
 def test_a_bound_outside_the_scale_is_refused_at_the_start(cli: Cli) -> None:
-    assert "max_classification" in cli("mcp", "--max-classification", "4").problem
+    assert "'--max-classification': 4 is not in the range 0<=x<=3" in cli("mcp", "--max-classification", "4").problem
+    with memorist.open(":memory:", embedder="none", config={}) as engine, pytest.raises(memorist.InvalidInput):
+        MemoryServer(engine, max_classification=4)
 
 
 def test_json_goes_with_cost_only(cli: Cli, db: Path) -> None:

@@ -172,7 +172,7 @@ def test_a_key_does_no_more_than_its_rights(ring: KeyRing, url: str, capfd: pyte
             status = await call(client, "status")
             assert (status["max_classification"], status["may_write"]) == (0, False)
             refused = await problem(client, "remember", text="Bob moved too.")
-            assert refused.startswith("This key may not write here. Ask for one that may")
+            assert refused.startswith("This key may not write here. Create one that may")
 
     anyio.run(run)
     log = "".join(capfd.readouterr())
@@ -192,7 +192,7 @@ def test_a_session_belongs_to_the_key_that_began_it(ring: KeyRing, url: str) -> 
 def test_an_address_others_reach_is_refused_without_a_key(cli: Cli) -> None:
     ran = cli("mcp", "--http", "--host", "0.0.0.0")
     assert ran.status == 1
-    assert ran.problem.startswith("0.0.0.0 can be reached by others, and there is no key. Make one first: memorist")
+    assert ran.problem.startswith("0.0.0.0 can be reached by others, and there is no key. Create one first: memorist")
 
 
 def test_the_text_of_an_answer_is_short_where_nothing_is_recalled(served: Served) -> None:

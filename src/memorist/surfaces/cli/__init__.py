@@ -1,5 +1,94 @@
-"""The command line: `memorist COMMAND`, one command a verb."""
+"""The command line: `memorist COMMAND`, one command per verb.
 
-from memorist.surfaces.cli.run import main
+`main` runs a command and turns any failure into one line and an exit status. To read on: `app` (the commands and
+the options before them), `options`, `output`, then the commands: `demo`, `write`, `find`, `recipes`, `upkeep`,
+`doctor`, `move`, `serve`.
+"""
 
-__all__ = ["main"]
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, cast
+
+from memorist.errors import Error
+
+DEBUG = "MEMORIST_DEBUG"
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0, 1 for a problem, 2 for wrong usage, 130 if interrupted."""
+    from memorist.surfaces.cli.output import survive_any_text
+
+    try:
+        survive_any_text()
+        return _run(arguments)
+    except BrokenPipeError:
+        _close_quietly()
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    import typer
+
+    from memorist.surfaces.cli.app import app
+
+    usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])  # the one kind Typer exports
+    try:
+        status = app(arguments, prog_name="memorist", standalone_mode=False) or 0
+        sys.stdout.flush()
+        return status
+    except typer.Abort:
+        return INTERRUPTED
+    except usage_error as error:
+        return _complain(_misuse(error), MISUSED)
+    except Error as error:
+        return _complain(f"{error.problem.rstrip('.')}. {_in_commands(error.remedy)}", FAILED)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        problem = f"Unexpected {type(error).__name__}: {error}".rstrip(": .")
+        return _complain(f"{problem}. Set {DEBUG}=1 to see the traceback.", FAILED)
+
+
+def _misuse(error: Any) -> str:
+    from memorist.surfaces.cli.app import GLOBAL_OPTIONS
+
+    problem = str(error.format_message()).rstrip(".")
+    if getattr(error, "option_name", None) in GLOBAL_OPTIONS:
+        return f"{problem} here. Give it before the command."
+    command = error.ctx.command_path if error.ctx is not None else "memorist"
+    return f"{problem}. Try '{command} --help'."
+
+
+def _in_commands(remedy: str) -> str:
+    """A remedy with Python calls and keywords replaced by commands and options: `list()`, `embedder='none'`."""
+    from memorist.surfaces.cli.app import COMMANDS, GLOBAL_OPTIONS
+
+    for name in (name for commands in COMMANDS.values() for name in commands):
+        remedy = remedy.replace(f" {name}()", f" `memorist {name}`")
+    for option in GLOBAL_OPTIONS:
+        remedy = re.sub(rf"\b{option.removeprefix('--')}='(\w*)'", rf"{option} \1", remedy)
+    return remedy
+
+
+def _complain(message: str, status: int) -> int:
+    from memorist.surfaces.cli.output import one_line
+
+    if os.environ.get(DEBUG) and status == FAILED:
+        traceback.print_exc()
+    sys.stderr.write(f"memorist: {one_line(message)}\n")
+    return status
+
+
+def _close_quietly() -> None:
+    """Discard buffered output whose reader is gone; otherwise Python reports an error at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

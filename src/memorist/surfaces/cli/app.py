@@ -1,88 +1,174 @@
-"""The commands in the order `memorist --help` shows them, and the options before a command."""
+"""The commands in the order of `memorist --help`, and the options before a command, which choose a memory.
+
+A command's module is imported when the command is run, helped or completed, and not before.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+import typer.main
+from typer.core import TyperGroup
 
-from memorist.surfaces.cli import bench, demo, doctor, find, mcp, move, serve, upkeep, write
-from memorist.surfaces.cli.options import Target, setting
+import memorist
+from memorist import config
+from memorist.config import SETTINGS
 from memorist.surfaces.cli.output import print_raw
 
+if TYPE_CHECKING:
+    from memorist.engine.engine import Engine
+
+
 GLOBAL_OPTIONS = ("--db", "--space", "--embedder", "--config")
-WRITE, CHANGE, LOOK, UPKEEP, MOVE, START = "Write", "Change", "Look", "Upkeep", "Move", "Start here"
-SERVE = "Serve"
+
+COMMANDS = {
+    "Start here": {
+        "demo": ("demo", "Play a short story: remember, recall, travel in time, explain."),
+    },
+    "Write": {
+        "remember": ("write", "Store one memory, word for word."),
+        "ingest": ("write", "Store chats, notes, logs and exports."),
+        "relate": ("write", "Write a fact; a new value replaces the old one."),
+        "forget": ("write", "Erase memories for good."),
+    },
+    "Change": {
+        "feedback": ("write", "Rate a memory, which moves its ranking."),
+        "invalidate": ("write", "Say when a memory stopped being true."),
+        "undo": ("write", "Undo a change, by its journal entry."),
+    },
+    "Look": {
+        "recall": ("find", "Find the memories that matter for a question."),
+        "why-not": ("find", "Explain why a recall does not return a memory."),
+        "show": ("find", "Print one memory with all its fields."),
+        "list": ("find", "Print memories in the order they were written."),
+        "history": ("find", "Print every version of a memory, or of the facts about an entity."),
+        "stats": ("find", "Print the size of the space."),
+    },
+    "Upkeep": {
+        "recipes": ("recipes", "Print the recipes, or one of them in detail."),
+        "bench": ("recipes", "Measure recipes on a dataset: quality, speed and tokens."),
+        "audit": ("upkeep", "Find duplicates, contradictions, secrets and drift; report or fix them."),
+        "tidy": ("upkeep", "Move tiers, merge, expire and clean up; a dry run without --apply."),
+        "consolidate": ("upkeep", "Write notes on past days, weeks and quarters."),
+        "reembed": ("upkeep", "Compute all vectors again."),
+        "doctor": ("doctor", "Check the installation, the settings and the memory."),
+    },
+    "Move": {
+        "backup": ("move", "Copy the memory to a file while it is in use."),
+        "restore": ("move", "Replace a memory with a backup."),
+        "export": ("move", "Write everything as JSON lines."),
+        "import": ("move", "Read an export."),
+        "move": ("move", "Copy a memory to another store and compare the two."),
+    },
+    "Serve": {
+        "serve": ("serve", "Serve every space over HTTP."),
+        "db": ("move", "Administer a PostgreSQL database of memories."),
+        "mcp": ("serve", "Serve the memory to agents over MCP."),
+        "keys": ("serve", "Create, list and revoke API keys."),
+    },
+}
+"""For each panel of the help: the commands, each with its module and a summary."""
+
+
+class LazyGroup(TyperGroup):
+    """A group whose `commands` hold only a name and a summary until one of them is used."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments name, with its module imported."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found and self.load(str(name)), rest
+
+    def load(self, name: str) -> Any:
+        """The complete command: its options, its help and what it does."""
+        [module] = (commands[name][0] for commands in COMMANDS.values() if name in commands)
+        return typer.main.get_group(import_module(f"memorist.surfaces.cli.{module}").app).commands[name]
+
 
 app = typer.Typer(
-    help="The memory of AI agents: keep what an agent learns, and find it again.",
+    cls=LazyGroup,
+    help="The memory of AI agents: remembers what an agent learns, and finds it again.",
     epilog="Settings also come from the environment and from memorist.toml; options win.",
     context_settings={"help_option_names": ["--help", "-h"]},
     invoke_without_command=True,
     pretty_exceptions_enable=False,
 )
 
-for panel, commands in {
-    START: {"demo": demo.demo},
-    WRITE: {"remember": write.remember, "ingest": write.ingest, "relate": write.relate, "forget": write.forget},
-    CHANGE: {"feedback": upkeep.feedback, "invalidate": upkeep.invalidate, "undo": upkeep.undo},
-    LOOK: {
-        "recall": find.recall,
-        "why-not": find.why_not,
-        "show": find.show,
-        "list": find.list_,
-        "history": find.history,
-        "stats": find.stats,
-    },
-    UPKEEP: {
-        "recipes": find.recipes,
-        "bench": bench.bench,
-        "audit": upkeep.audit,
-        "tidy": upkeep.tidy,
-        "consolidate": upkeep.consolidate,
-        "reembed": move.reembed,
-        "doctor": doctor.doctor,
-    },
-    MOVE: {
-        "backup": move.backup,
-        "restore": move.restore,
-        "export": move.export,
-        "import": move.import_,
-        "move": move.move,
-    },
-}.items():
-    for name, command in commands.items():
-        app.command(name, rich_help_panel=panel)(command)
-
-app.command("serve", rich_help_panel=SERVE)(serve.serve)
-app.add_typer(move.app, name="db", rich_help_panel=SERVE)
-app.add_typer(mcp.app, name="mcp", rich_help_panel=SERVE)
-app.add_typer(serve.app, name="keys", rich_help_panel=SERVE)
+for panel, commands in COMMANDS.items():
+    for name, (_, summary) in commands.items():
+        app.command(name, help=summary, rich_help_panel=panel)(lambda: None)
 
 
-def _version(wanted: bool) -> None:
+def all_commands() -> tuple[Any, dict[str, Any]]:
+    """The options before the command, and every command by its words, such as `keys create`; imports them all."""
+    root: Any = typer.main.get_command(app)
+    found: dict[str, Any] = {}
+    for name in root.commands:
+        command = root.load(name)
+        inner = getattr(command, "commands", {})
+        if not inner or command.invoke_without_command:
+            found[name] = command
+        found |= {f"{name} {word}": one for word, one in inner.items()}
+    return root, found
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The memory to open; None means that the environment or a file decides."""
+
+    db: str | None = None
+    space: str | None = None
+    embedder: str | None = None
+    config: str | None = None
+
+    def open(self) -> Engine:
+        """Open it."""
+        return memorist.open(self.db, space=self.space, embedder=self.embedder, config=self.config)
+
+    def settings(self) -> config.Config:
+        """The settings it is opened with."""
+        return config.load(self.config, db=self.db, space=self.space, embedder=self.embedder)
+
+
+def target(context: typer.Context) -> Target:
+    """The target of the running command."""
+    return cast("Target", context.obj)
+
+
+def opened(context: typer.Context) -> Engine:
+    """The memory that the running command works on, open."""
+    return target(context).open()
+
+
+def setting(name: str) -> Any:
+    """The option for a setting, which can also come from the environment or a file."""
+    one = next(one for one in SETTINGS if one.name == name)
+    return typer.Option(f"--{name}", metavar=name.upper(), help=f"{one.meaning} Also {one.variable}.")
+
+
+def _print_version(wanted: bool) -> None:
     if wanted:
-        import memorist
-
         print_raw(f"memorist {memorist.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def choose(
+def choose_target(
     context: typer.Context,
     *,
     db: Annotated[str | None, setting("db")] = None,
     space: Annotated[str | None, setting("space")] = None,
     embedder: Annotated[str | None, setting("embedder")] = None,
     config: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A settings file to read instead of memorist.toml.")
+        str | None, typer.Option(metavar="FILE", help="The settings file to read instead of memorist.toml.")
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Take note of what comes before the command; alone, `memorist` prints its help."""
+    """Keep the options before the command; without a command, print the help."""
     context.obj = Target(db, space, embedder, config)
     if context.invoked_subcommand is None:
         print_raw(context.get_help())

@@ -1,7 +1,9 @@
-"""The demo: a small real story."""
+"""The demo command: a short story, told with a real memory."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -14,14 +16,15 @@ import memorist
 from memorist.config import Config
 from memorist.errors import MissingService
 from memorist.model import Recall, to_data
-from memorist.ports import Progress
-from memorist.surfaces.cli.options import Json, target
-from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, say_cut, size
+from memorist.surfaces.cli.app import target
+from memorist.surfaces.cli.options import Json
+from memorist.surfaces.cli.output import count, one_line, print_explanation, print_json, progress, say, say_cut, size
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
 
 
+app = typer.Typer()
 HOME = "alice.home"
 WORK = "alice.work"
 
@@ -62,7 +65,7 @@ QUESTIONS: tuple[tuple[str, str], ...] = (
     ("Is there anything my boy cannot eat?", "by meaning: no word in common"),
     ("How do I repair the internet connection?", "by meaning: no word in common"),
     ("INV-2024-0117", "by an exact number"),
-    ("Where is my trippod?", "in spite of a typing error"),
+    ("Where is my trippod?", "despite a typo"),
     ("林晓喜欢喝什么茶？", "in Chinese"),
 )
 
@@ -71,14 +74,14 @@ BEFORE_THE_MOVE = "2024-03-01"
 
 
 class Play:
-    """The scenes, over one engine; remembers how long every recall took."""
+    """The scenes, on one engine; records how long each recall took."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._ms: list[float] = []
 
-    def remember(self, progress: Progress) -> dict[str, Any]:
-        """Keep the whole story."""
+    def remember(self, progress: Callable[[int], None]) -> dict[str, Any]:
+        """Store the whole story."""
         started = perf_counter()
         kept = self._engine.remember_many(TURNS, progress=progress)
         return {
@@ -88,17 +91,17 @@ class Play:
         }
 
     def recall(self) -> list[dict[str, Any]]:
-        """Ask a few questions, each hard in its own way."""
+        """Ask a few questions, each difficult in its own way."""
         return [{"how": how, **self._ask(question)} for question, how in QUESTIONS]
 
     def context(self) -> dict[str, Any]:
-        """Ask for what goes into a prompt."""
+        """Ask for the context that goes into a prompt."""
         found = self._engine.recall(THE_QUESTION, limit=3)
         self._ms.append(found.trace.total_ms)
         return {"query": found.query, "context": found.context, "tokens": found.tokens}
 
     def recipes(self) -> list[dict[str, Any]]:
-        """Ask one question by every recipe."""
+        """Ask one question with every recipe."""
         return [self._ask_by(name) for name in self._engine.recipes]
 
     def time_travel(self) -> list[dict[str, Any]]:
@@ -106,12 +109,12 @@ class Play:
         return [{"as_of": moment, **self._ask(THE_QUESTION, as_of=moment)} for moment in (BEFORE_THE_MOVE, None)]
 
     def explain(self) -> dict[str, Any]:
-        """Take the first answer apart."""
+        """Explain the first answer."""
         found = self._engine.recall(THE_QUESTION, track=False)
         return to_data(self._engine.explain(found, found.items[0].memory.id))
 
     def stats(self) -> dict[str, Any]:
-        """Count what there is now."""
+        """Count the memories."""
         return to_data(self._engine.stats()) | {"ms_per_recall": round(median(self._ms), 3)}
 
     def _ask_by(self, recipe: str) -> dict[str, Any]:
@@ -140,8 +143,9 @@ def _summary(found: Recall) -> dict[str, Any]:
 MARGIN = 3
 
 
+@app.command()
 def demo(context: typer.Context, as_json: Json = False) -> None:
-    """Play a small real story: remember, recall, travel in time, explain."""
+    """Play a short story with a real memory: remember, recall, travel in time, explain."""
     usual = Config()
     embedder = target(context).embedder or usual.embedder
     with TemporaryDirectory() as folder:
@@ -155,12 +159,9 @@ def demo(context: typer.Context, as_json: Json = False) -> None:
 
 
 def play_all(engine: memorist.Engine, *, quiet: bool) -> dict[str, Any]:
-    """Run every scene, printing each as it ends unless quiet."""
-    pass
-    pass
-
+    """Run every scene; unless quiet, print each as it ends."""
     if not quiet:
-        say("All of this happens now, on this machine: real memories in a temporary file.")
+        say("All of this runs now, on this machine, with real memories in a temporary file.")
     play, scenes = Play(engine), dict[str, Any]()
     for number, (name, title, show) in enumerate(SCENES, 1):
         if name == "remember":
@@ -181,7 +182,7 @@ def _print_remembered(scene: dict[str, Any]) -> None:
         _row(moment["at"], moment["text"])
     say((f"… {len(moments) - 4} more, up to {moments[-1]['at']}", "dim"), indent=MARGIN)
     each = 1000 * scene["seconds"] / len(moments)
-    say(f"{len(moments)} moments kept in {scene['seconds']:.2f} s, {each:.0f} ms each.", indent=MARGIN)
+    say(f"{len(moments)} moments stored in {scene['seconds']:.2f} s, {each:.0f} ms each.", indent=MARGIN)
 
 
 def _print_recalled(scene: list[dict[str, Any]]) -> None:
@@ -214,13 +215,6 @@ def _print_travelled(scene: list[dict[str, Any]]) -> None:
         _print_first(asked)
 
 
-def _print_explained(scene: dict[str, Any], indent: int = MARGIN) -> None:
-    value = "" if scene["value"] is None else f"{scene['value']:.4g}  "
-    say((value, "green"), one_line(scene["description"]), indent=indent)
-    for detail in scene["details"]:
-        _print_explained(detail, indent + 2)
-
-
 def _print_counted(scene: dict[str, Any]) -> None:
     parts = (
         count(scene["memories"], "memory", "memories"),
@@ -250,9 +244,9 @@ def _print_next() -> None:
     say()
     say(("What next", "bold"))
     for command, what in (
-        ('memorist remember "…"', "keep something of your own"),
+        ('memorist remember "…"', "store something of your own"),
         ('memorist recall "…" --explain', "find it, and see why"),
-        ("memorist recipes", "the ways of searching, to change at will"),
+        ("memorist recipes", "the ways to search; all can be changed"),
         ("memorist doctor", "check this installation"),
         ("memorist --help", "everything else"),
     ):
@@ -263,9 +257,9 @@ def _print_next() -> None:
 SCENES = (
     ("remember", "Remember what Alice tells her assistant", _print_remembered),
     ("recall", "Recall", _print_recalled),
-    ("context", "Put into a prompt", _print_context),
-    ("recipes", "One question by every recipe", _print_recipes),
+    ("context", "Put it into a prompt", _print_context),
+    ("recipes", "Ask with every recipe", _print_recipes),
     ("time_travel", "Travel in time", _print_travelled),
-    ("explain", "Explain the first answer", _print_explained),
+    ("explain", "Explain the first answer", partial(print_explanation, indent=MARGIN)),
     ("stats", "Count", _print_counted),
 )

@@ -1,36 +1,42 @@
-"""The doctor: checks of an installation."""
+"""The doctor command: checks of an installation, its settings and its memory."""
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 import memorist
+from memorist.config import SETTINGS, Setting, find_file
 from memorist.engine.open import locate, on_server, open_database
 from memorist.errors import Error, StoreError
 from memorist.model import isoformat
-from memorist.ports import Store
-from memorist.surfaces.cli.find import FieldOrigin, origins, settings_file
-from memorist.surfaces.cli.options import Json, Target, chosen, target
+from memorist.surfaces.cli.app import Target, target
+from memorist.surfaces.cli.options import Json, all_memories
 from memorist.surfaces.cli.output import count, one_line, print_json, say, size
+from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
 
 
-NAMED = 3
+app = typer.Typer()
+PROBLEMS_SHOWN = 3
+CREDENTIALS = lazy(r"(?<=://)[^/@]*(?=@)")
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """One thing looked at: whether it is in order, what was found, and how to mend it."""
+    """The result of one check: whether it passed, what was found and how to fix it."""
 
     name: str
     ok: bool
@@ -38,8 +44,45 @@ class DoctorCheck:
     remedy: str | None = None
 
 
-def checks(target: Target) -> Iterator[DoctorCheck]:
-    """Look at everything, from the interpreter to the memories; one failure does not end it."""
+@dataclass(frozen=True, slots=True)
+class SettingInForce:
+    """The value of a setting and where it comes from."""
+
+    name: str
+    value: str | None
+    origin: str
+
+
+@app.command()
+def doctor(context: typer.Context, as_json: Json = False) -> None:
+    """Check the installation, the settings and the memory; say how to fix each problem."""
+    results = list[DoctorCheck]()
+    for check in run_checks(target(context)):
+        results.append(check)
+        if not as_json:
+            _print_check(check)
+    settings = settings_in_force(target(context)) if results[0].ok else []
+    if as_json:
+        checked = [asdict(check) for check in results]
+        passed = all(check.ok for check in results)
+        print_json({"ok": passed, "checks": checked, "settings": [asdict(one) for one in settings]})
+    else:
+        for one in settings:
+            say((f"{one.name:<10}", "bold"), one.value or "none", (f"  from {one.origin}", "dim"), indent=2)
+    failed = sum(not check.ok for check in results)
+    if failed:
+        raise Error(f"{failed} of {len(results)} checks failed", remedy="Follow the remedies given above.")
+
+
+def _print_check(check: DoctorCheck) -> None:
+    mark = ("✓ ", "green") if check.ok else ("✗ ", "red")
+    say(mark, (f"{check.name:<10}", "bold"), one_line(check.found))
+    if check.remedy:
+        say(one_line(check.remedy), indent=12)
+
+
+def run_checks(target: Target) -> Iterator[DoctorCheck]:
+    """Check everything, from the interpreter to the memories; a failed check does not stop the others."""
     settings = _check("settings", lambda: _settings(target))
     yield settings
     yield _check("python", _python)
@@ -68,11 +111,11 @@ def _store_checks(target: Target) -> Iterator[DoctorCheck]:
 
 def _memory_checks(engine: Engine) -> Iterator[DoctorCheck]:
     try:
-        memories = list(chosen(engine, {}))
+        memories = list(all_memories(engine, {}))
     except Exception as error:
         yield _failure("memories", error)
         return
-    yield _check("vectors", lambda: _vectors(engine.store, [memory.id for memory in memories]))
+    yield _check("vectors", lambda: _vectors(engine, [memory.id for memory in memories]))
     yield _check("clock", lambda: _clock([memory.times.ingested_at for memory in memories]))
 
 
@@ -86,22 +129,13 @@ def _check(name: str, look: Callable[[], str]) -> DoctorCheck:
 def _failure(name: str, error: Exception) -> DoctorCheck:
     if isinstance(error, Error):
         return DoctorCheck(name, False, error.problem, error.remedy)
-    return DoctorCheck(
-        name, False, f"{type(error).__name__}: {error}", "Install memorist again; if it stays, report it."
-    )
+    remedy = "Reinstall memorist; if the problem stays, report it."
+    return DoctorCheck(name, False, f"{type(error).__name__}: {error}", remedy)
 
 
 def _settings(target: Target) -> str:
     target.settings()
-    return f"file {settings_file(target) or 'none'}"
-
-
-def _answers(embedder: str, config: str | Mapping[str, Any] | None) -> str:
-    """Embed something: this loads a local model, which checks its files against their checksums."""
-    started = perf_counter()
-    with memorist.open(":memory:", embedder=embedder, config=config) as engine:
-        engine.remember("Is anybody there?")
-        return f"{engine.stats().embedding}, loaded and answered in {perf_counter() - started:.1f} s"
+    return f"file {_settings_file(target) or 'none'}"
 
 
 def _python() -> str:
@@ -114,8 +148,16 @@ def _sqlite() -> str:
     return f"{apsw.sqlite_lib_version()}, by apsw {apsw.apsw_version()}"
 
 
+def _answers(embedder: str, config: str | Mapping[str, Any] | None) -> str:
+    """Embed a text; loading a local model also verifies the checksums of its files."""
+    started = perf_counter()
+    with memorist.open(":memory:", embedder=embedder, config=config) as engine:
+        engine.remember("Is anybody there?")
+        return f"{engine.stats().embedding}, loaded and answered in {perf_counter() - started:.1f} s"
+
+
 def _absent(target: Target) -> str | None:
-    """Where the store would be, if it is not there yet: looking must not create it."""
+    """Where the store would be created, if it does not exist; the check must not create it."""
     settings = target.settings()
     if settings.db == ":memory:":
         return "in memory, gone when the program ends"
@@ -129,60 +171,59 @@ def _absent(target: Target) -> str | None:
 def _store(engine: Engine) -> str:
     integrity: Callable[[], list[str]] = getattr(engine.store, "integrity", list[str])
     if problems := integrity():
-        more = f" And {len(problems) - NAMED} more." if len(problems) > NAMED else ""
+        more = f" And {len(problems) - PROBLEMS_SHOWN} more." if len(problems) > PROBLEMS_SHOWN else ""
         raise StoreError(
-            " ".join(problems[:NAMED]) + more, remedy="Restore a backup, or write to another file what is left."
+            " ".join(problems[:PROBLEMS_SHOWN]) + more,
+            remedy="Restore a backup, or export the readable memories to another file.",
         )
     stats = engine.stats()
-    return f"space {stats.space!r}, {count(stats.memories, 'memory', 'memories')}, {size(stats.bytes)}, sound"
+    return f"space {stats.space!r}, {count(stats.memories, 'memory', 'memories')}, {size(stats.bytes)}, intact"
 
 
-def _vectors(store: Store, ids: list[str]) -> str:
-    lacking = len(ids) - len(store.embedded(ids))
-    if lacking and store.embedding is not None:
+def _vectors(engine: Engine, ids: list[str]) -> str:
+    missing, embedding = len(ids) - len(engine.store.embedded(ids)), engine.store.embedding
+    if missing and embedding is not None:
         raise StoreError(
-            f"{count(lacking, 'memory has', 'memories have')} no vector, and only words find them",
+            f"{count(missing, 'memory has', 'memories have')} no vector and can be found only by words",
             remedy="Run `memorist reembed`.",
         )
-    return f"of {store.embedding}" if store.embedding else "none yet"
+    return f"of {embedding}" if embedding else "none yet"
 
 
 def _clock(written: list[datetime]) -> str:
     now, newest = datetime.now(UTC), max(written, default=None)
     if newest is not None and newest > now:
         raise StoreError(
-            f"the newest memory was written at {isoformat(newest)}, which is still to come",
+            f"the newest memory was written at {isoformat(newest)}, which is in the future",
             remedy="Set this machine's clock; until then that memory is not found.",
         )
     return isoformat(now) + (f", newest memory {isoformat(newest)}" if newest else "")
 
 
-def doctor(context: typer.Context, as_json: Json = False) -> None:
-    """Check the installation, the memory and the settings; say how to mend what is wrong."""
-    results = list[DoctorCheck]()
-    for check in checks(target(context)):
-        results.append(check)
-        if not as_json:
-            _print(check)
-    settings = origins(target(context)) if results[0].ok else []
-    if as_json:
-        checked = [asdict(check) for check in results]
-        sound = all(check.ok for check in results)
-        print_json({"ok": sound, "checks": checked, "settings": [asdict(one) for one in settings]})
-    else:
-        _print_settings(settings)
-    wrong = sum(not check.ok for check in results)
-    if wrong:
-        raise Error(f"{wrong} of {len(results)} checks failed", remedy="Follow the remedies given above.")
+def settings_in_force(target: Target) -> list[SettingInForce]:
+    """Every setting, with passwords hidden."""
+    settings, file = target.settings(), _settings_file(target)
+    in_file = tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
+    return [
+        SettingInForce(
+            one.name, _shown(getattr(settings, one.name)), _origin(one, target, file if one.name in in_file else None)
+        )
+        for one in SETTINGS
+    ]
 
 
-def _print(check: DoctorCheck) -> None:
-    mark = ("✓ ", "green") if check.ok else ("✗ ", "red")
-    say(mark, (f"{check.name:<10}", "bold"), one_line(check.found))
-    if check.remedy:
-        say(one_line(check.remedy), indent=12)
+def _settings_file(target: Target) -> Path | None:
+    return Path(target.config) if target.config is not None else find_file()
 
 
-def _print_settings(settings: list[FieldOrigin]) -> None:
-    for one in settings:
-        say((f"{one.name:<10}", "bold"), one.value or "none", (f"  from {one.origin}", "dim"), indent=2)
+def _origin(setting: Setting, target: Target, file: Path | None) -> str:
+    """Where a setting comes from, in the order of `memorist.config`, strongest first."""
+    if getattr(target, setting.name, None) is not None:
+        return f"--{setting.name}"
+    if os.environ.get(setting.variable):
+        return setting.variable
+    return str(file or "default")
+
+
+def _shown(value: str | int | None) -> str | None:
+    return None if value is None else CREDENTIALS.sub("…", str(value))

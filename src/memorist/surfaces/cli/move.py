@@ -1,77 +1,54 @@
-"""Commands that move memories: backup, restore, export, import, move, reembed, db."""
+"""Commands that move memories: backup, restore, export, import, move; and db, for PostgreSQL."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 import memorist
 from memorist.engine.open import locate, on_server, open_database, open_store
 from memorist.errors import Error, InvalidInput, NotFound
-from memorist.surfaces.cli.options import Json, opened, target
+from memorist.surfaces.cli.app import opened, target
+from memorist.surfaces.cli.options import Json
 from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, size
-from memorist.upkeep.transfer import move as move_all
 
-if TYPE_CHECKING:
-    from memorist.ports import Store
-    from memorist.stores.postgres.administration import Administration
-
-
+app = typer.Typer()
 PIPE = "-"
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")]
+"""The path that stands for standard input or output."""
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 
 
-def reembed(
-    context: typer.Context,
-    embedder: Annotated[
-        str | None,
-        typer.Option(metavar="EMBEDDER", help="What to embed by from now on; the configured one if left out."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Make new vectors of everything; recalls use the old ones until the last new one is there."""
-    chosen = target(context) if embedder is None else replace(target(context), embedder=embedder)
-    with chosen.open() as engine:
-        stats = engine.stats()
-        with progress("Embedding", stats.memories + stats.versions, quiet=as_json) as advance:
-            done = engine.reembed(progress=advance)
-    if as_json:
-        print_json(asdict(done))
-        return
-    say(("✓ ", "green"), f"Embedded {_memories(done.embedded)} of {done.memories:,} by {done.embedding}.")
-    if embedder is not None and done.previous != done.embedding:
-        say((f'From now on open it with that embedder: embedder = "{one_line(embedder)}" in memorist.toml.', "dim"))
-
-
+@app.command()
 def backup(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to put the backup.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
     overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
-    """Copy the memory to a file while it is in use, and check the copy."""
+    """Copy the memory to a file while it is in use, and verify the copy."""
     with opened(context) as engine:
         made = engine.backup(path, overwrite=overwrite)
     if as_json:
         print_json({"path": str(made.path), "bytes": made.bytes, "notes": made.notes})
     else:
-        say(("✓ ", "green"), f"Backed up to {one_line(str(made.path))}, {size(made.bytes)}, checked.")
+        say(("✓ ", "green"), f"Backed up to {one_line(str(made.path))}, {size(made.bytes)}, verified.")
 
 
+@app.command()
 def restore(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="BACKUP", help="A file that `memorist backup` made.")],
+    path: Annotated[Path, typer.Argument(metavar="BACKUP", help="A file that `memorist backup` wrote.")],
     to: Annotated[
-        str | None, typer.Option("--to", metavar="DB", help="The memory to restore; that of --db if left out.")
+        str | None, typer.Option("--to", metavar="DB", help="The memory to replace; the one of --db if left out.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Put a backup in a memory's place; what was there is moved aside, not lost."""
+    """Replace a memory with a backup; the old files are renamed, not deleted."""
     chosen = target(context)
     aside = memorist.restore(path, to or chosen.db, space=chosen.space, config=chosen.config)
     if as_json:
@@ -79,18 +56,19 @@ def restore(
         return
     say(("✓ ", "green"), f"Restored {one_line(str(path))}.")
     for one in aside:
-        say((f"  what was there is now {one_line(str(one))}", "dim"))
+        say((f"  the old file is now {one_line(str(one))}", "dim"))
 
 
+@app.command()
 def export(
     context: typer.Context,
-    path: Annotated[str, typer.Argument(metavar="FILE", help="Where to write it; - is standard output.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")],
     overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
-    """Write everything as lines of JSON, vectors included."""
+    """Write everything as JSON lines, including vectors."""
     if path == PIPE and as_json:
-        raise typer.BadParameter("Standard output cannot hold the export and a report: leave --json out.", context)
+        raise typer.BadParameter("Standard output cannot hold both the export and a report: leave out --json.", context)
     with opened(context) as engine:
         stats = engine.stats()
         with progress("Exporting", stats.memories + stats.versions, quiet=as_json) as advance:
@@ -102,15 +80,16 @@ def export(
         say(("✓ ", "green"), f"Exported {_memories(held['memories'] + held['versions'])} to {one_line(path)}.")
 
 
+@app.command("import")
 def import_(
     context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="FILE", help="An export; - is standard input.")],
     without_vectors: Annotated[
-        bool, typer.Option("--without-vectors", help="Leave its vectors out, and embed its texts anew.")
+        bool, typer.Option("--without-vectors", help="Ignore its vectors and embed its texts again.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Take in an export; what is known already stays as it is."""
+    """Read an export; memories that are known already stay as they are."""
     with opened(context) as engine:
         source = sys.stdin.buffer if path == PIPE else path
         with progress("Importing", 0, quiet=as_json) as advance:
@@ -118,12 +97,12 @@ def import_(
     if as_json:
         print_json(asdict(done))
         return
-    updated = f", {done.updated:,} got later versions" if done.updated else ""
-    say(("✓ ", "green"), f"Imported {_memories(done.added)}; {done.known:,} were known{updated}.")
+    updated = f", {done.updated:,} got newer versions" if done.updated else ""
+    say(("✓ ", "green"), f"Imported {_memories(done.added)}; {done.known:,} were known already{updated}.")
     if done.conflicts:
         raise Error(
-            f"{_memories(len(done.conflicts))} of the export have another text here, such as {done.conflicts[0]}",
-            remedy="They were left as they are; look at them with `memorist history ID`.",
+            f"{_memories(len(done.conflicts))} of the export have a different text here, such as {done.conflicts[0]}",
+            remedy="They were not changed; look at them with `memorist history ID`.",
         )
 
 
@@ -131,81 +110,83 @@ def _memories(number: int) -> str:
     return count(number, "memory", "memories")
 
 
+@app.command()
 def move(
     context: typer.Context,
-    source: Annotated[str, typer.Argument(metavar="SRC", help="The memory to move: a path or a URL.")],
-    destination: Annotated[str, typer.Argument(metavar="DST", help="Where to: a path or a URL.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The memory to copy: a path or a URL.")],
+    destination: Annotated[str, typer.Argument(metavar="DST", help="The destination: a path or a URL.")],
     as_space: Annotated[
-        str | None, typer.Option("--as", metavar="SPACE", help="The space there; that of the source if left out.")
+        str | None,
+        typer.Option("--as", metavar="SPACE", help="The new space; the source's if left out."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Copy all of a memory to another store, and check that both hold the same; the source stays as it is."""
+    """Copy a whole memory to another store and verify that both are the same; the source is not changed."""
+    from memorist.upkeep.transfer import move as copy_all
+
+    space = target(context).space
+    if not on_server(source) and not locate(source, space)[0].exists():
+        raise NotFound(f"There is no memory at {source}", remedy="Check the path and the space.")
     with (
-        closing(_existing(source, target(context).space)) as here,
-        closing(open_store(destination, as_space or _kept_name(destination, here))) as there,
+        closing(open_store(source, space)) as here,
+        closing(open_store(destination, as_space or _space_at(destination, here.space))) as there,
     ):
-        stats, space = here.stats(), there.space
+        stats, new_space = here.stats(), there.space
         with progress("Moving", stats.memories + stats.versions, quiet=as_json) as advance:
-            moved = move_all(here, there, progress=advance)
+            moved = copy_all(here, there, progress=advance)
     if as_json:
-        print_json(asdict(moved) | {"space": space})
+        print_json(asdict(moved) | {"space": new_space})
         return
-    say(("✓ ", "green"), f"Moved {count(moved.memories, 'memory', 'memories')} to the space {space!r}.")
-    say((f"Checked: both hold the same, {moved.checksum[:16]}…; {moved.known:,} were there before.", "dim"))
+    say(("✓ ", "green"), f"Moved {_memories(moved.memories)} to the space {new_space!r}.")
+    say((f"Verified: both have the checksum {moved.checksum[:16]}…; {moved.known:,} were there before.", "dim"))
 
 
-def _existing(url: str, space: str | None) -> Store:
-    if not on_server(url) and not locate(url, space)[0].exists():
-        raise NotFound(f"There is no memory at {url}", remedy="Check the path and the space.")
-    return open_store(url, space)
+def _space_at(destination: str, space: str) -> str | None:
+    """The space to use at the destination: a folder or a server keeps the name, a file is named after itself."""
+    return space if on_server(destination) or locate(destination, space)[1] else None
 
 
-def _kept_name(destination: str, source: Store) -> str | None:
-    """A folder or a server has spaces by name; a file is named after itself."""
-    return source.space if on_server(destination) or locate(destination, source.space)[1] else None
+db_app = typer.Typer(help="Administer a PostgreSQL database of memories.")
+app.add_typer(db_app, name="db")
 
 
-app = typer.Typer(help="Look after a PostgreSQL database that holds memories.")
-
-
-@app.command()
+@db_app.command()
 def status(context: typer.Context, as_json: Json = False) -> None:
-    """Print what the server has, and whether the tables are up to date; changes nothing."""
-    found = _database(context).status()
+    """Print the versions on the server and whether the tables are up to date; changes nothing."""
+    found = open_database(_database_url(context)).status()
     if as_json:
         print_json(asdict(found))
         return
     say(f"PostgreSQL {one_line(found.server)}, database {one_line(found.database)}")
     say(f"pgvector   {found.pgvector or 'not installed yet'}")
     say(f"Citus      {found.citus or 'not installed'}" + (", tables distributed" if found.distributed else ""))
-    say(f"tables     {'lack ' + ', '.join(found.pending) if found.pending else 'up to date'}")
+    say(f"tables     {'missing ' + ', '.join(found.pending) if found.pending else 'up to date'}")
     if found.spaces is not None:
         say(f"spaces     {found.spaces:,}")
 
 
-@app.command()
+@db_app.command()
 def migrate(context: typer.Context, as_json: Json = False) -> None:
-    """Bring the tables up to date, as opening a memory does; for those who may, where programs may not."""
-    taken = _database(context).migrate()
+    """Create or update the tables, as opening a memory does; for programs that may not do so themselves."""
+    taken = open_database(_database_url(context)).migrate()
     if as_json:
         print_json({"migrated": taken})
     else:
-        say(("✓ ", "green"), f"Took {count(len(taken), 'step', 'steps')}." if taken else "Up to date already.")
+        say(("✓ ", "green"), f"Ran {count(len(taken), 'migration', 'migrations')}." if taken else "Up to date already.")
 
 
-@app.command()
+@db_app.command()
 def distribute(context: typer.Context, as_json: Json = False) -> None:
-    """Spread the tables over the nodes of a Citus cluster, a space whole on one of them."""
-    done = _database(context).distribute()
+    """Distribute the tables over the nodes of a Citus cluster; each space stays on one node."""
+    done = open_database(_database_url(context)).distribute()
     if as_json:
         print_json({"distributed": done})
     else:
         say(("✓ ", "green"), f"Distributed {count(len(done), 'table', 'tables')} by space.")
 
 
-def _database(context: typer.Context) -> Administration:
+def _database_url(context: typer.Context) -> str:
     url = target(context).settings().db
     if url is None:
-        raise InvalidInput("No database is named", remedy="Give it before the command: --db postgresql://….")
-    return open_database(url)
+        raise InvalidInput("No database was given", remedy="Give it before the command: --db postgresql://….")
+    return url

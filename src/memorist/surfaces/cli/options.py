@@ -1,33 +1,149 @@
-"""Options shared by commands, and the memory they open."""
+"""Options: those derived from the keywords of a verb, those that commands share, and memories by their id."""
 
 from __future__ import annotations
 
 import inspect
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial, wraps
+from dataclasses import is_dataclass
+from datetime import datetime
+from functools import wraps
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_origin
 
 import typer
 
-import memorist
-from memorist import config
-from memorist.config import SETTINGS
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Kind, Memory, RecallRequest, Tier, Verbosity, Worth
-from memorist.recall.request import Filters
+from memorist.model import MOST, FactFields, FieldInfo, Fields, Filters, Memory, RecallOptions, fields_of, keywords_of
+from memorist.model.fields import members
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
 
 
 Command = Callable[..., None]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel="Output")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+MemoryId = Annotated[
+    str, typer.Argument(metavar="ID", help="The memory's id, or the beginning of it.", show_default=False)
+]
 
 
-def taking(options: Mapping[str, Any]) -> Callable[[Command], Command]:
-    """Give a command with `**keywords` the options of a verb; it receives those that were given."""
+def recipe_names() -> list[str]:
+    """The recipes that ship. They are written out here because importing them would make completion slow."""
+    return ["memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid"]
+
+
+def require_answer(context: typer.Context, as_json: bool) -> None:
+    """Refuse to ask for confirmation where nobody can answer."""
+    if as_json or not sys.stdin.isatty():
+        raise typer.BadParameter("Nobody can be asked for confirmation here: add --yes.", context)
+
+
+# Options derived from the keywords of a verb
+
+FIELD_PANELS = {"times": "When", "worth": "What it is worth", "origin": "Where it comes from"}
+"""The panel of a field, by the part of `Memory` that holds it."""
+COMPLETIONS = {"recipe": recipe_names}
+
+
+def remember_options() -> dict[str, Any]:
+    """An option for each keyword of `remember`."""
+    return _memory_options(Fields)
+
+
+def relate_options() -> dict[str, Any]:
+    """An option for each keyword of `relate`."""
+    return _memory_options(FactFields)
+
+
+def filter_options(*, defaults: bool = True) -> dict[str, Any]:
+    """An option for each keyword that chooses memories."""
+    return {name: _option(field, "Which memories", defaults=defaults) for name, field in keywords_of(Filters).items()}
+
+
+def recall_options() -> dict[str, Any]:
+    """An option for each keyword of `recall`."""
+    filters = filter_options()
+    others = {name: field for name, field in keywords_of(RecallOptions).items() if name not in filters}
+    return filters | {name: _option(field, "How to search") for name, field in others.items()}
+
+
+def _memory_options(keywords: type) -> dict[str, Any]:
+    return {
+        name: _option(field, "When" if _is_time(field) else FIELD_PANELS.get(field.group or "", "What it is"))
+        for name, field in keywords_of(keywords).items()
+    }
+
+
+def _option(field: FieldInfo, panel: str, *, defaults: bool = True) -> Any:
+    """The option for a keyword: its type, limits and help come from the model."""
+    kind, metavar = _kind(field)
+    info = typer.Option(
+        *([_switch(field)] if kind is bool else []),
+        metavar=metavar,
+        help=_help(field, defaults=defaults),
+        rich_help_panel=panel,
+        show_default=False,
+        min=field.range and field.range.low,
+        max=field.range and (field.range.high if field.range.high < MOST else None),
+        parser=_json_object if metavar == "JSON" else None,
+        autocompletion=COMPLETIONS.get(field.name),
+    )
+    return Annotated[kind, info]
+
+
+def _kind(field: FieldInfo) -> tuple[Any, str | None]:
+    """The type of an option as Typer knows it, and the word for its value in the help."""
+    first = next(one for one in members(field.type) if one is not type(None))
+    if _is_time(field):
+        return str, "WHEN"
+    if field.repeated:
+        return (list[get_args(first)[0]], _singular(field)) if field.choices else (list[str], "TEXT")
+    if field.choices:
+        return first, _singular(field)
+    if _is_object(field):
+        return dict[str, Any], "JSON"
+    return (first, {bool: None, int: "NUMBER", float: "NUMBER"}.get(first, "TEXT"))
+
+
+def _switch(field: FieldInfo) -> str:
+    name = field.name.replace("_", "-")
+    return f"--{name}/--no-{name}" if field.default is True else f"--{name}"
+
+
+def _is_time(field: FieldInfo) -> bool:
+    return datetime in members(field.type)
+
+
+def _is_object(field: FieldInfo) -> bool:
+    return any(is_dataclass(one) or get_origin(one) is Mapping for one in members(field.type))
+
+
+def _singular(field: FieldInfo) -> str:
+    return field.name.removesuffix("s").upper()
+
+
+def _help(field: FieldInfo, *, defaults: bool) -> str:
+    """What an option means, with its choices, whether it may be repeated, and its default."""
+    sentence = field.description.rstrip(".")
+    if field.choices:
+        sentence += f": {', '.join(field.choices)}"
+    for one in members(field.type):
+        if is_dataclass(one):
+            sentence += f"; a JSON object with {', '.join(fields_of(cast('type', one)))}"
+    if field.repeated:
+        sentence += "; may be repeated"
+    if not defaults or field.default in (None, (), {}) or field.default is False:
+        return f"{sentence}."
+    return f"{sentence}. Default: {field.name if field.default is True else field.default}."
+
+
+def with_options(options: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Add the options of a verb to a command with `**keywords`; it receives those that were given."""
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
         for name, option in options.items()
@@ -53,8 +169,8 @@ def taking(options: Mapping[str, Any]) -> Callable[[Command], Command]:
     return extend
 
 
-def json_object(text: str) -> dict[str, Any]:
-    """An option's value that is a JSON object."""
+def _json_object(text: str) -> dict[str, Any]:
+    """The value of an option that takes a JSON object."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -64,126 +180,7 @@ def json_object(text: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel="Output")
-]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-MemoryId = Annotated[
-    str, typer.Argument(metavar="ID", help="The memory's id, or the beginning of it.", show_default=False)
-]
-
-
-def recipe_names() -> list[str]:
-    """The recipes that ship, written out: completion must be fast, and importing them loads numpy."""
-    return ["memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid"]
-
-
-def setting(name: str) -> Any:
-    """The option for a setting, which may also come from the environment or a file."""
-    one = next(one for one in SETTINGS if one.name == name)
-    return typer.Option(f"--{name}", metavar=name.upper(), help=f"{one.meaning} Also {one.variable}.")
-
-
-def _option(panel: str, kind: Any, metavar: str | None, help: str, *names: str, **more: Any) -> Any:
-    default = more.pop("default", None)
-    sentence = help if default is None else f"{help} Default: {default}."
-    info = typer.Option(*names, metavar=metavar, help=sentence, rich_help_panel=panel, show_default=False, **more)
-    return Annotated[kind, info]
-
-
-_what, _when, _worth, _whence, _which, _how = (
-    partial(_option, panel)
-    for panel in (
-        "What it is",
-        "When",
-        "What it is worth",
-        "Where it comes from",
-        "Which memories",
-        "How to search",
-    )
-)
-_kinds, _tiers = ", ".join(Kind), ", ".join(Tier)
-_usual, _asked = Worth(), RecallRequest.__dataclass_fields__
-
-REMEMBER = {
-    "at": _when(str, "WHEN", "When it was said or happened.", default="now"),
-    "ingested_at": _when(str, "WHEN", "When it became known.", default="now"),
-    "expires_at": _when(str, "WHEN", "When it stops being true."),
-    "kind": _what(Kind, "KIND", f"What sort of thing it is: {_kinds}.", default=Kind.EPISODIC),
-    "scope": _what(str, "LABEL", "Whom or what it concerns, such as user:ann.", default="global"),
-    "topic": _what(str, "TEXT", "What it is about."),
-    "tier": _what(Tier, "TIER", f"How close to the centre of attention it lives: {_tiers}.", default=Tier.WORKING),
-    "keywords": _what(list[str], "TEXT", "A word to find it by as well; may be repeated."),
-    "original": _what(str, "TEXT", "What was said, if TEXT is a translation of it."),
-    "key": _what(str, "TEXT", "A name for it; another text under the same name is its new version."),
-    "metadata": _what(
-        dict[str, Any], "JSON", "Anything else, as a JSON object; kept, not searched.", parser=json_object
-    ),
-    "importance": _worth(float, "NUMBER", "How much it matters, 0 to 1.", default=_usual.importance),
-    "confidence": _worth(float, "NUMBER", "How sure it is, 0 to 1.", default=_usual.confidence),
-    "salience": _worth(float, "NUMBER", "How much it stands out, 0 to 1.", default=_usual.salience),
-    "trust": _worth(
-        int, "NUMBER", "Who says it: 3 owner, 2 the agent itself, 1 peer, 0 untrusted.", default=_usual.trust
-    ),
-    "credibility": _worth(
-        int, "NUMBER", "How credible it is, 1 best to 5; 6 cannot be judged.", default=_usual.credibility
-    ),
-    "classification": _worth(
-        int, "NUMBER", "How secret it is, 0 to 3; recall shows up to 2.", default=_usual.classification
-    ),
-    "emotion": _worth(float, "NUMBER", "How it felt, -5 to 5.", default=_usual.emotion),
-    "emotion_tags": _worth(list[str], "TEXT", "A word for how it felt; may be repeated."),
-    "flags": _worth(list[str], "TEXT", "A mark of your own; may be repeated."),
-    "source": _whence(str, "TEXT", "The file, page or person it comes from."),
-    "session": _whence(str, "NAME", "The conversation or run it belongs to."),
-    "position": _whence(int, "NUMBER", "Its place in that session."),
-    "speaker": _whence(str, "NAME", "Who said it."),
-}
-
-RELATE = {
-    "text": _what(str, "TEXT", "The fact in words.", default="made of its parts"),
-    "scope": REMEMBER["scope"],
-    "source": REMEMBER["source"],
-    "valid_from": _when(str, "WHEN", "When it became true.", default="now"),
-    "valid_to": _when(str, "WHEN", "When it stopped being true."),
-    "ingested_at": REMEMBER["ingested_at"],
-}
-
-FILTERS = {
-    "scope": _which(list[str], "LABEL", "Those of this scope; may be repeated."),
-    "kinds": _which(list[Kind], "KIND", f"Those of this kind, one of {_kinds}; may be repeated."),
-    "topic": _which(str, "TEXT", "Those about this topic."),
-    "tier": _which(Tier, "TIER", f"Those of this tier: {_tiers}."),
-    "since": _which(str, "WHEN", "Those said or true from this moment on, such as 2024-06-03."),
-    "until": _which(str, "WHEN", "Those said or true up to this moment."),
-    "as_of": _which(str, "WHEN", "Those that were true at this moment."),
-    "known_at": _which(str, "WHEN", "Those that were known at this moment."),
-    "include_expired": _which(bool, None, "Those no longer true as well.", "--include-expired"),
-    "max_classification": _which(int, "NUMBER", "Those no more secret than this, 0 to 3."),
-}
-
-RECALL = FILTERS | {
-    "limit": _how(int, "NUMBER", "The most memories to find.", default=_asked["limit"].default),
-    "recipe": _how(str, "NAME", "The recipe to search by.", autocompletion=recipe_names),
-    "entity_hints": _how(list[str], "NAME", "Somebody or something it is about; may be repeated."),
-    "session": _how(str, "NAME", "The session that asks; what it was shown already is left out."),
-    "repeat": _how(bool, None, "Do not leave that out.", "--repeat"),
-    "situation": _how(
-        dict[str, Any], "JSON", 'The moment of asking: {"hour", "weekday", "topic"}.', parser=json_object
-    ),
-    "translated": _how(bool, None, "The question was translated into English already.", "--translated"),
-    "max_tokens": _how(int, "NUMBER", "The longest context, in tokens.", default="the recipe's"),
-    "track": _how(
-        bool, None, "Count this recall in the usage of what it finds.", "--track/--no-track", default="track"
-    ),
-    "verbosity": _how(
-        Verbosity,
-        "LEVEL",
-        "Whether the JSON holds touched memories: summary or detailed.",
-        default=_asked["verbosity"].default,
-    ),
-}
-
+# Memories by their id
 
 EVERYTHING: Filters = {
     "as_of": "9999-12-31",
@@ -191,40 +188,13 @@ EVERYTHING: Filters = {
     "include_expired": True,
     "max_classification": 3,
 }
-"""What `list` has to be told to leave nothing out."""
+"""The filters with which `list` leaves nothing out."""
 SHORTEST_ID = 4
+"""The fewest characters of an id that are looked up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The memory to open; what is None comes from the environment or a file."""
-
-    db: str | None = None
-    space: str | None = None
-    embedder: str | None = None
-    config: str | None = None
-
-    def open(self) -> Engine:
-        """Open it."""
-        return memorist.open(self.db, space=self.space, embedder=self.embedder, config=self.config)
-
-    def settings(self) -> config.Config:
-        """The settings it is opened with."""
-        return config.load(self.config, db=self.db, space=self.space, embedder=self.embedder)
-
-
-def target(context: typer.Context) -> Target:
-    """The target of the running command."""
-    return cast("Target", context.obj)
-
-
-def opened(context: typer.Context) -> Engine:
-    """The memory the running command works on."""
-    return target(context).open()
-
-
-def chosen(engine: Engine, filters: Filters) -> Iterator[Memory]:
-    """All memories that `forget` would choose by these filters."""
+def all_memories(engine: Engine, filters: Filters) -> Iterator[Memory]:
+    """All memories that `forget` would erase with these filters."""
     cursor = None
     while True:
         page = engine.list(1000, cursor, **{**EVERYTHING, **filters})
@@ -233,14 +203,14 @@ def chosen(engine: Engine, filters: Filters) -> Iterator[Memory]:
             return
 
 
-def memory_called(engine: Engine, id: str) -> Memory:
-    """The memory with an id, or the only one whose id begins like that."""
+def find_memory(engine: Engine, id: str) -> Memory:
+    """The memory with an id, or the only one whose id begins with it."""
     if memory := engine.get(id):
         return memory
-    alike = (memory for memory in chosen(engine, {}) if memory.id.startswith(id))
+    alike = (memory for memory in all_memories(engine, {}) if memory.id.startswith(id))
     found = list(islice(alike, 2)) if len(id) >= SHORTEST_ID else []
     if not found:
         raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `memorist list`.")
     if len(found) > 1:
-        raise InvalidInput(f"Several ids begin with {id!r}", remedy="Give more of it.")
+        raise InvalidInput(f"Several ids begin with {id!r}", remedy="Give more characters of it.")
     return found[0]

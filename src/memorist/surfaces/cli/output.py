@@ -1,26 +1,26 @@
-"""What the commands print: lines, JSON, progress."""
+"""Printing: lines, JSON and progress."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import json
-import re
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from memorist.model import Item, Memory, Recall
-from memorist.ports import Progress
+from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from memorist.model import Item, Memory, Recall
 
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 PLAIN_SIGNS = {"✓": "+", "✗": "x", "·": "-", "→": "->", "…": "...", "×": "x", "−": "-", "“": '"', "”": '"'}
 ERRORS = "memorist.plain"
 Part = str | tuple[str, str]
@@ -28,7 +28,7 @@ Part = str | tuple[str, str]
 
 
 def survive_any_text() -> None:
-    """Let the standard streams write anything: what they cannot encode becomes a plain sign or an escape."""
+    """Let the standard streams write any text: a character they cannot encode becomes a plain sign or an escape."""
     codecs.register_error(ERRORS, _plain)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -46,44 +46,44 @@ def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def print_json(data: Any) -> None:
-    """One document; on a terminal it is indented."""
+    """Print one document, indented on a terminal."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     indent = 2 if sys.stdout.isatty() else None
     sys.stdout.write(json.dumps(data, ensure_ascii=not unicode, indent=indent, allow_nan=False) + "\n")
 
 
 def visible(text: str) -> str:
-    """A text whose control characters are shown, so that no memory can steer the terminal."""
+    """A text with its control characters escaped, so that no memory can control the terminal."""
     return CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def one_line(text: str) -> str:
-    """A text on one line, its control characters shown."""
+    """A text on one line, with its control characters escaped."""
     return visible(" ".join(text.split()))
 
 
 def print_raw(text: str) -> None:
-    """A text as it is, but for control characters on a terminal."""
+    """Print a text unchanged; on a terminal, control characters are escaped."""
     sys.stdout.write((visible(text) if sys.stdout.isatty() else text) + "\n")
 
 
 @cache
 def console() -> Console:
-    """Standard output, coloured when it is a terminal."""
+    """Standard output, with colours on a terminal."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False)
 
 
 def styled(*parts: Part) -> Text:
-    """A line of its parts."""
+    """A line made of its parts."""
     from rich.text import Text
 
     return Text.assemble(*parts)
 
 
 def say(*parts: Part, indent: int = 0) -> None:
-    """Print a line of parts; a terminal wraps it under its indent, a pipe gets it whole."""
+    """Print a line made of parts; a terminal wraps it at its indent, a pipe gets it unwrapped."""
     line = styled(*parts)
     line.rstrip()
     if not line:
@@ -97,14 +97,14 @@ def say(*parts: Part, indent: int = 0) -> None:
 
 
 def say_cut(*parts: Part) -> None:
-    """Print a line that a terminal cuts at its edge, with an ellipsis."""
+    """Print a line that is cut at the edge of a terminal, with an ellipsis."""
     terminal = console().is_terminal
     console().print(styled(*parts), no_wrap=True, overflow="ellipsis", crop=terminal, soft_wrap=not terminal)
 
 
 @contextmanager
-def progress(label: str, total: int | None, *, quiet: bool) -> Generator[Progress]:
-    """Count long work on standard error, if that is a terminal; None where nobody knows how long."""
+def progress(label: str, total: int | None, *, quiet: bool) -> Generator[Callable[[int], None]]:
+    """Show a progress bar on standard error, if that is a terminal; `total` is None if it is unknown."""
     from rich.console import Console
     from rich.progress import Progress as Bar
 
@@ -115,6 +115,7 @@ def progress(label: str, total: int | None, *, quiet: bool) -> Generator[Progres
 
 
 ID_SHOWN = 8
+"""Characters of an id that are printed."""
 
 
 def memory_line(memory: Memory) -> list[Part]:
@@ -123,7 +124,7 @@ def memory_line(memory: Memory) -> list[Part]:
 
 
 def item_line(item: Item) -> list[Part]:
-    """The first line of a recall's item: its place, score, day and id, and who found it."""
+    """The first line of a recalled item: rank, score, day, id and the signals that found it."""
     found_by = " · ".join(f"{name} #{one.rank}" for name, one in item.signals.items())
     return [
         (f"{item.rank:>2}", "bold"),
@@ -135,7 +136,7 @@ def item_line(item: Item) -> list[Part]:
 
 
 def recall_line(recall: Recall) -> list[Part]:
-    """The last line of a recall: how much there is, by which recipe, and how large its context is."""
+    """The last line of a recall: the number of items, the recipe, the size of the context and the time."""
     parts = (
         count(len(recall.items), "memory", "memories"),
         f"recipe {recall.recipe}",
@@ -146,17 +147,31 @@ def recall_line(recall: Recall) -> list[Part]:
 
 
 def day(memory: Memory) -> str:
-    """The day a memory is true from."""
+    """The day from which a memory is true."""
     return memory.times.valid_from.date().isoformat()
 
 
+def until(memory: Memory) -> str:
+    """The day on which a memory stopped being true, as the end of a line; empty if it is still true."""
+    end = memory.times.valid_to
+    return f"  until {end.date()}" if end else ""
+
+
+def print_explanation(explanation: Mapping[str, Any], indent: int) -> None:
+    """Print an explanation as a tree, each detail below what it explains."""
+    value = "" if explanation["value"] is None else f"{explanation['value']:.4g}  "
+    say((value, "green"), (one_line(explanation["description"]), "dim"), indent=indent)
+    for detail in explanation["details"]:
+        print_explanation(detail, indent + 2)
+
+
 def count(number: int, one: str, many: str) -> str:
-    """A number and what it counts."""
+    """A number with its noun."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def size(bytes: int) -> str:
-    """A number of bytes, rounded."""
+    """A number of bytes in a readable unit."""
     amount, unit = float(bytes), "B"
     for larger in ("kB", "MB", "GB"):
         if amount < 1000:
@@ -166,7 +181,7 @@ def size(bytes: int) -> str:
 
 
 def readable(value: object) -> str:
-    """JSON data without its punctuation; what is empty is left out."""
+    """JSON data as text without punctuation; empty values are left out."""
     if isinstance(value, Mapping):
         pairs = cast("Mapping[str, object]", value).items()
         return " · ".join(f"{name} {readable(one)}" for name, one in pairs if one not in (None, [], {}))

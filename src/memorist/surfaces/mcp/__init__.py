@@ -1,4 +1,4 @@
-"""The memory as an MCP server: seven tools, a resource a memory, and a prompt that teaches their use."""
+"""The memory as an MCP server: seven tools, one resource per memory, and a prompt that explains their use."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from memorist.errors import MissingExtra
 
 
 def require_sdk() -> None:
-    """Refuse to go on without the official SDK."""
+    """Raise an error if the official SDK is not installed."""
     if find_spec("mcp") is None:
         raise MissingExtra("The MCP SDK is not installed", remedy="Install it with: pip install 'memorist[mcp]'")

@@ -1,4 +1,4 @@
-"""Streamable HTTP: who may come in, by key, by Host and by Origin."""
+"""Streamable HTTP: access is checked by key, by Host and by Origin."""
 
 from __future__ import annotations
 
@@ -22,24 +22,26 @@ from memorist.surfaces.rest.server import is_loopback
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 GRACE = 10
-"""Seconds that calls under way have to end when the server is told to stop."""
+"""Seconds that running calls have to finish when the server is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRefusal:
-    """Why a request does not come in."""
+    """Why a request is refused."""
 
     status: int
     error: str
     remedy: str
 
 
-_NO_KEY = HttpRefusal(401, "No valid key", "Send one as `Authorization: Bearer rk_…`; `memorist keys create` makes it.")
-_OTHER_SPACE = HttpRefusal(403, "This key does not open this space", "Use a key that was made for it.")
+_NO_KEY = HttpRefusal(
+    401, "No valid key", "Send one as `Authorization: Bearer rk_…`; `memorist keys create` creates it."
+)
+_OTHER_SPACE = HttpRefusal(403, "This key does not open this space", "Use a key that was created for it.")
 
 
 class KeyGate:
-    """Lets in requests with a key of the ring that opens the space; all of them while none was ever made, if open."""
+    """Admits requests whose key opens the space; if `open`, also all requests as long as no key was ever created."""
 
     def __init__(self, app: ASGIApp, ring: KeyRing, space: str, *, open: bool) -> None:
         self._app = app
@@ -55,7 +57,7 @@ class KeyGate:
                 await _refuse(found)(scope, receive, send)
                 return
             if found is not None:
-                # The SDK binds a session to the user that began it.
+                # The SDK binds a session to the user that started it.
                 token = AccessToken(token="", client_id=found.id, scopes=[found.rights])
                 scope = {**scope, KEY: found, "user": AuthenticatedUser(token)}
         await self._app(scope, receive, send)
@@ -69,12 +71,12 @@ class KeyGate:
 
 
 def app(server: MemoryServer, ring: KeyRing, *, host: str, allow_hosts: list[str]) -> ASGIApp:
-    """The whole application; refused for an address that others reach while there is no key."""
+    """The whole application; refused for an address that others can reach if there is no key."""
     loopback = is_loopback(host)
     if not loopback and ring.empty:
         raise InvalidInput(
             f"{host} can be reached by others, and there is no key",
-            remedy=f"Make one first: memorist keys create {server.space} --rights write",
+            remedy=f"Create one first: memorist keys create {server.space} --rights write",
         )
     inner = server.streamable_http_app(
         streamable_http_path=PATH, transport_security=_security([*LOOPBACK, host, *allow_hosts])
@@ -83,14 +85,14 @@ def app(server: MemoryServer, ring: KeyRing, *, host: str, allow_hosts: list[str
 
 
 def listener(application: ASGIApp, *, host: str, port: int) -> uvicorn.Server:
-    """A server that runs until told to stop, and then finishes the calls under way. It logs no request."""
+    """A server that, when it is stopped, finishes the running calls. It does not log requests."""
     return uvicorn.Server(
         uvicorn.Config(application, host=host, port=port, ws="none", access_log=False, timeout_graceful_shutdown=GRACE)
     )
 
 
 def _security(names: list[str]) -> TransportSecuritySettings:
-    """Only requests that call the server by one of these names: a page cannot make a browser do that for it."""
+    """Admit only requests that use one of these host names, which protects against DNS rebinding."""
     hosts = dict.fromkeys(f"[{name}]" if ":" in name and "[" not in name else name for name in names)
     ports = [f"{host}{port}" for host in hosts for port in ("", ":*")]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in ports]

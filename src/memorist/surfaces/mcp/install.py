@@ -1,4 +1,4 @@
-"""Installing the server into MCP clients."""
+"""Adding the server to the settings of MCP clients."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from memorist.errors import InvalidInput, StoreError
 
 @dataclass(frozen=True, slots=True)
 class McpClient:
-    """A program, the file of its servers, and the word under which that file lists them."""
+    """A program, the file that lists its servers, and the key under which they are listed."""
 
     name: str
     title: str
     file: Callable[[], Path]
     servers: str = "mcpServers"
     typed: bool = False
-    """Whether an entry says that it is reached over stdio."""
+    """Whether an entry states that the server uses stdio."""
 
 
 def _home(*parts: str) -> Callable[[], Path]:
@@ -32,7 +32,7 @@ def _home(*parts: str) -> Callable[[], Path]:
 
 
 def _application(*parts: str) -> Callable[[], Path]:
-    """A file in the folder where the platform's programs keep their settings."""
+    """A file in the platform's folder for application settings."""
 
     def path() -> Path:
         if sys.platform == "darwin":
@@ -62,7 +62,7 @@ NAME = "memorist"
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """What an entry makes of a client's file."""
+    """A change of a client's file: its text before and after."""
 
     client: McpClient
     file: Path
@@ -70,31 +70,31 @@ class ConfigChange:
     before: str | None
     after: str
     needed: bool
-    """Whether the file does not say so already."""
+    """False if the file contains the entry already."""
 
 
 def entry(client: McpClient, arguments: list[str]) -> dict[str, Any]:
-    """How a client is told to start `memorist ARGUMENTS`: by this interpreter, whatever its own path holds."""
+    """The entry that makes a client start `memorist ARGUMENTS` with this interpreter, whatever its PATH is."""
     kind = {"type": "stdio"} if client.typed else {}
     return {**kind, "command": sys.executable, "args": ["-m", "memorist", *arguments]}
 
 
 def plan(client: McpClient, arguments: list[str], *, name: str = NAME) -> ConfigChange:
-    """The change that lets a client start `memorist ARGUMENTS`; nothing is written yet."""
+    """The change that makes a client start `memorist ARGUMENTS`; writes nothing."""
     file = client.file()
     before = _text(file)
     settings = _settings(file, before)
     added = entry(client, arguments)
     servers: object = settings.get(client.servers, {})
     if not isinstance(servers, dict):
-        raise _unreadable(file, f"its {client.servers!r} is no object")
+        raise _unreadable(file, f"its {client.servers!r} is not an object")
     merged = settings | {client.servers: cast("dict[str, Any]", servers) | {name: added}}
     after = json.dumps(merged, indent=2, ensure_ascii=False) + "\n"
     return ConfigChange(client, file, added, before, after, needed=merged != settings)
 
 
 def apply(change: ConfigChange) -> Path | None:
-    """Write the file whole or not at all; returns the copy of what was there, if there was anything to change."""
+    """Write the file atomically; returns the copy of the old file, or None if there was none or nothing changed."""
     if not change.needed:
         return None
     try:
@@ -125,19 +125,19 @@ def _settings(file: Path, text: str | None) -> dict[str, Any]:
     except ValueError as error:
         raise _unreadable(file, str(error)) from None
     if not isinstance(data, dict):
-        raise _unreadable(file, "it holds no object")
+        raise _unreadable(file, "it is not an object")
     return cast("dict[str, Any]", data)
 
 
 def _unreadable(file: Path, why: str) -> InvalidInput:
     return InvalidInput(
-        f"{file} is not plain JSON, and was left as it is ({why})",
-        remedy="Correct it, or take its comments out, and run this again; --dry-run prints the entry to add by hand.",
+        f"{file} is not plain JSON and was not changed ({why})",
+        remedy="Fix it or remove its comments and try again, or add the entry that --dry-run prints by hand.",
     )
 
 
 def _copied(file: Path) -> Path:
-    """A copy under the first free name, so that no earlier one is lost."""
+    """Copy the file to the first free name, so that no earlier copy is overwritten."""
     number = 0
     while (copy := file.with_name(f"{file.name}.bak{number or ''}")).exists():
         number += 1
@@ -145,7 +145,7 @@ def _copied(file: Path) -> Path:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Settings may be a link into a folder of dotfiles: what it points at is replaced, with its mode kept."""
+    """Replace the file and keep its mode; of a link, such as into a folder of dotfiles, replace the target."""
     real = file.resolve()
     descriptor, made = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
     try:

@@ -1,4 +1,4 @@
-"""The MCP server, and what its tools cost in tokens."""
+"""The MCP server, and the cost of its tools in tokens."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import Error, NotFound
 from memorist.model import within
-from memorist.recall.request import at_least
-from memorist.surfaces.mcp.shapes import slim
+from memorist.surfaces.mcp.schemas import slim
 from memorist.surfaces.mcp.tools import Bounds, Tools
 from memorist.text.tokens import count_tokens
 
@@ -48,7 +47,7 @@ class MemoryServer(MCPServer[Any]):
     """An MCP server over one open engine."""
 
     def __init__(self, engine: Engine, *, max_classification: int = 2) -> None:
-        within("max_classification", at_least("max_classification", max_classification, 0), 0, 3)
+        within("max_classification", max_classification, 0, 3)
         bounds = Bounds(engine.space, f"mcp:{uuid4().hex}", max_classification)
         verbs = Tools(engine, bounds)
         self.space = engine.space
@@ -79,7 +78,7 @@ class MemoryServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Run a tool; whatever goes wrong is told with its remedy, and an argument nobody knows is refused."""
+        """Run a tool; an error comes with its remedy, and an unknown argument is refused."""
         unknown = sorted(arguments.keys() - self._arguments.get(name, arguments.keys()))
         if unknown:
             known = ", ".join(sorted(self._arguments[name])) or "none"
@@ -91,7 +90,7 @@ class MemoryServer(MCPServer[Any]):
 
 
 def wording(name: str) -> str:
-    """A text of this package."""
+    """A text for the model, from the folder `words`."""
     return (files("memorist.surfaces.mcp") / "words" / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
@@ -116,20 +115,20 @@ def _problem(name: str, error: ToolError) -> str:
     if isinstance(error, UnexpectedToolError):
         shown = cause if os.environ.get("MEMORIST_DEBUG") else None
         _log.error("%s failed: %s", name, type(cause).__name__, exc_info=shown)
-        return f"Memorist failed inside ({type(cause).__name__}). Run `memorist doctor` to see what is wrong."
+        return f"Internal error in Memorist ({type(cause).__name__}). Run `memorist doctor` to find the cause."
     return str(error)
 
 
 def _misuse(name: str, error: ValidationError) -> str:
-    """What is wrong with the arguments, without their values."""
+    """The invalid arguments, without their values."""
     wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_input=False)]
-    return f"Wrong arguments for {name}: {'; '.join(wrong)}. Call it again with those corrected."
+    return f"Wrong arguments for {name}: {'; '.join(wrong)}. Correct them and call it again."
 
 
 def cost(server: MemoryServer) -> dict[str, Any]:
-    """Tokens of each tool as a model sees it (name, description, arguments) and of the instructions; an estimate.
+    """An estimate of the tokens of each tool as a model sees it (name, description, arguments) and of the instructions.
 
-    `output` is what the schemas of results would add, which most clients keep to themselves.
+    `output` counts the schemas of the results, which most clients do not show to the model.
     """
     tools = anyio.run(server.list_tools)
     seen = {

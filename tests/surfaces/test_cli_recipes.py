@@ -1,13 +1,37 @@
-"""`memorist bench`: one line for what is wrong, a table or a document for what was measured."""
+"""`memorist recipes` prints recipes; `memorist bench` measures them, as a table or a document."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.surfaces.conftest import Cli
+
+
+def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
+    listed = cli("recipes", "--json").data
+    assert all(recipe.keys() == {"name", "stages"} for recipe in listed)
+    assert cli("recipes", "memorist", "--json").data == next(one for one in listed if one["name"] == "memorist")
+    assert re.search(r"^memorist +Our own recipe", cli("recipes").out, re.MULTILINE)
+    shown = cli("recipes", "memorist").out
+    stages = cli("recipes", "memorist", "--json").data["stages"]
+    assert re.findall(r"^  (\w+)", shown, re.MULTILINE) == [stage["stage"] for stage in stages]
+    [reread] = [stage for stage in stages if stage["stage"] == "reread"]
+    assert re.search(rf"^  reread +depth {reread['depth']} · weight {reread['weight']:g}", shown, re.MULTILINE)
+    assert re.search(r"^    keyword\b", shown, re.MULTILINE)
+
+
+def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
+    Path("memorist.toml").write_text(
+        '[recipes.mine]\nbase = "memorist"\nset = { "reread.depth" = 7 }\n', encoding="utf-8"
+    )
+    assert "mine" in [recipe["name"] for recipe in bare("recipes", "--json").data]
+    assert re.search(r"^mine +content → dates → embed", bare("recipes").out, re.MULTILINE)
+    assert "depth 7" in bare("recipes", "mine").out
+
 
 TEXTS = {
     "home/0": "Ann: The cat sleeps on the red sofa.",

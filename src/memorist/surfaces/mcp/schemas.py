@@ -1,0 +1,213 @@
+"""The arguments and results of the tools, as schemas that derive from the model."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import Enum
+from functools import wraps
+from types import GenericAlias
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
+
+from pydantic import BaseModel, Field, create_model
+
+from memorist.asking.wording import clipped
+from memorist.model import FieldInfo, Memory, fields_of, keywords_of, to_data
+from memorist.model.fields import members
+from memorist.ports import Receipt, StoreStats
+
+F = TypeVar("F", bound=Callable[..., Any])
+Trust = Literal["untrusted", "peer", "self", "owner"]
+TRUST: tuple[Trust, ...] = get_args(Trust)
+"""The name of each number of `trust`."""
+LONGEST = 1200
+"""Characters of a text that a recall shows; the memory's resource has all of it."""
+
+# Arguments
+
+
+def with_keywords(keywords: type, *names: str, bare: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Add some keywords of a verb to a tool with `**keywords`; it receives those that are not None.
+
+    Types, limits, descriptions and defaults come from the model; `bare` keywords have no description, to save tokens.
+    """
+    known = keywords_of(keywords)
+    added = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=known[name].default,
+            annotation=_annotation(known[name], described=name not in bare),
+        )
+        for name in (*names, *bare)
+    ]
+
+    def extend(tool: F) -> F:
+        @wraps(tool)
+        def run(*positional: Any, **given: Any) -> Any:
+            return tool(*positional, **{name: value for name, value in given.items() if value is not None})
+
+        signature = inspect.signature(tool, eval_str=True)
+        kept = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        run.__signature__ = signature.replace(parameters=[*kept, *added])  # pyright: ignore[reportAttributeAccessIssue]  # read by the SDK
+        return cast("F", run)
+
+    return extend
+
+
+def _annotation(field: FieldInfo, *, described: bool) -> Any:
+    limits = [Field(ge=field.range.low, le=field.range.high)] if field.range else []
+    parts = [field.description.rstrip(".")] if described else []
+    parts += ["ISO 8601"] if _is_time(field) else []
+    return Annotated[_json_type(field) | None, Field(description="; ".join(parts) or None), *limits]
+
+
+def _is_time(field: FieldInfo) -> bool:
+    return datetime in members(field.type)
+
+
+def slim(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without what a model can do without: titles, null types of optional arguments, empty defaults."""
+    return cast("dict[str, Any]", _slim(schema))
+
+
+def _slim(node: object, *, names: bool = False) -> object:
+    if isinstance(node, list):
+        return [_slim(one) for one in cast("list[object]", node)]
+    if not isinstance(node, dict):
+        return node
+    given = cast("dict[str, object]", node)
+    if names:  # a mapping by property name: a property may be called title
+        return {name: _slim(one) for name, one in given.items()}
+    kept = {
+        word: _slim(value, names=word in ("properties", "$defs"))
+        for word, value in given.items()
+        if not (word == "title" or (word == "default" and _is_empty(value)))
+    }
+    return _without_null(kept)
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value is False
+
+
+def _without_null(schema: dict[str, object]) -> dict[str, object]:
+    options = cast("list[object]", schema.get("anyOf", []))
+    real = [one for one in options if one != {"type": "null"}]
+    if len(real) == 1 and len(options) == 2 and isinstance(real[0], dict):
+        rest = {word: value for word, value in schema.items() if word != "anyOf"}
+        return {**cast("dict[str, object]", real[0]), **rest}
+    return schema
+
+
+# Results
+
+_MEMORY = {
+    **{name: name for name in ("id", "text", "kind", "source", "speaker", "topic", "flags", "fact")},
+    **{"at": "valid_from", "until": "valid_to"},
+}
+_VERSION = {**_MEMORY, "version": "version", "known_from": "ingested_at", "known_until": "expired_at"}
+_STORED = {"id": "id", "version": "version", "at": "valid_from", "kind": "kind", "flags": "flags"}
+_RATED = {"id": "id", "relevance": "relevance"}
+_ERASED = {"forgotten": "forgotten", "at": "at"}
+_COUNTED = {name: name for name in ("space", "memories", "versions", "entities", "kinds")}
+"""The name of each field in a tool's result, and its name in the model."""
+
+
+def _model(name: str, doc: str, kind: type, names: Mapping[str, str], **own: Any) -> type[BaseModel]:
+    """A result with some fields of a dataclass, and some of its own."""
+    known = fields_of(kind)
+    derived = {shown: _result_type(known[source]) for shown, source in names.items()}
+    return create_model(name, __doc__=doc, **{**derived, **own})
+
+
+def _list_of(item: type[BaseModel]) -> Any:
+    return GenericAlias(list, (item,))
+
+
+def _result_type(field: FieldInfo) -> Any:
+    """The type and default of a field in a result; a field that is empty by default is left out when it is."""
+    kind = _json_type(field)
+    return (kind | None, None) if field.default in (None, ()) else (kind, ...)
+
+
+def _json_type(field: FieldInfo) -> Any:
+    """The type of a field's JSON form; of several types that an argument may have, the first."""
+    first: Any = next(one for one in members(field.type) if one is not type(None))
+    if _is_time(field) or (inspect.isclass(first) and issubclass(first, Enum)):
+        return str
+    return list[str] if get_origin(first) is tuple else first
+
+
+RecalledMemory = _model(
+    "RecalledMemory", "A memory, with who said it and where it comes from.", Memory, _MEMORY, trust=(Trust, ...)
+)
+MemoryVersion = _model("MemoryVersion", "A memory as it was once known.", Memory, _VERSION, trust=(Trust, ...))
+RememberResult = _model(
+    "RememberResult",
+    "The stored memory; its text only if it differs from the given one.",
+    Memory,
+    _STORED,
+    text=(str | None, None),
+)
+FeedbackResult = _model("FeedbackResult", "A memory after feedback.", Memory, _RATED, verdict=(str, ...))
+ForgetResult = _model("ForgetResult", "The ids of the erased memories.", Receipt, _ERASED)
+StatusResult = _model(
+    "StatusResult",
+    "The size of the space, and what the caller may do.",
+    StoreStats,
+    _COUNTED,
+    max_classification=(int, ...),
+    may_write=(bool, ...),
+)
+RecallResult = create_model(
+    "RecallResult",
+    __doc__="The memories that were found, best first.",
+    notice=(str, ...),
+    memories=(_list_of(RecalledMemory), ...),
+    abstained=(bool, ...),
+    held_back=(int, ...),
+)
+HistoryResult = create_model(
+    "HistoryResult",
+    __doc__="Every version that was ever known, newest knowledge first.",
+    notice=(str, ...),
+    versions=(_list_of(MemoryVersion), ...),
+)
+
+
+def recalled_memory(memory: Memory) -> dict[str, Any]:
+    """A memory as a recall shows it, with a long text cut."""
+    shown = _selected(memory, _MEMORY)
+    return shown | {"text": clipped(memory.text, LONGEST), "trust": TRUST[memory.worth.trust]}
+
+
+def memory_version(memory: Memory) -> dict[str, Any]:
+    """A whole memory, with the time during which it was known."""
+    return _selected(memory, _VERSION) | {"trust": TRUST[memory.worth.trust]}
+
+
+def stored_memory(memory: Memory, given: str | None) -> dict[str, Any]:
+    """A memory that was just stored; its text is shown if a gate changed it."""
+    return _selected(memory, _STORED) | ({} if memory.text == given else {"text": memory.text})
+
+
+def rated_memory(memory: Memory, verdict: str) -> dict[str, Any]:
+    """A memory after feedback."""
+    return _selected(memory, _RATED) | {"verdict": verdict}
+
+
+def erased(receipt: Receipt) -> dict[str, Any]:
+    """The ids of the erased memories."""
+    return _selected(receipt, _ERASED)
+
+
+def counted(stats: StoreStats) -> dict[str, Any]:
+    """The size of a space."""
+    return _selected(stats, _COUNTED)
+
+
+def _selected(value: object, names: Mapping[str, str]) -> dict[str, Any]:
+    data = to_data(value)
+    return {name: data[source] for name, source in names.items() if data[source] not in (None, [])}
