@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memorist.errors import InvalidInput
@@ -107,29 +108,36 @@ class _Part:
         self._type: Any = kind if is_dataclass(kind) else None
         hints = get_type_hints(kind, include_extras=False) if self._type else {name: hint}
         self.columns = tuple(field.name for field in fields(kind)) if self._type else (name,)
-        self._codecs = [_codec(hints[column]) for column in self.columns]
-        self._slice = slice(start, start + len(self.columns))
-        self._made = lru_cache(1024)(self._make) if kind is Worth else self._make  # most memories have the same worth
+        codecs = enumerate(_codec(hints[column]) for column in self.columns)
+        self._codecs = [(place, codec) for place, codec in codecs if codec is not None]
+        self._get = attrgetter(*self.columns)
+        self.place = slice(start, start + len(self.columns)) if self._type else start
+        plain = self._type is None and not self._codecs
+        self.decode = None if plain else lru_cache(1024)(self.read) if kind is Worth else self.read
+        """Makes the value from the cells at its place, or None if the cell is the value. Equal worths are shared."""
 
     def encode(self, value: Any) -> list[Any]:
         """The values of its columns."""
-        if self._type is not None:
-            value = [None if value is None else getattr(value, column) for column in self.columns]
-        else:
-            value = [value]
-        pairs = zip(value, self._codecs, strict=True)
-        return [one if one is None or codec is None else codec.encode(one) for one, codec in pairs]
-
-    def decode(self, row: Row) -> Any:
-        """The value of the field in a row."""
-        return self._made(row[self._slice])
-
-    def _make(self, cells: Row) -> Any:
-        pairs = zip(cells, self._codecs, strict=True)
-        values = [cell if cell is None or codec is None else codec.decode(cell) for cell, codec in pairs]
         if self._type is None:
-            return values[0]
-        return None if self._optional and cells[0] is None else self._type(*values)
+            cells = [value]
+        else:
+            cells = [None] * len(self.columns) if value is None else list(self._get(value))
+        for place, codec in self._codecs:
+            if cells[place] is not None:
+                cells[place] = codec.encode(cells[place])
+        return cells
+
+    def read(self, cells: Any) -> Any:
+        """The value of the field, made of its cells."""
+        if self._type is None:
+            return None if cells is None else self._codecs[0][1].decode(cells)
+        if self._optional and cells[0] is None:
+            return None
+        values = list(cells)
+        for place, codec in self._codecs:
+            if values[place] is not None:
+                values[place] = codec.decode(values[place])
+        return self._type(*values)
 
 
 def _parts() -> list[_Part]:
@@ -144,6 +152,7 @@ def _parts() -> list[_Part]:
 
 
 _PARTS = _parts()
+_DECODERS = [(part.name, part.place, part.decode) for part in _PARTS]
 COLUMNS = tuple(column for part in _PARTS for column in part.columns)
 """The columns of a memory in every database."""
 WORD_COLUMNS = ("words", "original_words")
@@ -170,7 +179,9 @@ def memory_row(memory: Memory, words: str, original_words: str | None) -> dict[s
 
 def read_memory(row: Row) -> Stored:
     """A memory from a row: its number, `COLUMNS`, the id of its usage row if it has one, and `USAGE_COLUMNS`."""
-    values = {part.name: part.decode(row) for part in _PARTS}
+    values: dict[str, Any] = {
+        name: row[place] if decode is None else decode(row[place]) for name, place, decode in _DECODERS
+    }
     return Stored(row[0], Memory(**values, usage=read_usage(row[1 + len(COLUMNS) :])))
 
 
@@ -183,4 +194,4 @@ def usage_row(id: str, usage: Usage | None) -> dict[str, Any]:
 
 def read_usage(row: Row) -> Usage | None:
     """A usage from its row: the memory's id, then `USAGE_COLUMNS`; no row means never recalled."""
-    return _NEVER_RECALLED if row[0] is None else _USAGE.decode(row)
+    return _NEVER_RECALLED if row[0] is None else _USAGE.read(row[1:])
