@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memorist import config
-from memorist.asking.askers import EXTRACTION, RECALL, Limits
+from memorist.asking.limits import EXTRACTION, RECALL, Limits
 from memorist.errors import InvalidInput
 
 

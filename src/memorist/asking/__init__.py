@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from memorist.asking.askers import STEPS, Askers, BudgetSpent, Limits, Models, require_steps
+from memorist.asking.askers import Askers
+from memorist.asking.limits import STEPS, BudgetSpent, Limits, Models, require_steps
 
 if TYPE_CHECKING:
     from memorist.asking.asker import Asker, Budget

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TypeVar
 
-from memorist.asking.askers import BudgetSpent, Limits, Models
+from memorist.asking.limits import BudgetSpent, Limits, Models
 from memorist.asking.wording import LONGEST_ANSWER, Broken, Schema, clipped, fenced, read, system_message
 from memorist.errors import ModelUnavailable
 from memorist.model import Spent

@@ -14,11 +14,11 @@ from urllib.parse import quote
 from memorist.client.transport import Transport
 from memorist.client.upkeep import RemoteUpkeep
 from memorist.engine.aio import AsyncEngine
-from memorist.errors import InvalidInput, NotFound
+from memorist.errors import NotFound
 from memorist.model import FactFields, Fields, Filters, Hidden, Memory, Recall, RecallOptions, from_data
 from memorist.ports import Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation, explain
-from memorist.recall.request import recall_request
+from memorist.recall.request import forget_filters, recall_request
 from memorist.remember.sessions import Commit
 
 
@@ -138,11 +138,10 @@ class Client(RemoteUpkeep):
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else."""
-        if (id is None) == (not filters):
-            raise InvalidInput("Pass either an id or filters, not both", remedy="Say which memories to forget.")
+        chosen = forget_filters(id, filters)
         if id is not None:
             return from_data(Receipt, self._transport.delete(f"/memories/{quote(id, safe='')}"))
-        return from_data(Receipt, self._transport.post("/forget", _listed(filters)))
+        return from_data(Receipt, self._transport.post("/forget", _listed(chosen)))
 
     # Sessions
 

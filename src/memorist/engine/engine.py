@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from memorist.asking import Askers
 from memorist.engine.upkeep import SCRUB, Upkeep
@@ -19,24 +20,32 @@ from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
 from memorist.ports.notices import Notice, Notices
-from memorist.recall.explain import Absence, Explanation, explain, why_not
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
-from memorist.recall.request import Filters, RecallOptions, at_least, erasure_filter, listing_filter, recall_request
+from memorist.recall.request import (
+    Filters,
+    RecallOptions,
+    at_least,
+    erasure_filter,
+    forget_filters,
+    listing_filter,
+    recall_request,
+)
 from memorist.recall.stage import Env
 from memorist.remember.derived import COMMIT_TASK
 from memorist.remember.entities import Find, names
 from memorist.remember.fact_rows import FactFields, relation_claim
 from memorist.remember.forgetting import FACTS_TASK, dependents, erase, withheld_entries
 from memorist.remember.gates import Gates, Policy
-from memorist.remember.ingest import IngestReport
-from memorist.remember.ingest.keep import Ingest
 from memorist.remember.jobs import Worker
-from memorist.remember.llm_facts import FactReader
 from memorist.remember.record import Fields, record
-from memorist.remember.sessions import IDLE, Session, Sessions
 from memorist.remember.writer import Writer, Written
-from memorist.upkeep.consolidate import Notebook
+
+if TYPE_CHECKING:
+    from memorist.recall.explain import Absence, Explanation
+    from memorist.remember.ingest import IngestReport
+    from memorist.remember.llm_facts import FactReader
+    from memorist.remember.sessions import Session, Sessions
 
 BATCH = 256
 """Memories per transaction of `remember_many`."""
@@ -60,7 +69,7 @@ class Engine(Upkeep):
         recipes: Mapping[str, Pipeline] = RECIPES,
         clock: Clock | None = None,
         notices: Notices | None = None,
-        idle: timedelta = IDLE,
+        idle: timedelta | None = None,
         notes: Path | None = None,
         background: bool = True,
     ) -> None:
@@ -72,25 +81,41 @@ class Engine(Upkeep):
         self._recipes = recipes
         self._recipe = self._pipeline(recipe).name
         self._clock = clock or SystemClock()
-        self._reader = FactReader(store, self._clock, self._askers)
-        gates, jobs = Gates(policy or Policy(), self._clock), self._reader.follow_up_jobs
-        self._writer = Writer(store, self._embedder, facts=facts, find=find, follow_up_jobs=jobs, gates=gates)
-        self._notebook = Notebook(store, notes, self._askers, self._writer)
+        self._writer = Writer(
+            store,
+            self._embedder,
+            facts=facts,
+            find=find,
+            follow_up_jobs=self._follow_up_jobs,
+            gates=Gates(policy or Policy(), self._clock),
+        )
         self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
         self._notices = notices or Notices()
         self._background = background
-        self._sessions = Sessions(
-            store,
+        self._notes, self._idle = notes, idle
+        tasks = {COMMIT_TASK: self._commit_session, FACTS_TASK: self._read_facts, SCRUB: self._scrub}
+        self._worker = Worker(store, self._clock, tasks, self._notices)
+        self._wake()
+
+    @cached_property
+    def _fact_reader(self) -> FactReader:
+        from memorist.remember.llm_facts import FactReader
+
+        return FactReader(self._store, self._clock, self._askers)
+
+    @cached_property
+    def _sessions(self) -> Sessions:
+        from memorist.remember.sessions import IDLE, Sessions
+
+        return Sessions(
+            self._store,
             self._writer,
             self._clock,
             askers=self._askers,
             notices=self._notices,
-            idle=idle,
+            idle=IDLE if self._idle is None else self._idle,
             on_new_job=self._wake,
         )
-        tasks = {COMMIT_TASK: self._sessions.work, FACTS_TASK: self._read_facts, SCRUB: self._scrub}
-        self._worker = Worker(store, self._clock, tasks, self._notices)
-        self._wake()
 
     def __enter__(self) -> Self:
         return self
@@ -153,6 +178,8 @@ class Engine(Upkeep):
 
         One transaction per batch: after an interruption, a second run continues where the first one stopped.
         """
+        from memorist.remember.ingest.keep import Ingest
+
         run = Ingest(self._written, self._store, self._clock.now, progress)
         return run.run(what, session=session, format=format)
 
@@ -169,15 +196,14 @@ class Engine(Upkeep):
         A filter that is None counts as not given: if all are None, nothing is erased.
         """
         refuse_unknown(filters, Filters, "forget")
-        if (id is None) == all(value is None for value in filters.values()):
-            raise InvalidInput("forget needs either an id or filters", remedy="Pass exactly one of them.")
+        chosen = forget_filters(id, filters)
         if id is not None:
             ids = [id] if id in self._store.get([id]) else []
             withheld = withheld_entries(lambda memory: memory.id == id, self._store, id)
             if not ids and not withheld:
                 raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         else:
-            where = erasure_filter(filters)
+            where = erasure_filter(chosen)
             ids = [memory.id for memory in self._all(where)]
             withheld = withheld_entries(where.admits, self._store)
         return self._erase(ids, withheld)
@@ -220,8 +246,14 @@ class Engine(Upkeep):
         """Pending jobs, earliest due first, with how often each failed and why."""
         return self._worker.jobs()
 
+    def _commit_session(self, job: Job) -> None:
+        self._sessions.work(job)
+
     def _read_facts(self, job: Job) -> None:
-        self._reader.work(job, self._writer)
+        self._fact_reader.work(job, self._writer)
+
+    def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
+        return self._fact_reader.follow_up_jobs(memories) if self._askers.models else ()
 
     def _wake(self) -> None:
         if self._background:
@@ -238,10 +270,14 @@ class Engine(Upkeep):
 
     def explain(self, recall: Recall, id: str) -> Explanation:
         """Why an item of a recall has its rank."""
+        from memorist.recall.explain import explain
+
         return explain(recall, id)
 
     def why_not(self, query: str, id: str, **options: Unpack[RecallOptions]) -> Absence:
         """Why a recall with these options does not return a memory: the stage that dropped it, and what was missing."""
+        from memorist.recall.explain import why_not
+
         memory = self.get(id)
         if memory is None:
             raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")

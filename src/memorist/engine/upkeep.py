@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from memorist.asking import Askers
 from memorist.errors import MissingService, StoreBusy
 from memorist.model import Memory, Recall, When, instant
 from memorist.models.store_embedder import StoreEmbedder
@@ -13,41 +15,54 @@ from memorist.ports import Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
 from memorist.remember.jobs import retry_after
 from memorist.remember.writer import Writer
-from memorist.upkeep.audit import Report, apply_fixes, audit
-from memorist.upkeep.change import undo
-from memorist.upkeep.consolidate import Consolidation, Notebook
-from memorist.upkeep.feedback import feedback, invalidate, recall_seen
-from memorist.upkeep.importing import Imported, import_
-from memorist.upkeep.maintenance import Backup, Reembedding, backup, reembed
-from memorist.upkeep.tidy import Tidying, tidy
-from memorist.upkeep.transfer import Exported, export
+
+if TYPE_CHECKING:
+    from memorist.upkeep.audit import Report
+    from memorist.upkeep.consolidate import Consolidation, Notebook
+    from memorist.upkeep.importing import Imported
+    from memorist.upkeep.maintenance import Backup, Reembedding
+    from memorist.upkeep.tidy import Tidying
+    from memorist.upkeep.transfer import Exported
 
 SCRUB = "scrub"
 """The task of overwriting erased bytes that a reader held at the time."""
 
 
 class Upkeep:
-    """Part of `Engine`, which sets these attributes."""
+    """Part of `Engine`, which sets these attributes. Each verb imports its own code: most processes need none."""
 
     _store: Store
     _embedder: StoreEmbedder | None
     _writer: Writer
-    _notebook: Notebook
+    _askers: Askers
     _notices: Notices
     _clock: Clock
+    _notes: Path | None
+
+    @cached_property
+    def _notebook(self) -> Notebook:
+        from memorist.upkeep.consolidate import Notebook
+
+        return Notebook(self._store, self._notes, self._askers, self._writer)
 
     def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
         """Say what a memory was worth: useful, wrong, outdated or hide. With the recall, its query is kept too."""
+        from memorist.upkeep.feedback import feedback, recall_seen
+
         seen = None if recall is None else recall_seen(recall, self._writer.text)
         return feedback(self._store, id, verdict, self._clock.now(), seen)
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's validity at a moment, by default now. It stays in its history; a second time is an error."""
+        from memorist.upkeep.feedback import invalidate
+
         now = self._clock.now()
         return invalidate(self._store, id, now if at is None else instant(at), now, superseded_by)
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
         """Plan what to tidy among learnt memories and, unless it is a dry run, do it. `undo` takes the run back."""
+        from memorist.upkeep.tidy import tidy
+
         done = tidy(self._store, self._clock.now(), dry_run=dry_run)
         ended = tuple(one.id for one in done.changes if one.rule in ("decay", "expire"))
         if done.run is not None and ended:
@@ -62,12 +77,16 @@ class Upkeep:
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
     ) -> Report:
         """Check every memory and report what is wrong; with `fix`, apply all fixes."""
+        from memorist.upkeep.audit import audit
+
         wanted = None if kinds is None else frozenset(kinds)
         report = audit(self._store, self._clock.now(), kinds=wanted, progress=progress)
         return self.mend(report) if fix else report
 
     def mend(self, report: Report, ids: Iterable[str] | None = None) -> Report:
         """Apply the fixes of a report, or only those of the findings with these ids. `undo` takes each back."""
+        from memorist.upkeep.audit import apply_fixes
+
         after = apply_fixes(report, self._store, self._embedder, ids=None if ids is None else frozenset(ids))
         if any(one.kind == "secret" and one.id in after.fixed for one in after.findings):
             self._overwritten(rewrite=True)
@@ -79,6 +98,8 @@ class Upkeep:
 
     def undo(self, entry: str) -> Entry:
         """Undo a journal entry, or a whole tidying by the id of its run."""
+        from memorist.upkeep.change import undo
+
         return undo(self._store, entry, self._clock.now(), self._writer.restore)
 
     def _overwritten(self, *, rewrite: bool) -> bool:
@@ -99,6 +120,8 @@ class Upkeep:
 
         Recall uses the old vectors until the last new one is written. If the run is killed, run it again.
         """
+        from memorist.upkeep.maintenance import reembed
+
         if self._embedder is None:
             raise MissingService(
                 "This memory was opened without an embedder",
@@ -111,6 +134,8 @@ class Upkeep:
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
         """Copy the memory to a file while it is in use, and verify the copy. `memorist.restore` restores it."""
+        from memorist.upkeep.maintenance import backup
+
         source: Path | None = getattr(self._store, "path", None)
         return backup(self._store, path, overwrite=overwrite, source=source, notes=self._notebook.folder)
 
@@ -118,12 +143,17 @@ class Upkeep:
         self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
     ) -> Exported:
         """Write everything as lines of JSON, vectors included; `import_` reads them into any store."""
+        from memorist.upkeep.transfer import export
+
         return export(self._store, path, overwrite=overwrite, progress=progress)
 
     def import_(
         self, path: str | Path | IO[bytes], *, without_vectors: bool = False, progress: Progress | None = None
     ) -> Imported:
         """Read an export; memories that are known already stay as they are. Without its vectors, texts are embedded."""
+        from memorist.upkeep.importing import import_
+        from memorist.upkeep.maintenance import reembed
+
         embedder = self._embedder
         able = embedder and embedder.makes
         admit = self._writer.admission()
