@@ -17,6 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 import memorist
 from memorist import Engine
+from memorist.access.keys import KeyRing
 from memorist.errors import Error, InvalidInput
 from memorist.model import Memory
 from memorist.ports import Kept, Store, StoreStats
@@ -24,7 +25,6 @@ from memorist.remember.fact_rows import FactFields
 from memorist.remember.ingest.formats import FORMATS
 from memorist.remember.record import Fields
 from memorist.remember.sessions import Session
-from memorist.surfaces.keys import KeyRing
 from memorist.surfaces.mcp.server import TOOLS
 from memorist.surfaces.rest.app import create_app
 from memorist.surfaces.rest.server import Settings

@@ -134,5 +134,5 @@ def test_a_memory_on_a_server_is_used_like_any_other(bare: Cli, postgres: str) -
 
 def test_what_a_database_lacks_is_said(bare: Cli, postgres: str) -> None:
     assert "Install Citus" in bare("--db", postgres, "db", "distribute").problem
-    assert "no PostgreSQL database" in bare("--db", "agent.db", "db", "status").problem
+    assert "Not the URL of a PostgreSQL database" in bare("--db", "agent.db", "db", "status").problem
     assert "Give it before the command" in bare("db", "status").problem

@@ -160,7 +160,7 @@ def test_an_incomplete_end_of_a_range_is_completed_from_the_other() -> None:
 
 def test_every_example_of_the_page_on_dates_is_one_date() -> None:
     page = (Path(__file__).parents[2] / "docs" / "explanation" / "dates.md").read_text(encoding="utf-8")
-    table = page.partition("## What is understood")[2].partition("## Conventions")[0]
+    table = page.partition("## Supported expressions")[2].partition("## Conventions")[0]
     examples = [text for row in table.splitlines() for text in re.findall("`([^`]+)`", "".join(row.split("|")[2:3]))]
     assert len(examples) > 80
     assert [text for text in examples if len(find_dates(text, MONDAY)) != 1] == []

@@ -20,7 +20,7 @@ def checked_space(name: str | None) -> str:
     chosen = DEFAULT_SPACE if name is None else name
     if not is_space_name(chosen):
         raise InvalidInput(
-            f"{chosen!r} cannot name a space",
+            f"{chosen!r} is not a valid space name",
             remedy="Use up to 100 letters, digits, and . @ - _, starting with a letter, digit or underscore.",
         )
     return chosen

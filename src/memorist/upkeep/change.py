@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 from memorist.errors import InvalidInput
 from memorist.model import Filter, Hidden, Link, Memory, Usage, fingerprint
-from memorist.ports import Batch, Entry, Reader, Store, Vectors
+from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import Slot, claim_from_data
 from memorist.remember.fact_updates import settle
 from memorist.remember.journal import (
@@ -55,7 +55,9 @@ class Change:
     """Each memory it changes, before and after."""
     linked: Annotated[tuple[Link, ...], Hidden(tuple)] = ()
     unlinked: Annotated[tuple[Link, ...], Hidden(tuple)] = ()
-    vectors: Annotated[Mapping[str, Vectors], Hidden(dict)] = field(default_factory=dict[str, Vectors])
+    vectors: Annotated[Mapping[str, Mapping[str, Any]], Hidden(dict)] = field(
+        default_factory=dict[str, Mapping[str, Any]]
+    )
     """New vectors, by memory id."""
     final: Annotated[str | None, Hidden()] = None
     """Why it cannot be undone, if it cannot."""

@@ -130,7 +130,7 @@ def test_a_question_to_a_space_that_is_not_there_leaves_no_file(tmp_path: Path) 
         pass
     assert cast("Any", engine).closed and asked == ["empty"] and spaces.names() == []
     for odd in ("../a", "", "a/b", ".keys"):
-        with pytest.raises(InvalidInput, match="cannot name a space"), spaces.use(odd, create=False):
+        with pytest.raises(InvalidInput, match="is not a valid space name"), spaces.use(odd, create=False):
             pass
 
 
