@@ -168,7 +168,8 @@ def connected(conninfo: str) -> Generator[Connection]:
 def prepare(conninfo: str, space: str) -> None:
     """Migrate the database if needed, and register the space."""
     if not space or "\0" in space or len(space.encode("utf-8", "replace")) > LONGEST_NAME:
-        raise InvalidInput(
+        remedy = "Use between 1 and 200 bytes, without NUL."
+        raise InvalidInput(f"{space[:40]!r} is not a valid space name", remedy=remedy)
             f"{space[:40]!r} is not a valid space name", remedy="Use between 1 and 200 bytes, without NUL."
         )
     with connected(conninfo) as connection:
