@@ -170,8 +170,6 @@ def prepare(conninfo: str, space: str) -> None:
     if not space or "\0" in space or len(space.encode("utf-8", "replace")) > LONGEST_NAME:
         remedy = "Use between 1 and 200 bytes, without NUL."
         raise InvalidInput(f"{space[:40]!r} is not a valid space name", remedy=remedy)
-            f"{space[:40]!r} is not a valid space name", remedy="Use between 1 and 200 bytes, without NUL."
-        )
     with connected(conninfo) as connection:
         migrate(connection)
         adapt(connection)
