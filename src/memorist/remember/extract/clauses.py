@@ -220,6 +220,7 @@ class Subject:
     name: str
     confidence: float = 1.0
     plural: bool = False
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

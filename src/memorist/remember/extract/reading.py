@@ -36,7 +36,7 @@ from memorist.remember.extract.english import (
     WHOLE,
     Rule,
 )
-from memorist.remember.extract.lexicon import FIRST_NAMES, HE, KIN, NOT_NAMES, ONLY_ONE, PLACES, SHE
+from memorist.remember.extract.lexicon import FIRST_NAMES, HE, KIN, NOT_NAMES, ONLY_ONE, PLACES, SHE, word_set
 from memorist.remember.extract.names import name_runs
 from memorist.remember.extract.spans import Statement, name_at
 from memorist.remember.extract.tense import validity
@@ -56,6 +56,8 @@ _CALLED_AFTER = lazy(r"\s*(?:[,!?.:;\n]|-\s|$)")
 _AFTER_APPOSITION = lazy(r",|\s+(?:is|was|has|lives|works|moved|just)\b")
 _OWNER = lazy(r"(?P<mine>my|our)\s+|(?P<his>his|her)\s+", re.IGNORECASE)
 _FIRST_WORD = lazy(r"\s*([\w-]+)")
+_BASE_FORMS = word_set("live reside come work study speak play own")
+_BEFORE_BASE_FORM = word_set("do does did don't doesn't didn't") | {"used to"}
 _SLUG = lazy(r"[\W_]+")
 _WITHOUT_I = lazy(
     r"(?:(?:just|recently|finally)\s+)*(?:lost|moved|joined|started|quit|bought|adopted|visited|went|got)\s",
@@ -78,7 +80,7 @@ class People:
         if found["he"] or found["she"]:
             return self.third(found.start(), she=bool(found["she"]))
         plural = bool(found["we"])
-        return Subject(self.speaker, 0.9 if plural else 1.0, plural) if self.speaker else None
+        return Subject(self.speaker, 0.9 if plural else 1.0, plural, first=True) if self.speaker else None
 
     def third(self, before: int, *, she: bool) -> Subject | None:
         """The only person named before a place that `she` or `he` can refer to; None if there are several."""
@@ -173,7 +175,7 @@ class Clause:
                 yield Subject(name, 0.9), self._verb_after(kin.end())
         elif _WITHOUT_I.match(text, place, stop):
             if self.people.speaker:
-                yield Subject(self.people.speaker, 0.8), verb_at(text, place, stop)
+                yield Subject(self.people.speaker, 0.8, first=True), verb_at(text, place, stop)
         elif (span := name_at(text, place, stop)) and _may_be_person(text[slice(*span)]):
             yield Subject(text[slice(*span)], 0.9), self._verb_after(span[1])
 
@@ -186,7 +188,9 @@ class Clause:
         word = _FIRST_WORD.match(self.people.text, verb.place, self.stop)
         if not word:
             return []
-        rules = VERBS.get(word[1].lower(), ()) if not verb.be else ()
+        # `Case study` and `Volunteer work` are not a subject and its verb.
+        agrees = subject.first or not verb.words.isdisjoint(_BEFORE_BASE_FORM) or word[1].lower() not in _BASE_FORMS
+        rules = VERBS.get(word[1].lower(), ()) if agrees and not verb.be else ()
         auxiliary = (*(BE if verb.be else ()), *(HAVE if verb.have else ()))
         return self._first(rules, word.end(), subject, verb) or self._first(auxiliary, word.start(1), subject, verb)
 
