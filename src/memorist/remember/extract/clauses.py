@@ -193,23 +193,26 @@ KIN_NAMED = lazy(
 )
 """A relative, friend or pet, with the name if it follows: `my sister Anna`."""
 PRONOUN = lazy(
-    r"(?:(?:(?:my\s+[\w-]+|[A-Z][\w’'-]+)\s+and\s+)?(?P<i>i)|(?P<we>we)|(?P<he>he)|(?P<she>she))"
+    r"(?:(?:(?:my\s+[\w-]+|[A-Z][\w’'-]+)\s+and\s+)?i|(?P<we>we))"
     r"(?P<clitic>['’]?m\b|['’](?:ve|s|re|d|ll)\b)?(?=\s)",
     re.IGNORECASE,
 )
-"""`I`, `we`, `he` or `she`, with a contraction such as `'ve`."""
+"""`I` or `we`, with a contraction such as `'ve`."""
 _AUXILIARY = lazy(r"\s*(no\s+longer|used\s+to|[a-zA-Z]+(?:['’][a-zA-Z]+)?)(?=\s|$)")
 _BE = word_set("am is are was were been be 'm 's 're m isn't isnt aren't wasn't weren't")
-_PAST = word_set("was were did had didn't didnt wasn't weren't hadn't")
+_PAST = word_set("was were did had didn't didnt wasn't weren't hadn't") | {"used to"}
 _HAVE = word_set("have has 've had haven't hasn't hadn't")
-_NOT = word_set("not never don't dont doesn't doesnt didn't didnt isn't isnt aren't wasn't weren't haven't hasn't")
+_DO = word_set("do does did don't dont doesn't doesnt didn't didnt")
+_NOT = word_set("not never don't dont doesn't doesnt didn't didnt isn't isnt aren't wasn't weren't haven't hasn't") | {
+    "no longer"
+}
 _MODAL = word_set("will would could should might may must shall 'll 'd won't wouldn't gonna can't cannot")
 _ADVERBS = word_set(
     """
     really actually currently now still just also recently finally always both only definitely personally mostly
     usually often sometimes already officially originally previously even lately permanently temporarily"""
 )
-_AUXILIARIES = _ADVERBS | _BE | _HAVE | _NOT | _MODAL | {"do", "does", "did", "no longer", "used to"}
+_AUXILIARIES = _ADVERBS | _BE | _HAVE | _DO | _NOT | _PAST | _MODAL
 _PARTICIPLES = word_set("been lived worked moved always got had gone visited become never just recently only")
 
 
@@ -228,47 +231,19 @@ class Verb:
     """The auxiliaries, negations and adverbs between a subject and its main verb, which starts at `place`."""
 
     place: int
-    words: frozenset[str] = frozenset()
-
-    @property
-    def be(self) -> bool:
-        """Whether there is a form of `to be`."""
-        return not self.words.isdisjoint(_BE)
-
-    @property
-    def have(self) -> bool:
-        """Whether there is a form of `to have`."""
-        return not self.words.isdisjoint(_HAVE)
-
-    @property
-    def past(self) -> bool:
-        """Whether the tense is the past: was, did."""
-        return self.used_to or not self.words.isdisjoint(_PAST)
+    be: bool = False
+    have: bool = False
+    do: bool = False
+    past: bool = False
+    negated: bool = False
+    ended: bool = False
+    used_to: bool = False
+    modal: bool = False
 
     @property
     def perfect(self) -> bool:
         """Whether the tense is the present perfect: have been, have lived."""
         return self.have and not self.past
-
-    @property
-    def negated(self) -> bool:
-        """Whether there is a negation."""
-        return self.ended or not self.words.isdisjoint(_NOT)
-
-    @property
-    def ended(self) -> bool:
-        """Whether there is `no longer`."""
-        return "no longer" in self.words
-
-    @property
-    def used_to(self) -> bool:
-        """Whether there is `used to`."""
-        return "used to" in self.words
-
-    @property
-    def modal(self) -> bool:
-        """Whether there is a modal verb other than `can`."""
-        return not self.words.isdisjoint(_MODAL)
 
 
 def after_opener(text: str, begin: int, stop: int) -> int:
@@ -288,4 +263,14 @@ def verb_at(text: str, place: int, stop: int, clitic: str = "") -> Verb:
             break
         words.add(word)
         place = found.end()
-    return Verb(place, frozenset(words))
+    return Verb(
+        place,
+        be=bool(words & _BE),
+        have=bool(words & _HAVE),
+        do=bool(words & _DO),
+        past=bool(words & _PAST),
+        negated=bool(words & _NOT),
+        ended="no longer" in words,
+        used_to="used to" in words,
+        modal=bool(words & _MODAL),
+    )

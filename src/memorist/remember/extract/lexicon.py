@@ -74,11 +74,6 @@ KIN = {word: relation for relation, listing in _KIN_WORDS.items() for word in li
 """Words for relatives, friends and pets, with the relation of each."""
 ONLY_ONE = word_set("husband hubby wife spouse mom mum mother dad father boss")
 """Kin that a person has only one of, so that `my wife` identifies somebody without a name."""
-SHE = word_set(
-    """
-    wife girlfriend mom mum mother grandma granny grandmother sister daughter aunt niece fiancee"""
-)
-HE = word_set("husband hubby boyfriend dad father grandpa grandfather brother son uncle nephew fiance")
 
 JOBS = word_set(
     """

@@ -36,28 +36,16 @@ from memorist.remember.extract.english import (
     WHOLE,
     Rule,
 )
-from memorist.remember.extract.lexicon import FIRST_NAMES, HE, KIN, NOT_NAMES, ONLY_ONE, PLACES, SHE, word_set
-from memorist.remember.extract.names import name_runs
+from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, NOT_NAMES, ONLY_ONE, PLACES, word_set
 from memorist.remember.extract.spans import Statement, name_at
 from memorist.remember.extract.tense import validity
 from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
 
-LOOK_BACK = 1_000
-"""A pronoun's referent is looked for in this many characters before it."""
-_NOT_PERSON_BEFORE = lazy(
-    r"\b(?:in|at|to|from|near|an?|the|on|of|for|around|visit|visited)\s+$|[@#’'\w]$", re.IGNORECASE
-)
-_CALLED_BEFORE = lazy(
-    r"(?:^|[.!?,\n]\s*|\b(?:hey|hi|hello|thanks|thank\s+you|yes|yeah|wow|oh|ok|okay|sure|congrats|bye|dear)\W*)$",
-    re.IGNORECASE,
-)
-_CALLED_AFTER = lazy(r"\s*(?:[,!?.:;\n]|-\s|$)")
 _AFTER_APPOSITION = lazy(r",|\s+(?:is|was|has|lives|works|moved|just)\b")
-_OWNER = lazy(r"(?P<mine>my|our)\s+|(?P<his>his|her)\s+", re.IGNORECASE)
+_MY = lazy(r"(?:my|our)\s+", re.IGNORECASE)
 _FIRST_WORD = lazy(r"\s*([\w-]+)")
 _BASE_FORMS = word_set("live reside come work study speak play own")
-_BEFORE_BASE_FORM = word_set("do does did don't doesn't didn't") | {"used to"}
 _SLUG = lazy(r"[\W_]+")
 _WITHOUT_I = lazy(
     r"(?:(?:just|recently|finally)\s+)*(?:lost|moved|joined|started|quit|bought|adopted|visited|went|got)\s",
@@ -74,42 +62,6 @@ class People:
     text: str
     speaker: str | None
     addressee: str | None
-
-    def pronoun(self, found: re.Match[str]) -> Subject | None:
-        """The person that `I`, `we`, `he` or `she` refers to."""
-        if found["he"] or found["she"]:
-            return self.third(found.start(), she=bool(found["she"]))
-        plural = bool(found["we"])
-        return Subject(self.speaker, 0.9 if plural else 1.0, plural, first=True) if self.speaker else None
-
-    def third(self, before: int, *, she: bool) -> Subject | None:
-        """The only person named before a place that `she` or `he` can refer to; None if there are several."""
-        kin = {name: found["kin"].lower() for found in self._relatives(before) if (name := self.relative(found))}
-        words = {word for name in kin for word in name.split()}
-        others = {name: "" for name in self._named(before) if name not in words}
-        wrong = HE if she else SHE
-        fitting = [name for name, word in {**others, **kin}.items() if word not in wrong]
-        if len(fitting) != 1 or not (fitting[0] in kin or fitting[0].lower() in FIRST_NAMES):
-            return None
-        return Subject(fitting[0], 0.8)
-
-    def _relatives(self, before: int) -> Iterator[re.Match[str]]:
-        return KIN_NAMED.finditer(self.text, max(0, before - LOOK_BACK), before)
-
-    def _named(self, before: int) -> Iterator[str]:
-        """The names of possible persons before a place, apart from the speaker and those who are addressed."""
-        here = {one.casefold().split()[0] for one in (self.speaker, self.addressee) if one and one.strip()}
-        for run in name_runs(self.text):
-            lower, lead = run.text.lower(), self.text[max(0, run.begin - 12) : run.begin]
-            if (
-                not before - LOOK_BACK <= run.begin < run.stop <= before
-                or lower in here
-                or lower in PLACES - FIRST_NAMES
-            ):
-                continue
-            called = _CALLED_BEFORE.search(lead) and _CALLED_AFTER.match(self.text, run.stop)
-            if not called and not _NOT_PERSON_BEFORE.search(lead):
-                yield run.text
 
     def relative(self, found: re.Match[str]) -> str | None:
         """The name of the relative in a match of `KIN_NAMED`; `Alice's mom` if there can be only one."""
@@ -164,8 +116,10 @@ class Clause:
 
     def _predicates(self, place: int, before: Subject | None) -> Iterator[tuple[Subject, Verb]]:
         text, stop = self.people.text, self.stop
+        me = self.people.speaker
         if found := PRONOUN.match(text, place, stop):
-            if subject := self.people.pronoun(found):
+            if me:
+                subject = Subject(me, 0.9 if found["we"] else 1.0, plural=bool(found["we"]), first=True)
                 yield subject, verb_at(text, found.end(), stop, found["clitic"] or "")
             return
         if before and (elided := _ELIDED.match(text, self.begin, stop)):
@@ -174,8 +128,8 @@ class Clause:
             if name := self.people.relative(kin):
                 yield Subject(name, 0.9), self._verb_after(kin.end())
         elif _WITHOUT_I.match(text, place, stop):
-            if self.people.speaker:
-                yield Subject(self.people.speaker, 0.8, first=True), verb_at(text, place, stop)
+            if me:
+                yield Subject(me, 0.8, first=True), verb_at(text, place, stop)
         elif (span := name_at(text, place, stop)) and _may_be_person(text[slice(*span)]):
             yield Subject(text[slice(*span)], 0.9), self._verb_after(span[1])
 
@@ -189,7 +143,7 @@ class Clause:
         if not word:
             return []
         # `Case study` and `Volunteer work` are not a subject and its verb.
-        agrees = subject.first or not verb.words.isdisjoint(_BEFORE_BASE_FORM) or word[1].lower() not in _BASE_FORMS
+        agrees = subject.first or verb.do or verb.used_to or word[1].lower() not in _BASE_FORMS
         rules = VERBS.get(word[1].lower(), ()) if agrees and not verb.be else ()
         auxiliary = (*(BE if verb.be else ()), *(HAVE if verb.have else ()))
         return self._first(rules, word.end(), subject, verb) or self._first(auxiliary, word.start(1), subject, verb)
@@ -197,10 +151,8 @@ class Clause:
     def _owned(self, place: int) -> list[Statement]:
         """The statements about something that somebody has: `my email is …`, `Anna's birthday is …`."""
         text, subject = self.people.text, None
-        if found := _OWNER.match(text, place, self.stop):
-            she = found[0].lower().startswith("her")
-            speaker = self.people.speaker
-            subject = self.people.third(self.begin, she=she) if found["his"] else Subject(speaker) if speaker else None
+        if found := _MY.match(text, place, self.stop):
+            subject = Subject(self.people.speaker) if self.people.speaker else None
             place = found.end()
         elif (span := name_at(text, place, self.stop)) and text[span[1] : span[1] + 3] in {"'s ", "’s "}:
             name = text[slice(*span)]
