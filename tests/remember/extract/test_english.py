@@ -51,7 +51,6 @@ STATED = {
     "My birthday is on May 3.": "Me birthday May 3",
     "My email is a.b@example.com.": "Me email a.b@example.com",
     "My phone number is +46 70 123 4567.": "Me phone +46 70 123 4567",
-    "My GitHub handle is @ada": "Me github @ada",
     "I'm allergic to peanuts and cats.": "Me allergic_to peanuts; Me allergic_to cats",
     "I have a peanut allergy.": "Me allergic_to peanut",
     "I'm a vegetarian.": "Me is vegetarian",
@@ -60,7 +59,7 @@ STATED = {
     "I play the guitar and tennis.": "Me plays guitar; Me plays tennis",
     "I used to play a guitar.": "not Me plays guitar",
     "I have two dogs and three cats.": "Me has two dogs; Me has three cats",
-    "I own a sailing boat.": "Me owns sailing boat",
+    "I own a sailing boat.": "Me has sailing boat",
     # family
     "I'm married to Tom.": "Me married_to Tom",
     "I got married to Tom last year.": "Me married_to Tom",
@@ -190,9 +189,13 @@ def test_an_object_is_trimmed_and_a_long_one_rejected() -> None:
         "I'm planning to open a bakery.",
         "My goal is to run a marathon.",
         "I'm working on a website for a local bakery.",
+        "I work in finance.",
+        "I'm learning German.",
+        "My GitHub handle is @ada",
+        "Call me Al.",
     ],
 )
-def test_tastes_and_plans_are_not_extracted(text: str) -> None:
+def test_tastes_plans_and_rare_relations_are_not_extracted(text: str) -> None:
     assert said(text) == []
 
 

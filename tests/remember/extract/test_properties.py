@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memorist.model import Entity
 from memorist.remember.extract import Dictionary, entities, mentions, statements
-from memorist.remember.extract.spans import MOST_WORDS
+from memorist.remember.extract.objects import MOST_WORDS
 
 AT = datetime(2024, 6, 3, tzinfo=UTC)
 ENGLISH = """I I'm my we she Anna Oslo Google live lives in moved to from work works at as a an the nurse love like

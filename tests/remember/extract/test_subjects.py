@@ -33,19 +33,17 @@ def test_without_a_speaker_i_states_nothing() -> None:
     ("text", "expected"),
     [
         ("My husband Tom is a chef. He works at Noma.",
-         ["Me married_to Tom", "Tom works_as chef", "Tom works_at Noma"]),
-        ("Alice moved to Oslo. She works at Spotify.", ["Alice lives_in Oslo", "Alice works_at Spotify"]),
+         ["Me married_to Tom", "Tom works_as chef"]),
+        ("Alice moved to Oslo. She works at Spotify.", ["Alice lives_in Oslo"]),
+        ("Alice is here. Her birthday is on May 3.", []),
         ("My sister Anna and my brother Tom are here. She works at Noma.",
-         ["Me sister Anna", "Me brother Tom", "Anna works_at Noma"]),
+         ["Me sister Anna", "Me brother Tom"]),
         ("Alice met Emma. She works at Spotify.", []),
-        ("Zora met Emma. She works at Spotify.", []),
-        ("Emma has a Labrador. She works at Spotify.", ["Emma works_at Spotify"]),
-        ("Hey Emma! She works at Spotify.", []),
         ("My sister Anna is here. He works at Noma.", ["Me sister Anna"]),
         ("Anna's brother Tom lives in Oslo.", ["Anna brother Tom", "Tom lives_in Oslo"]),
     ],
 )  # fmt: skip
-def test_a_pronoun_is_resolved_if_only_one_person_fits(text: str, expected: list[str]) -> None:
+def test_people_are_subjects_by_name_but_not_by_he_or_she(text: str, expected: list[str]) -> None:
     assert said(text) == expected
 
 
@@ -61,5 +59,4 @@ def test_confidence_depends_on_how_the_subject_is_named() -> None:
     assert sure("I live in Oslo.") == 1.0
     assert sure("We live in Oslo.") == 0.9
     assert sure("Alice lives in Oslo.") == 0.9
-    assert sure("Alice is here. She lives in Oslo.") == 0.8
     assert sure("Just moved to Oslo.") == 0.8

@@ -74,11 +74,6 @@ KIN = {word: relation for relation, listing in _KIN_WORDS.items() for word in li
 """Words for relatives, friends and pets, with the relation of each."""
 ONLY_ONE = word_set("husband hubby wife spouse mom mum mother dad father boss")
 """Kin that a person has only one of, so that `my wife` identifies somebody without a name."""
-SHE = word_set(
-    """
-    wife girlfriend mom mum mother grandma granny grandmother sister daughter aunt niece fiancee"""
-)
-HE = word_set("husband hubby boyfriend dad father grandpa grandfather brother son uncle nephew fiance")
 
 JOBS = word_set(
     """
@@ -101,11 +96,8 @@ JOBS = word_set(
 """Head nouns of professions."""
 IDENTITIES = word_set(
     """
-    vegan vegetarian pescatarian introvert extrovert christian muslim jew buddhist hindu atheist catholic
-    agnostic feminist minimalist pacifist veteran widow widower immigrant refugee bookworm foodie gamer diabetic
-    celiac asthmatic dyslexic autistic gay lesbian bisexual transgender trans nonbinary non-binary queer retired
-    divorced widowed engaged unemployed self-employed pregnant left-handed colorblind deaf jewish hiker runner
-    cyclist climber swimmer birdwatcher nondrinker teetotaler"""
+    vegan vegetarian pescatarian christian muslim buddhist hindu atheist catholic jewish diabetic celiac autistic
+    gay lesbian bisexual transgender nonbinary retired divorced widowed unemployed pregnant left-handed"""
 )
 """Lasting properties of people other than professions."""
 WORKPLACES = word_set(
@@ -116,10 +108,6 @@ WORKPLACES = word_set(
     publisher pub restaurant salon school shelter shop spa startup start-up store studio supermarket theater
     theatre university warehouse winery zoo"""
 )
-CLUBS = word_set(
-    "association chapter choir church club community group guild gym league network party society team union"
-)
-SCHOOLS = word_set("university college school institute academy polytechnic")
 BELONGINGS = word_set(
     """
     dog dogs puppy puppies cat cats kitten kittens pet pets hamster rabbit bunny parrot turtle turtles snake

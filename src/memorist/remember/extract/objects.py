@@ -3,221 +3,157 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import islice
 
 from memorist.remember.extract.lexicon import (
     BELONGINGS,
-    CLUBS,
     FIRST_NAMES,
     IDENTITIES,
     JOBS,
     LANGUAGES,
+    NOT_NAMES,
     PLACES,
     PLAYED,
-    SCHOOLS,
     WORKPLACES,
+    word_set,
 )
-from memorist.remember.extract.spans import (
-    CAPITAL,
-    LIST,
-    POINTING,
-    RESTRICTED,
-    WORD,
-    Matcher,
-    Spans,
-    ends_well,
-    is_possessor,
-    listed,
-    name_at,
-    noun_phrase,
-    object_end,
-    trimmed,
-)
+from memorist.remember.extract.spans import CAPITAL, WORD, name_at
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
+from memorist.text.words import STOP_WORDS
 
-_BEFORE_PLACE = lazy(
-    r"(?:the\s+)?(?:(?:downtown|central|northern|southern|eastern|western|north|south|east|west|rural|upstate|nearby"
-    r"|sunny|beautiful)\s+)?(?:(?:city|town|state|suburbs|outskirts|middle|heart)\s+of\s+)?(?:the\s+)?"
+Spans = list[tuple[int, int]]
+Matcher = Callable[[str, int, int], Spans]
+"""Finds the objects at the beginning of `text[begin:stop]`."""
+MOST_WORDS = 8
+"""The longest object; longer ones are whole sentences."""
+_LEAD = lazy(
+    r"(?:(?:a\s+(?:little|bit)(?:\s+of)?|an?|the|my|our|his|her|their|some|new|both|fluent|actually|probably|definitely"
+    r"|always|still|to)\s+)*"
 )
-_NEXT_PLACE = lazy(rf",\s+(?={CAPITAL})")
-_DETERMINER = lazy(r"(?:an?|the|my|our|his|her|their)\s+", re.IGNORECASE)
-_VAGUE_VERB = lazy(r"(?:to\s+)?(?:think|know|say|be|see|hear|believe|have|get|do|make|go|come|keep|feel|imagine)\b")
-# `a bike for my son` is not the speaker's.
+"""Words before an object that are no part of it."""
+_END = lazy(
+    r"\s*(?:[;:!?()\[\]{}<>…—–\n\"“”\x1f。！？，；、]|\.(?!\w)|\s-+\s|[^\x00-\u24ff\u2c00-\ud7ff\uf900-\ufaff])"
+    r"|\s+(?:because|since|but|so|which|who|that|when|where|while|if|after|before|until|though|as|for|with|without"
+    r"|during|by|from|than|now|anymore|too|currently|today|yesterday|last|this|next|every|each|lol|haha|i|we|it|is|are"
+    r"|in\s+(?:my|\d{4})|these\s+days|right\s+now)\b",
+    re.IGNORECASE,
+)
+"""The end of an object: punctuation, or a word that begins something else."""
+_LIST = lazy(r"\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|or|&)\s+", re.IGNORECASE)
+# `people who …`: the noun alone would be too general.
+_RESTRICTED = lazy(r"\s+(?:who|that|it|is|are|i|we)\b", re.IGNORECASE)
+_POINTING = lazy(
+    r"\b(?:its?|this|that|these|those|them|they|your?|he|him|his|she|hers?|me|us|ones?|how|what|why|where|who"
+    r"|(?:some|any|every|no)(?:thing|one|body)|things?|stuff|my|our|here|there|all|the\s+(?!\w+\s+in\b)[a-z]+$)\b",
+    re.IGNORECASE,
+)
 _GIVEN = lazy(r"\bfor\s+(?:my|his|her|their|our)\b|\bgift\b", re.IGNORECASE)
-_NEW = lazy(r"(?:an?|the|my|our|some)\s+(?:new\s+)?|new\s+", re.IGNORECASE)
-_BEFORE_ITEM = lazy(r"(?:the|a\s+(?:little|bit)(?:\s+of)?|an?|both|some|fluent|my)\s+")
-_FILLERS = lazy(r"(?:(?:probably|definitely|actually|always|still|the|an?|my|our|to)\s+)+")
-_ARTICLES = lazy(r"(?:an?|the|to|some|actually|just|really|all\s+kinds\s+of|any\s+kind\s+of)\s+")
+_BEFORE_PLACE = lazy(r"(?:(?:the|downtown|(?:north|south|east|west)(?:ern)?|(?:city|town|suburbs)\s+of)\s+)*")
+_NEXT_PLACE = lazy(rf",\s+(?={CAPITAL})")
+_AFTER_NAME = word_set("anymore alone together ago area city too full part years year months month weeks week")
+_PREPOSITIONS = word_set("at in of for on by with near to from and or")
 _ANY_DAY = datetime(2001, 1, 1, tzinfo=UTC)
 _AGE = lazy(r"(\d{1,3})(?=\s*(?:years?[\s-]+old|yrs?\s+old|y/?o)\b|\s*$|\s*(?:now|and|but)\b|\s*[,.!](?!\d))")
 _EMAIL = lazy(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?<!\.)")
 _PHONE = lazy(r"\+?\(?\d[\d\s().-]{5,18}\d")
-_HANDLE = lazy(r"@?[\w.-]{2,40}(?<![.-])")
 
 
 def place(text: str, begin: int, stop: int) -> Spans:
     """A place: a capitalised name, with a region after a comma, or a well-known place in any case."""
-    begin = _after(_BEFORE_PLACE, text, begin, stop)
+    begin = _after_lead(text, begin, stop, _BEFORE_PLACE)
     span = name_at(text, begin, stop)
     if span is None:
-        return _known_place(text, begin, stop)
-    if is_possessor(text, span[1]) or not ends_well(text, span[1], stop):
-        return []
+        ends = [found.end() for found in islice(WORD.finditer(text, begin, min(stop, begin + 60)), 3)]
+        known = (end for end in reversed(ends) if text[begin:end].lower() in PLACES and _ends(text, end, stop))
+        return [(begin, end) for end in islice(known, 1)]
     comma = _NEXT_PLACE.match(text, span[1], stop)
     region = name_at(text, comma.end(), stop) if comma else None
-    named = text[region[0] : region[1]] if region else ""
-    if region and len(named.split()) <= 2 and named.lower() not in FIRST_NAMES:
+    if region and len(text[slice(*region)].split()) <= 2 and text[slice(*region)].lower() not in FIRST_NAMES:
         return [(span[0], region[1])]
-    return [span]
+    return [span] if _ends(text, span[1], stop) else []
 
 
-def _known_place(text: str, begin: int, stop: int) -> Spans:
-    words = [found.span() for found in islice(WORD.finditer(text, begin, min(stop, begin + 60)), 3)]
-    for _, end in reversed(words):
-        if text[begin:end].lower() in PLACES and ends_well(text, end, stop):
-            return [(begin, end)]
-    return []
-
-
-def person(text: str, begin: int, stop: int) -> Spans:
+def name(text: str, begin: int, stop: int) -> Spans:
     """A person's or animal's name: one to three capitalised words."""
     span = name_at(text, begin, stop)
-    if span is None or is_possessor(text, span[1]) or text[span[0] : span[1]].lower() in PLACES - FIRST_NAMES:
+    if span is None or text[span[1] : span[1] + 1] in {"'", "’"}:
         return []
-    return [span] if len(text[span[0] : span[1]].split()) <= 3 else []
-
-
-def people(text: str, begin: int, stop: int) -> Spans:
-    """A list of names: `Ada, Bo and Cy`."""
-    return listed(text, begin, stop, person)
-
-
-def organisation(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name, or a common noun for a workplace: `a local comic shop`."""
-    lead = _DETERMINER.match(text, begin, stop)
-    after = lead.end() if lead else begin
-    span = name_at(text, after, stop)
-    if span and not is_possessor(text, span[1]):
-        noun = noun_phrase(text, span[1], stop, WORKPLACES) if lead else None
-        if noun:
-            return [(span[0], noun[1])]
-        return [span] if ends_well(text, span[1], stop) else []
-    noun = noun_phrase(text, after, stop, WORKPLACES) if lead else None
-    return [noun] if noun else []
-
-
-def school(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name, or a common noun for a school."""
-    after = _after(_DETERMINER, text, begin, stop)
-    span = name_at(text, after, stop)
-    noun = None if span else noun_phrase(text, after, stop, SCHOOLS)
-    return [one for one in (span or noun,) if one]
-
-
-def named_school(text: str, begin: int, stop: int) -> Spans:
-    """A name that contains a word for a school: `Lund University`."""
-    return [one for one in school(text, begin, stop) if SCHOOLS & set(text[one[0] : one[1]].lower().split())]
+    said = text[slice(*span)]
+    return [span] if len(said.split()) <= 3 and said.lower() not in PLACES - FIRST_NAMES else []
 
 
 def capitalised(text: str, begin: int, stop: int) -> Spans:
     """Any capitalised name, with or without an article."""
-    span = name_at(text, _after(_DETERMINER, text, begin, stop), stop)
-    return [span] if span and not is_possessor(text, span[1]) and ends_well(text, span[1], stop) else []
+    span = name_at(text, _after_lead(text, begin, stop), stop)
+    return [span] if span and _ends(text, span[1], stop) else []
 
 
 def company(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name that is not a place, a first name or a club."""
+    """A capitalised name that is neither a place nor a first name."""
     spans = capitalised(text, begin, stop)
-    named = [text[slice(*one)].lower() for one in spans]
-    return [] if any(name in PLACES | FIRST_NAMES or CLUBS & set(name.split()) for name in named) else spans
+    return [one for one in spans if text[slice(*one)].lower() not in PLACES | FIRST_NAMES]
 
 
-def club(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name that contains a word for a club, such as `church` or `team`."""
-    return [one for one in capitalised(text, begin, stop) if CLUBS & set(text[slice(*one)].lower().split())]
+def organisation(text: str, begin: int, stop: int) -> Spans:
+    """A capitalised name, or after an article a common noun for a workplace: `a local comic shop`."""
+    after = _after_lead(text, begin, stop)
+    noun = _noun_phrase(text, after, stop, WORKPLACES) if after > begin else []
+    return noun or capitalised(text, begin, stop)
 
 
 def job(text: str, begin: int, stop: int) -> Spans:
     """A profession: a noun phrase that ends in one of `JOBS`."""
-    noun = noun_phrase(text, _after(_DETERMINER, text, begin, stop), stop, JOBS)
-    return [noun] if noun else []
+    return _noun_phrase(text, _after_lead(text, begin, stop), stop, JOBS)
 
 
 def identity(text: str, begin: int, stop: int) -> Spans:
-    """What somebody is, apart from a profession: `vegetarian`, `retired`."""
-    noun = noun_phrase(text, _after(_DETERMINER, text, begin, stop), stop, IDENTITIES, most=2)
-    return [noun] if noun else []
+    """A lasting property other than a profession: `vegetarian`, `retired`."""
+    return _noun_phrase(text, _after_lead(text, begin, stop), stop, IDENTITIES)
 
 
 def thing(text: str, begin: int, stop: int) -> Spans:
-    """One or several general things; nothing that refers to what was said before."""
-    return listed(text, begin, stop, _plain_thing)
-
-
-def one_thing(text: str, begin: int, stop: int) -> Spans:
-    """One thing, up to the next comma or `and`."""
-    end = object_end(text, begin, stop, commas=True)
-    parted = LIST.search(text, begin, end)
-    if not parted and RESTRICTED.match(text, end, stop):
-        return []
-    return _plain_thing(text, begin, parted.start() if parted else end)
-
-
-def value(text: str, begin: int, stop: int) -> Spans:
-    """A favourite: a quoted title, a name, or a thing with any article."""
-    if text[begin : begin + 1] in {'"', "“"}:
-        return _plain_thing(text, begin, stop)
-    span = name_at(text, begin, stop)
-    if span and not is_possessor(text, span[1]) and ends_well(text, span[1], stop):
-        return [span]
-    end = object_end(text, begin, stop, commas=True)
-    return trimmed(text, _after(_FILLERS, text, begin, end), end, pointing=True)
-
-
-def _plain_thing(text: str, begin: int, stop: int) -> Spans:
+    """One thing of at most eight words, up to the next comma or `and`; nothing that refers to what was said before."""
     if text[begin : begin + 1] in {'"', "“"}:
         closing = text.find('"' if text[begin] == '"' else "”", begin + 1, stop)
-        return trimmed(text, begin + 1, closing, pointing=False) if closing > 0 else []
-    said = text[begin:stop]
-    if _VAGUE_VERB.match(said):
+        return [(begin + 1, closing)] if closing - begin > 0 and text[begin + 1 : closing].strip() else []
+    end = _object_end(text, begin, stop)
+    begin = _after_lead(text, begin, end)
+    said = text[begin:end].rstrip(" \t,.!*~")
+    words = [word.lower() for word in WORD.findall(said)]
+    if not 1 <= len(words) <= MOST_WORDS or _POINTING.search(said) or _RESTRICTED.match(text, end, stop):
         return []
-    if said.lower().startswith("the ") and name_at(text, begin + 4, stop) is None:
-        return []
-    return trimmed(text, _after(_ARTICLES, text, begin, stop), stop, pointing=True)
+    unfinished = words[0] in _PREPOSITIONS or words[-1] in _PREPOSITIONS or STOP_WORDS["en"].issuperset(words)
+    return [] if unfinished or len(said) < 2 else [(begin, begin + len(said))]
+
+
+def favourite(text: str, begin: int, stop: int) -> Spans:
+    """A name, or a thing with any article."""
+    return capitalised(text, begin, stop) or thing(text, begin, stop)
+
+
+def general_thing(text: str, begin: int, stop: int) -> Spans:
+    """A thing that is not definite: `the colours` refers to some that were mentioned before."""
+    return [] if text[begin:stop].lower().startswith("the ") else thing(text, begin, stop)
 
 
 def belonging(text: str, begin: int, stop: int) -> Spans:
-    """Possessions worth remembering: animals, children, vehicles, instruments."""
+    """A possession worth remembering, unless it is for somebody else: `a bike for my son`."""
     if _GIVEN.search(text, begin, stop):
         return []
-    return listed(text, begin, stop, _belonging)
-
-
-def _belonging(text: str, begin: int, stop: int) -> Spans:
-    noun = noun_phrase(text, _after(_NEW, text, begin, stop), stop, BELONGINGS, most=4)
-    return [noun] if noun and not POINTING.search(text, noun[0], noun[1]) else []
+    return _noun_phrase(text, _after_lead(text, begin, stop), stop, BELONGINGS)
 
 
 def language(text: str, begin: int, stop: int) -> Spans:
-    """One or several languages."""
-    return listed(text, begin, stop, _one_of(LANGUAGES))
+    """A language."""
+    return _known(text, begin, stop, LANGUAGES)
 
 
 def played(text: str, begin: int, stop: int) -> Spans:
-    """One or several instruments, sports or games."""
-    return listed(text, begin, stop, _one_of(PLAYED))
-
-
-def _one_of(known: frozenset[str]) -> Matcher:
-    def matcher(text: str, begin: int, stop: int) -> Spans:
-        begin = _after(_BEFORE_ITEM, text, begin, stop)
-        words = [found.span() for found in islice(WORD.finditer(text, begin, stop), 3)]
-        ends = [end for start, end in words if text[start:end].lower() in known]
-        return [(begin, ends[-1])] if ends else []
-
-    return matcher
+    """An instrument, sport or game."""
+    return _known(text, begin, stop, PLAYED)
 
 
 def age(text: str, begin: int, stop: int) -> Spans:
@@ -228,17 +164,14 @@ def age(text: str, begin: int, stop: int) -> Spans:
 
 def email(text: str, begin: int, stop: int) -> Spans:
     """An e-mail address."""
-    return _matched(_EMAIL, text, begin, stop)
+    found = _EMAIL.match(text, begin, stop)
+    return [found.span()] if found else []
 
 
 def phone(text: str, begin: int, stop: int) -> Spans:
     """A telephone number."""
-    return _matched(_PHONE, text, begin, stop)
-
-
-def handle(text: str, begin: int, stop: int) -> Spans:
-    """A user name on some service."""
-    return _matched(_HANDLE, text, begin, stop)
+    found = _PHONE.match(text, begin, stop)
+    return [found.span()] if found else []
 
 
 def date(text: str, begin: int, stop: int) -> Spans:
@@ -249,11 +182,58 @@ def date(text: str, begin: int, stop: int) -> Spans:
     return [(begin + found.begin, begin + found.stop)]
 
 
-def _after(pattern: re.Pattern[str], text: str, begin: int, stop: int) -> int:
-    found = pattern.match(text, begin, stop)
+def listed(matcher: Matcher) -> Matcher:
+    """A matcher for a list, `cats, dogs and a horse`, as long as every item matches."""
+
+    def items(text: str, begin: int, stop: int) -> Spans:
+        spans: Spans = []
+        while begin < stop:
+            parted = _LIST.search(text, begin, stop)
+            item = matcher(text, begin, parted.start() if parted else stop)
+            if not item or (spans and len(text[slice(*item[0])].split()) > 4):
+                break
+            spans += item
+            begin = parted.end() if parted else stop
+        return spans
+
+    return items
+
+
+def _noun_phrase(text: str, begin: int, stop: int, heads: frozenset[str]) -> Spans:
+    """Up to five words that end in one of `heads`; the last such word before the end of the object."""
+    end, found = _object_end(text, begin, stop), begin
+    for word in islice(WORD.finditer(text, begin, end), 5):
+        lower = word[0].lower()
+        if (lower in NOT_NAMES and lower != "and") or lower in _PREPOSITIONS:
+            break
+        found = word.end() if lower in heads or lower.removesuffix("s") in heads else found
+    return [(begin, found)] if found > begin and _ends(text, found, end) else []
+
+
+def _known(text: str, begin: int, stop: int, known: frozenset[str]) -> Spans:
+    begin = _after_lead(text, begin, stop)
+    words = islice(WORD.finditer(text, begin, stop), 3)
+    ends = [found.end() for found in words if found[0].lower() in known]
+    return [(begin, ends[-1])] if ends else []
+
+
+def _object_end(text: str, begin: int, stop: int) -> int:
+    """Where an object ends: at punctuation, a comma, `and`, or a word that begins something else."""
+    found = _END.search(text, begin, stop)
+    parted = _LIST.search(text, begin, found.start() if found else stop)
+    return parted.start() if parted else found.start() if found else stop
+
+
+def _ends(text: str, place: int, stop: int) -> bool:
+    """Whether the object ends here: it is not possessive and not a modifier, as in `a Boston apartment`."""
+    if text[place : place + 1] in {"'", "’"}:
+        return False
+    after = WORD.match(text, place + 1, stop) if text[place : place + 1] == " " else None
+    word = after[0].lower() if after else ""
+    known = word in NOT_NAMES or word in _AFTER_NAME or word in _PREPOSITIONS
+    return not word or known or word.endswith("ly") or word.isdigit()
+
+
+def _after_lead(text: str, begin: int, stop: int, lead: re.Pattern[str] = _LEAD) -> int:
+    found = lead.match(text, begin, stop)
     return found.end() if found else begin
-
-
-def _matched(pattern: re.Pattern[str], text: str, begin: int, stop: int) -> Spans:
-    found = pattern.match(text, begin, stop)
-    return [found.span()] if found else []
