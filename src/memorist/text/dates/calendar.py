@@ -159,30 +159,14 @@ def year(number: int) -> Period:
     return holding(datetime(number, 1, 1), Unit.YEAR)
 
 
-def quarter(year_: int, number: int) -> Period | None:
-    """The first to fourth quarter of a year."""
-    return holding(datetime(year_, 3 * number - 2, 1), Unit.QUARTER) if 1 <= number <= 4 else None
-
-
-def half(year_: int, number: int) -> Period | None:
-    """The first or second half of a year."""
-    return holding(datetime(year_, 6 * number - 5, 1), Unit.HALF) if number in (1, 2) else None
-
-
 def season(year_: int, first_month: int) -> Period:
     """A meteorological season of three whole months; winter extends into the next year."""
-    start = datetime(year_, first_month, 1)
-    return Period(start, add(start, 3, Unit.MONTH), Unit.SEASON)
+    return holding(datetime(year_, first_month, 1), Unit.SEASON)
 
 
 def decade(year_: int) -> Period | None:
     """The decade that begins with a round year."""
     return None if year_ % 10 else holding(datetime(year_, 1, 1), Unit.DECADE)
-
-
-def latest_decade(tens: int, now: datetime) -> Period | None:
-    """The latest such decade that has begun: 90 for the nineties."""
-    return decade(now.year - (now.year - tens) % 100)
 
 
 def century(number: int) -> Period:

@@ -5,35 +5,34 @@ from memorist.text.dates.calendar import (
     SUB_DAY,
     Period,
     Unit,
+    century,
     chinese_day,
     decade,
-    half,
-    holding,
-    latest_decade,
     month,
     neighbour,
     nth,
+    nth_weekday,
     year,
 )
-from memorist.text.dates.clock import ClockTime, Stretch, at, during, from_to, in_part
+from memorist.text.dates.clock import at, clock, during, from_to, in_part
 from memorist.text.dates.grammar import SWAPPED, only_value
+from memorist.text.dates.meanings import numbered, refined, resolved
 from memorist.text.dates.numbers import Share, month_day, share_of
 from memorist.text.dates.terminals import chinese
 from memorist.text.dates.values import (
-    NOTHING,
     Amount,
     Context,
-    Nothing,
     Recurring,
     Value,
     after,
     before,
     between,
+    coming,
     monthly,
-    refine,
     rolling,
     since,
     through,
+    weekly,
     within,
     yearly,
 )
@@ -42,87 +41,44 @@ from memorist.text.dates.words import begins_chinese_word, is_chinese_date, is_n
 rule, union, words = chinese.rule, chinese.union, chinese.words
 
 
-def year_of_era(_: Context, first: int, number: int = 1) -> Period:
+def year_of_era(first: int, number: int = 1) -> Period:
     """`民国三年`."""
     return year(first + number - 1)
 
 
-def related_unit(context: Context, steps: int, unit: Unit) -> Period | None:
+def related_unit(steps: int, unit: Unit, context: Context) -> Period | None:
     """`上个月`, `下下周`."""
     if unit in SUB_DAY:
         return rolling(steps, unit, context) if steps else None
     return neighbour(context.now, unit, steps)
 
 
-def half_of_this_year(context: Context, number: int) -> Period | None:
+def half_year(of_year: Period, number: int) -> Period | None:
     """`上半年`."""
-    return half(context.now.year, number)
+    return nth(of_year, Unit.HALF, number)
 
 
-def half_of_this_month(context: Context, number: int) -> Period:
-    """`上半月`."""
-    return _half_month(holding(context.now, Unit.MONTH), number)
-
-
-def half_of_month(_: Context, value: Value, number: int) -> Value | None:
+def half_month(period: Period, number: int) -> Period:
     """`十月上半月`."""
-    return refine(value, lambda period: _half_month(period, number))
-
-
-def _half_month(period: Period, number: int) -> Period:
     middle = period.start.replace(day=16)
     edges = (period.start, middle) if number == 1 else (middle, period.end)
     return Period(*edges, Unit.MONTH)
 
 
-def month_number(_: Context, number: int) -> int | None:
-    """`十月`."""
-    return number if 1 <= number <= 12 else None
-
-
-def related_century(context: Context, steps: int) -> Period:
-    """`上个世纪`."""
-    return neighbour(context.now, Unit.CENTURY, steps)
-
-
-def any_decade(context: Context, number: int) -> Period | None:
+def any_decade(number: int, context: Context) -> Period | None:
     """`九十年代`, `1990年代`."""
     if number >= 1000:
         return decade(number)
-    return latest_decade(number, context.now) if number < 100 else None
+    return meanings.latest_decade(number, context) if number < 100 else None
 
 
-def decade_of_century(_: Context, of_century: Period, number: int) -> Period | None:
+def decade_of_century(of_century: Period, number: int) -> Period | None:
     """`二十世纪九十年代`."""
     return decade(of_century.start.year + number) if number <= 90 else None
 
 
-def last_unit(_: Context, container: Value, unit: Unit) -> Value | None:
-    """`今年最后一周`."""
-    return refine(container, lambda period: nth(period, unit, -1))
-
-
-def share_of_this_year(context: Context, part: Share) -> Period:
-    """`年底`."""
-    return share_of(holding(context.now, Unit.YEAR), part)
-
-
-def share_of_this_month(context: Context, part: Share) -> Period:
-    """`月底`."""
-    return share_of(holding(context.now, Unit.MONTH), part)
-
-
-def third(_: Context, value: Value, days: tuple[int, int]) -> Value | None:
+def third(period: Period, days: tuple[int, int]) -> Period | None:
     """`十月上旬`."""
-    return refine(value, lambda period: _third(period, days))
-
-
-def third_of_this_month(context: Context, days: tuple[int, int]) -> Period | None:
-    """`上旬`."""
-    return _third(holding(context.now, Unit.MONTH), days)
-
-
-def _third(period: Period, days: tuple[int, int]) -> Period | None:
     if period.unit is not Unit.MONTH:
         return None
     first, last = days
@@ -130,96 +86,77 @@ def _third(period: Period, days: tuple[int, int]) -> Period | None:
     return Period(period.start.replace(day=first), end, Unit.MONTH)
 
 
-rule("year", meanings.numbered_year, "<four_digits> 年[度|份]", "<sure_two_digits> 年[度|份]")
-rule("year", meanings.related_year, "<year_word>")
+rule("year", year, "<four_digits> 年[度|份]", "<sure_two_digits> 年[度|份]")
+rule("year", meanings.related(Unit.YEAR), "<year_word>")
 rule("year", year_of_era, "<era> <number> 年", "<era> 元 年")
 union("loose_year", "<year>")
-rule("loose_year", meanings.numbered_year, "<two_digits> 年")
-rule("month_number", month_number, "<small> 月[份]")
-rule("month", meanings.any_month, "<month_number>")
-rule("month", meanings.month_of_year, "<loose_year> [的] <month_number>")
+rule("loose_year", year, "<two_digits> 年")
+rule("month_number", meanings.up_to(12), "<small> 月[份]")
+rule("month", numbered(Unit.MONTH), "<month_number>")
+rule("month", numbered(Unit.MONTH), "<loose_year> [的] <month_number>", order=SWAPPED)
 rule("unit_period", related_unit, "<relation> <period_unit>")
 rule("unit_period", meanings.any_weekend, "周末")
 words("half", {"上半": 1, "前半": 1, "下半": 2, "后半": 2})
-rule("half_year", half_of_this_year, "<half> 年")
-rule("half_year", meanings.half_of_year, "<loose_year> [的] <half> 年")
-rule("half_year", half_of_this_month, "<half> 月|个月")
-rule("half_year", half_of_month, "<month> [的] <half> 月", "<unit_period> [的] <half> 月")
-union("quarter_number", "[第] <small> 季度", "q <figure>", "第 <small> 季")
+rule("half_year", meanings.of_this(Unit.YEAR, half_year), "<half> 年")
+rule("half_year", half_year, "<loose_year> [的] <half> 年")
+rule("half_year", meanings.of_this(Unit.MONTH, half_month), "<half> 月|个月")
+rule("half_year", refined(half_month), "<month> [的] <half> 月", "<unit_period> [的] <half> 月")
+rule("quarter_number", meanings.up_to(4), "[第] <small> 季度", "q <figure>", "第 <small> 季")
 words("quarter_number", {"首季|首季度": 1})
-rule("quarter", meanings.any_quarter, "<quarter_number>")
-rule("quarter", meanings.quarter_of_year, "<loose_year> [的|,] <quarter_number>")
-rule("season_value", meanings.any_season, "<season>")
-rule("season_value", meanings.season_of_year, "<loose_year> [的] <season>")
-rule("century", meanings.numbered_century, "[第] <number> 世纪")
-rule("century", related_century, "<relation> 世纪")
+rule("quarter", numbered(Unit.QUARTER), "<quarter_number>")
+rule("quarter", numbered(Unit.QUARTER), "<loose_year> [的|,] <quarter_number>", order=SWAPPED)
+rule("any_season", meanings.any_season, "<season>")
+union("season_value", "<any_season>")
+rule("season_value", within, "<loose_year> [的] <any_season>", order=SWAPPED)
+rule("century", century, "[第] <number> 世纪")
+rule("century", meanings.related(Unit.CENTURY), "<relation> 世纪")
 rule("decade", any_decade, "<number> 年代")
 rule("decade", decade_of_century, "<century> [的] <number> 年代")
 union("container", "<year>", "<month>", "<unit_period>", "<half_year>")
 union("container", "<quarter>", "<season_value>", "<century>", "<decade>")
-rule("counted", meanings.nth_unit, "<container> [的] 第 <small> [个] <unit>")
-rule("counted", meanings.any_week, "第 <small> [个] 周|星期|礼拜")
-rule("counted", last_unit, "<container> [的] 最后 一 [个] <unit>")
-rule("counted", meanings.first_units, "<container> [的] 前|头|最初 <number> [个] <unit>")
-rule("counted", meanings.last_units, "<container> [的] 最后|后 <number> [个] <unit>")
-rule("part_value", meanings.share, "<container> [的] <share>")
+words("last", {"最后一": -1})
+rule("counted", refined(nth), "<container> [的] 第 <small> [个] <unit>", order=(0, 2, 1))
+rule("counted", numbered(Unit.WEEK), "第 <small> [个] 周|星期|礼拜")
+rule("counted", refined(nth), "<container> [的] <last> [个] <unit>", order=(0, 2, 1))
+rule("counted", refined(meanings.first_units), "<container> [的] 前|头|最初 <number> [个] <unit>")
+rule("counted", refined(meanings.last_units), "<container> [的] 最后|后 <number> [个] <unit>")
+rule("part_value", refined(share_of), "<container> [的] <share>")
 words("of_year", {"年初": Share.EARLY, "年中": Share.MID, "年底": Share.LATE, "年末": Share.LATE})
 words("of_month", {"月初": Share.EARLY, "月中": Share.MID, "月底": Share.LATE, "月末": Share.LATE})
-rule("part_value", share_of_this_year, "<of_year>")
-rule("part_value", share_of_this_month, "<of_month>")
+rule("part_value", meanings.of_this(Unit.YEAR, share_of), "<of_year>")
+rule("part_value", meanings.of_this(Unit.MONTH, share_of), "<of_month>")
 words("third", {"上旬": (1, 11), "中旬": (11, 21), "下旬": (21, 0)})
-rule("part_value", third, "<month> [的] <third>", "<unit_period> [的] <third>")
-rule("part_value", third_of_this_month, "<third>")
+rule("part_value", refined(third), "<month> [的] <third>", "<unit_period> [的] <third>")
+rule("part_value", meanings.of_this(Unit.MONTH, third), "<third>")
 union("holiday_value", "<holiday>")
-rule("holiday_value", meanings.in_year, "<loose_year> [的] <holiday>")
+rule("holiday_value", within, "<loose_year> [的] <holiday>", order=SWAPPED)
 
 
-def day_of_year(_: Context, of_year: Period, months: int, number: int) -> Value | Nothing:
-    """`2016年10月2日`."""
-    value = month_day(months, number)
-    return value if isinstance(value, Nothing) else within(value, of_year) or NOTHING
-
-
-def day_of_related_month(_: Context, value: Value, number: int) -> Value | None:
+def day_of_month(number: int, of_month: Value) -> Value | None:
     """`上个月二号`."""
-    return within(monthly(number), value) if isinstance(value, Period) and value.unit is Unit.MONTH else None
+    return within(monthly(number), of_month) if isinstance(of_month, Period) and of_month.unit is Unit.MONTH else None
 
 
-def lunar_date(_: Context, months: int, number: int) -> Recurring | None:
+def lunar_date(months: int, number: int) -> Recurring | None:
     """`正月初一`, in the Chinese calendar."""
     return yearly(lambda years: chinese_day(years, months, number)) if 1 <= number <= 30 else None
 
 
-def lunar_day_of_year(_: Context, of_year: Period, value: Recurring) -> Period | None:
+def lunar_day_of_year(of_year: Period, value: Recurring) -> Period | None:
     """`农历2015年十月初一`: the lunar year may end in the next Gregorian year."""
     return value.pick(of_year.start)
 
 
-def short_part_of_day(context: Context, days: int, part: Stretch) -> Value | None:
-    """`昨晚`."""
-    return during(meanings.related_day(context, days), part)
-
-
-def short_part_and_clock(context: Context, days: int, part: Stretch, time: ClockTime) -> Value | None:
-    """`昨晚八点`."""
-    return at(meanings.related_day(context, days), in_part(time, part))
-
-
-def short_part_and_stretch(
-    context: Context, days: int, part: Stretch, first: ClockTime, last: ClockTime
-) -> Value | None:
-    """`今晚七点到九点`."""
-    return during(meanings.related_day(context, days), from_to(first, last, part))
-
-
-rule("day_number", meanings.day_number, "<small> 日|号")
-rule("date", meanings.month_and_day, "<month_number> [的] <day_number>")
-rule("date", day_of_year, "<loose_year> [的] <month_number> <day_number>")
-rule("date", meanings.month_and_day, "<month_number> <small>", when=nothing_follows)
-rule("date", day_of_year, "<loose_year> <month_number> <small>", when=nothing_follows)
-rule("date", meanings.in_year, "<loose_year> <slash_day>")
-rule("date", day_of_related_month, "<unit_period> [的] <day_number>")
-rule("numbered_day", meanings.any_numbered_day, "<day_number>", when=is_numbered_day)
+rule("day_figure", meanings.up_to(31), "<small>")
+union("day_number", "<day_figure> 日|号")
+rule("month_day", month_day, "<month_number> [的] <day_number>")
+rule("month_day", month_day, "<month_number> <day_figure>", when=nothing_follows)
+union("date", "<month_day>")
+rule("date", meanings.date_of_year, "<loose_year> [的] <month_day>", order=SWAPPED)
+rule("date", within, "<loose_year> <slash_day>", order=SWAPPED)
+rule("date", day_of_month, "<unit_period> [的] <day_number>", order=SWAPPED)
+rule("any_day", monthly, "<day_number>")
+union("numbered_day", "<any_day>", when=is_numbered_day)
 words("lunar_month", {"正月": 1, "冬月": 11, "腊月": 12})
 words("lunar_day", {f"初{sign}": number for number, sign in enumerate("一二三四五六七八九十", 1)})
 _LUNAR = "农历|阴历|旧历"
@@ -240,14 +177,14 @@ rule(
     f"<loose_year> {_LUNAR} <marked_lunar_date>",
 )
 union("date", "<full_date>", "<slash_day>")
-rule("weekday_value", meanings.any_weekday, "<weekday>")
+rule("weekday_value", weekly, "<weekday>")
 rule("weekday_value", meanings.related_weekday, "<relation> <weekday>")
-rule("weekday_value", meanings.weekday_in_week, "<counted> [的] <weekday>")
+rule("weekday_value", refined(meanings.weekday_in_week), "<counted> [的] <weekday>")
 union("nth", "第 <small> 个")
 words("nth", {"最后一个": -1})
-rule("weekday_value", meanings.nth_weekday_of, "<container> [的] <nth> <weekday>")
+rule("weekday_value", refined(nth_weekday), "<container> [的] <nth> <weekday>", order=(0, 2, 1))
 rule("day_value", meanings.date_and_weekday, "<date> [,] [(] <weekday> [)]")
-rule("day_value", meanings.related_day, "<day_word>")
+rule("day_value", meanings.related(Unit.DAY), "<day_word>")
 union("day_value", "<date>", "<numbered_day>", "<weekday_value>", "<holiday_value>")
 rule("day_value", only_value, "<day_word> [,] <date>", order=(None, 0))
 
@@ -255,98 +192,87 @@ words("quarters", {"半": 30, "一刻": 15, "三刻": 45, "一 刻钟": 15})
 union("bare_clock", "<time>")
 rule(
     "bare_clock",
-    meanings.clock_time,
+    clock,
     "<small> 点|时 [钟|整]",
     "<small> 点|时 <small> [分]",
     "<small> 点|时 <quarters>",
     "<small> 点 过 <small> 分",
+    "<small> 点|时 <small> 分 <small> 秒",
 )
-rule("bare_clock", meanings.clock_time, "<small> 点|时 <small> 分 <small> 秒")
 union("clock", "<bare_clock>", "大约|约 <bare_clock>")
-rule("clock", meanings.clock_in_part, "<day_part> [的] <bare_clock>", "<day_part> 大约|约 <bare_clock>", order=SWAPPED)
-rule("stretch", meanings.time_range, "[从|在] <clock> 到|至|-|~ <clock> [之间]")
-rule("part_of_day", meanings.day_and_stretch, "<day_value> [的|,] <day_part>", "<day_value> <short_part>")
-rule("part_of_day", short_part_of_day, "<short_day> <short_part> [上|间|里]")
-rule("moment", short_part_and_clock, "<short_day> <short_part> [上|间|里] <bare_clock>")
-rule("moment", short_part_and_stretch, "<short_day> <short_part> [上|间|里] [从] <bare_clock> 到|至|-|~ <bare_clock>")
-rule("moment", meanings.day_and_clock, "<day_value> [的|,] <clock>", "<day_value> 大约 <clock>")
-rule("moment", meanings.day_and_stretch, "<day_value> [的|,] <stretch>")
+rule("clock", in_part, "<day_part> [的] <bare_clock>", "<day_part> 大约|约 <bare_clock>", order=SWAPPED)
+rule("stretch", from_to, "[从|在] <clock> 到|至|-|~ <clock> [之间]")
+rule("part_of_day", during, "<day_value> [的|,] <day_part>", "<day_value> <short_part>")
+rule("near_day", meanings.related(Unit.DAY), "<short_day>")
+rule("near_clock", in_part, "<short_part> [上|间|里] <bare_clock>", order=SWAPPED)
+rule("near_stretch", from_to, "<short_part> [上|间|里] [从] <bare_clock> 到|至|-|~ <bare_clock>", order=(2, 0, 1))
+rule("part_of_day", during, "<near_day> <short_part> [上|间|里]")
+rule("moment", at, "<near_day> <near_clock>")
+rule("moment", during, "<near_day> <near_stretch>")
+rule("moment", at, "<day_value> [的|,] <clock>", "<day_value> 大约 <clock>")
+rule("moment", during, "<day_value> [的|,] <stretch>")
 rule("moment", meanings.day_after_clock, "<day_value> <clock> [之|以] 后")
 rule("moment", meanings.day_before_clock, "<day_value> <clock> [之|以] 前")
 union("moment", "<part_of_day>", "<day_value>", "<container>", "<counted>", "<part_value>")
 
 
-def amount(_: Context, count: int, unit: Unit) -> Amount | None:
+def amount(count: int, unit: Unit) -> Amount | None:
     """`三天`, but not 三月, which is March."""
     is_calendar_year = unit is Unit.YEAR and count >= 1000
     return None if unit is Unit.MONTH or is_calendar_year else ((count, unit),)
 
 
-def months_amount(_: Context, count: int) -> Amount:
-    """`三个月`."""
-    return ((count, Unit.MONTH),)
-
-
-def half_amount(_: Context, unit: Unit) -> Amount | None:
+def half_amount(unit: Unit) -> Amount | None:
     """`半年`."""
     return ((15, Unit.DAY),) if unit is Unit.MONTH else ((0.5, unit),)
 
 
-def years(context: Context, first: int, last: int) -> Period | None:
+def years(first: int, last: int, context: Context) -> Period | None:
     """`1995-1997年`, `1995-97年`."""
     last += first - first % 100 if last < 100 else 0
     return between(year(first), year(last), context)
 
 
-def months(context: Context, first: int, last: Value) -> Period | None:
-    """`3到5月`."""
-    return between(meanings.any_month(context, first), last, context)
-
-
-def months_of_year(context: Context, of_year: Period, first: int, last: int) -> Period | None:
+def months_of_year(of_year: Period, first: int, last: int, context: Context) -> Period | None:
     """`2016年3到5月`."""
     return between(month(of_year.start.year, first), month(of_year.start.year, last), context)
 
 
-def days_of_month(context: Context, months: int, first: int, last: int) -> Period | None:
-    """`3月1到5日`."""
-    begin = yearly(lambda years: holding(month(years, months).start.replace(day=first), Unit.DAY))
-    return between(begin, monthly(last), context)
-
-
 rule("amount", amount, "<number> [个|多|来] <unit>", "<number> 多 个 <unit>")
-rule("amount", months_amount, "<number> [多] 个 [多] 月")
+words("months", {"个月": Unit.MONTH, "个多月": Unit.MONTH})
+rule("amount", meanings.simple_amount, "<number> [多] <months>")
 rule("amount", meanings.and_a_half, "<number> [个] <unit> 半", "<number> 个 半 <unit>")
 rule("amount", half_amount, "半 [个] <unit>")
 words("several", {"几": 3, "数": 3, "好几": 3})
 rule("amount", meanings.simple_amount, "<several> [个] <unit>")
 rule("shifted", meanings.ago, "<amount> [之|以] 前", "<amount> 多 前")
 rule("shifted", meanings.ahead, "<amount> [之|以] 后", "再过 <amount>")
-rule("shifted", meanings.after_anchor, "<day_value> [的] <amount> [之|以] 后", "<day_value> 后 <amount>", order=SWAPPED)
-rule(
-    "shifted", meanings.before_anchor, "<day_value> [的] <amount> [之|以] 前", "<day_value> 前 <amount>", order=SWAPPED
-)
+rule("shifted", resolved(meanings.later), "<day_value> [的] <amount> [之|以] 后", "<day_value> 后 <amount>")
+rule("shifted", resolved(meanings.sooner), "<day_value> [的] <amount> [之|以] 前", "<day_value> 前 <amount>")
 rule("window", meanings.past_window, "过去|最近|近|之前|以前|此前 [的|这] <amount>", "<amount> 来|以来")
 rule("window", meanings.coming_window, "未来|接下来|今后|之后|以后|此后|还剩|往后|将来 [的|这] <amount>")
 rule("window", meanings.past_window, "上|前 <amount>", when=begins_chinese_word)
 rule("window", meanings.coming_window, "下|后 <amount>", when=begins_chinese_word)
-rule("window", meanings.within_amount, "<amount> [之|以] 内")
+rule("window", coming, "<amount> [之|以] 内")
 union("edge", "<moment>", "<shifted>", "<window>")
-rule("edge", meanings.today, "现在|今|目前|如今|此刻")
+rule("edge", meanings.related(Unit.DAY), "现在|今|目前|如今|此刻")
 rule(
     "span",
-    meanings.span,
+    between,
     "[从|自|由|在] <edge> 到|至|-|~|直到 <edge> [之间|期间|为止|止]",
     "[在|从] <edge> 和|与|跟|及 <edge> 之间|期间",
 )
 rule("span", years, "[从|自] <four_digits> 到|至|-|~ <number> 年 [之间|期间]")
-rule("span", months, "[从|自] <small> 到|至|-|~ <month> [之间|期间]")
+rule("any_month", numbered(Unit.MONTH), "<small>")
+rule("any_figure", monthly, "<small>")
+rule("month_figure", month_day, "<month_number> <day_figure>")
+rule("span", between, "[从|自] <any_month> 到|至|-|~ <month> [之间|期间]")
 rule("span", months_of_year, "[从|自] <loose_year> <small> 到|至|-|~ <month_number> [之间|期间]")
-rule("span", days_of_month, "[从|自] <month_number> <small> 到|至|-|~ <day_number> [之间|期间]")
-rule("span", meanings.numbered_days, "[从|自] <small> 到|至|-|~ <day_number> [之间|期间]")
+rule("span", between, "[从|自] <month_figure> 到|至|-|~ <any_day> [之间|期间]")
+rule("span", between, "[从|自] <any_figure> 到|至|-|~ <any_day> [之间|期间]")
 rule(
     "span",
-    meanings.resolved(since),
+    resolved(since),
     "自从|自打|打从|从打 <moment> [起|开始|以来|至今]",
     "自|从|由|打 <moment> 起|开始|以来|以后|之后|至今|算起",
     "<moment> 起|开始|以来|至今|起至今",
@@ -355,17 +281,10 @@ rule(
     "> = <moment>",
     "≥ <moment>",
 )
+rule("span", resolved(after), "<moment> 之后|以后|后", "晚于|迟于 <moment>", "在 <moment> 之后|以后|后", "> <moment>")
 rule(
     "span",
-    meanings.resolved(after),
-    "<moment> 之后|以后|后",
-    "晚于|迟于 <moment>",
-    "在 <moment> 之后|以后|后",
-    "> <moment>",
-)
-rule(
-    "span",
-    meanings.resolved(before),
+    resolved(before),
     "<moment> 之前|以前|前",
     "早于 <moment>",
     "直到|直至 <moment> [为止|止]",
@@ -375,7 +294,7 @@ rule(
 )
 rule(
     "span",
-    meanings.resolved(through),
+    resolved(through),
     "<moment> 或|及|和|以及 [其] 之前|以前",
     "不晚于|不迟于 <moment>",
     "截止到|截止|截至|截止至 <moment> [为止|止]",

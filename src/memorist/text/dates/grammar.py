@@ -1,16 +1,20 @@
 """Grammars: rules over tokens, parsed with memoization."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from threading import Lock
+from typing import TypeVar
 
 from memorist.text.dates.tokens import WORD, Item, Tokens, variants
-from memorist.text.dates.values import NOTHING, Context, Nothing
+from memorist.text.dates.values import NOTHING, Context
 
 _MEMO_LIMIT = 20_000
 SWAPPED = (1, 0)
 """The `order` of a rule whose phrase has the two arguments in reverse."""
 
+Result = TypeVar("Result")
 Builder = Callable[..., object]
 Order = tuple[int | None, ...]
 Guard = Callable[["Reading", int, int], bool]
@@ -62,7 +66,7 @@ class _Accept:
             if slot is not None:
                 arguments[slot] = found
         try:
-            return self.build(reading.context, *arguments)
+            return called(self.build, reading.context, *arguments)
         except (ValueError, OverflowError):  # no such day, or outside the calendar
             return None
 
@@ -143,10 +147,11 @@ class Grammar:
     def rule(
         self, category: str, build: Builder, *phrases: str, when: Guard | None = None, order: Order | None = None
     ) -> None:
-        """Read a category by phrases; `build` makes the value from the context and the values in the phrase.
+        """Read a category by phrases; `build` makes the value from the values in the phrase.
 
-        `build` returns None for no match. `order` gives the argument for each value in the phrase, None to drop it;
-        by default they are passed in the order of the phrase.
+        `build` is given the context if it has a parameter of that name, and returns None for no match. `order` gives
+        the argument for each value in the phrase, None to drop it; by default they are passed in the order of the
+        phrase.
         """
         self._rules.extend(_Rule(category, phrase, build, when, order) for phrase in phrases)
 
@@ -156,7 +161,7 @@ class Grammar:
 
     def ignore(self, category: str, *phrases: str) -> None:
         """Skip phrases that look like dates but are not."""
-        self.rule(category, _nothing, *phrases)
+        self.rule(category, _constant(NOTHING), *phrases)
 
     def _compile(self) -> None:
         with self._compiling:
@@ -172,12 +177,13 @@ class Grammar:
             root = self._categories.setdefault(rule.category, _Category()).root
             arity, ways = variants(rule.phrase)
             order = rule.order or tuple(range(arity))
+            count = 1 + max((slot for slot in order if slot is not None), default=-1)
             for items in ways:
                 node = root
                 for item in items:
                     node = node.follow(item)
                 slots = tuple(order[slot] for _, slot in items if slot != WORD)
-                node.accepts.append(_Accept(priority, rule.build, slots, arity - order.count(None), rule.guard))
+                node.accepts.append(_Accept(priority, rule.build, slots, count, rule.guard))
 
     def _find_first(self, name: str, above: tuple[str, ...]) -> None:
         if name in above:
@@ -267,20 +273,23 @@ class Grammar:
         return found
 
 
+def called(build: Callable[..., Result], context: Context, *arguments: object) -> Result:
+    """The result of a function, which is given the context if it has a parameter of that name."""
+    return build(*arguments, context=context) if _wants_context(build) else build(*arguments)
+
+
+@cache
+def _wants_context(build: Builder) -> bool:
+    return "context" in inspect.signature(build).parameters
+
+
 def _constant(value: object) -> Builder:
-    def build(_: Context) -> object:
-        return value
-
-    return build
+    return lambda *_: value
 
 
-def only_value(_: Context, value: object) -> object:
+def only_value(value: object) -> object:
     """The value of the only category in a phrase."""
     return value
-
-
-def _nothing(*_: object) -> Nothing:
-    return NOTHING
 
 
 def _longest_first(terminal: Terminal, reading: Reading, place: int) -> Found:

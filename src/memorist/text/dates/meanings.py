@@ -1,7 +1,7 @@
 """The meanings of phrases, shared by the grammars of both languages.
 
-Each function makes the value of a phrase from the context and the values of its parts. Dates are written as in
-English in the examples.
+A meaning makes the value of a phrase from the values of its parts; one with a parameter `context` is given the
+context too. Dates are written as in English in the examples.
 """
 
 from collections.abc import Callable
@@ -10,23 +10,17 @@ from datetime import timedelta
 from memorist.text.dates.calendar import (
     Period,
     Unit,
-    century,
-    half,
+    decade,
     holding,
-    latest_decade,
-    month,
     neighbour,
     nth,
-    nth_week,
-    nth_weekday,
-    quarter,
     season,
     several,
     weekday_of_week,
     year,
 )
-from memorist.text.dates.clock import ClockTime, Stretch, at, clock, during, from_to, in_part
-from memorist.text.dates.numbers import Share, month_day, share_of
+from memorist.text.dates.clock import ClockTime, Stretch, during
+from memorist.text.dates.grammar import Builder, called
 from memorist.text.dates.values import (
     NOTHING,
     Amount,
@@ -34,8 +28,6 @@ from memorist.text.dates.values import (
     Nothing,
     Recurring,
     Value,
-    between,
-    coming,
     from_day,
     from_now,
     monthly,
@@ -43,284 +35,164 @@ from memorist.text.dates.values import (
     refine,
     resolve,
     rolling,
-    weekly,
     within,
     yearly,
 )
 
-Change = Callable[[Period, Context], Period | None]
+Change = Callable[..., Period | None]
+"""Makes a period from another one and further arguments."""
 
 
-def refined(change: Change) -> Callable[[Context, Value], Value | None]:
-    """The meaning that applies a change to every occurrence of a value."""
+def refined(change: Change) -> Builder:
+    """The meaning that applies a change to every occurrence of the first value."""
 
-    def build(context: Context, value: Value) -> Value | None:
-        return refine(value, lambda period: change(period, context))
+    def build(value: Value, *others: object, context: Context) -> Value | None:
+        return refine(value, lambda period: called(change, context, period, *others))
 
     return build
 
 
-def resolved(change: Change) -> Callable[[Context, Value], Period | None]:
-    """The meaning that applies a change to the occurrence meant by the context."""
+def resolved(change: Change) -> Builder:
+    """The meaning that applies a change to the occurrence of the first value that the context prefers."""
 
-    def build(context: Context, value: Value) -> Period | None:
+    def build(value: Value, *others: object, context: Context) -> Period | None:
         found = resolve(value, context)
-        return change(found, context) if found else None
+        return called(change, context, found, *others) if found else None
 
     return build
 
 
-# Years, months, quarters, seasons, decades
+def of_this(unit: Unit, change: Change) -> Builder:
+    """The meaning that applies a change to the current unit: `EOM`, `YTD`."""
+
+    def build(*others: object, context: Context) -> Period | None:
+        return called(change, context, holding(context.now, unit), *others)
+
+    return build
 
 
-def numbered_year(_: Context, number: int) -> Period:
-    """`2016`."""
-    return year(number)
+def related(unit: Unit) -> Builder:
+    """The meaning of a unit some steps after the current one: `last year`, `yesterday`; `now` for no steps."""
+
+    def build(steps: int = 0, *, context: Context) -> Period:
+        return neighbour(context.now, unit, steps)
+
+    return build
 
 
-def related_year(context: Context, steps: int) -> Period:
-    """`last year`."""
-    return neighbour(context.now, Unit.YEAR, steps)
+def numbered(unit: Unit) -> Builder:
+    """The meaning of a numbered unit of a year, or else of any year: `Q1 2019`, `October`, `week 10`."""
+
+    def build(number: int, of_year: Period | None = None) -> Value | None:
+        return nth(of_year, unit, number) if of_year else yearly(lambda years: nth(year(years), unit, number))
+
+    return build
 
 
-def any_month(_: Context, number: int) -> Recurring:
-    """`October`."""
-    return yearly(lambda years: month(years, number))
+def up_to(limit: int) -> Builder:
+    """The meaning of a number from 1 to a limit, such as the number of a day in its month."""
+
+    def build(number: int) -> int | None:
+        return number if 1 <= number <= limit else None
+
+    return build
 
 
-def month_of_year(_: Context, of_year: Period, number: int) -> Period:
-    """`October 2016`."""
-    return month(of_year.start.year, number)
+def latest_decade(tens: int, context: Context) -> Period | None:
+    """The latest such decade that has begun: 90 for `the nineties`."""
+    return decade(context.now.year - (context.now.year - tens) % 100)
 
 
-def any_quarter(_: Context, number: int) -> Recurring | None:
-    """`Q1`."""
-    return yearly(lambda years: quarter(years, number)) if 1 <= number <= 4 else None
-
-
-def quarter_of_year(_: Context, of_year: Period, number: int) -> Period | None:
-    """`Q1 2019`."""
-    return quarter(of_year.start.year, number)
-
-
-def half_of_year(_: Context, of_year: Period, number: int) -> Period | None:
-    """`the first half of 2019`."""
-    return half(of_year.start.year, number)
-
-
-def any_season(_: Context, first_month: int) -> Recurring:
+def any_season(first_month: int) -> Recurring:
     """`summer`."""
     return yearly(lambda years: season(years, first_month))
 
 
-def season_of_year(_: Context, of_year: Period, first_month: int) -> Period:
-    """`summer of 2019`."""
-    return season(of_year.start.year, first_month)
-
-
-def short_decade(context: Context, tens: int) -> Period | None:
-    """`the nineties`."""
-    return latest_decade(tens, context.now)
-
-
-def numbered_century(_: Context, number: int) -> Period:
-    """`21st century`."""
-    return century(number)
-
-
-def in_year(_: Context, of_year: Period, value: Value) -> Value | None:
-    """`Thanksgiving 2023`."""
-    return within(value, of_year)
-
-
-def share(_: Context, value: Value, part: Share) -> Value | None:
-    """`early 2016`, `the end of next month`."""
-    return refine(value, lambda period: share_of(period, part))
-
-
-# Weeks and units inside a longer period
-
-
-def any_weekend(_: Context) -> Recurring:
+def any_weekend() -> Recurring:
     """`the weekend`."""
     return Recurring(Unit.WEEK, lambda base: holding(base, Unit.WEEKEND))
 
 
-def any_week(_: Context, number: int) -> Recurring:
-    """`week 10`."""
-    return yearly(lambda years: nth_week(year(years), number))
-
-
-def nth_unit(_: Context, container: Value, number: int, unit: Unit) -> Value | None:
-    """`the first week of October`."""
-    return refine(container, lambda period: nth(period, unit, number))
-
-
-def nth_weekday_of(_: Context, container: Value, number: int, weekday: int) -> Value | None:
-    """`the first Monday of June`."""
-    return refine(container, lambda period: nth_weekday(period, weekday, number))
-
-
-def first_units(_: Context, container: Value, count: int, unit: Unit) -> Value | None:
+def first_units(container: Period, count: int, unit: Unit) -> Period | None:
     """`the first two weeks of 2021`."""
-    return refine(container, lambda period: several(period, unit, 1, count))
+    return several(container, unit, 1, count)
 
 
-def last_units(_: Context, container: Value, count: int, unit: Unit) -> Value | None:
+def last_units(container: Period, count: int, unit: Unit) -> Period | None:
     """`the last three weeks of this year`."""
-    return refine(container, lambda period: several(period, unit, -count, -1))
+    return several(container, unit, -count, -1)
 
 
-# Days
-
-
-def any_weekday(_: Context, number: int) -> Recurring:
-    """`Friday`."""
-    return weekly(number)
-
-
-def related_weekday(context: Context, weeks: int, number: int) -> Period:
+def related_weekday(weeks: int, number: int, context: Context) -> Period:
     """`this Friday`, `next Friday`: the Friday of this or the next week."""
     return weekday_of_week(context.now, number, weeks)
 
 
-def weekday_in_week(_: Context, week: Value, weekday: int) -> Value | None:
+def weekday_in_week(week: Period, weekday: int) -> Period | None:
     """`next week on Tuesday`."""
-
-    def change(period: Period) -> Period | None:
-        return weekday_of_week(period.start, weekday) if period.unit is Unit.WEEK else None
-
-    return refine(week, change)
+    return weekday_of_week(week.start, weekday) if week.unit is Unit.WEEK else None
 
 
-def related_day(context: Context, days: int) -> Period:
-    """`yesterday`."""
-    return holding(context.today + timedelta(days=days), Unit.DAY)
-
-
-def day_number(_: Context, number: int) -> int | None:
-    """The number of a day in its month."""
-    return number if 1 <= number <= 31 else None
-
-
-def any_numbered_day(_: Context, number: int) -> Recurring | None:
+def any_numbered_day(number: int) -> Recurring | None:
     """`the 2nd`."""
     return monthly(number) if 1 <= number <= 31 else None
 
 
-def month_and_day(_: Context, months: int, number: int) -> Value | Nothing | None:
-    """`October 2nd`."""
-    return month_day(months, number) if 1 <= number <= 31 else None
-
-
-def date_of_year(_: Context, of_year: Period, value: Value) -> Value | Nothing:
+def date_of_year(value: Value, of_year: Period) -> Value | Nothing:
     """`October 2nd, 2016`."""
     return within(value, of_year) or NOTHING
 
 
-def date_and_weekday(context: Context, value: Value, weekday: int) -> Value:
+def date_and_weekday(value: Value, weekday: int, context: Context) -> Value:
     """`2 October, Friday`: the weekday decides between the years if it can."""
     return on_weekday(value, weekday, context) or value
 
 
-# Times of day
-
-
-def clock_time(_: Context, hours: int, minutes: int | None = None, seconds: int | None = None) -> ClockTime:
-    """`six forty-three`."""
-    return clock(hours, minutes, seconds)
-
-
-def clock_in_part(_: Context, time: ClockTime, part: Stretch) -> ClockTime:
-    """`five in the morning`."""
-    return in_part(time, part)
-
-
-def time_range(_: Context, first: ClockTime, last: ClockTime, part: Stretch | None = None) -> Stretch:
-    """`from 3 to 5pm`."""
-    return from_to(first, last, part)
-
-
-def day_and_clock(_: Context, day: Value, time: ClockTime) -> Value | None:
-    """`yesterday at 5pm`."""
-    return at(day, time)
-
-
-def day_and_stretch(_: Context, day: Value, times: Stretch) -> Value | None:
-    """`Monday 9 to 11`."""
-    return during(day, times)
-
-
-def day_after_clock(_: Context, day: Value, time: ClockTime) -> Value | None:
+def day_after_clock(day: Value, time: ClockTime) -> Value | None:
     """`tomorrow after 5pm`: to the end of the day."""
     return during(day, Stretch(time.since_midnight(), timedelta(days=1)))
 
 
-def day_before_clock(_: Context, day: Value, time: ClockTime) -> Value | None:
+def day_before_clock(day: Value, time: ClockTime) -> Value | None:
     """`tomorrow before 5pm`: from the beginning of the day."""
     return during(day, Stretch(timedelta(0), time.since_midnight()))
 
 
-# Amounts, shifts and ranges
-
-
-def simple_amount(_: Context, count: float, unit: Unit) -> Amount | None:
+def simple_amount(count: float, unit: Unit) -> Amount | None:
     """`three days`."""
     return None if unit is Unit.WEEKEND else ((count, unit),)
 
 
-def and_a_half(_: Context, count: float, unit: Unit) -> Amount:
+def and_a_half(count: float, unit: Unit) -> Amount:
     """`one and a half years`."""
     return ((count + 0.5, unit),)
 
 
-def ago(context: Context, distance: Amount) -> Period:
+def ago(distance: Amount, context: Context) -> Period:
     """`three days ago`."""
     return from_now(distance, context, -1)
 
 
-def ahead(context: Context, distance: Amount) -> Period:
+def ahead(distance: Amount, context: Context) -> Period:
     """`in two weeks`."""
     return from_now(distance, context, 1)
 
 
-def after_anchor(context: Context, distance: Amount, value: Value) -> Period | None:
+def later(anchor: Period, distance: Amount) -> Period | None:
     """`two weeks after Easter`."""
-    found = resolve(value, context)
-    return from_day(found, distance, 1) if found else None
+    return from_day(anchor, distance, 1)
 
 
-def before_anchor(context: Context, distance: Amount, value: Value) -> Period | None:
+def sooner(anchor: Period, distance: Amount) -> Period | None:
     """`two days before yesterday`."""
-    found = resolve(value, context)
-    return from_day(found, distance, -1) if found else None
+    return from_day(anchor, distance, -1)
 
 
-def past_window(context: Context, distance: Amount) -> Period:
+def past_window(distance: Amount, context: Context) -> Period:
     """`within the past two weeks`."""
     return rolling(-distance[0][0], distance[0][1], context)
 
 
-def coming_window(context: Context, distance: Amount) -> Period:
+def coming_window(distance: Amount, context: Context) -> Period:
     """`the coming two weeks`."""
     return rolling(distance[0][0], distance[0][1], context)
-
-
-def within_amount(context: Context, distance: Amount) -> Period:
-    """`within two weeks`: from now on."""
-    return coming(distance, context)
-
-
-def today(context: Context) -> Period:
-    """`now` as the edge of a range."""
-    return holding(context.now, Unit.DAY)
-
-
-def span(context: Context, first: Value, last: Value) -> Period | None:
-    """`from May to July`."""
-    return between(first, last, context)
-
-
-def numbered_days(context: Context, first: int, last: int) -> Period | None:
-    """`between the 21st and the 23rd`."""
-    return between(monthly(first), monthly(last), context)

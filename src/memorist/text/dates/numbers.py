@@ -120,14 +120,14 @@ def full_dates(text: str, begin: int, context: Context) -> Iterator[Found]:
     compact = _COMPACT.match(text, begin)
     if compact:
         digits = compact[0]
-        yield compact.end(), _day_or_nothing(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+        yield compact.end(), day_or_nothing(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
     found = _TRIPLE.match(text, begin)
     if not found:
         return
     first, sign, second, third = found.groups()
     fields = _order(first, sign, second, third, context)
     if fields:
-        date = _day_or_nothing(*fields)
+        date = day_or_nothing(*fields)
         if isinstance(date, Period) and len(first) == 4 and sign == "-":
             yield from _with_iso_time(text, found.end(), date)
         yield found.end(), date
@@ -148,7 +148,8 @@ def _order(first: str, sign: str, second: str, third: str, context: Context) -> 
     return full_year(three, context.now.year), months, days
 
 
-def _day_or_nothing(years: int, months: int, days: int) -> Period | Nothing:
+def day_or_nothing(years: int, months: int, days: int) -> Period | Nothing:
+    """A day; `NOTHING` if there is no such day."""
     try:
         return day(years, months, days)
     except ValueError:

@@ -142,7 +142,7 @@ def _two_figures(reading: Reading, place: int) -> Found:
     yield place + 1, int(reading.tokens.raw(place))
 
 
-def _short_year(context: Context, number: int) -> int:
+def _short_year(number: int, context: Context) -> int:
     return full_year(number, context.now.year)
 
 

@@ -180,7 +180,7 @@ def over(period: Period, context: Context) -> datetime:
     return period.start if period.unit in SUB_DAY or day_as_point else period.end
 
 
-def since(period: Period, _: Context) -> Period:
+def since(period: Period) -> Period:
     """From the start of a period, without end."""
     return Period(period.start, OPEN_END, period.unit)
 
@@ -190,7 +190,7 @@ def after(period: Period, context: Context) -> Period:
     return Period(over(period, context), OPEN_END, period.unit)
 
 
-def before(period: Period, _: Context) -> Period:
+def before(period: Period) -> Period:
     """Until the start of a period."""
     return Period(OPEN_START, period.start, period.unit)
 
