@@ -29,7 +29,7 @@ from memorist.bench.report.plots import (
     tag,
 )
 from memorist.bench.report.table import ReportTable, by_type, chance, overall, points, tables
-from memorist.bench.results import Results, against, read_baseline, to_data
+from memorist.bench.results import Results, against, read_baseline, results_to_data
 from memorist.bench.runner import Experiment, narrowed, prepare
 from memorist.config import Config
 from memorist.errors import InvalidInput
@@ -99,7 +99,7 @@ def test_differences_and_chances_are_short() -> None:
 
 
 def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
-    data = json.loads(json.dumps(to_data(results), allow_nan=False))
+    data = json.loads(json.dumps(results_to_data(results), allow_nan=False))
     assert data["dataset"] == "talks" and data["checksum"] == TALKS.checksum
     assert data["models"] == {"embedder": None, "reranker": "auto"}
     assert data["machine"].keys() == {"cpus", "processor", "python", "platform"}
@@ -117,7 +117,7 @@ def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
 
 def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path) -> None:
     file = tmp_path / "before.json"
-    file.write_text(json.dumps(to_data(results, answers=True)))
+    file.write_text(json.dumps(results_to_data(results, answers=True)))
     compared = against(results, read_baseline(file, TALKS)).comparisons[len(results.comparisons) :]
     assert {(one.recipe, one.against) for one in compared} == {
         ("bm25", "bm25 of before.json"),
@@ -129,12 +129,12 @@ def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path)
 def test_a_baseline_is_compared_on_the_questions_both_answered(session: Experiment, tmp_path: Path) -> None:
     some, whole = session.measure(narrowed(TALKS, questions=2)), session.measure(TALKS)
     file = tmp_path / "some.json"
-    file.write_text(json.dumps(to_data(some, answers=True)))
+    file.write_text(json.dumps(results_to_data(some, answers=True)))
     assert against(whole, read_baseline(file, TALKS)).comparisons[-1].questions == 2
 
 
 def test_a_difference_is_this_run_less_the_baseline(results: Results, tmp_path: Path) -> None:
-    data = to_data(results, answers=True)
+    data = results_to_data(results, answers=True)
     for answer in data["recipes"]["bm25"]["answers"]:
         answer["ranked"] = []
     file = tmp_path / "nothing.json"
