@@ -20,7 +20,6 @@ from memorist.bench.report.plots import (
     Estimate,
     Markup,
     Series,
-    Stack,
     _apart,
     concat,
     curve_plot,
@@ -281,7 +280,7 @@ def test_curves_rise_with_their_values_and_bear_their_names() -> None:
 
 
 def test_stacks_add_up() -> None:
-    svg = stack_plot([Stack("a", [1.0, 3.0]), Stack("b", [2.0, 0.0])], ["first", "second"], "ms")
+    svg = stack_plot([Series("a", [1.0, 3.0]), Series("b", [2.0, 0.0])], ["first", "second"], "ms")
     widths = numbers(svg, "rect", "width")[2:]  # after the keys of the legend
     assert widths == [69.5, 208.5, 139, 0]  # 278 for the four milliseconds of a
     assert "4.0 ms" in svg
