@@ -362,7 +362,7 @@ def mended(world: World, findings: Sequence[Finding]) -> None:
     report = apply_fixes(report, world.store, StoreEmbedder(FakeEmbedder(), world.store))
     left = audit(world.store, NOW)
     print(f"Mended {len(report.fixed):,} of {len(findings):,}; then {len(left.findings)} were left: {left.counts}.")
-    final = {id for one in report.findings if one.fix and one.fix.final for id in one.ids}
+    final = {id for one in report.findings if one.repair and one.repair.final for id in one.ids}
     for entry in reversed(list(report.fixed.values())):
         known = entry_called(world.store, entry)
         if "final" not in known.data:

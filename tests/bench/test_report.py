@@ -20,7 +20,6 @@ from memorist.bench.report.plots import (
     Estimate,
     Markup,
     Series,
-    Stack,
     _apart,
     concat,
     curve_plot,
@@ -29,7 +28,7 @@ from memorist.bench.report.plots import (
     tag,
 )
 from memorist.bench.report.table import ReportTable, by_type, chance, overall, points, tables
-from memorist.bench.results import Results, against, read_baseline, to_data
+from memorist.bench.results import Results, against, read_baseline, results_to_data
 from memorist.bench.runner import Experiment, narrowed, prepare
 from memorist.config import Config
 from memorist.errors import InvalidInput
@@ -99,7 +98,7 @@ def test_differences_and_chances_are_short() -> None:
 
 
 def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
-    data = json.loads(json.dumps(to_data(results), allow_nan=False))
+    data = json.loads(json.dumps(results_to_data(results), allow_nan=False))
     assert data["dataset"] == "talks" and data["checksum"] == TALKS.checksum
     assert data["models"] == {"embedder": None, "reranker": "auto"}
     assert data["machine"].keys() == {"cpus", "processor", "python", "platform"}
@@ -117,7 +116,7 @@ def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
 
 def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path) -> None:
     file = tmp_path / "before.json"
-    file.write_text(json.dumps(to_data(results, answers=True)))
+    file.write_text(json.dumps(results_to_data(results, answers=True)))
     compared = against(results, read_baseline(file, TALKS)).comparisons[len(results.comparisons) :]
     assert {(one.recipe, one.against) for one in compared} == {
         ("bm25", "bm25 of before.json"),
@@ -129,12 +128,12 @@ def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path)
 def test_a_baseline_is_compared_on_the_questions_both_answered(session: Experiment, tmp_path: Path) -> None:
     some, whole = session.measure(narrowed(TALKS, questions=2)), session.measure(TALKS)
     file = tmp_path / "some.json"
-    file.write_text(json.dumps(to_data(some, answers=True)))
+    file.write_text(json.dumps(results_to_data(some, answers=True)))
     assert against(whole, read_baseline(file, TALKS)).comparisons[-1].questions == 2
 
 
 def test_a_difference_is_this_run_less_the_baseline(results: Results, tmp_path: Path) -> None:
-    data = to_data(results, answers=True)
+    data = results_to_data(results, answers=True)
     for answer in data["recipes"]["bm25"]["answers"]:
         answer["ranked"] = []
     file = tmp_path / "nothing.json"
@@ -281,7 +280,7 @@ def test_curves_rise_with_their_values_and_bear_their_names() -> None:
 
 
 def test_stacks_add_up() -> None:
-    svg = stack_plot([Stack("a", [1.0, 3.0]), Stack("b", [2.0, 0.0])], ["first", "second"], "ms")
+    svg = stack_plot([Series("a", [1.0, 3.0]), Series("b", [2.0, 0.0])], ["first", "second"], "ms")
     widths = numbers(svg, "rect", "width")[2:]  # after the keys of the legend
     assert widths == [69.5, 208.5, 139, 0]  # 278 for the four milliseconds of a
     assert "4.0 ms" in svg

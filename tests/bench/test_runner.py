@@ -12,7 +12,7 @@ import pytest
 
 from memorist.bench.cache import RunFiles
 from memorist.bench.model import Answer, BenchRun, Question
-from memorist.bench.results import to_data
+from memorist.bench.results import results_to_data
 from memorist.bench.runner import change_recipes, choose_recipes, narrowed, parse_changes, prepare, run, work
 from memorist.bench.space import BM25, COSINE, RRF, TIMELESS, Setup, Space
 from memorist.config import Config
@@ -265,6 +265,6 @@ def test_the_setting_extract_decides_whether_facts_are_read(tmp_path: Path) -> N
         experiment = prepare(Config(embedder="none", extract=extract), tmp_path, recipes=["bm25"])
         with Space(told, experiment.pipelines, experiment.setup) as space:
             assert any(memory.fact for memory in space.engine.list().items) is facts
-        assert to_data(experiment.measure(TALKS))["extract"] == extract
+        assert results_to_data(experiment.measure(TALKS))["extract"] == extract
     with pytest.raises(InvalidInput, match="Choose rules, spacy or off"), Space(told, [BM25], Setup(extract="maybe")):
         pass

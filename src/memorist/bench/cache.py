@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memorist
-from memorist.bench.model import Answer, Dataset, answer_from_data, answer_to_data
+from memorist.bench.model import Answer, Dataset
 from memorist.errors import InvalidInput
-from memorist.model import fingerprint
+from memorist.model import fingerprint, from_data, to_data
 from memorist.ports import Embedder, Progress, Purpose
-from memorist.recall.data import to_data
+from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class VectorFile:
         records["key"] = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(len(keys), KEY)
         records["row"] = rows
         records["check"] = [_checksum(record) for record in records]
-        self._append(records.tobytes())
+        _append(self._path, records.tobytes(), record=self._record.itemsize)
         self.rows |= dict(zip(keys, records["row"], strict=True))
 
     def _read(self) -> dict[bytes, NDArray[np.float16]]:
@@ -112,24 +112,26 @@ class VectorFile:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise self._unusable(error) from None
+            raise _unusable(self._path, error) from None
         records = np.frombuffer(data[: len(data) - len(data) % self._record.itemsize], dtype=self._record)
         return {one["key"].tobytes(): one["row"] for one in records if one["check"] == _checksum(one)}
 
-    def _append(self, data: bytes) -> None:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab", buffering=0) as file:
-                torn = file.tell() % self._record.itemsize
-                file.write(b"\0" * (self._record.itemsize - torn if torn else 0) + data)
-        except OSError as error:
-            raise self._unusable(error) from None
 
-    def _unusable(self, error: OSError) -> InvalidInput:
-        return InvalidInput(
-            f"The cache {self._path} cannot be used: {error.strerror}",
-            remedy=f"Choose another folder with --cache or {VARIABLE}.",
-        )
+def _append(path: Path, data: bytes, *, record: int = 1) -> None:
+    """Append to a file in one write; what a killed process left of a record is padded to its full size."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab", buffering=0) as file:
+            file.write(b"\0" * (-file.tell() % record) + data)
+    except OSError as error:
+        raise _unusable(path, error) from None
+
+
+def _unusable(path: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(
+        f"The cache {path} cannot be used: {error.strerror}",
+        remedy=f"Choose another folder with --cache or {VARIABLE}.",
+    )
 
 
 def _key(text: str, purpose: Purpose) -> bytes:
@@ -155,7 +157,8 @@ class RunFiles:
         asked = [(group.name, [one.id for one in group.questions]) for group in dataset.groups]
         common = (dataset.checksum, asked, code_checksum(), *dependencies)
         self._files = {
-            one.name: folder / "runs" / f"{fingerprint(common, one.name, to_data(one))}.jsonl" for one in pipelines
+            one.name: folder / "runs" / f"{fingerprint(common, one.name, recipe_to_data(one))}.jsonl"
+            for one in pipelines
         }
         self._known = {name: _answers_in(file) for name, file in self._files.items()}
 
@@ -165,17 +168,8 @@ class RunFiles:
 
     def add(self, recipe: str, group: str, answers: Sequence[Answer]) -> None:
         """Append the answers of a recipe to the questions of a group, in one write."""
-        line = json.dumps({"group": group, "answers": [answer_to_data(one) for one in answers]})
-        file = self._files[recipe]
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("ab", buffering=0) as stream:
-                stream.write(f"\n{line}\n".encode())  # starts a new line, whatever a killed run left
-        except OSError as error:
-            raise InvalidInput(
-                f"{file} cannot be written: {error.strerror}",
-                remedy="Choose another folder with --cache.",
-            ) from None
+        line = json.dumps({"group": group, "answers": to_data(answers)})
+        _append(self._files[recipe], f"\n{line}\n".encode())  # starts a new line, whatever a killed run left
 
     def discard(self) -> None:
         """Remove the files: the run is complete, or starts again."""
@@ -204,7 +198,7 @@ def _answers_in(file: Path) -> dict[str, tuple[Answer, ...]]:
     for line in lines:
         try:
             data = json.loads(line)
-            groups[data["group"]] = tuple(answer_from_data(one) for one in data["answers"])
+            groups[data["group"]] = tuple(from_data(Answer, one) for one in data["answers"])
         except (ValueError, TypeError, KeyError):
             continue
     return groups

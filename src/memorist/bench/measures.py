@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, log2
+from statistics import fmean
 from typing import TypeVar
 
 import numpy as np
@@ -96,7 +97,7 @@ def summarise(dataset: Dataset, run: BenchRun) -> Summary:
         types=_by_type(rows),
         latency=percentiles([row.answer.ms for row in rows]),
         stages=_by_stage(rows),
-        tokens=_mean(row.answer.tokens for row in rows),
+        tokens=fmean(row.answer.tokens for row in rows),
         abstention=_abstention(rows),
         rows=rows,
     )
@@ -223,8 +224,8 @@ def _abstention(rows: Sequence[Row]) -> Abstention | None:
     sure, unsure = _confidences(answerable), _confidences(unanswerable)
     return Abstention(
         auroc=abstention_auroc(sure, unsure) if sure and unsure else None,
-        of_answerable=_mean(answer.abstained for answer in answerable),
-        of_unanswerable=_mean(answer.abstained for answer in unanswerable),
+        of_answerable=fmean(answer.abstained for answer in answerable),
+        of_unanswerable=fmean(answer.abstained for answer in unanswerable),
     )
 
 
@@ -237,9 +238,4 @@ def _dcg(gains: Sequence[float]) -> float:
 
 
 def _means(figures: Sequence[Mapping[K, float]]) -> dict[K, float]:
-    return {name: _mean(one[name] for one in figures) for name in figures[0]} if figures else {}
-
-
-def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return fsum(listed) / len(listed)
+    return {name: fmean(one[name] for one in figures) for name in figures[0]} if figures else {}

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +77,3 @@ class BenchRun:
 
     recipe: str
     answers: tuple[Answer, ...]
-
-
-def answer_to_data(answer: Answer) -> dict[str, Any]:
-    """An answer as JSON data."""
-    return {
-        "group": answer.group,
-        "question": answer.question,
-        "ranked": list(answer.ranked),
-        "ms": answer.ms,
-        "stages": dict(answer.stages),
-        "tokens": answer.tokens,
-        "tokens_at": list(answer.tokens_at),
-        "confidence": answer.confidence,
-        "abstained": answer.abstained,
-    }
-
-
-def answer_from_data(data: Mapping[str, Any]) -> Answer:
-    """The inverse of `answer_to_data`."""
-    lists: dict[str, Any] = {"ranked": tuple(data["ranked"]), "tokens_at": tuple(data["tokens_at"])}
-    fields: dict[str, Any] = {**data, **lists}
-    return Answer(**fields)

@@ -6,20 +6,21 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from memorist.bench.measures import Figures, MeasurePart, Summary, summarise
-from memorist.bench.model import BenchRun, Dataset, answer_from_data, answer_to_data
+from memorist.bench.model import Answer, BenchRun, Dataset
 from memorist.bench.space import Setup
 from memorist.bench.statistics import compare, mean_interval
 from memorist.errors import InvalidInput
+from memorist.model import from_data, to_data
 from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.pipeline import Pipeline
 
 WITH_INTERVALS = ("recall@5", "recall@10", "any@5", "ndcg@10")
-COMPARED = ("recall@5", "recall@10", "any@5", "ndcg@10")
+"""Measures that have an interval and are compared between recipes."""
 REPEAT = "Write the baseline with --out on the same dataset."
 
 
@@ -115,10 +116,10 @@ def read_baseline(file: Path, dataset: Dataset) -> Baseline:
         )
     try:
         runs = {
-            name: BenchRun(name, tuple(answer_from_data(one) for one in recipe["answers"]))
+            name: BenchRun(name, tuple(from_data(Answer, one) for one in recipe["answers"]))
             for name, recipe in data["recipes"].items()
         }
-    except (KeyError, TypeError, AttributeError):
+    except (InvalidInput, KeyError, TypeError, AttributeError):
         raise InvalidInput(f"{file} holds no answers to compare with", remedy=REPEAT) from None
     if not runs:
         raise InvalidInput(f"{file} holds no recipe to compare with", remedy=REPEAT)
@@ -140,21 +141,16 @@ def _against(dataset: Dataset, result: Result, baseline: Baseline) -> list[Diffe
     return _compared(result.summary, summarise(dataset, BenchRun(name, shared)), f"{name} of {baseline.file.name}")
 
 
-def to_data(results: Results, *, answers: bool = False) -> dict[str, Any]:
+def results_to_data(results: Results, *, answers: bool = False) -> dict[str, Any]:
     """The JSON document; with `answers` it includes every ranking, which a comparison needs."""
-    conditions = results.conditions
+    conditions: dict[str, Any] = to_data(results.conditions)
     return {
         "dataset": results.dataset.name,
         "checksum": results.dataset.checksum,
-        "version": conditions.version,
-        "models": {"embedder": conditions.embedder, "reranker": conditions.reranker},
-        "limit": conditions.limit,
-        "live_queries": conditions.live_queries,
-        "settings": dict(conditions.settings),
-        "extract": conditions.extract,
-        "machine": dict(conditions.machine),
+        "models": {name: conditions.pop(name) for name in ("embedder", "reranker")},
+        **conditions,
         "recipes": {one.name: _result_to_data(one, answers) for one in results.recipes},
-        "comparisons": [_rounded(asdict(one)) for one in results.comparisons],
+        "comparisons": _rounded(to_data(results.comparisons)),
     }
 
 
@@ -168,7 +164,7 @@ def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -
 def _compared(one: Summary, other: Summary, label: str) -> list[Difference]:
     rows = {(row.group, row.question): row.turns for row in other.rows}
     pairs = [(row.turns, rows[key]) for row in one.rows if (key := (row.group, row.question)) in rows]
-    return [_difference(one.recipe, label, measure, pairs) for measure in COMPARED]
+    return [_difference(one.recipe, label, measure, pairs) for measure in WITH_INTERVALS]
 
 
 def _difference(recipe: str, label: str, measure: str, pairs: Sequence[tuple[Figures, Figures]]) -> Difference:
@@ -192,29 +188,29 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _result_to_data(one: Result, answers: bool) -> dict[str, Any]:
     summary = one.summary
-    data: dict[str, Any] = {
-        **_rounded(summary.figures),
-        "sessions": None if summary.overall.sessions is None else _rounded(summary.overall.sessions),
-        "at_tokens": _by_budget(summary.overall),
-        "intervals": {name: [round(low, 5), round(high, 5)] for name, (low, high) in one.intervals.items()},
-        "answerable": None if summary.answerable is None else _part_to_data(summary.answerable),
+    figures = {
+        **_part_to_data(summary.overall),
+        **summary.figures,
+        "at_tokens": {str(budget): share for budget, share in summary.overall.at_tokens.items()},
+        "intervals": one.intervals,
+        "answerable": summary.answerable and _part_to_data(summary.answerable),
         "by_type": {name: _part_to_data(part) for name, part in summary.types.items()},
-        "by_stage": {stage: _rounded(times) for stage, times in summary.stages.items()},
-        "abstention": None if summary.abstention is None else _rounded(asdict(summary.abstention)),
-        "skipped": list(one.skipped),
-        "recipe": dict(one.recipe),
+        "by_stage": summary.stages,
+        "abstention": summary.abstention,
+        "skipped": one.skipped,
     }
-    return data | ({"answers": [answer_to_data(row.answer) for row in summary.rows]} if answers else {})
+    kept = {"answers": to_data([row.answer for row in summary.rows])} if answers else {}
+    return {**_rounded(to_data(figures)), "recipe": dict(one.recipe), **kept}
 
 
 def _part_to_data(part: MeasurePart) -> dict[str, Any]:
-    sessions = None if part.sessions is None else _rounded(part.sessions)
-    return {"queries": part.queries, **_rounded(part.turns), "sessions": sessions}
+    return {"queries": part.queries, **part.turns, "sessions": part.sessions}
 
 
-def _by_budget(part: MeasurePart) -> dict[str, float]:
-    return {str(budget): round(share, 5) for budget, share in part.at_tokens.items()}
-
-
-def _rounded(figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: round(value, 5) if isinstance(value, float) else value for name, value in figures.items()}
+def _rounded(data: Any) -> Any:
+    """JSON data with every number rounded to five decimals."""
+    if isinstance(data, dict):
+        return {name: _rounded(one) for name, one in cast("dict[str, Any]", data).items()}
+    if isinstance(data, list):
+        return [_rounded(one) for one in cast("list[Any]", data)]
+    return round(data, 5) if isinstance(data, float) else data

@@ -54,17 +54,9 @@ def mean_interval(
     return Interval(float(sample.mean()), float(low), float(high))
 
 
-def difference_interval(
-    first: Sequence[float],
-    second: Sequence[float],
-    *,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-    seed: int = SEED,
-) -> Interval:
+def difference_interval(first: Sequence[float], second: Sequence[float]) -> Interval:
     """The mean of second − first with its interval; questions are resampled as pairs."""
-    differences = _differences(first, second)
-    return mean_interval(differences.tolist(), resamples=resamples, confidence=confidence, seed=seed)
+    return mean_interval(_differences(first, second).tolist())
 
 
 def permutation_test(
@@ -88,14 +80,9 @@ def permutation_test(
     return (far + 1) / (permutations + 1)
 
 
-def compare(
-    first: Sequence[float], second: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED
-) -> Comparison:
+def compare(first: Sequence[float], second: Sequence[float]) -> Comparison:
     """The interval and the test of second − first, paired by question."""
-    return Comparison(
-        difference_interval(first, second, resamples=resamples, seed=seed),
-        permutation_test(first, second, permutations=resamples, seed=seed),
-    )
+    return Comparison(difference_interval(first, second), permutation_test(first, second))
 
 
 def _sample(values: Sequence[float]) -> Floats:

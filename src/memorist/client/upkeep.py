@@ -10,10 +10,10 @@ from urllib.parse import quote
 
 from memorist.client.transport import Transport, Unreachable, encoded, raise_problem
 from memorist.errors import InvalidInput
-from memorist.model import Memory, Recall, When, from_data, instant
+from memorist.model import Memory, Recall, When, from_data
 from memorist.ports import Embedder, Entry, Progress
 from memorist.remember.ingest import IngestReport
-from memorist.upkeep.audit import Finding, Report
+from memorist.upkeep.audit import Report
 from memorist.upkeep.consolidate import Consolidation
 from memorist.upkeep.export_format import from_line, header_from_data
 from memorist.upkeep.importing import Imported
@@ -70,7 +70,7 @@ class RemoteUpkeep:
     ) -> Report:
         """Find problems with memories; with `fix`, mend those that can be mended."""
         wanted = None if kinds is None else list(kinds)
-        report = _audit_report(self._transport.post("/audit", {"kinds": wanted, "fix": fix}, long=True))
+        report = from_data(Report, self._transport.post("/audit", {"kinds": wanted, "fix": fix}, long=True))
         _done(progress, report.checked)
         return report
 
@@ -78,7 +78,7 @@ class RemoteUpkeep:
         """Apply the fixes of a report, or of some of its findings, as far as they still apply."""
         chosen = [finding.id for finding in report.findings] if ids is None else list(ids)
         kinds = sorted({finding.kind for finding in report.findings})
-        return _audit_report(self._transport.post("/audit", {"kinds": kinds, "findings": chosen}, long=True))
+        return from_data(Report, self._transport.post("/audit", {"kinds": kinds, "findings": chosen}, long=True))
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """What was decided and changed, newest first: by a verb, or about a memory."""
@@ -156,15 +156,6 @@ def _done(progress: Progress | None, count: int) -> None:
     """Report work that the server did in one go."""
     if progress is not None:
         progress(count)
-
-
-def _audit_report(data: Mapping[str, Any]) -> Report:
-    """A report of an audit; only the server knows how a finding would be mended."""
-    findings = tuple(
-        Finding(one["kind"], tuple(one["ids"]), one["reason"], one["severity"]) for one in data["findings"]
-    )
-    fixed = {one["id"]: one["fixed"] for one in data["findings"] if one["fixed"] is not None}
-    return Report(instant(data["at"]), data["checked"], findings, fixed)
 
 
 def _report(events: Iterator[tuple[str, Any]], progress: Progress | None) -> IngestReport:

@@ -129,8 +129,6 @@ def _is_record(kind: type) -> bool:
 
 @cache
 def _writer(kind: type) -> Getter:
-    if hasattr(kind, "to_data"):
-        return lambda value: value.to_data()
     for sort, write in _SORTS:
         if issubclass(kind, sort):
             return write

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -65,9 +66,8 @@ def import_(
                 progress(len(batch.kept))
         _check_complete(head, merged)
         _settle_facts(store, merged)
-    return Imported(
-        head.space, lines.number, merged.added, merged.known, merged.updated, tuple(sorted(merged.conflicts))
-    )
+    counts = {name: merged.counts[name] for name in ("added", "known", "updated")}
+    return Imported(head.space, lines.number, **counts, conflicts=tuple(sorted(merged.conflicts)))
 
 
 def _adopt(store: Store, embedding: str, dim: int, able: CanEmbed | None) -> None:
@@ -87,9 +87,9 @@ def _mismatch(embedding: str, other: str) -> EmbeddingMismatch:
 
 def _check_complete(head: ExportHeader, merged: _Merged) -> None:
     promised = head.counts.get("memories", 0) + head.counts.get("versions", 0)
-    if merged.read < promised:
+    if merged.counts["read"] < promised:
         raise InvalidInput(
-            f"The export ends early: {merged.read:,} of {promised:,} memories were there",
+            f"The export ends early: {merged.counts['read']:,} of {promised:,} memories were there",
             remedy="Import the complete file to get the rest; the memories read so far are kept.",
         )
 
@@ -188,10 +188,8 @@ def _name_of(source: str | os.PathLike[str] | IO[bytes]) -> str:
 class _Merged:
     """An import so far. Facts whose slot has a history in the store wait until the end and are settled together."""
 
-    read: int = 0
-    added: int = 0
-    known: int = 0
-    updated: int = 0
+    counts: Counter[str] = field(default_factory=Counter[str])
+    """The memories read, added, known and updated."""
     conflicts: set[str] = field(default_factory=set[str])
     begun: set[Slot] = field(default_factory=set[Slot])
     """Slots whose history this import wrote."""
@@ -203,10 +201,7 @@ class _Merged:
 
     def add(self, other: _Merged) -> None:
         """Add the outcome of another batch."""
-        self.read += other.read
-        self.added += other.added
-        self.known += other.known
-        self.updated += other.updated
+        self.counts.update(other.counts)
         self.conflicts |= other.conflicts
         self.begun |= other.begun
         for slot, rows in other.meeting.items():
@@ -248,7 +243,9 @@ class _Merge:
         changed = [one.id for one in new_or_changed([kept[id].memory for id in known], known)]
         later = [id for id in changed if self._follows(known[id], kept[id].memory, reader)]
         earlier = [id for id in changed if self._follows(kept[id].memory, known[id], reader)]
-        self._count(len(new), len(later), {*changed} - {*later, *earlier}, len(known))
+        conflicts = self.outcome.conflicts = {*changed} - {*later, *earlier}
+        same = len(known) - len(later) - len(conflicts)
+        self.outcome.counts.update(read=len(kept), added=len(new), updated=len(later), known=same)
         written = [*new.values(), *(kept[id] for id in later)]
         return Batch(
             revised=[one.memory for one in written],
@@ -291,21 +288,14 @@ class _Merge:
         self.outcome.links += filter(waits, links)
         return [one for one in links if not waits(one) and one.source not in conflicts]
 
-    def _count(self, new: int, later: int, conflicts: set[str], known: int) -> None:
-        self.outcome.read = len(self.batch.kept)
-        self.outcome.added = new
-        self.outcome.updated = later
-        self.outcome.known = known - later - len(conflicts)
-        self.outcome.conflicts |= conflicts
-
 
 def _settle_facts(store: Store, merged: _Merged) -> None:
     """Write the facts that waited: beside those of the store if the export has them all, else settled together."""
     for slot, rows in merged.meeting.items():
         before = store.get(list(rows)).keys()
         store.update(lambda reader, slot=slot, rows=rows: _history(slot, rows, merged.links, reader))
-        merged.added += len(store.get(list(rows)).keys() - before)
-        merged.known += len(before)
+        merged.counts["added"] += len(store.get(list(rows)).keys() - before)
+        merged.counts["known"] += len(before)
 
 
 def _history(slot: Slot, rows: Mapping[str, Kept], links: Sequence[Link], reader: Reader) -> Batch:

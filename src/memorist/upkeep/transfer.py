@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import tempfile
 from collections.abc import Generator, Iterator
@@ -105,7 +104,7 @@ def move(source: Store, target: Store, *, progress: Progress | None = None) -> M
         exported = export(source, cast("IO[bytes]", sent))
         lines.seek(0)
         imported = import_(target, cast("IO[bytes]", lines), progress=progress)
-    arrived = _ChecksumFile(io.BytesIO(), keep=False)
+    arrived = _ChecksumFile()
     check = export(target, cast("IO[bytes]", arrived))
     if (check.lines, arrived.checksum) != (exported.lines, sent.checksum):
         raise _differing(exported, check)
@@ -116,9 +115,8 @@ def move(source: Store, target: Store, *, progress: Progress | None = None) -> M
 class _ChecksumFile:
     """A file that computes a checksum of its lines after the first; the order of the lines does not matter."""
 
-    def __init__(self, file: IO[bytes] | tempfile.SpooledTemporaryFile[bytes], *, keep: bool = True) -> None:
+    def __init__(self, file: tempfile.SpooledTemporaryFile[bytes] | None = None) -> None:
         self._file = file
-        self._keep = keep
         self._first = True
         self._sum = 0
 
@@ -127,7 +125,7 @@ class _ChecksumFile:
         if not self._first:
             self._sum += int.from_bytes(hashlib.sha256(line).digest(), "big")
         self._first = False
-        return self._file.write(line) if self._keep else len(line)
+        return len(line) if self._file is None else self._file.write(line)
 
     @property
     def checksum(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memorist.errors import InvalidInput, MissingService
-from memorist.model import Fact, Filter, Kind, Link, Memory, Tier, fingerprint
+from memorist.model import Fact, Filter, Kind, Link, Memory, Tier, fingerprint, to_data
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch
 from memorist.remember.journal import entry_called
@@ -324,7 +324,7 @@ def test_two_faults_of_one_memory_are_mended_together() -> None:
 
 def test_a_report_is_json_and_says_what_was_mended() -> None:
     store = holding(said("Thanks!"), said(SAMPLES["IBAN"][0]))
-    data = json.loads(json.dumps(apply_fixes(audit(store, NOW), store).to_data()))
+    data = json.loads(json.dumps(to_data(apply_fixes(audit(store, NOW), store))))
     assert data["counts"] == {"secret": 1, "noise": 1}
     secret, noise = data["findings"]
     assert (secret["kind"], secret["undoable"], noise["undoable"]) == ("secret", False, True)

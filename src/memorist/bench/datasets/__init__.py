@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
+from memorist.bench.cache import default_folder
 from memorist.bench.datasets import beir, conversations, known
 from memorist.bench.datasets.known import KNOWN, KnownSet, fetch
 from memorist.bench.datasets.reading import broken, checksum, dataset, json_document, objects, read_bytes
@@ -39,9 +40,7 @@ def load(where: str | Path, *, qrels: str | None = None) -> Dataset:
 
 def fetched_sets() -> Path:
     """The folder of downloaded sets."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("memorist") / "datasets"
+    return default_folder() / "datasets"
 
 
 def _is_space(path: Path) -> bool:

@@ -124,10 +124,7 @@ def json_document(file: Path, data: bytes) -> object:
 
 def checksum(parts: Iterable[bytes]) -> str:
     """The SHA-256 of the concatenated parts."""
-    digest = hashlib.sha256()
-    for one in parts:
-        digest.update(one)
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def dataset(name: str, groups: Iterable[Group], digest: str, path: Path | None) -> Dataset:

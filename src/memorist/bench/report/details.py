@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memorist.bench.measures import Row, Summary
 from memorist.bench.model import Dataset, Group, Question
-from memorist.bench.report.plots import Markup, Stack, concat, stack_plot, table_of, tag
+from memorist.bench.report.plots import Markup, Series, section, stack_plot, table_of, tag
 from memorist.bench.results import Conditions, Result, Results
 from memorist.bench.space import Setup, Space
 from memorist.model import Item, Recall, fingerprint
@@ -19,46 +18,42 @@ FOUND_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A document that answers the question: its rank or None, and the explanation of that."""
+class JudgedTurn:
+    """A document that answers the question, or an item that was returned: its rank or None, and the explanation.
+
+    `right` if it is evidence.
+    """
 
     document: str
     text: str
     rank: int | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class FoundTurn:
-    """An item that was returned; `right` if it is evidence."""
-
-    document: str
-    text: str
     right: bool
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A question whose evidence was not found, or ranked low."""
+class FailedQuestion:
+    """A question whose evidence was not found, or ranked low: the evidence, and the first items returned."""
 
     group: str
     question: Question
-    wanted: tuple[Wanted, ...]
-    found: tuple[FoundTurn, ...]
+    wanted: tuple[JudgedTurn, ...]
+    found: tuple[JudgedTurn, ...]
 
 
-def worst(dataset: Dataset, summary: Summary, pipeline: Pipeline, setup: Setup, many: int = MANY) -> list[Failure]:
+def worst(
+    dataset: Dataset, summary: Summary, pipeline: Pipeline, setup: Setup, many: int = MANY
+) -> list[FailedQuestion]:
     """The worst questions by recall@10, then by the rank of the first hit, with explanations."""
     rows = sorted((row for row in summary.rows if row.answerable and row.turns["recall@10"] < 1), key=_badness)[:many]
-    groups = {group.name: group for group in dataset.groups}
-    asked: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        asked[row.group].append(row)
-    failures: dict[tuple[str, str], Failure] = {}
-    for name, some in asked.items():
-        failures |= _explained(groups[name], some, pipeline, setup)
-    return [failures[row.group, row.question] for row in rows]
+    asked = [(row.group, row.question) for row in rows]
+    failed: dict[tuple[str, str], FailedQuestion] = {}
+    for group in dataset.groups:
+        questions = [one for one in group.questions if (group.name, one.id) in asked]
+        if questions:
+            with Space(group, [pipeline], setup) as space:
+                failed |= {(group.name, one.id): _failed(group, one, space, pipeline.name) for one in questions}
+    return [failed[key] for key in asked]
 
 
 def _badness(row: Row) -> tuple[float, float, str]:
@@ -66,41 +61,23 @@ def _badness(row: Row) -> tuple[float, float, str]:
     return row.turns["recall@10"], row.turns["mrr@50"], fingerprint(row.group, row.question)
 
 
-def _explained(group: Group, rows: Sequence[Row], pipeline: Pipeline, setup: Setup) -> dict[tuple[str, str], Failure]:
-    questions = {question.id: question for question in group.questions}
-    texts = {document.id: document.text for document in group.documents}
-    with Space(group, [pipeline], setup) as space:
-        return {
-            (group.name, row.question): _worst_failure(group.name, questions[row.question], texts, space, pipeline.name)
-            for row in rows
-        }
-
-
-def _worst_failure(group: str, question: Question, texts: dict[str, str], space: Space, recipe: str) -> Failure:
+def _failed(group: Group, question: Question, space: Space, recipe: str) -> FailedQuestion:
     recall = space.recall(question, recipe)
+    texts = {document.id: document.text for document in group.documents}
     gold = [document for document, grade in question.gold.items() if grade > 0]
     places = {document: item for item in reversed(recall.items) for document in space.documents(item.memory)}
-    wanted = [
-        Wanted(
-            document,
-            texts.get(document, ""),
-            places[document].rank if document in places else None,
-            _reason(space, recall, places[document])
-            if document in places
-            else space.absence(question, recipe, document),
-        )
-        for document in gold
-    ]
-    found = [
-        FoundTurn(
-            ", ".join(own := space.documents(item.memory)),
-            item.memory.text,
-            not set(gold).isdisjoint(own),
-            _reason(space, recall, item),
-        )
-        for item in recall.items[:FOUND_SHOWN]
-    ]
-    return Failure(group, question, tuple(wanted), tuple(found))
+
+    def wanted(document: str) -> JudgedTurn:
+        item = places.get(document)
+        reason = space.absence(question, recipe, document) if item is None else _reason(space, recall, item)
+        return JudgedTurn(document, texts.get(document, ""), item and item.rank, True, reason)
+
+    def found(item: Item) -> JudgedTurn:
+        own = space.documents(item.memory)
+        right = not set(gold).isdisjoint(own)
+        return JudgedTurn(", ".join(own), item.memory.text, item.rank, right, _reason(space, recall, item))
+
+    return FailedQuestion(group.name, question, tuple(map(wanted, gold)), tuple(map(found, recall.items[:FOUND_SHOWN])))
 
 
 def _reason(space: Space, recall: Recall, item: Item) -> str:
@@ -120,16 +97,16 @@ LONGEST_TEXT = 400
 
 def stages_section(results: Results) -> Markup:
     """Median times as stacked bars, and a collapsible table of every stage."""
-    bars = [Stack(one.name, _by_kind(one)) for one in results.recipes]
+    bars = [Series(one.name, _by_kind(one)) for one in results.recipes]
     plot = stack_plot(bars, list(KINDS_OF_WORK), "milliseconds, sum of the stages' medians")
     note = (
         "Questions are embedded for each recall."
         if results.conditions.live_queries
         else "Vectors of questions came from the cache, so these times do not include their embedding."
     )
-    return concat(
-        tag("h2", "Where the time goes"),
-        tag("p", f"Time per recall of {results.conditions.limit} items, on this machine. {note}", class_="soft"),
+    return section(
+        "Where the time goes",
+        f"Time per recall of {results.conditions.limit} items, on this machine. {note}",
         tag(
             "div",
             tag("figure", tag("h3", "Latency by stage"), plot),
@@ -139,18 +116,14 @@ def stages_section(results: Results) -> Markup:
     )
 
 
-def failures_section(results: Results, failures: Sequence[Failure]) -> Markup:
+def failures_section(results: Results, failures: Sequence[FailedQuestion]) -> Markup:
     """The worst questions of the first recipe, each collapsible."""
     if not failures:
         return Markup()
-    return concat(
-        tag("h2", f"Where {results.recipes[0].name} fails"),
-        tag(
-            "p",
-            f"The {len(failures)} worst questions: open one to see the evidence, what was returned instead, and "
-            "how each item got its rank.",
-            class_="soft",
-        ),
+    return section(
+        f"Where {results.recipes[0].name} fails",
+        f"The {len(failures)} worst questions: open one to see the evidence, what was returned instead, and "
+        "how each item got its rank.",
         *map(_failure, failures),
     )
 
@@ -162,16 +135,12 @@ def method_section(results: Results) -> Markup:
         if one.skipped:
             rows.append((f"skipped in {one.name}", ", ".join(one.skipped)))
     pairs = [part for name, value in rows for part in (tag("dt", name), tag("dd", value))]
-    return concat(
-        tag("h2", "How it was measured"),
-        tag(
-            "p",
-            "Each group of the dataset is a separate memory. Its texts are remembered in order, at their own "
-            "times; then its questions are asked, at their own times or a day after the last text. Recalls are "
-            "not tracked, so the order of the questions does not matter. Context tokens are an estimate for the first "
-            "10 items.",
-            class_="soft",
-        ),
+    return section(
+        "How it was measured",
+        "Each group of the dataset is a separate memory. Its texts are remembered in order, at their own "
+        "times; then its questions are asked, at their own times or a day after the last text. Recalls are "
+        "not tracked, so the order of the questions does not matter. Context tokens are an estimate for the first "
+        "10 items.",
         tag("div", tag("dl", *pairs), class_="card"),
     )
 
@@ -185,11 +154,7 @@ def _by_kind(one: Result) -> list[float]:
 
 def _stage_table(one: Result) -> Markup:
     rows = [
-        tag(
-            "tr",
-            tag("th", stage if "." not in stage else f"· {stage.partition('.')[2]}"),
-            *(tag("td", f"{times[name]:.2f}") for name in ("p50_ms", "p95_ms", "p99_ms")),
-        )
+        [stage if "." not in stage else f"· {stage.partition('.')[2]}", *(f"{ms:.2f}" for ms in times.values())]
         for stage, times in one.summary.stages.items()
     ]
     total = f"{one.summary.latency['p50_ms']:.1f} ms, p95 {one.summary.latency['p95_ms']:.1f} ms"
@@ -200,35 +165,30 @@ def _stage_table(one: Result) -> Markup:
     )
 
 
-def _failure(one: Failure) -> Markup:
+def _failure(one: FailedQuestion) -> Markup:
     ranks = [wanted.rank for wanted in one.wanted if wanted.rank is not None]
     first = f"first evidence at rank {min(ranks)}" if ranks else "no evidence found"
     tags = [tag("span", text, class_="tag") for text in (one.question.type, one.group, first) if text]
+    found = [_turn(turn, "evidence" if turn.right else "") for turn in one.found]
     return tag(
         "details",
         tag("summary", one.question.text, *tags),
         tag(
             "div",
             tag("h3", "Wanted"),
-            tag("ul", *map(_wanted, one.wanted)),
+            tag("ul", *(_turn(turn, f"rank {turn.rank}" if turn.rank else "not found") for turn in one.wanted)),
             tag("h3", "Found"),
-            tag("ol", *map(_found, one.found)) if one.found else tag("p", "Nothing."),
+            tag("ol", *found) if found else tag("p", "Nothing."),
             class_="inside",
         ),
     )
 
 
-def _wanted(one: Wanted) -> Markup:
-    place = "not found" if one.rank is None else f"rank {one.rank}"
-    reason = one.reason if one.rank is None else ""
-    why = tag("pre", reason) if reason else tag("details", tag("summary", "explanation"), tag("pre", one.reason))
-    colour = "place none" if one.rank is None else "place hit"
-    return tag("li", tag("span", place, class_=colour), f"  {_cut(one.text)} ", tag("small", one.document), why)
-
-
-def _found(one: FoundTurn) -> Markup:
-    mark = [tag("span", "evidence  ", class_="place hit")] if one.right else []
-    why = tag("details", tag("summary", "explanation"), tag("pre", one.reason))
+def _turn(one: JudgedTurn, label: str) -> Markup:
+    mark = [tag("span", f"{label}  ", class_="place none" if one.rank is None else "place hit")] if label else []
+    why = tag("pre", one.reason)
+    if one.rank is not None:
+        why = tag("details", tag("summary", "explanation"), why)
     return tag("li", *mark, f"{_cut(one.text)} ", tag("small", one.document), why)
 
 

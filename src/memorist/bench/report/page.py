@@ -6,8 +6,18 @@ from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
 
-from memorist.bench.report.details import Failure, failures_section, method_section, stages_section
-from memorist.bench.report.plots import Estimate, Markup, Series, concat, curve_plot, interval_plot, table_of, tag
+from memorist.bench.report.details import FailedQuestion, failures_section, method_section, stages_section
+from memorist.bench.report.plots import (
+    Estimate,
+    Markup,
+    Series,
+    concat,
+    curve_plot,
+    interval_plot,
+    section,
+    table_of,
+    tag,
+)
 from memorist.bench.report.table import ABSTENTION, ReportTable, by_type, chance, overall, percent, points
 from memorist.bench.results import Difference, Result, Results
 
@@ -15,7 +25,7 @@ MEASURE = "recall@10"
 LEAST_IS_BEST = ("p50 ms", "p95 ms", "tokens")
 
 
-def page(results: Results, failures: Sequence[Failure] = ()) -> str:
+def page(results: Results, failures: Sequence[FailedQuestion] = ()) -> str:
     """The complete page."""
     body = concat(
         _head(results),
@@ -34,14 +44,14 @@ def page(results: Results, failures: Sequence[Failure] = ()) -> str:
     return skeleton.substitute(title=title, style=style, body=body)
 
 
-def table(one: ReportTable, *, least: Sequence[str] = LEAST_IS_BEST) -> Markup:
+def table(one: ReportTable) -> Markup:
     """A table with the best figure of each column highlighted, if there are several rows."""
-    best = [_best(name, cells, least) for name, cells in zip(one.columns, zip(*one.rows, strict=True), strict=True)]
-    return table_of(one.columns, [tag("tr", tag("th", row[0]), *_cells(row[1:], best[1:])) for row in one.rows])
+    best = [_best(name, cells) for name, cells in zip(one.columns, zip(*one.rows, strict=True), strict=True)]
+    return table_of(one.columns, [[row[0], *map(_figure_cell, row[1:], best[1:])] for row in one.rows])
 
 
-def _cells(cells: Sequence[str], best: Sequence[str | None]) -> list[Markup]:
-    return [tag("td", cell, class_="best" if cell == top else None) for cell, top in zip(cells, best, strict=True)]
+def _figure_cell(cell: str, best: str | None) -> Markup:
+    return tag("td", cell, class_="best" if cell == best else None)
 
 
 def _head(results: Results) -> Markup:
@@ -68,16 +78,12 @@ def _standing(results: Results) -> str:
 
 
 def _overview_section(results: Results) -> Markup:
-    return concat(
-        tag("h2", "Overview"),
-        tag(
-            "p",
-            "recall@k: the share of a question's evidence among the first k items. any@5, all@5: the share "
-            "of questions with any, or all, of their evidence among the first five. ndcg and mrr: how high the "
-            "evidence ranks. Quality is in per cent, higher is better; for times and context tokens, lower is better. "
-            "The best value of each column is bold.",
-            class_="soft",
-        ),
+    return section(
+        "Overview",
+        "recall@k: the share of a question's evidence among the first k items. any@5, all@5: the share "
+        "of questions with any, or all, of their evidence among the first five. ndcg and mrr: how high the "
+        "evidence ranks. Quality is in per cent, higher is better; for times and context tokens, lower is better. "
+        "The best value of each column is bold.",
         table(overall(results)),
     )
 
@@ -124,16 +130,7 @@ def _figure(title: str, caption: str, plot: Markup) -> Markup:
 
 
 def _types_section(results: Results) -> Markup:
-    return concat(
-        *(
-            concat(
-                tag("h2", "By type of question"),
-                tag("p", _type_note(one), class_="soft"),
-                table(one),
-            )
-            for one in by_type(results)
-        )
-    )
+    return concat(*(section("By type of question", _type_note(one), table(one)) for one in by_type(results)))
 
 
 def _type_note(one: ReportTable) -> str:
@@ -149,15 +146,11 @@ def _type_note(one: ReportTable) -> str:
 def _differences_section(comparisons: Sequence[Difference]) -> Markup:
     if not comparisons:
         return Markup()
-    return concat(
-        tag("h2", "Is the difference real?"),
-        tag(
-            "p",
-            "Two runs on the same questions are compared question by question: points of recall@10 gained or lost, the "
-            "bootstrap interval, and p, the probability of a difference at least this large by chance alone. "
-            "Coloured if the interval excludes zero.",
-            class_="soft",
-        ),
+    return section(
+        "Is the difference real?",
+        "Two runs on the same questions are compared question by question: points of recall@10 gained or lost, the "
+        "bootstrap interval, and p, the probability of a difference at least this large by chance alone. "
+        "Coloured if the interval excludes zero.",
         *(_differences_from(name, comparisons) for name in dict.fromkeys(one.against for one in comparisons)),
     )
 
@@ -165,27 +158,22 @@ def _differences_section(comparisons: Sequence[Difference]) -> Markup:
 def _differences_from(against: str, comparisons: Sequence[Difference]) -> Markup:
     columns = (f"compared with {against}", "points", "95 % interval", "p")
     return table_of(
-        columns, [_difference(one) for one in comparisons if one.against == against and one.measure == MEASURE]
+        columns, [_difference_row(one) for one in comparisons if one.against == against and one.measure == MEASURE]
     )
 
 
-def _difference(one: Difference) -> Markup:
+def _difference_row(one: Difference) -> list[str]:
     sure = "better" if one.low > 0 else "worse" if one.high < 0 else None
-    return tag(
-        "tr",
-        tag("th", one.recipe),
-        tag("td", points(one.difference), class_=sure),
-        tag("td", f"{points(one.low)} to {points(one.high)}"),
-        tag("td", chance(one.p)),
-    )
+    gained = tag("td", points(one.difference), class_=sure)
+    return [one.recipe, gained, f"{points(one.low)} to {points(one.high)}", chance(one.p)]
 
 
-def _best(column: str, cells: Sequence[str], least: Sequence[str]) -> str | None:
+def _best(column: str, cells: Sequence[str]) -> str | None:
     numbers = [_number(cell) for cell in cells]
     known = [number for number in numbers if number is not None]
     if len(known) < len(cells) or len(set(known)) < 2:
         return None
-    return cells[numbers.index(min(known) if column in least else max(known))]
+    return cells[numbers.index(min(known) if column in LEAST_IS_BEST else max(known))]
 
 
 def _number(cell: str) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -28,10 +28,20 @@ def concat(*content: str) -> Markup:
     return Markup("".join(one if isinstance(one, Markup) else escape(one) for one in content))
 
 
-def table_of(columns: Sequence[str], rows: Sequence[Markup]) -> Markup:
-    """A table with these column names and rows, which scrolls if it is too wide."""
+def section(title: str, note: str, *content: str) -> Markup:
+    """A heading, a note and content."""
+    return concat(tag("h2", title), tag("p", note, class_="soft"), *content)
+
+
+def table_of(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """A table that scrolls if it is too wide; the first cell of a row is its name, other cells may be elements."""
     head = tag("thead", tag("tr", *(tag("th", name) for name in columns)))
-    return tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
+    body = (tag("tr", tag("th", name), *map(_cell, cells)) for name, *cells in rows)
+    return tag("div", tag("table", head, tag("tbody", *body)), class_="scroll")
+
+
+def _cell(content: str) -> Markup:
+    return content if isinstance(content, Markup) else tag("td", content)
 
 
 def _shown(value: object) -> str:
@@ -60,18 +70,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A named curve with one value per tick of the axis, from 0 to 1."""
+    """The named values of a curve, one per tick of the axis, or the lengths of the segments of a stacked bar."""
 
     name: str
     values: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """A named bar with the lengths of its segments, in the order of the legend."""
-
-    name: str
-    lengths: Sequence[float]
 
 
 def interval_plot(estimates: Sequence[Estimate], label: str) -> Markup:
@@ -79,15 +81,13 @@ def interval_plot(estimates: Sequence[Estimate], label: str) -> Markup:
     height = TOP + ROW * len(estimates) + BOTTOM
     left, right = 140, WIDTH - 52
     top = _ceiling(max(one.high for one in estimates))
-    ticks = _ticks(top)
 
     def across(share: float) -> float:
         return left + (right - left) * share / top
 
-    grid = [_upright(across(tick), height - BOTTOM, _percent(tick)) for tick in ticks]
+    grid = [_upright(across(tick), height - BOTTOM, _percent(tick)) for tick in _ticks(top)]
     rows = [_interval(one, TOP + ROW * (place + 0.5), across, place, right) for place, one in enumerate(estimates)]
-    axis = _text((left + right) / 2, height - 6, label, anchor="middle", class_="axis")
-    return _figure(height, label, *grid, *rows, axis)
+    return _figure(height, label, *grid, *rows, _axis(left, right, height, label))
 
 
 def curve_plot(series: Sequence[Series], places: Sequence[str], label: str, below: str) -> Markup:
@@ -109,25 +109,27 @@ def curve_plot(series: Sequence[Series], places: Sequence[str], label: str, belo
         for number, one in enumerate(series)
     ]
     names = _names(series, [up(one.values[-1]) for one in series], right, bottom)
-    axis = _text((LEFT + right) / 2, height - 6, below, anchor="middle", class_="axis")
-    return _figure(height, label, *grid, *marks, *lines, *names, axis)
+    return _figure(height, label, *grid, *marks, *lines, *names, _axis(LEFT, right, height, below))
 
 
-def stack_plot(bars: Sequence[Stack], legend: Sequence[str], label: str) -> Markup:
+def stack_plot(bars: Sequence[Series], legend: Sequence[str], label: str) -> Markup:
     """One stacked bar per row, with its sum as a number."""
     head = 24
     height = head + ROW * len(bars) + 26
     left, right = 140, WIDTH - 62
-    top = max((sum(one.lengths) for one in bars), default=0.0) or 1.0
+    top = max((sum(one.values) for one in bars), default=0.0) or 1.0
     scale = (right - left) / top
     rows = [_stack(one, head + ROW * (place + 0.5), left, scale, legend) for place, one in enumerate(bars)]
-    axis = _text((left + right) / 2, height - 6, label, anchor="middle", class_="axis")
-    return _figure(height, label, *_keys(legend), *rows, axis)
+    return _figure(height, label, *_keys(legend), *rows, _axis(left, right, height, label))
 
 
 def _figure(height: float, label: str, *content: str) -> Markup:
     title = tag("title", label)
     return tag("svg", title, *content, viewBox=f"0 0 {WIDTH} {height:g}", role="img", aria_label=label)
+
+
+def _axis(left: float, right: float, height: float, label: str) -> Markup:
+    return _text((left + right) / 2, height - 6, label, anchor="middle", class_="axis")
 
 
 def _interval(one: Estimate, y: float, across: _Scale, place: int, right: float) -> Markup:
@@ -146,16 +148,10 @@ def _interval(one: Estimate, y: float, across: _Scale, place: int, right: float)
 def _curve(one: Series, number: int, points: Sequence[tuple[float, float]], places: Sequence[str]) -> Markup:
     colour = f"c{number % COLOURS}"
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    hints = [f"{one.name} at {place}: {_percent(value, 1)}" for place, value in zip(places, one.values, strict=True)]
     dots = [
-        tag(
-            "circle",
-            tag("title", f"{one.name} at {place}: {_percent(value, 1)}"),
-            cx=x,
-            cy=y,
-            r=3.5,
-            class_=f"{colour} dot",
-        )
-        for (x, y), place, value in zip(points, places, one.values, strict=True)
+        tag("circle", tag("title", hint), cx=x, cy=y, r=3.5, class_=f"{colour} dot")
+        for (x, y), hint in zip(points, hints, strict=True)
     ]
     return concat(tag("polyline", points=path, class_=f"{colour} curve"), *dots)
 
@@ -185,13 +181,13 @@ def _apart(wanted: Sequence[float], first: float, last: float) -> list[float]:
     return places
 
 
-def _stack(one: Stack, y: float, left: float, scale: float, legend: Sequence[str]) -> Markup:
+def _stack(one: Series, y: float, left: float, scale: float, legend: Sequence[str]) -> Markup:
     x, segments = left, list[Markup]()
-    for number, (length, name) in enumerate(zip(one.lengths, legend, strict=True)):
+    for number, (length, name) in enumerate(zip(one.values, legend, strict=True)):
         hint = tag("title", f"{one.name}, {name}: {length:.1f} ms")
         segments.append(tag("rect", hint, x=x, y=y - 8, width=length * scale, height=16, class_=f"s{number}"))
         x += length * scale
-    total = _text(x + 6, y + 4, f"{sum(one.lengths):.1f} ms", class_="value")
+    total = _text(x + 6, y + 4, f"{sum(one.values):.1f} ms", class_="value")
     return tag("g", _text(132, y + 4, _short(one.name), anchor="end"), *segments, total)
 
 

@@ -147,7 +147,7 @@ def bench(
     **options: Unpack[BenchOptions],
 ) -> None:
     """Measure recipes on a dataset: quality, speed and tokens."""
-    from memorist.bench.results import against, read_baseline, to_data
+    from memorist.bench.results import against, read_baseline, results_to_data
     from memorist.bench.runner import work
 
     _check_writable(options.get("html"), options.get("out"))
@@ -160,7 +160,7 @@ def bench(
         results = against(results, baseline)
     written = _write_files(results, session, options, page=not as_json)
     if as_json:
-        print_json(to_data(results))
+        print_json(results_to_data(results))
     else:
         _print_tables(results, written)
 
@@ -201,11 +201,11 @@ def _check_writable(*files: Path | None) -> None:
 
 
 def _write_files(results: Results, session: Experiment, options: BenchOptions, *, page: bool) -> list[Path]:
-    from memorist.bench.results import to_data
+    from memorist.bench.results import results_to_data
 
     written: list[Path] = []
     if out := options.get("out"):
-        _write(out, json.dumps(to_data(results, answers=True), ensure_ascii=False) + "\n")
+        _write(out, json.dumps(results_to_data(results, answers=True), ensure_ascii=False) + "\n")
         written.append(out)
     usual = session.cache / "pages" / f"{results.dataset.name}.html" if page else None
     if (html := options.get("html") or usual) and not options.get("no_html"):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
@@ -147,7 +147,7 @@ def _shown(kind: Any) -> Any:
         return list[_shown(get_args(kind)[0])]
     if _is_mapping(kind):
         return dict[str, _shown(get_args(kind)[1])]
-    return _model(kind) if is_dataclass(kind) or is_typeddict(kind) else kind
+    return _model(kind) if is_dataclass(kind) else kind
 
 
 _BUILDING: set[Any] = set()
@@ -167,11 +167,7 @@ def _details() -> dict[str, Any]:
 
 @cache
 def _finished(kind: Any) -> type[ResponseModel]:
-    form = get_type_hints(kind.to_data)["return"] if hasattr(kind, "to_data") else kind
-    if is_typeddict(form):
-        fields: dict[str, Any] = {name: (_shown(one), ...) for name, one in get_type_hints(form).items()}
-    else:
-        fields = {one.name: _response_field(one) for one in json_fields(form)}
+    fields: dict[str, Any] = {one.name: _response_field(one) for one in json_fields(kind)}
     if kind is Item:
         fields |= _details()
     return create_model(kind.__name__, __base__=ResponseModel, __doc__=kind.__doc__, **fields)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, TypedDict
+from typing import Annotated, ClassVar, Literal
 
-from memorist.model import Kind, Link, Memory, Tier, fingerprint, isoformat
+from memorist.model import Hidden, Kind, Link, Memory, Tier, fingerprint
 from memorist.models.embedding_text import alone
 from memorist.ports import Store, Vectors
 from memorist.remember.gates.checks import without_secrets
@@ -132,67 +132,45 @@ def rebuild(ids: tuple[str, ...], *, vectors: bool) -> Fix:
     )
 
 
-class FindingData(TypedDict):
-    """The JSON form of a finding."""
-
-    id: str
-    kind: str
-    ids: list[str]
-    reason: str
-    severity: Severity
-    fix: str | None
-    undoable: bool
-    fixed: str | None
-
-
-class ReportData(TypedDict):
-    """The JSON form of a report."""
-
-    at: str
-    checked: int
-    counts: dict[str, int]
-    findings: list[FindingData]
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong: with which memories, why, how severe it is, and the fix if there is one."""
+    """Something wrong: with which memories, why, how severe it is, and the repair if there is one."""
+
+    IN_JSON: ClassVar = ("id", "fix", "undoable")
 
     kind: str
     ids: tuple[str, ...]
     reason: str
     severity: Severity
-    fix: Fix | None = None
+    repair: Annotated[Fix | None, Hidden()] = None
+    fixed: str | None = None
+    """The journal entry of the repair, if it was applied."""
 
     @property
     def id(self) -> str:
         """Stable across audits: the same kind of finding about the same memories has the same id."""
         return fingerprint("finding", self.kind, self.ids)
 
-    def to_data(self, fixed: str | None = None) -> FindingData:
-        """The finding as JSON, with the journal entry of its fix if that was applied."""
-        fix = self.fix
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "ids": list(self.ids),
-            "reason": self.reason,
-            "severity": self.severity,
-            "fix": None if fix is None else fix.description,
-            "undoable": fix is not None and fix.final is None,
-            "fixed": fixed,
-        }
+    @property
+    def fix(self) -> str | None:
+        """What the repair does, if there is one."""
+        return self.repair and self.repair.description
+
+    @property
+    def undoable(self) -> bool:
+        """Whether there is a repair that can be undone."""
+        return self.repair is not None and self.repair.final is None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings of an audit, and the journal entries of the fixes that were applied."""
+    """The findings of an audit."""
+
+    IN_JSON: ClassVar = ("counts",)
 
     at: datetime
     checked: int
     findings: tuple[Finding, ...]
-    fixed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The journal entry of each fixed finding, by the finding's id."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -200,11 +178,7 @@ class Report:
         found = Counter(finding.kind for finding in self.findings)
         return {kind: found[kind] for kind in KINDS if found[kind]}
 
-    def to_data(self) -> ReportData:
-        """The report as JSON."""
-        return {
-            "at": isoformat(self.at),
-            "checked": self.checked,
-            "counts": self.counts,
-            "findings": [finding.to_data(self.fixed.get(finding.id)) for finding in self.findings],
-        }
+    @property
+    def fixed(self) -> dict[str, str]:
+        """The journal entry of each fixed finding, by the finding's id."""
+        return {finding.id: finding.fixed for finding in self.findings if finding.fixed is not None}

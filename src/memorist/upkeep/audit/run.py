@@ -45,11 +45,11 @@ def apply_fixes(
     report: Report, store: Store, embedder: StoreEmbedder | None = None, *, ids: Collection[str] | None = None
 ) -> Report:
     """Apply the fixes of a report, or only those of the findings with these ids; each is journalled for `undo`."""
-    chosen = [one for one in report.findings if one.fix is not None and (ids is None or one.id in ids)]
-    fixed = dict(report.fixed)
+    chosen = [one for one in report.findings if one.repair is not None and (ids is None or one.id in ids)]
+    fixed: dict[str, str] = {}
     for start in range(0, len(chosen), FIXES_PER_WRITE):
         fixed |= _apply(chosen[start : start + FIXES_PER_WRITE], store, embedder, report.at)
-    return replace(report, fixed=fixed)
+    return replace(report, findings=tuple(replace(one, fixed=fixed.get(one.id, one.fixed)) for one in report.findings))
 
 
 def checked_kinds(kinds: Collection[str] | None) -> set[str]:
@@ -84,11 +84,10 @@ def _apply(findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | 
     def plan(pending: PendingWrite) -> dict[str, str]:
         entries: dict[str, str] = {}
         for finding in findings:
-            fix = finding.fix
-            change = fix and fix.change(finding, pending, now, fresh)
-            if fix is not None and change is not None:
+            change = finding.repair and finding.repair.change(finding, pending, now, fresh)
+            if change is not None:
                 entry = entries[finding.id] = fingerprint(VERB, finding.id, now)
-                data = {"kind": finding.kind, "reason": finding.reason, "fix": fix.description}
+                data = {"kind": finding.kind, "reason": finding.reason, "fix": finding.fix}
                 pending.add(change.batch(Entry(entry, now, VERB, finding.ids or (change.id,), data)))
         return entries
 
@@ -99,7 +98,7 @@ def _fresh_vectors(
     findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | None, now: datetime
 ) -> dict[str, Vectors]:
     """The vectors that the fixes need, by text; made before the write, so that nobody waits for the model."""
-    texts = [text for one in findings if one.fix is not None for text in one.fix.texts(store, now)]
+    texts = [text for one in findings if one.repair for text in one.repair.texts(store, now)]
     if not texts or store.embedding is None:
         return {}
     if embedder is None:

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from memorist.asking import Askers
-from memorist.model import CITES, Kind, Link, Memory, fingerprint
+from memorist.model import CITES, Kind, Link, Memory, fingerprint, from_data
 from memorist.ports import Batch, Reader, Store
 from memorist.remember.record import record
 from memorist.remember.writer import Incoming, Writer
@@ -26,7 +26,6 @@ from memorist.upkeep.consolidate.notes import (
     WrittenNote,
     chosen_periods,
     cited,
-    note_record,
     period_of,
     remove_note,
     rendered,
@@ -47,7 +46,7 @@ class StoredNotes:
 
     def known(self) -> dict[NoteName, NoteRecord]:
         """The records of all notes, by period."""
-        records = map(note_record, self.store.journal(VERB, limit=EVERY_ENTRY))
+        records = [from_data(NoteRecord, entry.data) for entry in self.store.journal(VERB, limit=EVERY_ENTRY)]
         return {(one.kind, one.name): one for one in records}
 
     def lines(self, record: NoteRecord) -> list[Memory]:
@@ -89,7 +88,7 @@ class StoredNotes:
         kept: list[Memory] = []
 
         def plan(reader: Reader) -> Batch:
-            there = reader.get(list(record.cites)).keys()
+            there = reader.get(record.cites).keys()
             kept[:] = [line for line in lines if there >= set(line.metadata[CITES])]
             after = _with_lines(record, kept)
             return Batch(
@@ -162,7 +161,7 @@ class Notebook:
         memories are erased.
         """
         gone = set(ids)
-        changed = [one for one in self._notes.known().values() if gone & one.cites or gone.intersection(one.lines)]
+        changed = [one for one in self._notes.known().values() if gone.intersection((*one.cites, *one.lines))]
         cut: list[str] = []
         for known in changed:
             lines = self._notes.lines(known) if known.by == RULES else []

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from memorist.errors import InvalidInput, StoreError
-from memorist.model import CITES, Memory, fingerprint
+from memorist.model import CITES, Memory, fingerprint, to_data
 from memorist.ports import Entry
 from memorist.upkeep.transfer import replacing
 
@@ -49,38 +49,29 @@ class NoteLine:
 class NoteRecord:
     """What the journal records about a note."""
 
+    IN_JSON: ClassVar = ("reason",)
+
     kind: str
     name: str
     digest: str
     version: int
     by: str
     lines: tuple[str, ...]
-    cites: frozenset[str]
+    cites: tuple[str, ...]
+
+    @property
+    def reason(self) -> str:
+        """The note, in words."""
+        return f"the {self.kind} note {self.name}"
 
     def entry(self, at: datetime) -> Entry:
         """The journal entry; it has no subjects, so that it survives when a memory is forgotten."""
-        data: dict[str, Any] = {**asdict(self), "lines": list(self.lines), "cites": sorted(self.cites)}
-        data["reason"] = f"the {self.kind} note {self.name}"
-        return Entry(fingerprint(VERB, self.kind, self.name), at, VERB, (), data)
+        return Entry(fingerprint(VERB, self.kind, self.name), at, VERB, (), to_data(self))
 
 
-def note_record(entry: Entry) -> NoteRecord:
-    """The inverse of `NoteRecord.entry`."""
-    data: Mapping[str, Any] = entry.data
-    return NoteRecord(
-        data["kind"],
-        data["name"],
-        data["digest"],
-        data["version"],
-        data["by"],
-        tuple(data["lines"]),
-        frozenset(data["cites"]),
-    )
-
-
-def cited(lines: Sequence[Memory]) -> frozenset[str]:
-    """The memories that these lines of a note cite."""
-    return frozenset(id for line in lines for id in line.metadata.get(CITES, ()))
+def cited(lines: Sequence[Memory]) -> tuple[str, ...]:
+    """The memories that these lines of a note cite, sorted."""
+    return tuple(sorted({id for line in lines for id in line.metadata.get(CITES, ())}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The plan of a tidying: the memories it may change, the thresholds, and the changes so far."""
+"""The plan of a tidying: the memories it may change, and the changes so far."""
 
 from __future__ import annotations
 
@@ -22,20 +22,6 @@ PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class TidyRules:
-    """The thresholds: those of mnemosyne-graph for learnt nodes, those of mnemo for tiers."""
-
-    merge_above: float = 0.85
-    decay_below: float = 0.1
-    no_source: float = 0.3
-    far_source: float = 0.1
-    far_below: float = 0.3
-    """A node whose best source has a cosine below this loses `far_source` of its reward."""
-    idle_days: float = 60.0
-    """Days without a recall after which a working memory becomes peripheral."""
-
-
-@dataclass(frozen=True, slots=True)
 class Tidying:
     """What tidying would change, or has changed. `run` is the id that `undo` takes, None for a dry run."""
 
@@ -54,8 +40,8 @@ class Tidying:
 class TidyPlan:
     """The part of a store that tidying may change, and the changes so far; each rule sees the earlier changes."""
 
-    def __init__(self, store: Store, now: datetime, rules: TidyRules) -> None:
-        self.store, self.now, self.rules = store, now, rules
+    def __init__(self, store: Store, now: datetime) -> None:
+        self.store, self.now = store, now
         self._seen_now = Filter(as_of=now, known_at=now)
         self.learnt: dict[str, Memory] = {}
         self.labels: dict[str, Memory] = {}

@@ -17,12 +17,18 @@ from memorist.remember.journal import joined
 from memorist.text.gist import gist, marks
 from memorist.text.words import fold
 from memorist.upkeep.change import apply_changes, ended, retracted
-from memorist.upkeep.tidy.plan import Tidying, TidyPlan, TidyRules
+from memorist.upkeep.tidy.plan import Tidying, TidyPlan
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
 
 
+MERGE_ABOVE, DECAY_BELOW = 0.85, 0.1
+"""The thresholds of mnemosyne-graph: the cosine of nodes that are merged, the value of nodes that decay."""
+NO_SOURCE, FAR_SOURCE, FAR_BELOW = 0.3, 0.1, 0.3
+"""The reward that a node without a source loses, and one whose best source has a cosine below `FAR_BELOW`."""
+IDLE_DAYS = 60.0
+"""Days without a recall after which a working memory becomes peripheral, as in mnemo."""
 BLOCK = 512
 """Vectors compared with all others per matrix product."""
 MERGED = "merged"
@@ -45,7 +51,7 @@ def same_statement(one: str, other: str) -> bool:
 
 def _merge(nodes: Sequence[Memory], rows: Sequence[Vector], plan: TidyPlan) -> None:
     gone: set[int] = set()
-    for at, other, cosine in _near(rows, plan.rules.merge_above):
+    for at, other, cosine in _near(rows, MERGE_ABOVE):
         if at not in gone and other not in gone and same_statement(nodes[at].text, nodes[other].text):
             gone.add(other)
             _absorb(nodes[at].id, nodes[other].id, cosine, plan)
@@ -129,8 +135,8 @@ def decay(plan: TidyPlan) -> None:
             continue
         params = {**PARAMS[str(memory.kind)], "hours": age_hours(memory, plan.now, "access")}
         value = default_value(1.0, memory, memory.usage, params)
-        if value < plan.rules.decay_below:
-            reason = f"is worth {value:.3f}, below {plan.rules.decay_below:g}"
+        if value < DECAY_BELOW:
+            reason = f"is worth {value:.3f}, below {DECAY_BELOW:g}"
             plan.change("decay", reason, flagged(ended(memory, plan.now, plan.now), DECAYED))
 
 
@@ -163,7 +169,7 @@ def _tier(memory: Memory, composite: float, plan: TidyPlan) -> Tier:
         return Tier.WORKING if recalls < 3 and composite < 0.15 else memory.tier
     if recalls >= 10 and composite >= 0.7 and memory.worth.importance >= 0.8:
         return Tier.CORE
-    idle = recalls < 3 and age_hours(memory, plan.now, "access") >= 24 * plan.rules.idle_days
+    idle = recalls < 3 and age_hours(memory, plan.now, "access") >= 24 * IDLE_DAYS
     return Tier.PERIPHERAL if idle or composite < 0.15 else memory.tier
 
 
@@ -182,11 +188,11 @@ def _ungrounded(memory: Memory, plan: TidyPlan) -> tuple[float, str] | None:
     """By how much to lower the reward of a node, and why; None if it is grounded."""
     sources = plan.sources(memory.id)
     if not sources:
-        return plan.rules.no_source, "has no source"
+        return NO_SOURCE, "has no source"
     best = _best_cosine(memory.id, sources, plan)
-    if best is None or best >= plan.rules.far_below:
+    if best is None or best >= FAR_BELOW:
         return None
-    return plan.rules.far_source, f"has a cosine of {best:.2f} with its best source"
+    return FAR_SOURCE, f"has a cosine of {best:.2f} with its best source"
 
 
 def _best_cosine(id: str, sources: Sequence[str], plan: TidyPlan) -> float | None:
@@ -200,12 +206,11 @@ VERB = "tidy"
 """The verb of the journal entries."""
 IN_ORDER = (expire, revive, merge, ground, decay, move_tiers, drop_orphans)
 """Each rule sees the changes of the rules before it."""
-DEFAULT_RULES = TidyRules()
 
 
-def tidy(store: Store, now: datetime, *, dry_run: bool = True, rules: TidyRules = DEFAULT_RULES) -> Tidying:
+def tidy(store: Store, now: datetime, *, dry_run: bool = True) -> Tidying:
     """Plan what to tidy and, unless it is a dry run, apply it. Memories that changed meanwhile are left alone."""
-    plan = TidyPlan(store, now, rules)
+    plan = TidyPlan(store, now)
     for rule in IN_ORDER:
         rule(plan)
     if dry_run or not plan.changes:
