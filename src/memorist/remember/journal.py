@@ -195,6 +195,4 @@ def reversal(entry: Entry, reader: Known, at: datetime) -> Batch:
 def _usages(entry: Entry, reader: Known) -> dict[str, Usage]:
     changed = cast("Mapping[str, Sequence[Mapping[str, Any]]]", entry.data.get(USAGE, {}))
     known = {id: memory.usage for id, memory in reader.get(list(changed)).items() if memory.usage is not None}
-    return {
-        id: taken_back(usage, *(from_data(Usage, data) for data in changed[id])) for id, usage in known.items()
-    }
+    return {id: taken_back(usage, *(from_data(Usage, data) for data in changed[id])) for id, usage in known.items()}
