@@ -6,10 +6,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any, Unpack
 
 from memorist.errors import InvalidInput
-from memorist.model import Fact, FactFields, Kind, Memory, Times, When, fingerprint, instant, isoformat
+from memorist.model import (
+    REQUIRED,
+    Fact,
+    FactFields,
+    Kind,
+    Memory,
+    Times,
+    When,
+    fields_of,
+    fingerprint,
+    from_data,
+    instant,
+    isoformat,
+    to_data,
+)
 from memorist.remember.record import checked_text, record
 from memorist.remember.timeline import Claim, Form, Segment, folded, forms
 
@@ -154,29 +169,17 @@ def _id(slot: Slot, segment: Segment) -> str:
 
 def claim_to_data(claim: Claim) -> dict[str, Any]:
     """A claim as JSON; fields with their default are left out."""
-    return {
-        name: isoformat(value) if isinstance(value, datetime) else list(value) if name == "flags" else value
-        for name in Claim.__slots__
-        if (value := getattr(claim, name)) != DEFAULTS.get(name)
-    }
+    return {name: value for name, value in to_data(claim).items() if value != _claim_defaults()[name]}
 
 
-def claim_from_data(data: Mapping[str, Any]) -> Claim:
-    """The inverse of `claim_to_data`."""
-    given: dict[str, Any] = {name: instant(value) if name in MOMENTS else value for name, value in data.items()}
-    given["flags"] = tuple(given.get("flags", ()))
-    return Claim(**given)
-
-
-MOMENTS = ("since", "until", "known", "expires_at")
-DEFAULTS: Mapping[str, Any] = {
-    name: field.default for name, field in Claim.__dataclass_fields__.items() if not name.startswith("_")
-}
+@cache
+def _claim_defaults() -> Mapping[str, Any]:
+    return {name: None if one.default is REQUIRED else to_data(one.default) for name, one in fields_of(Claim).items()}
 
 
 def _claims(row: Memory) -> list[Claim]:
     if CLAIMS in row.metadata:
-        return [claim_from_data(data) for data in row.metadata[CLAIMS]]
+        return [from_data(Claim, data) for data in row.metadata[CLAIMS]]
     return [] if row.fact is None else [_written_directly(row, row.fact, row.times)]
 
 

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Protocol, cast
 
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Link, Memory, Tier, Times, Usage, Worth, fingerprint, instant, isoformat
+from memorist.model import (
+    Fields,
+    Link,
+    Memory,
+    Times,
+    Usage,
+    Worth,
+    fields_of,
+    fingerprint,
+    from_data,
+    instant,
+    isoformat,
+    keywords_of,
+    to_data,
+)
 from memorist.model.memory import RANGES, RECALL_TIMES_KEPT
 from memorist.ports import Batch, Entry, Reader
-from memorist.remember.record import WORTH, Fields, record
+from memorist.remember.record import record
 
-_LISTS = ("emotion_tags", "flags")
-_PLAIN = ("kind", "scope", "topic", "tier", "original")
-_ORIGIN = ("source", "session", "position", "speaker", "key")
+_KEPT_BY_REMEMBER = ("valid_from", *(name for name in keywords_of(Fields) if name in fields_of(Memory)))
+"""The fields of a memory that `remember` takes from its caller."""
 
 
 def withheld_to_data(memory: Memory) -> dict[str, Any]:
     """A memory that a gate withheld, as JSON: id, text, and each keyword of `remember` that is not at its default."""
-    usual = _keywords(record(memory.text, memory.times.ingested_at))
-    given = {name: value for name, value in _keywords(memory).items() if value != usual[name]}
-    return {"id": memory.id, "text": memory.text, "ingested_at": isoformat(memory.times.ingested_at), **given}
-
-
-def _keywords(memory: Memory) -> dict[str, Any]:
-    times, worth = memory.times, memory.worth
-    return {
-        "valid_from": isoformat(times.valid_from),
-        "expires_at": times.expires_at and isoformat(times.expires_at),
-        "keywords": list(memory.keywords),
-        "metadata": dict(memory.metadata),
-        **{name: (value := getattr(memory, name)) and str(value) for name in _PLAIN},
-        **{name: getattr(worth, name) for name in WORTH},
-        **{name: list(getattr(worth, name)) for name in _LISTS},
-        **{name: getattr(memory.origin, name) for name in _ORIGIN},
-    }
+    known = memory.times.ingested_at
+    shown, usual = to_data(memory), to_data(record(memory.text, known))
+    given = {name: shown[name] for name in _KEPT_BY_REMEMBER if shown[name] != usual[name]}
+    return {"id": memory.id, "text": memory.text, "ingested_at": isoformat(known), **given}
 
 
 def withheld_from_data(data: Mapping[str, Any]) -> Memory:
@@ -73,33 +73,14 @@ def taken_back(now: Usage, before: Usage, after: Usage) -> Usage:
     )
 
 
-def usage_to_data(usage: Usage) -> dict[str, Any]:
-    """A usage as JSON."""
-    return {
-        "recalls": usage.recalls,
-        "last_recall": usage.last_recall and isoformat(usage.last_recall),
-        "recall_times": [isoformat(time) for time in usage.recall_times],
-        "reward_count": usage.reward_count,
-        "reward_total": usage.reward_total,
-    }
-
-
-def usage_from_data(data: Mapping[str, Any]) -> Usage:
-    """The inverse of `usage_to_data`."""
-    times = tuple(instant(time) for time in data["recall_times"])
-    last = data["last_recall"] and instant(data["last_recall"])
-    return Usage(data["recalls"], last, times, data["reward_count"], data["reward_total"])
-
-
 CHANGES, LINKED, UNLINKED, USAGE, UNDONE = "changes", "linked", "unlinked", "usage", "undone"
 """Fields of an entry: changed memories, links made, links removed, changed usage, and when it was undone."""
 WITHHELD = "memory"
 """The field of an entry that holds a memory which a gate withheld."""
 FINAL = "final"
 """The field that says why an entry cannot be undone."""
-_FIELDS = ("tier", "superseded_by")
-_TIMES = tuple(field.name for field in fields(Times))
-_WORTH = tuple(field.name for field in fields(Worth))
+_REVISED = ("tier", "superseded_by", *fields_of(Times), *fields_of(Worth))
+"""The fields of a memory that a decision may change."""
 _COUNTED = ("relevance", "confidence")
 """Numbers that several decisions change in turn; undoing one reverts its own change."""
 _EVERY_ENTRY = 1_000_000
@@ -107,14 +88,14 @@ _EVERY_ENTRY = 1_000_000
 
 def difference(before: Memory, after: Memory) -> dict[str, dict[str, Any]]:
     """The fields in which two states of a memory differ, with the values of both, as JSON."""
-    old, new = _flat(before), _flat(after)
-    differing = [name for name in old if old[name] != new[name]]
+    old, new = to_data(before), to_data(after)
+    differing = [name for name in _REVISED if old[name] != new[name]]
     return {"before": {name: old[name] for name in differing}, "after": {name: new[name] for name in differing}}
 
 
 def restored(memory: Memory, difference: Mapping[str, Mapping[str, Any]]) -> Memory:
     """A memory with a change undone; fields that changed again since then stay."""
-    before, after, now = difference["before"], difference["after"], _flat(memory)
+    before, after, now = difference["before"], difference["after"], to_data(memory)
     wanted = {name: value for name, value in before.items() if now[name] == after[name]}
     moved_on = before.keys() - wanted.keys()
     if "flags" in moved_on:
@@ -122,7 +103,7 @@ def restored(memory: Memory, difference: Mapping[str, Mapping[str, Any]]) -> Mem
     for name in moved_on.intersection(_COUNTED):
         low, high = RANGES[name]
         wanted[name] = min(high, max(low, now[name] - (after[name] - before[name])))
-    return _with(memory, wanted)
+    return from_data(Memory, {**now, **wanted})
 
 
 def _flags(now: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
@@ -148,7 +129,7 @@ def unlinked(links: Sequence[Link]) -> dict[str, Any]:
 def usages(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
     """The part of an entry about the usage that it changed, given as memories before and after."""
     changed = {
-        after.id: [usage_to_data(before.usage), usage_to_data(after.usage)]
+        after.id: to_data([before.usage, after.usage])
         for before, after in pairs
         if before.usage is not None and after.usage is not None and before.usage != after.usage
     }
@@ -214,30 +195,4 @@ def reversal(entry: Entry, reader: Known, at: datetime) -> Batch:
 def _usages(entry: Entry, reader: Known) -> dict[str, Usage]:
     changed = cast("Mapping[str, Sequence[Mapping[str, Any]]]", entry.data.get(USAGE, {}))
     known = {id: memory.usage for id, memory in reader.get(list(changed)).items() if memory.usage is not None}
-    return {id: taken_back(usage, *map(usage_from_data, changed[id])) for id, usage in known.items()}
-
-
-def _flat(memory: Memory) -> dict[str, Any]:
-    parts = [(memory, _FIELDS), (memory.times, _TIMES), (memory.worth, _WORTH)]
-    return {name: _json(getattr(part, name)) for part, names in parts for name in names}
-
-
-def _with(memory: Memory, values: Mapping[str, Any]) -> Memory:
-    own: dict[str, Any] = {name: values[name] for name in _FIELDS if name in values}
-    if "tier" in own:
-        own["tier"] = Tier(own["tier"])
-    times: dict[str, Any] = {name: values[name] and instant(values[name]) for name in _TIMES if name in values}
-    worth: dict[str, Any] = {name: values[name] for name in _WORTH if name in values}
-    worth |= {name: tuple(worth[name]) for name in ("emotion_tags", "flags") if name in worth}
-    return replace(
-        memory, **own, times=replace(memory.times, **times) if times else memory.times,
-        worth=replace(memory.worth, **worth) if worth else memory.worth,
-    )  # fmt: skip
-
-
-def _json(value: object) -> object:
-    if isinstance(value, datetime):
-        return isoformat(value)
-    if isinstance(value, Tier):
-        return value.value
-    return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+    return {id: taken_back(usage, *(from_data(Usage, data) for data in changed[id])) for id, usage in known.items()}

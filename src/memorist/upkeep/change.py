@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Hidden, Link, Memory, Usage, fingerprint
+from memorist.model import Filter, Hidden, Link, Memory, Usage, fingerprint, from_data
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.fact_rows import Slot, claim_from_data
+from memorist.remember.fact_rows import Slot
 from memorist.remember.fact_updates import settle
 from memorist.remember.journal import (
     FINAL,
@@ -30,6 +30,7 @@ from memorist.remember.journal import (
     usages,
     withheld_from_data,
 )
+from memorist.remember.timeline import Claim
 
 T = TypeVar("T")
 RUN = "run"
@@ -206,7 +207,7 @@ def _reverse(store: Store, entries: Sequence[Entry], now: datetime) -> None:
 
 
 def _without_claim(entry: Entry, reader: Reader, now: datetime) -> Batch:
-    slot, claim = Slot(**entry.data[SLOT]), claim_from_data(entry.data[CLAIM])
+    slot, claim = Slot(**entry.data[SLOT]), from_data(Claim, entry.data[CLAIM])
     change = settle({slot: ()}, reader, amend=lambda known: None if known == claim else known)
     return replace(change.batch(reader), journal=[undone(entry, now)])
 

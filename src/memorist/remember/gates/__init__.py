@@ -21,7 +21,7 @@ from memorist.remember.gates.checks import (
 )
 from memorist.remember.gates.verdict import CHOICES, Gate, GateContext, Policy, Verdict, flagged
 from memorist.remember.journal import FINAL, WITHHELD, changes, withheld_to_data
-from memorist.remember.redaction import kinds_in, record_without_secrets, secrets_of, text_without_secrets
+from memorist.remember.redaction import kinds_in, redacted, secrets_of, text_without_secrets
 
 __all__ = ["CHOICES", "CONTENT", "NOT_KEPT", "VERB", "Checked", "Gate", "GateContext", "Gates", "Policy", "Verdict"]
 
@@ -141,7 +141,7 @@ class Gates:
         if known is not None:
             known |= {secret: kind for secret, kind in found.items() if len(secret) >= TELLING}
             found |= known
-        return record_without_secrets(record, found) if found else record
+        return redacted(record, found) if found else record
 
     def masking(self, before: Memory, after: Memory) -> Entry:
         """The journal's entry about a memory from another store whose secrets were masked."""

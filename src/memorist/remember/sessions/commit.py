@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from threading import Lock
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from memorist.ports import Batch, Clock, Job, Reader, Store, Vectors
 from memorist.ports.notices import Notice, Notices
 from memorist.remember.derived import COMMIT_TASK
 from memorist.remember.jobs import retry_after
-from memorist.remember.sessions.lessons import Findings, lesson
+from memorist.remember.sessions.lessons import Findings
 from memorist.remember.sessions.rules import Resolved, resolve
 from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, State, annotated, cut, run_of, turns_of
 from memorist.remember.writer import Incoming, Writer
@@ -188,7 +187,7 @@ class Committer:
         trajectories = cut(taken, embedder.of_texts if embedder else lambda texts: {})
         findings = Findings(run, self.clock.now(), extractor.name)
         for trajectory in trajectories:
-            findings.add(lesson(extractor, goal, trajectory))
+            findings.add(trajectory, extractor)
         incoming = self._checked(findings)
         vectors = vectors_of(findings, embedder, self.store, [run.memory, *steps])
         with self._lock:  # two of our own sessions must not both bring the same intent in two wordings
@@ -229,14 +228,10 @@ class Committer:
         return Commit(run.id, "failed", run.steps - run.learnt, by=by, error=error)
 
     def _tell(self, done: Commit, attempts: int) -> None:
-        now = self.clock.now()
+        kind, counts = "commit", {"steps": done.steps, "trajectories": done.trajectories, **done.counts}
         if done.error is not None:
-            counts = {"steps": done.steps, "attempts": attempts + 1}
-            self.notices.tell(Notice("extraction_failed", now, (done.session,), counts, done.error))
-        elif done.steps:
-            self._tell_commit(done, now)
-
-    def _tell_commit(self, done: Commit, now: datetime) -> None:
-        counts = {"steps": done.steps, "trajectories": done.trajectories, **done.counts}
+            kind, counts = "extraction_failed", {"steps": done.steps, "attempts": attempts + 1}
+        elif not done.steps:
+            return
         texts = tuple(memory.text for memory in done.memories)
-        self.notices.tell(Notice("commit", now, (done.session,), counts, texts=texts))
+        self.notices.tell(Notice(kind, self.clock.now(), (done.session,), counts, done.error, texts=texts))

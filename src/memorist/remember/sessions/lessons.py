@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
@@ -18,27 +18,8 @@ SELF = 2
 """The trust in what an agent concluded by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A trajectory, and the propositions and instructions that it shows."""
-
-    trajectory: Trajectory
-    propositions: Sequence[Proposition]
-    instructions: Sequence[Instruction]
-
-
-def lesson(extractor: Extractor, goal: str, trajectory: Trajectory) -> Lesson:
-    """The lesson that an extractor reads in a trajectory."""
-    subgoal, turns = trajectory.subgoal, trajectory.turns
-    return Lesson(
-        trajectory,
-        extractor.propositions(goal, subgoal, turns),
-        extractor.instructions(goal, subgoal, turns),
-    )
-
-
 class Findings:
-    """The memories, links and rewards of some lessons of one session; intents are not compared with known ones yet."""
+    """The memories, links and rewards of one session; intents are not compared with known ones yet."""
 
     def __init__(self, run: SessionRun, now: datetime, by: str) -> None:
         self._run = run
@@ -52,15 +33,17 @@ class Findings:
         self.subgoal: str | None = run.memory.metadata.get("subgoal")
         """The id of the last trajectory's subgoal."""
 
-    def add(self, lesson: Lesson) -> None:
-        """Add the findings of a lesson."""
-        self._add_subgoal(lesson.trajectory)
-        for step in lesson.trajectory.steps:
+    def add(self, trajectory: Trajectory, extractor: Extractor) -> None:
+        """Add what an extractor reads in a trajectory."""
+        about = (self._run.goal or "", trajectory.subgoal, trajectory.turns)
+        propositions, instructions = extractor.propositions(*about), extractor.instructions(*about)
+        self._add_subgoal(trajectory)
+        for step in trajectory.steps:
             self.rewards[step.memory.id].append(step.reward)
-        for proposition in lesson.propositions:
-            self._add_proposition(proposition, lesson.trajectory)
-        for instruction in lesson.instructions:
-            self._add_instruction(instruction, lesson.trajectory)
+        for proposition in propositions:
+            self._add_proposition(proposition, trajectory)
+        for instruction in instructions:
+            self._add_instruction(instruction, trajectory)
 
     def replace_memories(self, checked: Mapping[str, Memory]) -> None:
         """Take memories as the gates left them, given by the ids they had before."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 from uuid import uuid4
 
 from memorist.asking import Asker, Askers, BudgetSpent
@@ -33,6 +33,7 @@ from memorist.remember.sessions.run import (
 )
 from memorist.remember.writer import Incoming, Writer
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -56,36 +57,28 @@ class ModelExtractor:
 
     def annotate(self, goal: str, turns: Sequence[Turn]) -> Sequence[Annotation]:
         """State, subgoal and reward of each step."""
-        return self._asked(
-            "annotate",
-            lambda asker: asking_sessions.annotate(asker, goal, turns),
-            lambda: self._otherwise.annotate(goal, turns),
-        )
+        return self._asked(asking_sessions.annotate, self._otherwise.annotate, goal, turns)
 
     def propositions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Proposition]:
         """The facts that a trajectory shows."""
-        return self._asked(
-            "propositions",
-            lambda asker: asking_sessions.propositions(asker, goal, subgoal, turns),
-            lambda: self._otherwise.propositions(goal, subgoal, turns),
-        )
+        return self._asked(asking_sessions.propositions, self._otherwise.propositions, goal, subgoal, turns)
 
     def instructions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Instruction]:
         """The instructions that a trajectory shows."""
-        return self._asked(
-            "instructions",
-            lambda asker: asking_sessions.instructions(asker, goal, subgoal, turns),
-            lambda: self._otherwise.instructions(goal, subgoal, turns),
-        )
+        return self._asked(asking_sessions.instructions, self._otherwise.instructions, goal, subgoal, turns)
 
-    def _asked(self, step: str, ask: Callable[[Asker], T], otherwise: Callable[[], T]) -> T:
+    def _asked(
+        self,
+        ask: Callable[Concatenate[Asker, P], Sequence[T]],
+        otherwise: Callable[P, Sequence[T]],
+        *given: P.args,
+        **options: P.kwargs,
+    ) -> Sequence[T]:
         asker = self._askers.for_extraction()
-        if asker is None or asker.model_for(step) is None:
-            return otherwise()
-        try:
-            return ask(asker)
-        except BudgetSpent:
-            return otherwise()
+        if asker is not None and asker.model_for(otherwise.__name__) is not None:
+            with suppress(BudgetSpent):
+                return ask(asker, *given, **options)
+        return otherwise(*given, **options)
 
 
 IDLE = timedelta(minutes=30)
