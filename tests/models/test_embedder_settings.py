@@ -48,12 +48,12 @@ def test_a_preset_sends_its_own_key_to_the_address_given(
     server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     for preset in PRESETS.values():
-        if preset.key_env:
-            monkeypatch.setenv(preset.key_env, f"key of {preset.key_env}")
+        if preset.service.key_env:
+            monkeypatch.setenv(preset.service.key_env, f"key of {preset.service.key_env}")
     built = build(f"{name}:BAAI/bge-m3:q8", options={"url": server.url + "/v1"})
     assert built is not None
     assert built.generation == "BAAI/bge-m3:q8:remote:2"
-    expected = PRESETS[name].key_env
+    expected = PRESETS[name].service.key_env
     assert server.requests[0].path == "/v1/embeddings"
     assert server.requests[0].headers.get("authorization") == (f"Bearer key of {expected}" if expected else None)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput, MissingExtra, ModelUnavailable
 from memorist.http import RETRY_AFTER_CAP
-from memorist.models.http import Endpoint, RequestRefused, bearer, find_key
+from memorist.models.http import Endpoint, RequestRefused, Service, bearer, find_key
 from tests.models.scripted_server import Answer, ScriptedServer
 
 KEY = "sk-secret-0123456789"
@@ -34,14 +34,13 @@ def waits() -> list[float]:
 
 
 def endpoint(server: ScriptedServer, waits: list[float], **options: object) -> Endpoint:
-    return Endpoint(
+    service = Service(
         server.url + "/v1/",
-        extra="openai",
-        headers=bearer(KEY),
-        key_env="SOME_API_KEY",
-        sleep=waits.append,
-        **options,  # pyright: ignore[reportArgumentType]
+        "SOME_API_KEY",
+        not_found="Fetch {model}.",
+        unreachable="Start it with `serve`.",
     )
+    return Endpoint(service, "llama", key=KEY, sleep=waits.append, **options)  # pyright: ignore[reportArgumentType]
 
 
 def failure(server: ScriptedServer, waits: list[float], **options: object) -> ModelUnavailable:
@@ -160,7 +159,7 @@ def test_an_answer_that_breaks_off_is_tried_again(server: ScriptedServer, waits:
 
 def test_a_connection_that_keeps_dropping_says_how_to_go_on(server: ScriptedServer, waits: list[float]) -> None:
     server.default = Answer(cut=True)
-    error = failure(server, waits, unreachable="Start it with `serve`.")
+    error = failure(server, waits)
     assert "cannot be reached (RemoteProtocolError)" in error.problem
     assert error.remedy == "Start it with `serve`."
     assert len(server.requests) == 4
@@ -170,7 +169,7 @@ def test_a_refused_connection_names_the_host_and_is_tried_again(waits: list[floa
     with socket.socket() as taken:  # bound but not listening: nothing can answer there
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        broken = Endpoint(f"http://user:{KEY}@127.0.0.1:{port}", extra="openai", sleep=waits.append)
+        broken = Endpoint(Service(f"http://user:{KEY}@127.0.0.1:{port}"), sleep=waits.append)
         with pytest.raises(ModelUnavailable, match=rf"^127\.0\.0\.1:{port} cannot be reached") as caught:
             broken.post("/x", {"input": TEXT})
     assert KEY not in str(caught.value)
@@ -212,7 +211,7 @@ def test_a_quota_error_shows_its_code_and_remedy(server: ScriptedServer, waits: 
 
 def test_a_remedy_given_for_a_status_replaces_ours(server: ScriptedServer, waits: list[float]) -> None:
     server.default = Answer({}, status=404)
-    assert failure(server, waits, remedies={404: "Fetch it."}).remedy == "Fetch it."
+    assert failure(server, waits).remedy == "Fetch llama."
 
 
 @pytest.mark.parametrize("raw", [b"", b"<html>", b'{"a": ', b"\xff\xfe\x00", b"[" * 100_000])
@@ -262,20 +261,20 @@ def test_closing_twice_is_harmless(server: ScriptedServer, waits: list[float]) -
 @pytest.mark.parametrize("url", ["", "localhost:11434", "ftp://host", "http://", "http://h/?a=1", "http://[::"])
 def test_an_address_that_is_no_url_is_refused(url: str) -> None:
     with pytest.raises(InvalidInput, match="https://host:port/path"):
-        Endpoint(url, extra="openai")
+        Endpoint(Service(url))
 
 
 def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingExtra, match=r"pip install 'memorist\[jina\]'"):
-        Endpoint("http://localhost", extra="jina")
+        Endpoint(Service("http://localhost", extra="jina"))
 
 
 def test_a_socks_proxy_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "socksio", None)
     with pytest.raises(MissingExtra, match=r"httpx\[socks\]"):
-        Endpoint("http://example.org", extra="openai")
+        Endpoint(Service("http://example.org"))
 
 
 def test_the_key_given_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from memorist.errors import ModelUnavailable
-from memorist.models.http import Endpoint
+from memorist.models.http import Endpoint, Service
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def dripping(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_an_answer_that_trickles_in_is_given_up_in_time(dripping: str) -> None:
     waits: list[float] = []
-    endpoint = Endpoint(dripping, extra="openai", timeout=0.2, sleep=waits.append)
+    endpoint = Endpoint(Service(dripping), timeout=0.2, sleep=waits.append)
     with pytest.raises(ModelUnavailable, match="did not answer within 0.2 seconds"):
         endpoint.post("/x", {})
     assert waits == []

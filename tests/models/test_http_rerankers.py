@@ -16,14 +16,14 @@ from tests.models.scripted_server import Answer, Request, ScriptedServer
 
 KEY = "secret-0123456789"
 TEXTS = ["安娜喝茶", "Rain is forecast", "Anna drinks tea"]
-HOSTED = [name for name, provider in PROVIDERS.items() if provider.key_env]
+HOSTED = [name for name, provider in PROVIDERS.items() if provider.service.key_env]
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in HOSTED:
-        monkeypatch.setenv(PROVIDERS[name].key_env or "", KEY)
+        monkeypatch.setenv(PROVIDERS[name].service.key_env or "", KEY)
     with ScriptedServer() as server:
         yield server
 
@@ -165,7 +165,7 @@ def test_logits_keep_the_order(p: float, q: float) -> None:
 @pytest.mark.parametrize("name", HOSTED)
 def test_a_refused_key_names_its_variable_but_not_itself(server: ScriptedServer, name: str) -> None:
     server.default = Answer({"detail": f"invalid key {KEY}"}, status=401)
-    with pytest.raises(ModelUnavailable, match=PROVIDERS[name].key_env) as caught:
+    with pytest.raises(ModelUnavailable, match=PROVIDERS[name].service.key_env) as caught:
         reranker(server, name).score("private", ["secret text"])
     for hidden in (KEY, "private", "secret text"):
         assert hidden not in str(caught.value)

@@ -128,7 +128,7 @@ def test_without_httpx_the_extra_is_named(vendor: str, extra: str, monkeypatch: 
 
 def test_local_services_are_on_this_machine() -> None:
     local = {"ollama", "vllm", "lmstudio", "llamacpp"}
-    assert {name for name, service in SERVICES.items() if "//localhost:" in (service.url or "")} == local
+    assert {name for name, row in SERVICES.items() if "//localhost:" in row.service.url} == local
 
 
 def test_importing_the_adapters_loads_no_httpx() -> None:

@@ -357,4 +357,4 @@ def test_nonsense_is_refused_before_anything_is_sent(server: ScriptedServer, wro
 
 def test_every_hosted_preset_names_the_variable_of_its_key() -> None:
     for name, preset in PRESETS.items():
-        assert (preset.key_env is not None) == preset.url.startswith("https://"), name
+        assert (preset.service.key_env is not None) == preset.service.url.startswith("https://"), name

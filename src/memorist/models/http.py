@@ -6,8 +6,9 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import cast
+from typing import TypedDict, Unpack, cast
 
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.http import ANSWER_LIMIT, HttpClient, Outcome, Reply
@@ -18,7 +19,6 @@ _IDENTIFIER = lazy(r"[A-Za-z_]{3,40}")
 _CHECK_NAME = "Check the address and the model's name."
 _REMEDIES = {
     402: "Check the account's balance.",
-    404: _CHECK_NAME,
     413: "Send less at a time, or shorter texts.",
     429: "Wait a while, or raise the account's limit.",
 }
@@ -37,12 +37,52 @@ class RequestRefused(ModelUnavailable):
         self.detail = detail
 
 
+def bearer(key: str | None) -> dict[str, str]:
+    """The usual header for a key; none without a key."""
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A vendor's server: its address, the variable with its key, the package extra, and the remedies to suggest."""
+
+    url: str
+    key_env: str | None = None
+    extra: str = "openai"
+    headers: Callable[[str | None], dict[str, str]] = bearer
+    not_found: str = _CHECK_NAME
+    unreachable: str = "Check the address and the network."
+
+
+OPENAI = Service("https://api.openai.com/v1", "OPENAI_API_KEY")
+SILICONFLOW = Service("https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY", "siliconflow")
+LMSTUDIO = Service("http://localhost:1234/v1")
+VLLM = Service("http://localhost:8000/v1")
+LLAMACPP = Service("http://localhost:8080/v1")
+OLLAMA = Service(
+    "http://localhost:11434",
+    extra="ollama",
+    not_found="Fetch it with `ollama pull {model}`.",
+    unreachable="Start it with `ollama serve`, or check the address.",
+)
+
+
+class Connection(TypedDict, total=False):
+    """How to reach a service, where it differs from the service's own values."""
+
+    url: str | None
+    key: str | None
+    key_env: str | None
+    timeout: float
+    sleep: Callable[[float], None]
+
+
 def _never(detail: str) -> bool:
     return False
 
 
 class Endpoint(HttpClient):
-    """A base address that accepts and returns JSON. Safe to share between threads.
+    """A service that accepts and returns JSON. Safe to share between threads.
 
     It repeats a request after 429, 5xx and broken connections, but not after other refusals, and not after a read
     time-out: the caller has waited once, and the server may still be working on the request.
@@ -50,33 +90,30 @@ class Endpoint(HttpClient):
 
     def __init__(
         self,
-        url: str,
+        service: Service,
+        model: str = "",
         *,
-        extra: str,
-        headers: Mapping[str, str] | None = None,
-        key_env: str | None = None,
-        timeout: float = 60.0,
         retries: int = 3,
         limit: int = ANSWER_LIMIT,
-        remedies: Mapping[int, str] | None = None,
-        unreachable: str = "Check the address and the network.",
         permanent: Callable[[str], bool] = _never,
-        sleep: Callable[[float], None] = time.sleep,
+        **connection: Unpack[Connection],
     ) -> None:
-        """`remedies` replace ours, by status; `permanent` recognises a 5xx answer that repeating cannot change."""
+        """`permanent` recognises a 5xx answer that repeating cannot change."""
+        self._key_env = connection.get("key_env") or service.key_env
+        key = find_key(connection.get("key"), self._key_env)
+        self.missing_key = self._key_env if key is None else None
         super().__init__(
-            url,
+            connection.get("url") or service.url,
             what="This model",
-            extra=extra,
-            headers=headers,
-            timeout=timeout,
+            extra=service.extra,
+            headers=service.headers(key),
+            timeout=connection.get("timeout", 60.0),
             retries=retries,
             limit=limit,
-            sleep=sleep,
+            sleep=connection.get("sleep", time.sleep),
         )
-        self._key_env = key_env
-        self._remedies = {**_REMEDIES, **(remedies or {})}
-        self._unreachable = unreachable
+        self._remedies = {**_REMEDIES, 404: service.not_found.format(model=model)}
+        self._unreachable = service.unreachable
         self._permanent = permanent
 
     def post(self, path: str, body: Mapping[str, object]) -> object:
@@ -89,13 +126,9 @@ class Endpoint(HttpClient):
         """The decoded answer to a GET request."""
         return self._decoded(self.exchange("GET", path))
 
-    def invalid(self, what: str, *, remedy: str = _CHECK_NAME) -> ModelUnavailable:
-        """The error for an answer that is not the expected one."""
-        return ModelUnavailable(f"{self._shown} {what}", remedy=remedy)
-
-    def unusable(self, what: str) -> ModelUnavailable:
+    def unusable(self, what: str, *, remedy: str = _CHECK_NAME) -> ModelUnavailable:
         """The error for an answer that cannot be used."""
-        return self.invalid(what)
+        return ModelUnavailable(f"{self._shown} {what}", remedy=remedy)
 
     def worth_repeating(self, outcome: Outcome) -> bool:
         """Whether the same request may succeed a little later."""
@@ -115,7 +148,7 @@ class Endpoint(HttpClient):
         try:
             return json.loads(outcome.body)
         except (ValueError, RecursionError):
-            raise self.invalid("sent an answer that is not JSON") from None
+            raise self.unusable("sent an answer that is not JSON") from None
 
     def _failure(self, error: Exception) -> ModelUnavailable:
         import httpx
@@ -144,11 +177,6 @@ class Endpoint(HttpClient):
         if 300 <= status < 400:
             return "Give the address it redirects to; redirects are not followed, so that a key stays with its host."
         return "Try again later." if status >= 500 else "Check the model's name and the options."
-
-
-def bearer(key: str | None) -> dict[str, str]:
-    """The usual header for a key; none without a key."""
-    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def find_key(key: str | None, key_env: str | None) -> str | None:

@@ -64,5 +64,4 @@ def _remote(setting: str, name: str, model: str, options: Options | None) -> Emb
     preset = PRESETS[name]
     if not model:
         raise InvalidInput(f"The embedder {name} needs a model", remedy=f"Name one, as in {name}:{preset.example}.")
-    merged: dict[str, Any] = {"url": preset.url, "key_env": preset.key_env, "batch": preset.batch, **given}
-    return OpenAIEmbedder(model, extra="siliconflow" if name == "siliconflow" else "openai", **merged)
+    return OpenAIEmbedder(model, preset, **given)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.embedders.prefixes import Prefixes, prefixes_for
-from memorist.models.http import Endpoint, RequestRefused
+from memorist.models.http import Connection, Endpoint, RequestRefused, Service
 from memorist.ports import Progress, Purpose
 from memorist.text.patterns import lazy
 
@@ -32,6 +33,16 @@ def too_much(detail: str) -> bool:
     return _TOO_MUCH.search(detail) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddingService:
+    """A service, how many texts it accepts at once, its time-out in seconds, and the name of a model."""
+
+    service: Service
+    batch: int = 128
+    example: str = "nomic-embed-text-v1.5"
+    timeout: float = 60.0
+
+
 class RemoteEmbedder(ABC):
     """An embedder over HTTP; a vendor's adapter sends the request and finds the model's revision.
 
@@ -39,19 +50,30 @@ class RemoteEmbedder(ABC):
     the host: moving a model to another machine keeps a store's vectors valid.
     """
 
+    default: ClassVar[EmbeddingService]
+
     def __init__(
-        self, model: str, endpoint: Endpoint, *, dim: int | None, batch: int, prefixes: Prefixes | None
+        self,
+        model: str,
+        preset: EmbeddingService | None = None,
+        *,
+        dim: int | None = None,
+        batch: int | None = None,
+        prefixes: Prefixes | None = None,
+        **connection: Unpack[Connection],
     ) -> None:
+        """`dim` requests shorter vectors, which not every model supports; None means the model's own length."""
         if not model.strip():
             raise InvalidInput("An embedder needs the name of a model", remedy="Name one, such as nomic-embed-text.")
-        if batch < 1 or (dim is not None and dim < 1):
+        preset = preset or self.default
+        self._batch = preset.batch if batch is None else batch
+        if self._batch < 1 or (dim is not None and dim < 1):
             raise InvalidInput("`batch` and `dim` must be at least 1", remedy="Leave them out for the defaults.")
+        connection.setdefault("timeout", preset.timeout)
         self.model = model
         self.prefixes = prefixes_for(model) if prefixes is None else prefixes
-        self._endpoint = endpoint
-        self._asked_dim = dim
-        self._dim = dim
-        self._batch = batch
+        self._endpoint = Endpoint(preset.service, model, permanent=too_much, **connection)
+        self._asked_dim = self._dim = dim
 
     @property
     def generation(self) -> str:
@@ -106,10 +128,10 @@ class RemoteEmbedder(ABC):
 
     def _checked(self, rows: list[object], expected: int) -> Vector:
         if len(rows) != expected:
-            raise self._endpoint.invalid(f"sent {len(rows)} vectors for {expected} texts")
+            raise self._endpoint.unusable(f"sent {len(rows)} vectors for {expected} texts")
         vectors = _unit_rows(rows)
         if vectors is None:
-            raise self._endpoint.invalid("sent something other than vectors of numbers")
+            raise self._endpoint.unusable("sent something other than vectors of numbers")
         if self._dim is None:
             self._dim = vectors.shape[1]
         if vectors.shape[1] != self._dim:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from memorist.models.http import listed, member
-from memorist.models.llms.remote import LlmDialect, Messages, RemoteLLM, Schema, Service, with_schema
+from memorist.models.http import Service, listed, member
+from memorist.models.llms.remote import LlmDialect, LlmService, Messages, RemoteLLM, Schema, with_schema
 from memorist.ports import Completion
 
 _TOOL = "answer"
@@ -17,16 +17,12 @@ def _headers(key: str | None) -> dict[str, str]:
     return {"anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}
 
 
-SERVICE = Service(
+SERVICE = LlmService(
     "anthropic",
-    "https://api.anthropic.com/v1",
-    "/messages",
+    Service("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "anthropic", _headers),
     "claude-haiku-4-5",
     # A model that always thinks cannot be forced to call a tool, so the prompt contains the schema.
     LlmDialect(forms=("schema", "words")),
-    extra="anthropic",
-    key_env="ANTHROPIC_API_KEY",
-    headers=_headers,
 )
 
 
@@ -35,6 +31,8 @@ class AnthropicLLM(RemoteLLM):
 
     A schema becomes the input schema of a tool that the model must call (see "Forcing tool use" under "Tool use").
     """
+
+    path = "/messages"
 
     def _body(self, dialect: LlmDialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
         as_tool = schema is not None and dialect.forms[0] == "schema"
@@ -61,7 +59,7 @@ class AnthropicLLM(RemoteLLM):
     def _read(self, answer: object) -> Completion:
         blocks = listed(answer, "content")
         if blocks is None:
-            raise self._endpoint.invalid("sent no answer of the model")
+            raise self._endpoint.unusable("sent no answer of the model")
         reason = member(answer, "stop_reason")
         if reason == "refusal":
             raise self._declined()

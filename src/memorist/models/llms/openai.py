@@ -2,54 +2,35 @@
 
 from __future__ import annotations
 
-from memorist.models.http import listed, member
-from memorist.models.llms.remote import LlmDialect, Messages, RemoteLLM, Schema, Service, is_closed, with_schema
+from dataclasses import replace
+
+from memorist.models.http import LLAMACPP, LMSTUDIO, OLLAMA, OPENAI, VLLM, Service, listed, member
+from memorist.models.llms.remote import LlmDialect, LlmService, Messages, RemoteLLM, Schema, is_closed, with_schema
 from memorist.ports import Completion
 
-_PATH = "/chat/completions"
 _DIALECT = LlmDialect(forms=("schema", "object", "words"))
+# The reasoning models refuse the older parameter name.
+_OPENAI_DIALECT = replace(_DIALECT, limit="max_completion_tokens")
+_OPENROUTER = Service("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "openrouter")
 
 SERVICES = {
-    service.vendor: service
-    for service in (
-        Service(
-            "openai",
-            "https://api.openai.com/v1",
-            _PATH,
-            "gpt-4o-mini",
-            # The reasoning models refuse the older parameter name.
-            LlmDialect(forms=_DIALECT.forms, limit="max_completion_tokens"),
-            key_env="OPENAI_API_KEY",
-        ),
-        Service(
-            "openrouter",
-            "https://openrouter.ai/api/v1",
-            _PATH,
-            "openai/gpt-4o-mini",
-            _DIALECT,
-            extra="openrouter",
-            key_env="OPENROUTER_API_KEY",
-        ),
-        Service(
-            "ollama",
-            "http://localhost:11434/v1",
-            _PATH,
-            "llama3.2",
-            _DIALECT,
-            extra="ollama",
-            not_found="Fetch it with `ollama pull {model}`.",
-            unreachable="Start it with `ollama serve`, or check the address.",
-        ),
-        Service("vllm", "http://localhost:8000/v1", _PATH, "Qwen/Qwen2.5-7B-Instruct", _DIALECT),
-        Service("lmstudio", "http://localhost:1234/v1", _PATH, "qwen2.5-7b-instruct", _DIALECT),
-        Service("llamacpp", "http://localhost:8080/v1", _PATH, "qwen2.5-7b-instruct", _DIALECT),
-        Service("openai-compatible", None, _PATH, "the-model", _DIALECT),
+    row.vendor: row
+    for row in (
+        LlmService("openai", OPENAI, "gpt-4o-mini", _OPENAI_DIALECT),
+        LlmService("openrouter", _OPENROUTER, "openai/gpt-4o-mini", _DIALECT),
+        LlmService("ollama", replace(OLLAMA, url=f"{OLLAMA.url}/v1"), "llama3.2", _DIALECT),
+        LlmService("vllm", VLLM, "Qwen/Qwen2.5-7B-Instruct", _DIALECT),
+        LlmService("lmstudio", LMSTUDIO, "qwen2.5-7b-instruct", _DIALECT),
+        LlmService("llamacpp", LLAMACPP, "qwen2.5-7b-instruct", _DIALECT),
+        LlmService("openai-compatible", Service(""), "the-model", _DIALECT),
     )
 }
 
 
 class OpenAILLM(RemoteLLM):
     """`POST /chat/completions`, as documented in OpenAI's API reference under "Create chat completion"."""
+
+    path = "/chat/completions"
 
     def _body(self, dialect: LlmDialect, messages: Messages, schema: Schema | None) -> dict[str, object]:
         form = dialect.forms[0]
@@ -72,7 +53,7 @@ class OpenAILLM(RemoteLLM):
         choice = next(iter(listed(answer, "choices") or []), None)
         reason, message = member(choice, "finish_reason"), member(choice, "message")
         if message is None:
-            raise self._endpoint.invalid("sent no answer of the model")
+            raise self._endpoint.unusable("sent no answer of the model")
         if member(message, "refusal") or reason == "content_filter":
             raise self._declined()
         if reason == "length":

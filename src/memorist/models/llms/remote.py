@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import BoundedSemaphore
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, Unpack, cast
 
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.embedders.remote import too_much
-from memorist.models.http import Endpoint, RequestRefused, bearer, find_key, member
+from memorist.models.http import Connection, Endpoint, RequestRefused, Service, member
 from memorist.ports import Completion
 from memorist.text.patterns import lazy
 
@@ -126,19 +125,13 @@ class LlmDialect:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """A vendor: its address, the variable with its key, and the remedies to suggest."""
+class LlmService:
+    """A vendor of language models: its server, the name of a model, and the request features to try first."""
 
     vendor: str
-    url: str | None
-    path: str
+    service: Service
     example: str
     dialect: LlmDialect
-    extra: str = "openai"
-    key_env: str | None = None
-    headers: Callable[[str | None], dict[str, str]] = bearer
-    not_found: str = "Check the address and the model's name."
-    unreachable: str = "Check the address and the network."
 
 
 class RemoteLLM(ABC):
@@ -148,56 +141,38 @@ class RemoteLLM(ABC):
     temperature or the name of the token limit, the request is sent without it; what worked is remembered.
     """
 
+    path: ClassVar[str]
+
     def __init__(
         self,
-        service: Service,
+        vendor: LlmService,
         model: str,
         *,
-        url: str | None = None,
-        key: str | None = None,
-        key_env: str | None = None,
-        timeout: float = 60.0,
         max_tokens: int = 4096,
         temperature: float = 0.0,
         retries: int = 2,
         concurrency: int = 4,
-        sleep: Callable[[float], None] = time.sleep,
+        **connection: Unpack[Connection],
     ) -> None:
-        address, key_env = url or service.url, key_env or service.key_env
+        self.name = f"{vendor.vendor}:{model}"
         if not model.strip():
-            example = f"{service.vendor}:{service.example}"
             raise InvalidInput(
-                f"The language model {service.vendor} needs a model", remedy=f"Name one, as in {example}."
+                f"The language model {vendor.vendor} needs a model",
+                remedy=f"Name one, as in {vendor.vendor}:{vendor.example}.",
             )
-        if address is None:
+        url = connection.get("url")
+        if not (url or vendor.service.url):
             raise InvalidInput(
-                f"The language model {service.vendor} needs an address",
+                f"The language model {vendor.vendor} needs an address",
                 remedy="Give the option `url`, such as http://localhost:8080/v1.",
             )
-        found = find_key(key, key_env)
-        self._service, self._model = service, model
+        self._model = model
         self._max_tokens, self._temperature = max_tokens, temperature
-        self._dialect = service.dialect
+        self._dialect = vendor.dialect
         self._slots = BoundedSemaphore(concurrency)
+        self._endpoint = Endpoint(vendor.service, model, retries=retries, limit=ANSWER_LIMIT, **connection)
         # A custom proxy may need no key; the vendor's own address always does.
-        self._missing_key = key_env if url is None and found is None else None
-        self._endpoint = Endpoint(
-            address,
-            extra=service.extra,
-            headers=service.headers(found),
-            key_env=key_env,
-            timeout=timeout,
-            retries=retries,
-            limit=ANSWER_LIMIT,
-            remedies={404: service.not_found.format(model=model)},
-            unreachable=service.unreachable,
-            sleep=sleep,
-        )
-
-    @property
-    def name(self) -> str:
-        """Vendor and model, such as `openai:gpt-4o-mini`."""
-        return f"{self._service.vendor}:{self._model}"
+        self._missing_key = self._endpoint.missing_key if url is None else None
 
     def complete(self, messages: Messages, *, schema: Schema | None = None) -> Completion:
         """The model's answer; with a schema, its JSON as the model wrote it, not validated."""
@@ -224,7 +199,7 @@ class RemoteLLM(ABC):
         known = dialect = self._dialect
         while True:
             try:
-                answer = self._endpoint.post(self._service.path, self._body(dialect, messages, schema))
+                answer = self._endpoint.post(self.path, self._body(dialect, messages, schema))
             except RequestRefused as refused:
                 plainer = dialect.plainer(refused, with_schema=schema is not None)
                 if plainer is None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Unpack
 
 from memorist.errors import InvalidInput
-from memorist.models.http import Endpoint, bearer, find_key, listed, member
+from memorist.models.http import OLLAMA, SILICONFLOW, Connection, Endpoint, Service, listed, member
 
 Body = Callable[[str, str, Sequence[str]], dict[str, object]]
 """The request for a model, a query and texts."""
@@ -26,17 +26,13 @@ _QUERY_LIMIT, _TEXT_LIMIT = 1500, 6000
 class Provider:
     """How to send requests to a service and read its answers; a new service is a new row in `PROVIDERS`."""
 
-    url: str
+    service: Service
     path: str
-    key_env: str | None
     default_model: str
     body: Body
     scores: Scores
     batch: int = 1000
     timeout: float = 15.0
-    headers: Callable[[str | None], dict[str, str]] = bearer
-    not_found: str = "Check the address and the model's name."
-    unreachable: str = "Check the address and the network."
     no_scores: str = "Check the address and the model's name."
 
 
@@ -47,34 +43,15 @@ class HttpReranker:
     """
 
     def __init__(
-        self,
-        name: str,
-        model: str | None = None,
-        *,
-        url: str | None = None,
-        key: str | None = None,
-        key_env: str | None = None,
-        timeout: float | None = None,
-        retries: int = 1,
-        sleep: Callable[[float], None] = time.sleep,
+        self, name: str, model: str | None = None, *, retries: int = 1, **connection: Unpack[Connection]
     ) -> None:
         """`name` is a row of `PROVIDERS`. There are few retries, because a recall waits for the answer."""
         if name not in PROVIDERS:
             raise InvalidInput(f"Unknown reranker {name!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}.")
         self._provider = provider = PROVIDERS[name]
         self.model = model or provider.default_model
-        key_env = key_env or provider.key_env
-        self._endpoint = Endpoint(
-            url or provider.url,
-            extra=name,
-            headers=provider.headers(find_key(key, key_env)),
-            key_env=key_env,
-            timeout=timeout or provider.timeout,
-            retries=retries,
-            remedies={404: provider.not_found.format(model=self.model)},
-            unreachable=provider.unreachable,
-            sleep=sleep,
-        )
+        connection.setdefault("timeout", provider.timeout)
+        self._endpoint = Endpoint(provider.service, self.model, retries=retries, **connection)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """A logit per text; a text that the service leaves out gets the lowest logit of the others."""
@@ -85,7 +62,7 @@ class HttpReranker:
         found = [score for answer in answers for score in answer]
         given = [score for score in found if score is not None]
         if texts and not given:
-            raise self._endpoint.invalid("sent no relevance scores", remedy=self._provider.no_scores)
+            raise self._endpoint.unusable("sent no relevance scores", remedy=self._provider.no_scores)
         return [min(given) if score is None else score for score in found]
 
     def _ask(self, query: str, texts: Sequence[str]) -> list[float | None]:
@@ -125,26 +102,15 @@ def _documents(model: str, query: str, texts: Sequence[str]) -> dict[str, object
 
 
 def _voyage(model: str, query: str, texts: Sequence[str]) -> dict[str, object]:
-    return {
-        "model": model,
-        "query": query,
-        "documents": list(texts),
-        "top_k": len(texts),
-        "return_documents": False,
-        "truncation": True,
-    }
+    body = _documents(model, query, texts)
+    most = body.pop("top_n")
+    return {**body, "top_k": most, "truncation": True}
 
 
 def _pinecone(model: str, query: str, texts: Sequence[str]) -> dict[str, object]:
-    return {
-        "model": model,
-        "query": query,
-        "documents": [{"text": text} for text in texts],
-        "top_n": len(texts),
-        "return_documents": False,
-        # Cohere's model truncates by itself and refuses the parameter.
-        **({} if model.startswith("cohere") else {"parameters": {"truncate": "END"}}),
-    }
+    body = {**_documents(model, query, texts), "documents": [{"text": text} for text in texts]}
+    # Cohere's model truncates by itself and refuses the parameter.
+    return body if model.startswith("cohere") else {**body, "parameters": {"truncate": "END"}}
 
 
 def _pinecone_headers(key: str | None) -> dict[str, str]:
@@ -197,55 +163,41 @@ _RESULTS = _results("results", "relevance_score")
 PROVIDERS: Mapping[str, Provider] = {
     # Jina's API reference (api.jina.ai/redoc), tag "rerank".
     "jina": Provider(
-        "https://api.jina.ai/v1",
+        Service("https://api.jina.ai/v1", "JINA_API_KEY", "jina"),
         "/rerank",
-        "JINA_API_KEY",
         "jina-reranker-v2-base-multilingual",
         _documents,
         _RESULTS,
     ),
     # Voyage's API reference, page "Rerankers".
     "voyage": Provider(
-        "https://api.voyageai.com/v1",
+        Service("https://api.voyageai.com/v1", "VOYAGE_API_KEY", "voyage"),
         "/rerank",
-        "VOYAGE_API_KEY",
         "rerank-2.5",
         _voyage,
         _results("data", "relevance_score"),
     ),
     # SiliconFlow's API reference, page "Create rerank".
-    "siliconflow": Provider(
-        "https://api.siliconflow.cn/v1",
-        "/rerank",
-        "SILICONFLOW_API_KEY",
-        "BAAI/bge-reranker-v2-m3",
-        _documents,
-        _RESULTS,
-    ),
+    "siliconflow": Provider(SILICONFLOW, "/rerank", "BAAI/bge-reranker-v2-m3", _documents, _RESULTS),
     # Pinecone's API reference 2025-10, page "Rerank results"; its models take 100 texts.
     "pinecone": Provider(
-        "https://api.pinecone.io",
+        Service("https://api.pinecone.io", "PINECONE_API_KEY", "pinecone", _pinecone_headers),
         "/rerank",
-        "PINECONE_API_KEY",
         "bge-reranker-v2-m3",
         _pinecone,
         _results("data", "score"),
         batch=100,
-        headers=_pinecone_headers,
     ),
     # Ollama has no reranking endpoint (its issue 3368 is open). Since 0.12.11 "Generate a response" gives
     # log-probabilities, which is all that Qwen3-Reranker needs; one request per text.
     "ollama": Provider(
-        "http://localhost:11434",
+        OLLAMA,
         "/api/generate",
-        None,
         "dengcao/Qwen3-Reranker-0.6B:Q8_0",
         _judgement,
         _yes_or_no,
         batch=1,
         timeout=60.0,
-        not_found="Fetch it with `ollama pull {model}`.",
-        unreachable="Start it with `ollama serve`, or check the address.",
         no_scores="Update Ollama to 0.12.11 or newer, and use a model of the Qwen3-Reranker family.",
     ),
 }
