@@ -86,11 +86,11 @@ def third(period: Period, days: tuple[int, int]) -> Period | None:
     return Period(period.start.replace(day=first), end, Unit.MONTH)
 
 
-rule("year", year, "<four_digits> 年[度|份]", "<sure_two_digits> 年[度|份]")
+rule("year", year, "<four_digits> 年[度|份]", "<sure_short_year> 年[度|份]")
 rule("year", meanings.related(Unit.YEAR), "<year_word>")
 rule("year", year_of_era, "<era> <number> 年", "<era> 元 年")
 union("loose_year", "<year>")
-rule("loose_year", year, "<two_digits> 年")
+rule("loose_year", year, "<short_year> 年")
 rule("month_number", meanings.up_to(12), "<small> 月[份]")
 rule("month", numbered(Unit.MONTH), "<month_number>")
 rule("month", numbered(Unit.MONTH), "<loose_year> [的] <month_number>", order=SWAPPED)
@@ -176,7 +176,7 @@ rule(
     f"{_LUNAR} <loose_year> [的] <marked_lunar_date>",
     f"<loose_year> {_LUNAR} <marked_lunar_date>",
 )
-union("date", "<full_date>", "<slash_day>")
+union("date", "<full_date>", "<month_date>", "<slash_day>")
 rule("weekday_value", weekly, "<weekday>")
 rule("weekday_value", meanings.related_weekday, "<relation> <weekday>")
 rule("weekday_value", refined(meanings.weekday_in_week), "<counted> [的] <weekday>")

@@ -20,6 +20,7 @@ Order = tuple[int | None, ...]
 Guard = Callable[["Reading", int, int], bool]
 Found = list[tuple[int, object]]
 Terminal = Callable[["Reading", int], Iterable[tuple[int, object]]]
+Read = TypeVar("Read", bound=Terminal)
 
 
 @dataclass(slots=True)
@@ -128,7 +129,7 @@ class Grammar:
 
     def terminal(
         self, category: str, *, alone: Iterable[str] = (), then: Mapping[str, Iterable[str]] | None = None
-    ) -> Callable[[Terminal], Terminal]:
+    ) -> Callable[[Read], Read]:
         """Read a category by a function.
 
         `alone` are the tokens that may be a whole match; `then` maps first tokens to possible second tokens.
@@ -138,7 +139,7 @@ class Grammar:
             known = lookahead.get(key)
             lookahead[key] = _Lookahead(True, known.then if known else frozenset())
 
-        def register(read: Terminal) -> Terminal:
+        def register(read: Read) -> Read:
             self._categories[category] = _Category(terminal=read, first=frozenset(lookahead), lookahead=lookahead)
             return read
 

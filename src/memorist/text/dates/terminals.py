@@ -1,11 +1,13 @@
 """The numbers, years and figures that phrases are made of, in both languages."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 
-from memorist.text.dates import numbers, words
+from memorist.text.dates import words
 from memorist.text.dates.clock import ClockTime, clock
-from memorist.text.dates.grammar import Grammar, Reading
+from memorist.text.dates.grammar import Grammar, Reading, Terminal, called
 from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
 from memorist.text.dates.numbers import (
     CARDINALS,
@@ -13,8 +15,11 @@ from memorist.text.dates.numbers import (
     ORDINAL_SUFFIXES,
     ORDINALS,
     chinese_number,
+    day_pairs,
+    full_dates,
     full_year,
     intervals,
+    month_dates,
     numeral_run,
     spelled,
 )
@@ -52,16 +57,16 @@ _CHINESE_WORDS: Mapping[str, Mapping[str, object]] = {
 }
 
 
-def _grammar(tables: Mapping[str, Mapping[str, object]]) -> Grammar:
+def _with_words(tables: Mapping[str, Mapping[str, object]]) -> Grammar:
     grammar = Grammar()
     for category, table in tables.items():
         grammar.words(category, table)
     return grammar
 
 
-english = _grammar(_ENGLISH_WORDS)
+english = _with_words(_ENGLISH_WORDS)
 """The English grammar; the rules are added by english.py and english_ranges.py."""
-chinese = _grammar(_CHINESE_WORDS)
+chinese = _with_words(_CHINESE_WORDS)
 """The Chinese grammar; the rules are added by chinese.py."""
 
 _SHORT = ("#1", "#2")
@@ -72,34 +77,65 @@ _SPELLED = dict.fromkeys(CARDINALS, (*CARDINALS, *ORDINALS, "-", "and", "hundred
 _TIME = lazy(r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d))?(?!\d)")
 _POINT_TIME = lazy(r"(\d{1,2})\.(\d\d)(?!\d)")
 _DECIMAL = lazy(r"\d{1,6}\.\d{1,4}(?!\d)")
+_YEARS = range(1000, 3000)
+_NOT_DIGITS = frozenset("十百千万廿卅两")
 
 Found = Iterator[tuple[int, object]]
 
 
-def _aligned(reading: Reading, place: int, found: Iterator[numbers.Found]) -> Found:
-    for offset, value in found:
-        stop = reading.tokens.place_after(place, offset)
-        if stop:
-            yield stop, value
+def _aligned(read: Callable[..., Iterator[tuple[int, object]]]) -> Terminal:
+    """The terminal for a function that reads values from an offset of the text on and gives where each stops."""
+
+    def terminal(reading: Reading, place: int) -> Found:
+        tokens = reading.tokens
+        for offset, value in called(read, reading.context, tokens.text, tokens.begins[place]):
+            stop = tokens.place_after(place, offset)
+            if stop:
+                yield stop, value
+
+    return terminal
+
+
+def _limited(read: Callable[[Reading, int], Iterator[tuple[int, int]]], allowed: range) -> Terminal:
+    """The terminal for the numbers in a range."""
+
+    def terminal(reading: Reading, place: int) -> Found:
+        return ((stop, value) for stop, value in read(reading, place) if value in allowed)
+
+    return terminal
+
+
+def _figure(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
+    yield place + 1, int(reading.tokens.raw(place))
+
+
+english.terminal("two_figures", alone=("#2",))(_figure)
+chinese.terminal("figure", alone=_SHORT)(_figure)
 
 
 @english.terminal("integer", alone=(*_FIGURES, *CARDINALS), then=_SPELLED)
 def _integer(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
-    tokens = reading.tokens
     if reading.key(place).startswith("#"):
-        yield place + 1, int(tokens.raw(place))
-    else:
-        yield from ((stop, value) for stop, value, ordinal in spelled(tokens.keys, place) if not ordinal)
+        return _figure(reading, place)
+    return ((stop, value) for stop, value, ordinal in spelled(reading.tokens.keys, place) if not ordinal)
+
+
+english.terminal("day_figure", alone=(*_SHORT, *CARDINALS), then=_SPELLED)(_limited(_integer, range(1, 32)))
+english.terminal("hour", alone=(*_SHORT, *CARDINALS), then=_SPELLED)(_limited(_integer, range(25)))
+english.terminal("minutes", alone=CARDINALS, then=_SPELLED)(_limited(_integer, range(10, 60)))
 
 
 @english.terminal("number", alone=(*_FIGURES, *CARDINALS), then=_SPELLED | dict.fromkeys(_FIGURES, "."))
 def _number(reading: Reading, place: int) -> Found:
-    tokens = reading.tokens
-    decimal = _DECIMAL.match(tokens.text, tokens.begins[place])
-    stop = tokens.place_after(place, decimal.end()) if decimal else None
-    if decimal and stop:
-        yield stop, float(decimal[0])
+    yield from _decimal(reading, place)
     yield from _integer(reading, place)
+
+
+@_aligned
+def _decimal(text: str, begin: int) -> Iterator[tuple[int, float]]:
+    found = _DECIMAL.match(text, begin)
+    if found:
+        yield found.end(), float(found[0])
 
 
 @english.terminal("ordinal_figure", then=dict.fromkeys(_SHORT, ORDINAL_SUFFIXES))
@@ -111,35 +147,18 @@ def _ordinal_figure(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
 @english.terminal("ordinal", alone=ORDINALS, then=_SPELLED | dict.fromkeys(_SHORT, ORDINAL_SUFFIXES))
 def _ordinal(reading: Reading, place: int) -> Found:
     if reading.key(place).startswith("#"):
-        yield from _ordinal_figure(reading, place)
-    else:
-        yield from ((stop, value) for stop, value, ordinal in spelled(reading.tokens.keys, place) if ordinal)
-
-
-@english.terminal("day_figure", alone=(*_SHORT, *CARDINALS), then=_SPELLED)
-def _day_figure(reading: Reading, place: int) -> Found:
-    yield from ((stop, value) for stop, value in _integer(reading, place) if value in range(1, 32))
+        return _ordinal_figure(reading, place)
+    return ((stop, value) for stop, value, ordinal in spelled(reading.tokens.keys, place) if ordinal)
 
 
 @english.terminal("year", alone=("#4",), then=_SPELLED)
 def _year(reading: Reading, place: int) -> Found:
-    keys = reading.tokens.keys
-    if reading.key(place) == "#4":
-        value = int(reading.tokens.raw(place))
-        if 1000 <= value < 3000:
-            yield place + 1, value
-        return
-    for stop, value, ordinal in spelled(keys, place):
-        if not ordinal and 1000 <= value < 3000:
+    for stop, value in _integer(reading, place):
+        if value in _YEARS:
             yield stop, value
-        if 10 < value <= 20 and not ordinal:  # nineteen ninety-six
-            rest = spelled(keys, stop)
+        if 10 < value <= 20:  # nineteen ninety-six
+            rest = spelled(reading.tokens.keys, stop)
             yield from ((end, 100 * value + tail) for end, tail, last in rest if 10 <= tail < 100 and not last)
-
-
-@english.terminal("two_figures", alone=("#2",))
-def _two_figures(reading: Reading, place: int) -> Found:
-    yield place + 1, int(reading.tokens.raw(place))
 
 
 def _short_year(number: int, context: Context) -> int:
@@ -149,71 +168,34 @@ def _short_year(number: int, context: Context) -> int:
 english.rule("short_year", _short_year, "' <two_figures>", "<two_figures>")
 english.rule("marked_year", _short_year, "' <two_figures>")
 
-
-@english.terminal("full_date", alone=("#8",), then=_DATE_SIGNS)
-def _full_date(reading: Reading, place: int) -> Found:
-    tokens = reading.tokens
-    return _aligned(reading, place, numbers.full_dates(tokens.text, tokens.begins[place], reading.context))
-
-
-@english.terminal("month_date", then=_DATE_SIGNS)
-def _month_date(reading: Reading, place: int) -> Found:
-    return _aligned(reading, place, numbers.month_dates(reading.tokens.text, reading.tokens.begins[place]))
+for grammar in (english, chinese):
+    grammar.terminal("full_date", alone=("#8",), then=_DATE_SIGNS)(_aligned(full_dates))
+    grammar.terminal("month_date", then=_DATE_SIGNS)(_aligned(month_dates))
+    grammar.terminal("slash_day", then=dict.fromkeys(_SHORT, "/"))(_aligned(partial(day_pairs, signs="/")))
+english.terminal("pair_day", then=dict.fromkeys(_SHORT, "/.-"))(_aligned(partial(day_pairs, signs="/.-")))
+english.terminal("interval", then={"#4": "-", ".": "."})(_aligned(intervals))
 
 
-@english.terminal("interval", then={"#4": "-", ".": "."})
-def _interval(reading: Reading, place: int) -> Found:
-    return _aligned(reading, place, intervals(reading.tokens.text, reading.tokens.begins[place]))
+def _times(text: str, begin: int, pattern: re.Pattern[str], *, leading_zero: bool) -> Iterator[tuple[int, ClockTime]]:
+    """Times in figures; in English, a leading zero says that it is a time of 24 hours."""
+    found = pattern.match(text, begin)
+    if found:
+        hour, minute, *second = (int(group) for group in found.groups() if group)
+        time = clock(hour, minute, second[0] if second else None)
+        yield found.end(), replace(time, half="24h") if leading_zero and found[1].startswith("0") else time
 
 
-@chinese.terminal("slash_day", then=dict.fromkeys(_SHORT, "/"))
-@english.terminal("slash_day", then=dict.fromkeys(_SHORT, "/"))
-def _slash_day(reading: Reading, place: int) -> Found:
-    return _aligned(reading, place, numbers.day_pairs(reading.tokens.text, reading.tokens.begins[place], "/"))
+english.terminal("time", then=dict.fromkeys(_SHORT, ":"))(_aligned(partial(_times, pattern=_TIME, leading_zero=True)))
+english.terminal("point_time", then=dict.fromkeys(_SHORT, "."))(
+    _aligned(partial(_times, pattern=_POINT_TIME, leading_zero=True))
+)
+chinese.terminal("time", then=dict.fromkeys(_SHORT, ":"))(_aligned(partial(_times, pattern=_TIME, leading_zero=False)))
 
 
-@english.terminal("pair_day", then=dict.fromkeys(_SHORT, "/.-"))
-def _pair_day(reading: Reading, place: int) -> Found:
-    return _aligned(reading, place, numbers.day_pairs(reading.tokens.text, reading.tokens.begins[place], "/.-"))
-
-
-@english.terminal("time", then=dict.fromkeys(_SHORT, ":"))
-def _time(reading: Reading, place: int) -> Found:
-    return _clock_figures(reading, place, _TIME)
-
-
-@english.terminal("point_time", then=dict.fromkeys(_SHORT, "."))
-def _point_time(reading: Reading, place: int) -> Found:
-    return _clock_figures(reading, place, _POINT_TIME)
-
-
-def _clock_figures(reading: Reading, place: int, pattern: re.Pattern[str]) -> Found:
-    tokens = reading.tokens
-    found = pattern.match(tokens.text, tokens.begins[place])
-    stop = tokens.place_after(place, found.end()) if found else None
-    if not found or not stop:
-        return
-    hour, minute, *second = (int(group) for group in found.groups() if group)
-    if hour <= 24 and minute < 60:
-        half = "24h" if found[1].startswith("0") else None
-        read = clock(hour, minute, second[0] if second else None)
-        yield stop, ClockTime(read.hour, read.minute, read.second, read.unit, half)
-
-
-@english.terminal("hour", alone=(*_SHORT, *CARDINALS), then=_SPELLED)
-def _hour(reading: Reading, place: int) -> Found:
-    yield from ((stop, value) for stop, value in _integer(reading, place) if value in range(25))
-
-
-@english.terminal("minutes", alone=CARDINALS, then=_SPELLED)
-def _minutes(reading: Reading, place: int) -> Found:
-    yield from ((stop, value) for stop, value in _integer(reading, place) if value in range(10, 60))
-
-
-@chinese.terminal("number", alone=(*_SHORT, "#3", "#4", *CHINESE_NUMERALS), then=_NUMERALS)
-def _chinese_integer(reading: Reading, place: int) -> Found:
+@chinese.terminal("number", alone=(*_FIGURES, *CHINESE_NUMERALS), then=_NUMERALS)
+def _chinese_integer(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
     if reading.key(place).startswith("#"):
-        yield place + 1, int(reading.tokens.raw(place))
+        yield from _figure(reading, place)
         return
     stop = numeral_run(reading.tokens.keys, place)
     value = chinese_number("".join(reading.tokens.keys[place:stop]))
@@ -221,62 +203,29 @@ def _chinese_integer(reading: Reading, place: int) -> Found:
         yield stop, value
 
 
-@chinese.terminal("small", alone=(*_SHORT, *CHINESE_NUMERALS), then=_NUMERALS)
-def _small(reading: Reading, place: int) -> Found:
-    yield from ((stop, value) for stop, value in _chinese_integer(reading, place) if value in range(60))
+chinese.terminal("small", alone=(*_SHORT, *CHINESE_NUMERALS), then=_NUMERALS)(_limited(_chinese_integer, range(60)))
 
 
-def _digits(reading: Reading, place: int, length: int) -> tuple[int, int] | None:
-    """A number with exactly this many digits, in figures or Chinese numerals."""
-    tokens = reading.tokens
-    if reading.key(place) == f"#{length}":
-        return place + 1, int(tokens.raw(place))
-    stop = numeral_run(tokens.keys, place)
-    signs = "".join(tokens.keys[place:stop])
-    if len(signs) != length or any(sign in "十百千万廿卅两" for sign in signs):
-        return None
-    value = chinese_number(signs)
-    return None if value is None else (stop, value)
+def _digits(length: int) -> Callable[[Reading, int], Iterator[tuple[int, int]]]:
+    """Reads a number with exactly this many digits, in figures or Chinese numerals."""
+
+    def read(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
+        for stop, value in _chinese_integer(reading, place):
+            keys = reading.tokens.keys[place:stop]
+            if keys == [f"#{length}"] or (len(keys) == length and _NOT_DIGITS.isdisjoint(keys)):
+                yield stop, value
+
+    return read
 
 
-@chinese.terminal("figure", alone=_SHORT)
-def _figure(reading: Reading, place: int) -> Found:
-    yield place + 1, int(reading.tokens.raw(place))
+chinese.terminal("four_digits", alone=("#4",), then=_NUMERALS)(_limited(_digits(4), _YEARS))
+chinese.terminal("two_digits", alone=("#2",), then=_NUMERALS)(_digits(2))
 
 
-@chinese.terminal("four_digits", alone=("#4",), then=_NUMERALS)
-def _four_digits(reading: Reading, place: int) -> Found:
-    found = _digits(reading, place, 4)
-    if found and 1000 <= found[1] < 3000:
-        yield found
-
-
-@chinese.terminal("two_digits", alone=("#2",), then=_NUMERALS)
-def _two_digits(reading: Reading, place: int) -> Found:
-    """A year in two digits."""
-    found = _digits(reading, place, 2)
-    if found:
-        yield found[0], full_year(found[1], reading.context.now.year)
-
-
-@chinese.terminal("sure_two_digits", alone=("#2",), then=_NUMERALS)
-def _sure_two_digits(reading: Reading, place: int) -> Found:
+def _sure_short_year(number: int, context: Context) -> int | None:
     """A year in two digits that cannot be a number of years: 08, 98."""
-    found = _digits(reading, place, 2)
-    if found and (found[1] < 10 or found[1] > 60):
-        yield found[0], full_year(found[1], reading.context.now.year)
+    return full_year(number, context.now.year) if number < 10 or number > 60 else None
 
 
-@chinese.terminal("full_date", alone=("#8",), then=_DATE_SIGNS)
-def _chinese_date(reading: Reading, place: int) -> Found:
-    yield from _full_date(reading, place)
-    yield from _month_date(reading, place)
-
-
-@chinese.terminal("time", then=dict.fromkeys(_SHORT, ":"))
-def _chinese_time(reading: Reading, place: int) -> Found:
-    tokens = reading.tokens
-    found = _TIME.match(tokens.text, tokens.begins[place])
-    stop = tokens.place_after(place, found.end()) if found else None
-    if found and stop and int(found[1]) <= 24 and int(found[2]) < 60:
-        yield stop, clock(int(found[1]), int(found[2]), int(found[3]) if found[3] else None)
+chinese.rule("short_year", _short_year, "<two_digits>")
+chinese.rule("sure_short_year", _sure_short_year, "<two_digits>")
