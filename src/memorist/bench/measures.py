@@ -29,14 +29,16 @@ Figures = Mapping[str, float]
 class Row:
     """The figures of one question; `sessions` is None if the dataset has none, `at_tokens` empty if not counted."""
 
-    group: str
-    question: str
-    type: str | None
-    answerable: bool
+    question: Question
     answer: Answer
     turns: Figures
     sessions: Figures | None
     at_tokens: Mapping[int, float]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its group and question: runs are paired by it."""
+        return self.answer.group, self.answer.question
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def summarise(dataset: Dataset, run: BenchRun) -> Summary:
     rows = tuple(_rows(dataset, run))
     if not rows:
         raise InvalidInput(f"Recipe {run.recipe!r} answered no question", remedy="Run it on at least one question.")
-    answerable = [row for row in rows if row.answerable]
+    answerable = [row for row in rows if row.question.answerable]
     return Summary(
         recipe=run.recipe,
         overall=means_over(rows),
@@ -170,20 +172,14 @@ def _rows(dataset: Dataset, run: BenchRun) -> Iterable[Row]:
                 f"Group {answer.group!r} of {dataset.name} has no question {answer.question!r}",
                 remedy="Summarise a run with the dataset it was measured on.",
             )
-        yield _row(question, answer, sessions[answer.group], counted=counted)
-
-
-def _row(question: Question, answer: Answer, session_of: Mapping[str, str] | None, *, counted: bool) -> Row:
-    return Row(
-        group=answer.group,
-        question=question.id,
-        type=question.type,
-        answerable=question.answerable,
-        answer=answer,
-        turns=judge(answer.ranked, question.gold),
-        sessions=None if session_of is None else _judge_sessions(answer.ranked, question.gold, session_of),
-        at_tokens=recall_at_tokens(answer, question.gold) if counted else {},
-    )
+        session_of = sessions[answer.group]
+        yield Row(
+            question=question,
+            answer=answer,
+            turns=judge(answer.ranked, question.gold),
+            sessions=None if session_of is None else _judge_sessions(answer.ranked, question.gold, session_of),
+            at_tokens=recall_at_tokens(answer, question.gold) if counted else {},
+        )
 
 
 def _judge_sessions(ranked: Sequence[str], gold: Mapping[str, float], session_of: Mapping[str, str]) -> Figures:
@@ -203,8 +199,8 @@ def _sessions_of(group: Group) -> Mapping[str, str] | None:
 def _by_type(rows: Sequence[Row]) -> dict[str, MeasurePart]:
     types: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        if row.type is not None:
-            types[row.type].append(row)
+        if row.question.type is not None:
+            types[row.question.type].append(row)
     return {name: means_over(types[name]) for name in sorted(types)}
 
 
@@ -217,8 +213,8 @@ def _by_stage(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
 
 
 def _abstention(rows: Sequence[Row]) -> Abstention | None:
-    answerable = [row.answer for row in rows if row.answerable]
-    unanswerable = [row.answer for row in rows if not row.answerable]
+    answerable = [row.answer for row in rows if row.question.answerable]
+    unanswerable = [row.answer for row in rows if not row.question.answerable]
     if not answerable or not unanswerable:
         return None
     sure, unsure = _confidences(answerable), _confidences(unanswerable)

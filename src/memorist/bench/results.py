@@ -134,7 +134,7 @@ def against(results: Results, baseline: Baseline) -> Results:
 
 def _against(dataset: Dataset, result: Result, baseline: Baseline) -> list[Difference]:
     name = result.name if result.name in baseline.runs else next(iter(baseline.runs))
-    asked = {(row.group, row.question) for row in result.summary.rows}
+    asked = {row.key for row in result.summary.rows}
     shared = tuple(one for one in baseline.runs[name].answers if (one.group, one.question) in asked)
     if not shared:
         raise InvalidInput(f"{baseline.file} and this run share no question", remedy=REPEAT)
@@ -162,8 +162,8 @@ def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -
 
 
 def _compared(one: Summary, other: Summary, label: str) -> list[Difference]:
-    rows = {(row.group, row.question): row.turns for row in other.rows}
-    pairs = [(row.turns, rows[key]) for row in one.rows if (key := (row.group, row.question)) in rows]
+    rows = {row.key: row.turns for row in other.rows}
+    pairs = [(row.turns, rows[row.key]) for row in one.rows if row.key in rows]
     return [_difference(one.recipe, label, measure, pairs) for measure in WITH_INTERVALS]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from time import perf_counter
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from memorist.bench.model import Answer, Document, Group, Question
 from memorist.engine.engine import Engine
@@ -100,7 +100,7 @@ class _SettableClock:
         return self.moment
 
 
-class Space:
+class Space(AbstractContextManager["Space"]):
     """A group as an open memory: its documents are remembered, and recipes can be asked its questions."""
 
     def __init__(
@@ -126,12 +126,7 @@ class Space:
         self._documents = {_id_of(document): document.id for document in group.documents}
         self._tokens: dict[str, int] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.engine.close()
 
     def answers(self, recipe: str, tell: Progress) -> Iterator[Answer]:

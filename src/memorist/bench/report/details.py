@@ -45,8 +45,10 @@ def worst(
     dataset: Dataset, summary: Summary, pipeline: Pipeline, setup: Setup, many: int = MANY
 ) -> list[FailedQuestion]:
     """The worst questions by recall@10, then by the rank of the first hit, with explanations."""
-    rows = sorted((row for row in summary.rows if row.answerable and row.turns["recall@10"] < 1), key=_badness)[:many]
-    asked = [(row.group, row.question) for row in rows]
+    rows = sorted(
+        (row for row in summary.rows if row.question.answerable and row.turns["recall@10"] < 1), key=_badness
+    )[:many]
+    asked = [row.key for row in rows]
     failed: dict[tuple[str, str], FailedQuestion] = {}
     for group in dataset.groups:
         questions = [one for one in group.questions if (group.name, one.id) in asked]
@@ -58,7 +60,7 @@ def worst(
 
 def _badness(row: Row) -> tuple[float, float, str]:
     # Ties are broken by a hash, or all examples would come from the first group.
-    return row.turns["recall@10"], row.turns["mrr@50"], fingerprint(row.group, row.question)
+    return row.turns["recall@10"], row.turns["mrr@50"], fingerprint(*row.key)
 
 
 def _failed(group: Group, question: Question, space: Space, recipe: str) -> FailedQuestion:

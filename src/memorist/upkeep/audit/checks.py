@@ -33,13 +33,15 @@ class Check:
 
     kinds: ClassVar[tuple[str, ...]]
 
-    def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
-        """The findings that these memories, together with all earlier ones, give rise to."""
-        return ()
+    def __init__(self, store: Store, now: datetime) -> None:
+        self.store = store
+        self.now = now
 
-    def close(self) -> Iterable[Finding]:
+    def see(self, page: Sequence[Memory]) -> Iterable[Finding] | None:
+        """The findings that these memories, together with all earlier ones, give rise to."""
+
+    def close(self) -> Iterable[Finding] | None:
         """The findings that are known only at the end."""
-        return ()
 
 
 def is_current(memory: Memory, now: datetime) -> bool:
@@ -64,27 +66,26 @@ class Drift(Check):
 
     kinds = ("drift",)
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, now: datetime) -> None:
+        super().__init__(store, now)
         self._ids: list[str] = []
         self._lacking: list[str] = []
         self._unsound: list[str] = []
 
-    def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
+    def see(self, page: Sequence[Memory]) -> None:
         """No findings yet."""
         self._ids += [memory.id for memory in page]
-        if self._store.embedding is not None:
+        if self.store.embedding is not None:
             ids = [memory.id for memory in page if memory.kind is not Kind.SOURCE]
-            embedded = self._store.embedded(ids)
+            embedded = self.store.embedded(ids)
             self._lacking += [id for id in ids if id not in embedded]
-            self._unsound += [id for id, views in self._store.vectors(ids).items() if not _sound(views)]
-        return ()
+            self._unsound += [id for id, views in self.store.vectors(ids).items() if not _sound(views)]
 
     def close(self) -> Iterator[Finding]:
         """Memories whose search data does not match what is stored."""
         yield from _vector_findings(self._lacking, "have no vectors of the store's embedding")
         yield from _vector_findings(self._unsound, "have vectors without a direction")
-        integrity: Callable[[], list[str]] = getattr(self._store, "integrity", list[str])
+        integrity: Callable[[], list[str]] = getattr(self.store, "integrity", list[str])
         for problem in integrity():
             ids = tuple(self._ids) if _WORDS in problem else ()
             yield Finding("drift", (), problem, "high", rebuild(ids, vectors=False) if ids else None)
@@ -113,25 +114,23 @@ class Orphans(Check):
     kinds = ("orphan",)
 
     def __init__(self, store: Store, now: datetime) -> None:
-        self._store = store
-        self._now = now
+        super().__init__(store, now)
         self._there: set[str] = set()
         self._links: list[Link] = []
         self._derived: dict[str, tuple[str, ...]] = {}
         self._labels: dict[str, None] = {}
 
-    def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
+    def see(self, page: Sequence[Memory]) -> None:
         """No findings yet."""
         self._there.update(memory.id for memory in page)
-        links = self._store.links([memory.id for memory in page])
+        links = self.store.links([memory.id for memory in page])
         self._links += [link for link in links if link.relation in BETWEEN_MEMORIES]
         for memory in page:
-            if is_current(memory, self._now) and memory.kind in DERIVED:
+            if is_current(memory, self.now) and memory.kind in DERIVED:
                 if memory.kind in LABELS:
                     self._labels[memory.id] = None
                 elif sources := _sources(memory):
                     self._derived[memory.id] = sources
-        return ()
 
     def close(self) -> Iterator[Finding]:
         """Everything whose other end is missing."""
@@ -172,8 +171,8 @@ class Stale(Check):
 
     kinds = ("stale", "never_recalled")
 
-    def __init__(self, now: datetime) -> None:
-        self._now = now
+    def __init__(self, store: Store, now: datetime) -> None:
+        super().__init__(store, now)
         self._begins: dict[str, datetime] = {}
         self._superseded: dict[str, str] = {}
         self._unasked: list[Memory] = []
@@ -189,7 +188,7 @@ class Stale(Check):
             self._begins[memory.id] = times.valid_from
             if memory.superseded_by is not None:
                 self._superseded[memory.id] = memory.superseded_by
-            elif times.expires_at is not None and times.expires_at <= self._now:
+            elif times.expires_at is not None and times.expires_at <= self.now:
                 fix = end(memory.id, times.expires_at)
                 yield Finding("stale", (memory.id,), f"expired on {times.expires_at.date()}", "low", fix)
             elif self._is_unasked(memory):
@@ -198,7 +197,7 @@ class Stale(Check):
     def close(self) -> Iterable[Finding]:
         """Superseded memories that were not ended; and, if this memory is used at all, those never recalled."""
         for id, successor in self._superseded.items():
-            at = self._begins.get(successor, self._now)
+            at = self._begins.get(successor, self.now)
             reason = f"was superseded by {successor} and has not ended"
             yield Finding("stale", (id,), reason, "medium", end(id, at, successor))
         if self._in_use:
@@ -212,12 +211,12 @@ class Stale(Check):
             and memory.tier is Tier.WORKING
             and usage is not None
             and usage.recalls == 0
-            and self._now - memory.times.ingested_at >= OLD
-            and is_current(memory, self._now)
+            and self.now - memory.times.ingested_at >= OLD
+            and is_current(memory, self.now)
         )
 
     def _never_recalled(self, memory: Memory) -> Finding:
-        days = (self._now - memory.times.ingested_at).days
+        days = (self.now - memory.times.ingested_at).days
         worth = memory.worth.importance * memory.worth.confidence
         if worth > LITTLE:
             return Finding("never_recalled", (memory.id,), f"not recalled in {days} days", "low", demote(memory.id))
@@ -236,7 +235,7 @@ class Texts(Check):
     kinds = ("secret", "instructions", "noise")
 
     def __init__(self, store: Store, now: datetime) -> None:
-        self._now = now
+        super().__init__(store, now)
         self._context = GateContext(Policy(), store)
 
     def see(self, page: Sequence[Memory]) -> Iterator[Finding]:
@@ -244,7 +243,7 @@ class Texts(Check):
         for memory in page:
             if kinds := kinds_in(memory):
                 yield Finding("secret", (memory.id,), f"holds {', '.join(kinds)}", "high", mask(memory.id))
-            if not is_current(memory, self._now):
+            if not is_current(memory, self.now):
                 continue
             if (order := instructions(memory, self._context)) is not None:
                 yield Finding("instructions", (memory.id,), order.reason, "high", flag(memory.id, "instructions"))
@@ -257,14 +256,14 @@ class Loops(Check):
 
     kinds = ("loop",)
 
-    def __init__(self, now: datetime) -> None:
-        self._now = now
+    def __init__(self, store: Store, now: datetime) -> None:
+        super().__init__(store, now)
         self._where = defaultdict[str, list[str]](list)
 
     def see(self, page: Sequence[Memory]) -> Iterator[Finding]:
         """Memories that repeat earlier ones."""
         for memory in page:
-            if not is_current(memory, self._now) or memory.kind is not Kind.EPISODIC or LOOP in memory.worth.flags:
+            if not is_current(memory, self.now) or memory.kind is not Kind.EPISODIC or LOOP in memory.worth.flags:
                 continue
             pieces = pieces_of(memory.text)
             keys = [_key(memory.scope, piece) for piece in pieces]

@@ -17,6 +17,7 @@ from memorist.upkeep.change import PendingWrite, every_page, write
 
 VERB = "audit"
 """The verb of the journal entries of fixes."""
+CHECKS: tuple[type[Check], ...] = (Texts, Loops, Duplicates, Contradictions, Orphans, Stale, Drift)
 PAGE = 500
 FIXES_PER_WRITE = 200
 _SEVERITIES = ("high", "medium", "low")
@@ -27,17 +28,17 @@ def audit(
 ) -> Report:
     """Check every memory and report what is wrong; nothing is changed."""
     wanted = checked_kinds(kinds)
-    checks = [check for check in _checks(store, now) if wanted & set(check.kinds)]
+    checks = [check(store, now) for check in CHECKS if wanted & set(check.kinds)]
     findings: list[Finding] = []
     seen = 0
     for page in every_page(store, Filter(), PAGE):
         seen += len(page)
         for check in checks:
-            findings += check.see(page)
+            findings += check.see(page) or ()
         if progress is not None:
             progress(len(page))
     for check in checks:
-        findings += check.close()
+        findings += check.close() or ()
     return Report(now, seen, tuple(_in_order(finding for finding in findings if finding.kind in wanted)))
 
 
@@ -58,18 +59,6 @@ def checked_kinds(kinds: Collection[str] | None) -> set[str]:
     if unknown:
         raise InvalidInput(f"Unknown kinds of findings: {', '.join(unknown)}", remedy=f"Kinds are {', '.join(KINDS)}.")
     return set(KINDS if kinds is None else kinds)
-
-
-def _checks(store: Store, now: datetime) -> list[Check]:
-    return [
-        Texts(store, now),
-        Loops(now),
-        Duplicates(now),
-        Contradictions(now),
-        Orphans(store, now),
-        Stale(now),
-        Drift(store),
-    ]
 
 
 def _in_order(findings: Iterable[Finding]) -> list[Finding]:

@@ -6,13 +6,14 @@ Candidates for duplicates come from MinHash blocks of similar texts; the rule of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memorist.model import Kind, Memory
+from memorist.ports import Store
 from memorist.remember.fact_rows import one_valued
 from memorist.remember.gates.verdict import has_own_place, spoken
 from memorist.remember.timeline import folded
@@ -54,18 +55,17 @@ class Duplicates(Check):
 
     kinds = ("duplicate", "near_duplicate")
 
-    def __init__(self, now: datetime) -> None:
-        self._now = now
+    def __init__(self, store: Store, now: datetime) -> None:
+        super().__init__(store, now)
         self._said: list[_Said] = []
         self._blocks = defaultdict[tuple[str, int, bytes], list[int]](list)
         self._hasher = _MinHash()
 
-    def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
+    def see(self, page: Sequence[Memory]) -> None:
         """No findings yet."""
         for memory in page:
-            if memory.kind in CONTENT and is_current(memory, self._now):
+            if memory.kind in CONTENT and is_current(memory, self.now):
                 self._add(memory)
-        return ()
 
     def close(self) -> Iterator[Finding]:
         """One finding per memory that another one makes redundant."""
@@ -179,18 +179,17 @@ class Contradictions(Check):
 
     kinds = ("contradiction",)
 
-    def __init__(self, now: datetime) -> None:
-        self._now = now
+    def __init__(self, store: Store, now: datetime) -> None:
+        super().__init__(store, now)
         self._values = defaultdict[tuple[str, str, str], list[_Stated]](list)
         self._statements = defaultdict[bytes, list[_Stated]](list)
 
-    def see(self, page: Sequence[Memory]) -> Iterable[Finding]:
+    def see(self, page: Sequence[Memory]) -> None:
         """No findings yet."""
         for memory in page:
-            if memory.kind in CONTENT and is_current(memory, self._now):
+            if memory.kind in CONTENT and is_current(memory, self.now):
                 self._add_value(memory)
                 self._add_statements(memory)
-        return ()
 
     def close(self) -> Iterator[Finding]:
         """One finding per older statement that a newer one contradicts."""
