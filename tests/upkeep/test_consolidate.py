@@ -107,7 +107,7 @@ def test_a_second_run_writes_embeds_and_asks_nothing(engine: Engine, clock: Fake
     clock.set(QUARTER + 11 * DAY)
     first = engine.consolidate()
     assert len(first.written) == 11
-    embedder: Any = engine._embedder.given  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
+    embedder: Any = engine._embedder.making(None)  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
     before = embedder.texts, engine.stats(), files(tmp_path), engine.store.journal(limit=1000)
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")}
     second = engine.consolidate()

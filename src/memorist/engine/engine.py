@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 from memorist.asking import Askers
 from memorist.engine.upkeep import SCRUB, Upkeep
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Fact, Filter, Memory, Recall, RecallRequest, refuse_unknown
+from memorist.model import Fact, Memory, Recall, RecallRequest, refuse_unknown
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
@@ -37,7 +37,7 @@ from memorist.remember.entities import Find, names
 from memorist.remember.fact_rows import FactFields, relation_claim
 from memorist.remember.forgetting import FACTS_TASK, dependents, erase, withheld_entries
 from memorist.remember.gates import Gates, Policy
-from memorist.remember.jobs import Worker
+from memorist.remember.jobs import Task, Worker
 from memorist.remember.record import Fields, record
 from memorist.remember.writer import Writer, Written
 
@@ -84,16 +84,20 @@ class Engine(Upkeep):
         self._writer = Writer(
             store,
             self._embedder,
+            Gates(policy or Policy(), self._clock),
             facts=facts,
             find=find,
             follow_up_jobs=self._follow_up_jobs,
-            gates=Gates(policy or Policy(), self._clock),
         )
         self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
         self._notices = notices or Notices()
         self._background = background
         self._notes, self._idle = notes, idle
-        tasks = {COMMIT_TASK: self._commit_session, FACTS_TASK: self._read_facts, SCRUB: self._scrub}
+        tasks: dict[str, Task] = {
+            COMMIT_TASK: lambda job: self._sessions.work(job),  # noqa: PLW0108  # sessions load on first use
+            FACTS_TASK: lambda job: self._fact_reader.work(job, self._writer),
+            SCRUB: self._scrub,
+        }
         self._worker = Worker(store, self._clock, tasks, self._notices)
         self._wake()
 
@@ -135,7 +139,7 @@ class Engine(Upkeep):
 
     def remember(self, text: str, **fields: Unpack[Fields]) -> Memory:
         """Keep one memory, verbatim; it can be found as soon as this returns."""
-        return self._keep([record(text, self._clock.now(), **fields)])[0]
+        return self._written([record(text, self._clock.now(), **fields)]).memories[0]
 
     def remember_many(
         self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress | None = None
@@ -147,13 +151,10 @@ class Engine(Upkeep):
         """
         kept: builtins.list[Memory] = []
         for batch in _batches(map(self._record, memories)):
-            kept += self._keep(batch)
+            kept += self._written(batch).memories
             if progress is not None:
                 progress(len(batch))
         return kept
-
-    def _keep(self, memories: builtins.list[Memory]) -> builtins.list[Memory]:
-        return self._written(memories).memories
 
     def _written(self, memories: Sequence[Memory]) -> Written:
         written = self._writer.keep(memories)
@@ -195,6 +196,8 @@ class Engine(Upkeep):
 
         A filter that is None counts as not given: if all are None, nothing is erased.
         """
+        from memorist.upkeep.change import every_page
+
         refuse_unknown(filters, Filters, "forget")
         chosen = forget_filters(id, filters)
         if id is not None:
@@ -204,7 +207,7 @@ class Engine(Upkeep):
                 raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         else:
             where = erasure_filter(chosen)
-            ids = [memory.id for memory in self._all(where)]
+            ids = [memory.id for page in every_page(self._store, where, 1000) for memory in page]
             withheld = withheld_entries(where.admits, self._store)
         return self._erase(ids, withheld)
 
@@ -215,14 +218,6 @@ class Engine(Upkeep):
         pending = bool(gone) and not self._overwritten(rewrite=bool(withheld))
         self._wake()
         return Receipt(gone, now, pending)
-
-    def _all(self, where: Filter) -> Iterator[Memory]:
-        cursor = None
-        while True:
-            page = self._store.scan(where, 1000, cursor)
-            yield from page.items
-            if (cursor := page.cursor) is None:
-                return
 
     # Sessions
 
@@ -245,12 +240,6 @@ class Engine(Upkeep):
     def jobs(self) -> builtins.list[Job]:
         """Pending jobs, earliest due first, with how often each failed and why."""
         return self._worker.jobs()
-
-    def _commit_session(self, job: Job) -> None:
-        self._sessions.work(job)
-
-    def _read_facts(self, job: Job) -> None:
-        self._fact_reader.work(job, self._writer)
 
     def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
         return self._fact_reader.follow_up_jobs(memories) if self._askers.models else ()

@@ -31,11 +31,6 @@ class StoreEmbedder:
         self._store = store
         self._kept: dict[str, Embedder] = {}
 
-    @property
-    def given(self) -> Embedder:
-        """The embedder that was given, whichever one made the store's vectors."""
-        return self._given
-
     def replace(self, given: Embedder) -> None:
         """Use another embedder; the old one still serves recalls that began with it."""
         if given is not self._given:
@@ -85,20 +80,6 @@ class StoreEmbedder:
     def at(self, generation: str | None) -> Embedder:
         """This embedder fixed to the generation of one view's vectors, for the searches of that view."""
         return _Bound(self, generation)
-
-    @property
-    def generation(self) -> str:
-        """The generation of the vectors it makes."""
-        return generation_of(self.making(self._store.embedding))
-
-    @property
-    def dim(self) -> int:
-        """The length of its vectors."""
-        return self.making(self._store.embedding).dim
-
-    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        """One row per text."""
-        return self.making(self._store.embedding).embed(texts, purpose=purpose, progress=progress)
 
     def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
         """Vectors of the memories that need them, and of stored turns that now follow one of them, by id and view."""

@@ -15,13 +15,12 @@ from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
 from memorist.remember.fact_rows import claims_in
 from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
 from memorist.remember.gates import VERB as GATE
-from memorist.remember.journal import FINAL, WITHHELD, withheld_from_data
+from memorist.remember.journal import EVERY_ENTRY, FINAL, WITHHELD, withheld_from_data
 from memorist.remember.timeline import Claim
 from memorist.text.chatter import bare
 
 FACTS_TASK = "facts"
 """The task of having a model read facts in memories, and the verb of the journal's entries about its answers."""
-EVERY = 1_000_000
 
 
 def erase(store: Store, ids: Sequence[str], withheld: Sequence[Entry] = ()) -> list[str]:
@@ -82,7 +81,7 @@ def unmentioned_entities(
     """
     ours = {entry.id: entry for id in gone for entry in reader.journal(FACTS_TASK, id)}
     read = reader.entities(_names(ours.values())) if ours else []
-    others = [one for one in reader.journal(FACTS_TASK, limit=EVERY) if one.id not in ours] if read else []
+    others = [one for one in reader.journal(FACTS_TASK, limit=EVERY_ENTRY) if one.id not in ours] if read else []
     linked = {link.target for link in _entity_links(gone, reader) if link.source in gone}
     links = _entity_links([*linked, *(one.id for one in read)], reader)
     kept = {link.target for link in (*links, *added) if link.source not in gone}
@@ -131,7 +130,7 @@ def dependents(ids: Sequence[str], reader: Reader) -> dict[str, Memory]:
 def _steps(gone: Known, reader: Reader) -> dict[str, Memory]:
     """The steps of every session that loses a step or its goal."""
     sessions = {one.origin.session for one in gone.values() if one.origin.session and _of_a_session(one)}
-    return {step.id: step for session in sorted(sessions) for step in reader.turns(session, 1, EVERY)}
+    return {step.id: step for session in sorted(sessions) for step in reader.turns(session, 1, EVERY_ENTRY)}
 
 
 def _of_a_session(memory: Memory) -> bool:
@@ -233,7 +232,7 @@ def jobs_without(gone: Known, reader: Reader) -> tuple[list[Job], list[tuple[str
     sessions = {(COMMIT_TASK, one.origin.session) for one in gone.values() if one.kind is Kind.SOURCE}
     left: list[Job] = []
     dropped: list[tuple[str, str]] = []
-    for job in reader.jobs(limit=EVERY):
+    for job in reader.jobs(limit=EVERY_ENTRY):
         subjects = job.subject.split()
         staying = [id for id in subjects if id not in gone]
         if (job.task, job.subject) in sessions or len(staying) < len(subjects):
@@ -245,7 +244,7 @@ def jobs_without(gone: Known, reader: Reader) -> tuple[list[Job], list[tuple[str
 
 def withheld_entries(chosen: Chosen, reader: Reader, subject: str | None = None) -> list[Entry]:
     """The journal's entries that hold a withheld memory which `chosen` selects."""
-    entries = reader.journal(GATE, subject, EVERY)
+    entries = reader.journal(GATE, subject, EVERY_ENTRY)
     return [entry for entry in entries if WITHHELD in entry.data and chosen(withheld_from_data(entry.data[WITHHELD]))]
 
 

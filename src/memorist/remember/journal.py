@@ -83,7 +83,7 @@ _REVISED = ("tier", "superseded_by", *fields_of(Times), *fields_of(Worth))
 """The fields of a memory that a decision may change."""
 _COUNTED = ("relevance", "confidence")
 """Numbers that several decisions change in turn; undoing one reverts its own change."""
-_EVERY_ENTRY = 1_000_000
+EVERY_ENTRY = 1_000_000
 
 
 def difference(before: Memory, after: Memory) -> dict[str, dict[str, Any]]:
@@ -138,7 +138,7 @@ def usages(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
 
 def entry_called(reader: Reader, id: str) -> Entry:
     """The journal's entry with an id."""
-    for entry in reader.journal(limit=_EVERY_ENTRY):
+    for entry in reader.journal(limit=EVERY_ENTRY):
         if entry.id == id:
             return entry
     raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up with journal().")

@@ -78,11 +78,11 @@ class Writer:
         self,
         store: Store,
         embedder: StoreEmbedder | None,
+        gates: Gates,
         *,
         facts: bool = True,
         find: Find = names,
         follow_up_jobs: FollowUpJobs = lambda memories: (),
-        gates: Gates | None = None,
     ) -> None:
         self._store = store
         self.embedder = embedder
@@ -90,7 +90,7 @@ class Writer:
         self._find = find
         self._follow_up_jobs = follow_up_jobs
         self._gates = gates
-        self._lenient_gates = gates and gates.never_refusing()
+        self._lenient_gates = gates.never_refusing()
 
     def keep(self, memories: Sequence[Memory]) -> Written:
         """Keep texts as the gates leave them, with the dates they name and the facts they state.
@@ -144,19 +144,17 @@ class Writer:
 
     def derived_record(self, record: T) -> T:
         """A record that was made from stored texts, as the gates leave it."""
-        return record if self._lenient_gates is None else cast("T", self._lenient_gates.record(record))
+        return cast("T", self._lenient_gates.record(record))
 
     def derived_text(self, text: str) -> str:
         """A text that was made from stored texts, as the gates leave it."""
-        return text if self._lenient_gates is None else self._lenient_gates.text(text)
+        return self._lenient_gates.text(text)
 
     def admission(self) -> Callable[[Sequence[Record]], list[Record]]:
         """Passes the records of another store through the gates, batch by batch; adds their decisions."""
         return partial(self._admitted, {})
 
     def _admitted(self, secrets: dict[str, str], records: Sequence[Record]) -> list[Record]:
-        if self._gates is None:
-            return list(records)
         clean = [self._gates.record(record, secrets) for record in records]
         checked = self._checked([one.memory for one in clean if isinstance(one, Kept)], (size, instructions))
         marked = {memory.id: memory for memory in checked.memories}
@@ -172,16 +170,14 @@ class Writer:
 
     def text(self, text: str) -> str:
         """A text that is stored beside memories, such as a question or a session's id, as the gates leave it."""
-        return text if self._gates is None else self._gates.text(text)
+        return self._gates.text(text)
 
     def _checked(self, memories: Sequence[Memory], gates: Sequence[Gate], *, derived: bool = False) -> Checked:
         chosen = self._lenient_gates if derived else self._gates
-        if chosen is None:
-            return Checked.ungated(memories)
         checked = chosen.check(memories, self._store, gates)
         if checked.refusal is not None:
             self._store.put(Batch(journal=checked.entries))
-            checked.require()
+            raise checked.refusal
         return checked
 
     def _prepared(self, checked: Checked, *, embed: bool = True) -> Incoming:

@@ -16,6 +16,7 @@ from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import Slot
 from memorist.remember.fact_updates import settle
 from memorist.remember.journal import (
+    EVERY_ENTRY,
     FINAL,
     UNDONE,
     WITHHELD,
@@ -37,7 +38,6 @@ RUN = "run"
 """The key under which an entry names the run it belongs to; a run can be undone as a whole."""
 CLAIM, SLOT = "claim", "slot"
 """The keys under which an entry keeps a claim that it made, and the slot of that claim."""
-EVERY_ENTRY = 1_000_000
 Keep = Callable[[Memory], object]
 """Stores a memory that a gate had withheld."""
 

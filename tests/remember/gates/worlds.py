@@ -31,7 +31,7 @@ class Guarded:
         checked = self.gates.check(memories, self.store)
         if checked.refusal is not None:
             self.store.put(Batch(journal=checked.entries))
-        checked.require()
+            raise checked.refusal
         kept = self.store.put(Batch(memories=checked.memories, journal=checked.entries))
         return checked.answers(self.store.get([*checked.known, *(one.id for one in kept)]))
 

@@ -38,7 +38,7 @@ class World:
         notices = Notices(self.told.append)
         askers = Askers(Models(self.llm)) if self.llm is not None else None
         embedder = None if self.embedder is None else StoreEmbedder(self.embedder, self.store)
-        writer = Writer(self.store, embedder, gates=Gates(Policy(), self.clock))
+        writer = Writer(self.store, embedder, Gates(Policy(), self.clock))
         self.sessions = Sessions(self.store, writer, self.clock, askers=askers, notices=notices)
         self.worker = Worker(self.store, self.clock, {COMMIT_TASK: self.sessions.work}, notices)
 

@@ -15,12 +15,13 @@ from memorist.errors import InvalidInput, MissingService
 from memorist.model import Fact, Filter, Kind, Link, Memory, Tier, fingerprint, to_data
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch
+from memorist.remember.gates import Gates, Policy
 from memorist.remember.journal import entry_called
 from memorist.remember.record import record
 from memorist.remember.writer import Writer
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
-from memorist.testing import FakeEmbedder
+from memorist.testing import FakeClock, FakeEmbedder
 from memorist.upkeep.audit import KINDS, Finding, apply_fixes, audit
 from memorist.upkeep.change import undo
 from tests.secret_samples import SAMPLES
@@ -156,7 +157,8 @@ def test_what_was_derived_from_something_erased_is_an_orphan() -> None:
 
 def test_facts_with_a_source_that_is_there_are_no_orphans() -> None:
     store = MemoryStore()
-    Writer(store, None).keep([said("I live in Oslo and work at the harbour.", speaker="Ann")])
+    writer = Writer(store, None, Gates(Policy(), FakeClock(NOW)))
+    writer.keep([said("I live in Oslo and work at the harbour.", speaker="Ann")])
     assert any(memory.fact for memory in rows(store))
     assert audit(store, NOW).findings == ()
 

@@ -45,7 +45,8 @@ class Checked:
 
     memories: tuple[Memory, ...]
     entries: tuple[Entry, ...] = ()
-    refusal: Verdict | None = None
+    refusal: InvalidInput | None = None
+    """Why a text was refused; nothing of its batch may be written then."""
     outcomes: tuple[tuple[str, Memory], ...] = ()
     """For each memory given: the id of the memory that answers for it, and the memory itself."""
 
@@ -63,11 +64,6 @@ class Checked:
     def answers(self, there: Mapping[str, Memory]) -> list[Memory]:
         """The answer for each memory given: as it is kept, the one that it repeats, or itself, flagged."""
         return [there[id] if id in there else flagged(memory, NOT_KEPT) for id, memory in self.outcomes]
-
-    def require(self) -> None:
-        """Raise if a text was refused; nothing of its batch may be written then."""
-        if (refused := self.refusal) is not None:
-            raise _refusal(refused.gate, refused.reason)
 
 
 _REMEDIES = {
@@ -107,7 +103,7 @@ class Gates:
             verdicts = list(_through(memory, context, checks))
             last = verdicts[-1][1] if verdicts else None
             if last is not None and last.decision == "refuse":
-                return Checked((), self._entries([*decided, *verdicts]), last)
+                return Checked((), self._entries([*decided, *verdicts]), _refusal(last.gate, last.reason))
             if last is not None and last.decision == "skip":
                 decided += verdicts
                 outcomes.append((last.about[0] if last.gate == "duplicates" else memory.id, last.memory))

@@ -143,24 +143,17 @@ NOISE_GATE, NOISE_FLAG = "noise", "noise"
 
 def noise(memory: Memory, context: GateContext) -> Verdict | None:
     """Mark or skip a text without content: stock phrases, and texts that the noise bank has learnt."""
-    if context.policy.noise == "keep" or not may_be_noise(memory):
+    known = memory.kind is not Kind.EPISODIC or NOISE_FLAG in memory.worth.flags
+    if context.policy.noise == "keep" or known:
         return None
     said = spoken(memory)
     if says_nothing(said):
-        return verdict(memory, context.policy.noise, "is a phrase of courtesy or of ignorance")
-    if context.learnt and bare(said) in {bare(text) for text in context.learnt}:
-        return verdict(memory, context.policy.noise, "is in the noise bank")
-    return None
-
-
-def may_be_noise(memory: Memory) -> bool:
-    """Whether it is something said that is not marked as noise yet."""
-    return memory.kind is Kind.EPISODIC and NOISE_FLAG not in memory.worth.flags
-
-
-def verdict(memory: Memory, policy: str, reason: str) -> Verdict:
-    """The verdict on noise under a policy."""
-    if policy == "skip":
+        reason = "is a phrase of courtesy or of ignorance"
+    elif bare(said) in context.learnt:
+        reason = "is in the noise bank"
+    else:
+        return None
+    if context.policy.noise == "skip":
         return Verdict(NOISE_GATE, "skip", reason, memory)
     return Verdict(NOISE_GATE, "mark", reason, quietened(memory, NOISE_FLAG))
 
