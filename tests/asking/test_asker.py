@@ -172,12 +172,11 @@ def test_each_operation_has_an_asker_with_a_budget_of_its_own() -> None:
 
 def test_a_completion_counts_what_it_cost() -> None:
     budget = Budget(Limits(5, 100))
-    with budget.call(40) as call:
-        assert budget.spent == Spent(1, 40, 0)
-        call.count(Completion("ok", 30, 20))
+    budget.reserve(40)
+    assert budget.spent == Spent(1, 40, 0)
+    budget.settle(40, Completion("ok", 30, 20))
     assert budget.spent == Spent(1, 30, 20)
-    with pytest.raises(BudgetSpent), budget.call(51):
-        pass
-    with budget.call(50):
-        pass
+    with pytest.raises(BudgetSpent):
+        budget.reserve(51)
+    budget.reserve(50)
     assert budget.spent == Spent(2, 80, 20)

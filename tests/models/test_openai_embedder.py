@@ -60,7 +60,8 @@ def test_the_request_is_what_openai_documents(server: ScriptedServer, monkeypatc
     }
 
 
-def test_a_local_server_gets_no_authorization_header(server: ScriptedServer) -> None:
+def test_a_local_server_gets_no_authorization_header(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     embedder(server, key_env=None).embed(["x"], purpose="query")
     assert "authorization" not in server.requests[0].headers
 

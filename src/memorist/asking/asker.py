@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -89,15 +88,16 @@ class Asker:
             raise ModelUnavailable(
                 f"{model.name} did not answer before and was not asked again", remedy="See the previous notes."
             )
-        with self._budget.call(sum(count_tokens(message["content"]) for message in messages)) as call:
-            try:
-                completion = _completion(model, messages, schema)
-            except ModelUnavailable:
-                with self._lock:
-                    self._failures[model.name] += 1
-                raise
-            call.count(completion)
-            return completion.text
+        estimate = sum(count_tokens(message["content"]) for message in messages)
+        self._budget.reserve(estimate)
+        try:
+            completion = _completion(model, messages, schema)
+        except ModelUnavailable:
+            with self._lock:
+                self._failures[model.name] += 1
+            raise
+        self._budget.settle(estimate, completion)
+        return completion.text
 
 
 def _completion(model: LLM, messages: Messages, schema: Schema) -> Completion:
@@ -138,18 +138,8 @@ class Budget:
         with self._lock:
             return self._spent
 
-    @contextmanager
-    def call(self, estimate: int) -> Generator[LlmCall]:
-        """Reserve one call and its estimated tokens until the actual tokens are known."""
-        self._reserve(estimate)
-        call = LlmCall(estimate)
-        try:
-            yield call
-        finally:
-            with self._lock:
-                self._spent = self._spent.plus(Spent(0, call.tokens_in - estimate, call.tokens_out))
-
-    def _reserve(self, estimate: int) -> None:
+    def reserve(self, estimate: int) -> None:
+        """Count one call and its estimated tokens, before the call; raises BudgetSpent if they exceed the limits."""
         with self._lock:
             if self._spent.calls >= self.limits.calls:
                 raise BudgetSpent(f"{self.limits.calls} call{'' if self.limits.calls == 1 else 's'}")
@@ -157,14 +147,9 @@ class Budget:
                 raise BudgetSpent(f"{self.limits.tokens:,} tokens")
             self._spent = self._spent.plus(Spent(1, estimate, 0))
 
-
-class LlmCall:
-    """A call in progress and the tokens it uses."""
-
-    def __init__(self, estimate: int) -> None:
-        self.tokens_in, self.tokens_out = estimate, 0
-
-    def count(self, completion: Completion) -> None:
-        """Count the tokens that the vendor reports, or an estimate if it reports none."""
-        self.tokens_in = completion.tokens_in or self.tokens_in
-        self.tokens_out = completion.tokens_out or count_tokens(completion.text)
+    def settle(self, estimate: int, completion: Completion) -> None:
+        """Replace the estimate by the tokens that the vendor reports, if it reports any."""
+        read = completion.tokens_in or estimate
+        written = completion.tokens_out or count_tokens(completion.text)
+        with self._lock:
+            self._spent = self._spent.plus(Spent(0, read - estimate, written))

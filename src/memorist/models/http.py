@@ -99,7 +99,7 @@ class Endpoint(HttpClient):
         **connection: Unpack[Connection],
     ) -> None:
         """`permanent` recognises a 5xx answer that repeating cannot change."""
-        self._key_env = connection.get("key_env") or service.key_env
+        self._key_env = connection.get("key_env", service.key_env)
         key = find_key(connection.get("key"), self._key_env)
         self.missing_key = self._key_env if key is None else None
         super().__init__(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, get_type_hints
 
 from memorist.asking import require_steps
 from memorist.errors import InvalidInput
@@ -15,7 +15,6 @@ from memorist.recall.pipeline import Pipeline
 from memorist.recall.stage import Part
 from memorist.validate import validated
 
-P = TypeVar("P", bound=Part)
 Values = Mapping[str, Mapping[str, float]]
 
 
@@ -59,31 +58,14 @@ def profiled(pipeline: Pipeline, profile: Profile) -> Pipeline:
     """A pipeline with a profile's value parameters for nodes. Precedence: built-in < recipe < profile."""
     if not profile.values and profile.function is None:
         return pipeline
-    return replace(pipeline, stages=tuple(_changed(stage, profile) for stage in pipeline.stages))
-
-
-def _changed(part: P, profile: Profile) -> P:
-    """A part with the profile's values in every `Nodes` that it is or contains."""
     from memorist.recall.nodes import Nodes
 
-    if isinstance(part, Nodes):
+    def changed(part: Part) -> Part:
+        if not isinstance(part, Nodes):
+            return part
         return replace(part, params=_merged(part.params, profile.values), function=profile.function or part.function)
-    changed = {name: new for name, old in _values(part).items() if (new := _inner(old, profile)) is not old}
-    return cast("P", replace(cast("Any", part), **changed)) if changed else part
 
-
-def _inner(value: object, profile: Profile) -> object:
-    if isinstance(value, Part):
-        return _changed(value, profile)
-    if not isinstance(value, tuple):
-        return value
-    items = cast("tuple[object, ...]", value)
-    changed = tuple(_inner(one, profile) for one in items)
-    return items if all(new is old for new, old in zip(changed, items, strict=True)) else changed
-
-
-def _values(part: Part) -> dict[str, object]:
-    return {one.name: getattr(part, one.name) for one in fields(cast("Any", part))}
+    return pipeline.mapped(changed)
 
 
 def _merged(under: Values, over: Values) -> Values:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
+from functools import partial
 from typing import Any, cast, get_type_hints
 
 from memorist.errors import InvalidInput
@@ -31,28 +32,18 @@ def from_data(data: Mapping[str, Any]) -> Pipeline:
 
 def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
     """A pipeline with single parameters changed, such as `{"rrf.k": 20, "search.limit": 50}`."""
-    data = to_data(pipeline)
     for path, value in settings.items():
         kind, _, parameter = path.rpartition(".")
-        found = list(_parts_named(kind, data))
-        if not found:
-            kinds = ", ".join(dict.fromkeys(part.kind for part in pipeline.parts()))
-            raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {kinds}.")
-        for part in found:
-            part[parameter] = value
-    return from_data(data)
+        kinds = dict.fromkeys(part.kind for part in pipeline.parts())
+        if kind not in kinds:
+            raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {', '.join(kinds)}.")
+        pipeline = pipeline.mapped(partial(_with_parameter, kind, parameter, value))
+    return pipeline
 
 
-def _parts_named(kind: str, data: object) -> Iterator[dict[str, Any]]:
-    """The data of every part of this kind in the data of a recipe, including nested parts."""
-    if isinstance(data, dict):
-        mapping = cast("dict[str, Any]", data)
-        if any(mapping.get(role) == kind for role in ROLES):
-            yield mapping
-        data = list(mapping.values())
-    if isinstance(data, list):
-        for child in cast("list[object]", data):
-            yield from _parts_named(kind, child)
+def _with_parameter(kind: str, name: str, value: object, part: Part) -> Part:
+    """The part with one parameter changed, if it is of this kind."""
+    return _part_from_data({**_part_to_data(part), name: value}, kind) if part.kind == kind else part
 
 
 def _part_to_data(part: Part) -> dict[str, Any]:

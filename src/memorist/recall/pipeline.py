@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from memorist.errors import InvalidInput, MissingService, ModelUnavailable
 from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Trace, fingerprint, isoformat
@@ -44,6 +44,10 @@ class Pipeline:
         """Every stage, and every part nested in one."""
         for stage in self.stages:
             yield from _parts_of(stage)
+
+    def mapped(self, change: Callable[[Part], Part]) -> Pipeline:
+        """This pipeline with every part changed, nested parts first."""
+        return replace(self, stages=_mapped(self.stages, change))
 
     def run(self, request: RecallRequest, env: Env) -> Recall:
         """Answer one request."""
@@ -85,6 +89,16 @@ def _parts_of(part: Part) -> Iterator[Part]:
         for inner in value if isinstance(value, tuple) else (value,):  # pyright: ignore[reportUnknownVariableType]
             if isinstance(inner, Part):
                 yield from _parts_of(inner)
+
+
+def _mapped(value: Any, change: Callable[[Part], Part]) -> Any:
+    """A part, or the value of a parameter, with every part in it changed."""
+    if type(value) is tuple:
+        return tuple(_mapped(one, change) for one in cast("tuple[Any, ...]", value))
+    if not isinstance(value, Part):
+        return value
+    part: Any = value
+    return change(replace(part, **{one.name: _mapped(getattr(part, one.name), change) for one in fields(part)}))
 
 
 def _milliseconds(since: float) -> float:

@@ -122,14 +122,11 @@ def _noting(draft: Draft, authors: dict[str, str]) -> Draft:
 
 
 def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """The results of the calls, in order. All run at the same time, the last one in this thread.
+    """The results of the calls, in order; all run at the same time.
 
     They do not use the pool of the searches, because a call may wait long for a model.
     """
     if len(calls) < 2:
         return [call() for call in calls]
-    *others, last = calls
-    with ThreadPoolExecutor(len(others), thread_name_prefix="memorist-asking") as pool:
-        waiting = [pool.submit(call) for call in others]
-        final = last()
-        return [*(future.result() for future in waiting), final]
+    with ThreadPoolExecutor(len(calls), thread_name_prefix="memorist-asking") as pool:
+        return [future.result() for future in [pool.submit(call) for call in calls]]

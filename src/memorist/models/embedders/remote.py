@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Unpack
 
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.embedders.prefixes import Prefixes, prefixes_for
-from memorist.models.http import Connection, Endpoint, RequestRefused, Service
+from memorist.models.http import Connection, Endpoint, RequestRefused, Service, listed
 from memorist.ports import Progress, Purpose
 from memorist.text.patterns import lazy
 
@@ -44,13 +44,16 @@ class EmbeddingService:
 
 
 class RemoteEmbedder(ABC):
-    """An embedder over HTTP; a vendor's adapter sends the request and finds the model's revision.
+    """An embedder over HTTP; a vendor's adapter names the path, its parameters and the array of rows.
 
     The generation is `model:revision:dim`, followed by `:prefixes` for a model that uses them. It does not name
     the host: moving a model to another machine keeps a store's vectors valid.
     """
 
     default: ClassVar[EmbeddingService]
+    path: ClassVar[str]
+    parameters: ClassVar[Mapping[str, object]]
+    rows: ClassVar[str]
 
     def __init__(
         self,
@@ -107,16 +110,25 @@ class RemoteEmbedder(ABC):
     def _revision(self) -> str:
         """A word that distinguishes versions of the model with this name."""
 
-    @abstractmethod
-    def _rows(self, texts: list[str]) -> list[object]:
-        """The vectors of the answer, in the order of the texts, as decoded from JSON."""
+    def _in_order(self, data: list[object]) -> list[object]:
+        """The vectors of an answer in the order of the texts."""
+        return data
+
+    def _ask(self, texts: list[str]) -> Vector:
+        body: dict[str, object] = {"model": self.model, "input": texts, **self.parameters}
+        if self._asked_dim is not None:
+            body["dimensions"] = self._asked_dim
+        found = listed(self._endpoint.post(self.path, body), self.rows)
+        if found is None:
+            raise self._endpoint.unusable("sent no embeddings")
+        return self._checked(self._in_order(found), len(texts))
 
     def _fitted(self, texts: list[str]) -> Vector:
         """Embed the batch; if it is too large, embed its halves, and of a single text its first half."""
         import numpy as np
 
         try:
-            return self._checked(self._rows(texts), len(texts))
+            return self._ask(texts)
         except RequestRefused as refused:
             divisible = len(texts) > 1 or len(texts[0]) >= _SHORTEST
             if refused.status not in _TOO_MUCH_STATUS or not too_much(refused.detail) or not divisible:

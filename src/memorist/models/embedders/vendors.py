@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from memorist.errors import ModelUnavailable
 from memorist.models.embedders.remote import EmbeddingService, RemoteEmbedder
@@ -26,18 +27,12 @@ class OpenAIEmbedder(RemoteEmbedder):
     """
 
     default = PRESETS["openai"]
+    path = "/embeddings"
+    parameters: ClassVar[Mapping[str, object]] = {"encoding_format": "float"}
+    rows = "data"
 
     def _revision(self) -> str:
         return "remote"
-
-    def _rows(self, texts: list[str]) -> list[object]:
-        body: dict[str, object] = {"model": self.model, "input": texts, "encoding_format": "float"}
-        if self._asked_dim is not None:
-            body["dimensions"] = self._asked_dim
-        data = listed(self._endpoint.post("/embeddings", body), "data")
-        if data is None:
-            raise self._endpoint.unusable("sent no embeddings")
-        return self._in_order(data)
 
     def _in_order(self, data: list[object]) -> list[object]:
         """The vectors sorted by `index`; a server that leaves all of them out answers in order."""
@@ -58,6 +53,9 @@ class OllamaEmbedder(RemoteEmbedder):
     changes the model also changes the generation.
     """
 
+    path = "/api/embed"
+    parameters: ClassVar[Mapping[str, object]] = {"truncate": True}
+    rows = "embeddings"
     default = EmbeddingService(OLLAMA, batch=64, timeout=120.0)  # leaves time to load the model
 
     def __init__(self, model: str = "nomic-embed-text", **options: Any) -> None:
@@ -74,15 +72,6 @@ class OllamaEmbedder(RemoteEmbedder):
             if isinstance(name, str) and isinstance(digest, str) and _same(name, self.model):
                 return digest.removeprefix("sha256:")[:12]
         raise ModelUnavailable(f"Ollama has no model {self.model}", remedy=OLLAMA.not_found.format(model=self.model))
-
-    def _rows(self, texts: list[str]) -> list[object]:
-        body: dict[str, object] = {"model": self.model, "input": texts, "truncate": True}
-        if self._asked_dim is not None:
-            body["dimensions"] = self._asked_dim
-        rows = listed(self._endpoint.post("/api/embed", body), "embeddings")
-        if rows is None:
-            raise self._endpoint.unusable("sent no embeddings")
-        return rows
 
 
 def _same(listed_name: str, asked: str) -> bool:
