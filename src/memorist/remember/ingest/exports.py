@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 from memorist.model import Kind
@@ -20,23 +19,6 @@ from memorist.remember.ingest.values import (
     moment,
     numbered,
 )
-
-
-def _identified(found: Iterable[Found], key: str | None, title: str | None) -> Iterator[Found]:
-    """Drafts of one message with its id as key, so that a later export adds only new turns, and the title as topic."""
-    number = 0
-    for draft in found:
-        if not isinstance(draft, DraftMemory):
-            yield draft
-            continue
-        number += 1
-        fields = draft.fields.copy()
-        if key:
-            fields["key"] = key if number == 1 else f"{key}:{number}"
-        if title:
-            fields.setdefault("topic", title)
-        yield replace(draft, fields=fields)
-
 
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
 _REASONING = frozenset({"thoughts", "reasoning_recap"})
@@ -61,8 +43,10 @@ def chatgpt_turns(given: Object, where: str, unnamed: str | None = None) -> Iter
         if reason := _unwanted(message):
             yield Skipped(place, reason)
         elif message:
-            found = turns(_plain(message), place, calls, name or unnamed)
-            yield from _identified(found, f"chatgpt:{name}:{id}" if name else None, as_name(given.get("title")))
+            # The id as key, so that a later export adds only new turns.
+            key = f"chatgpt:{name}:{id}" if name else None
+            plain = {**_plain(message), "key": key, "topic": as_name(given.get("title"))}
+            yield from turns(plain, place, calls, name or unnamed)
     followed = set(path)
     for id, node in nodes.items():
         if id not in followed and as_object(node.get("message")):
@@ -118,10 +102,10 @@ def claude_turns(given: Object, where: str, unnamed: str | None = None) -> Itera
         if current and id not in current:
             yield Skipped(place, LEFT)
             continue
-        found = _message(message, place, calls, name or unnamed)
         key = f"claude:{name}:{id}" if name and id and id not in seen else None
         seen.add(id or "")
-        yield from _identified(found, key, as_name(given.get("name")))
+        shared = {"key": key, "topic": as_name(given.get("name")), "at": message.get("created_at")}
+        yield from _message(message, shared, place, calls, name or unnamed)
 
 
 def _current(given: Object, messages: list[Object]) -> set[str]:
@@ -130,22 +114,23 @@ def _current(given: Object, messages: list[Object]) -> set[str]:
     return set(branch_to(as_name(given.get("current_leaf_message_uuid")), parents))
 
 
-def _message(message: Object, where: str, calls: Calls, name: str | None) -> Iterator[Found]:
+def _message(message: Object, shared: Object, where: str, calls: Calls, name: str | None) -> Iterator[Found]:
+    """The turns of a message and its attachments, which are numbered after them."""
     role = as_name(message.get("sender")) or "human"
-    at = message.get("created_at")
     content = as_list(message.get("content")) or as_text(message.get("text"))
-    yield from turns({"role": role, "content": content, "at": at}, where, calls, name)
+    found = list(turns({**shared, "role": role, "content": content}, where, calls, name))
+    yield from found
+    number = sum(isinstance(one, DraftMemory) for one in found)
     for one in (*as_list(message.get("attachments")), *as_list(message.get("files"))):
         attached = as_object(one)
         text = as_text(attached.get("extracted_content"))
         if not text.strip():
             yield Skipped(where, NO_TEXT)
             continue
-        file = as_name(attached.get("file_name"))
-        draft = DraftMemory(text, where, {"at": moment(at), "speaker": "user"}, name)
-        if file:
-            draft.fields["metadata"] = {"file": file}
-        yield draft
+        number += 1
+        key = f"{shared['key']}:{number}" if shared["key"] and number > 1 else shared["key"]
+        fields, _ = fields_of({**shared, "key": key, "speaker": "user", "file": as_name(attached.get("file_name"))})
+        yield DraftMemory(text, where, fields, name)
 
 
 _OWNERS = ("user", "agent", "app")

@@ -16,7 +16,7 @@ from memorist.errors import InvalidInput
 from memorist.remember.ingest.documents import markdown_drafts, text_drafts
 from memorist.remember.ingest.formats import HEAD, check_format, detect_kind, refuse_binary, suffix_of, text_of
 from memorist.remember.ingest.model import DraftOrigin, Found, Item, Skipped, pieces
-from memorist.remember.ingest.objects import as_objects, document_drafts, format_of, jsonl_drafts, object_drafts
+from memorist.remember.ingest.objects import document_drafts, format_of, jsonl_drafts, object_drafts
 from memorist.remember.ingest.values import parsed
 from memorist.text.patterns import lazy
 
@@ -244,7 +244,7 @@ class Objects:
 
     def items(self) -> Iterator[Item]:
         """Their texts in order, with notes on what was skipped or cleaned."""
-        return pieces(object_drafts(as_objects(self.given), None, self.format), DraftOrigin(None, self.session))
+        return pieces(object_drafts(self.given, format=self.format), DraftOrigin(session=self.session))
 
 
 def sources(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any, cast
 
 from memorist.errors import InvalidInput
@@ -56,22 +56,15 @@ def _speech_metadata(given: Object) -> Object:
 
 UNKNOWN = "neither a message nor a memory"
 _WRAPPERS = ("results", "memories", "conversations", "items")
-_CONVERSATION = "conversation"
-_FORMATS = {_CONVERSATION: "messages", "message": "messages", "memory": "json", "text": "json"}
-
-
-def _is_conversation(given: Object) -> bool:
-    return isinstance(given.get("messages"), list)
-
-
-_TESTS = (
-    ("chatgpt", is_chatgpt),
-    ("claude", is_claude),
-    (_CONVERSATION, _is_conversation),
-    ("mem0", is_mem0),
-    ("message", is_message),
-    ("memory", is_memory),
-)
+_FORMATS = {"conversation": "messages", "message": "messages", "memory": "json", "text": "json"}
+_TESTS: Mapping[str, Callable[[Object], bool]] = {
+    "chatgpt": is_chatgpt,
+    "claude": is_claude,
+    "conversation": lambda given: isinstance(given.get("messages"), list),
+    "mem0": is_mem0,
+    "message": is_message,
+    "memory": is_memory,
+}
 
 
 def kind_of_value(value: object) -> str | None:
@@ -79,7 +72,7 @@ def kind_of_value(value: object) -> str | None:
     if isinstance(value, str):
         return "text"
     given = as_object(value)
-    return next((kind for kind, test in _TESTS if test(given)), None)
+    return next((kind for kind, test in _TESTS.items() if test(given)), None)
 
 
 def format_of(document: object) -> str:
@@ -114,55 +107,47 @@ class ObjectReader:
         given = as_object(value)
         if kind is None or (self._only and _FORMATS.get(kind, kind) != self._only):
             yield Skipped(where, f"not in the format {self._only}" if kind and self._only else UNKNOWN)
-        elif kind == "chatgpt":
-            yield from chatgpt_turns(given, where, unnamed)
-        elif kind == "claude":
-            yield from claude_turns(given, where, unnamed)
+        elif kind in ("chatgpt", "claude"):
+            yield from (chatgpt_turns if kind == "chatgpt" else claude_turns)(given, where, unnamed)
         elif kind == "mem0":
             yield from mem0_memories(given, where)
-        elif kind == _CONVERSATION:
-            yield from self._conversation(given, where, unnamed)
-        elif kind == "message":
-            yield from turns(given, where, self._calls)
-        elif kind == "memory":
-            yield from memories(given, where)
-        else:
+        elif kind == "conversation":
+            name = first_name(given, *SESSION, "id", "uuid") or unnamed
+            calls: Calls = {}
+            for place, one in numbered(as_list(given.get("messages")), where, "message"):
+                yield from _message_drafts(as_object(one), place, calls, name)
+        elif kind == "text":
             yield DraftMemory(str(value), where, turn=False)
+        else:
+            yield from _message_drafts(given, where, self._calls, None)
 
-    def _conversation(self, given: Object, where: str, unnamed: str | None) -> Iterator[Found]:
-        name = first_name(given, *SESSION, "id", "uuid") or unnamed
-        calls: Calls = {}
-        for place, one in numbered(as_list(given.get("messages")), where, "message"):
-            message = as_object(one)
-            if is_message(message):
-                yield from turns(message, place, calls, name)
-            elif is_memory(message):
-                yield from memories(message, place, name)
-            else:
-                yield Skipped(place, UNKNOWN)
+
+def _message_drafts(given: Object, where: str, calls: Calls, conversation: str | None) -> Iterator[Found]:
+    """The drafts in a message or memory."""
+    if is_message(given):
+        yield from turns(given, where, calls, conversation)
+    elif is_memory(given):
+        yield from memories(given, where, conversation)
+    else:
+        yield Skipped(where, UNKNOWN)
 
 
 def document_drafts(document: object, name: str, format: str | None = None) -> Iterator[Found]:
     """The drafts in the values of a document, in order."""
     values = unwrapped(document)
     if len(values) == 1:
-        yield from ObjectReader(format).drafts(values[0], name)
-        return
-    yield from object_drafts(values, name, format)
+        return ObjectReader(format).drafts(values[0], name)
+    return object_drafts(values, name, format)
 
 
-def object_drafts(objects: Iterable[object], name: str | None = None, format: str | None = None) -> Iterator[Found]:
-    """The drafts in objects from a file or from Python, in order."""
+def object_drafts(
+    objects: Iterable[object] | Object, name: str | None = None, format: str | None = None
+) -> Iterator[Found]:
+    """The drafts in objects from a file or from Python, or in one object that wraps them, in order."""
     reader = ObjectReader(format)
-    before = f"{name}, " if name else ""
-    for number, value in enumerate(objects, 1):
-        where = f"{before}item {number}"
+    for number, value in enumerate(unwrapped(wrapper) if (wrapper := as_object(objects)) else objects, 1):
+        where = f"{name}, item {number}" if name else f"item {number}"
         yield from reader.drafts(value, where, unnamed=f"{name or 'talk'}#{number}")
-
-
-def as_objects(given: Iterable[object] | Object) -> Iterable[object]:
-    """The objects passed in Python: an iterable of them, or one object that wraps them."""
-    return unwrapped(as_object(given)) if as_object(given) else given
 
 
 BAD_LINE = "not JSON"
