@@ -20,7 +20,6 @@ from memorist.surfaces.cli.output import count, one_line, progress, records, say
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
-    from memorist.stores.postgres.administration import Administration
 
 
 app = typer.Typer()
@@ -136,7 +135,7 @@ app.add_typer(db_app, name="db")
 @command(db_app)
 def status(target: Target) -> Iterator[object]:
     """Print the versions on the server and whether the tables are up to date; changes nothing."""
-    found = _database(target).status()
+    found = open_database(_database_url(target)).status()
     yield found
     say(f"PostgreSQL {one_line(found.server)}, database {one_line(found.database)}")
     say(f"pgvector   {found.pgvector or 'not installed yet'}")
@@ -149,7 +148,7 @@ def status(target: Target) -> Iterator[object]:
 @command(db_app)
 def migrate(target: Target) -> Iterator[object]:
     """Create or update the tables, as opening a memory does; for programs that may not do so themselves."""
-    taken = _database(target).migrate()
+    taken = open_database(_database_url(target)).migrate()
     yield {"migrated": taken}
     say(("✓ ", "green"), f"Ran {count(len(taken), 'migration', 'migrations')}." if taken else "Up to date already.")
 
@@ -157,13 +156,13 @@ def migrate(target: Target) -> Iterator[object]:
 @command(db_app)
 def distribute(target: Target) -> Iterator[object]:
     """Distribute the tables over the nodes of a Citus cluster; each space stays on one node."""
-    done = _database(target).distribute()
+    done = open_database(_database_url(target)).distribute()
     yield {"distributed": done}
     say(("✓ ", "green"), f"Distributed {count(len(done), 'table', 'tables')} by space.")
 
 
-def _database(target: Target) -> Administration:
+def _database_url(target: Target) -> str:
     url = target.settings().db
     if url is None:
         raise InvalidInput("No database was given", remedy="Give it before the command: --db postgresql://….")
-    return open_database(url)
+    return url
