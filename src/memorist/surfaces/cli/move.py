@@ -16,7 +16,7 @@ from memorist.errors import Error, InvalidInput, NotFound
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, flag, option
-from memorist.surfaces.cli.output import count, one_line, progress, records, say, size
+from memorist.surfaces.cli.output import count, one_line, progress, say, size
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -62,8 +62,10 @@ def export(
     """Write everything as JSON lines, including vectors."""
     if path == PIPE and as_json:
         raise typer.BadParameter("Standard output cannot hold both the export and a report: leave out --json.")
-    with target.open() as engine, progress("Exporting", records(engine.stats()), quiet=as_json) as advance:
-        made = engine.export(sys.stdout.buffer if path == PIPE else path, overwrite=overwrite, progress=advance)
+    with target.open() as engine:
+        stats = engine.stats()
+        with progress("Exporting", stats.memories + stats.versions, quiet=as_json) as advance:
+            made = engine.export(sys.stdout.buffer if path == PIPE else path, overwrite=overwrite, progress=advance)
     yield {"path": path, "lines": made.lines, **to_data(made.head)}
     if path != PIPE:
         held = made.head.counts
@@ -114,10 +116,10 @@ def move(
     with (
         closing(open_store(source, space)) as here,
         closing(open_store(destination, as_space or _space_at(destination, here.space))) as there,
-        progress("Moving", records(here.stats()), quiet=as_json) as advance,
     ):
-        new_space = there.space
-        moved = copy_all(here, there, progress=advance)
+        stats, new_space = here.stats(), there.space
+        with progress("Moving", stats.memories + stats.versions, quiet=as_json) as advance:
+            moved = copy_all(here, there, progress=advance)
     yield to_data(moved) | {"space": new_space}
     say(("✓ ", "green"), f"Moved {_memories(moved.memories)} to the space {new_space!r}.")
     say((f"Verified: both have the checksum {moved.checksum[:16]}…; {moved.known:,} were there before.", "dim"))

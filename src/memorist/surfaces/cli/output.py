@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from memorist.model import Item, Memory, Recall
-    from memorist.ports import StoreStats
 
 
 CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -113,11 +112,6 @@ def progress(label: str, total: int | None, *, quiet: bool) -> Generator[Callabl
     with Bar(console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
         task = bar.add_task(label, total=total)
         yield lambda more: bar.advance(task, more)
-
-
-def records(stats: StoreStats) -> int:
-    """The number of records that a command works through: memories and their earlier versions."""
-    return stats.memories + stats.versions
 
 
 ID_SHOWN = 8

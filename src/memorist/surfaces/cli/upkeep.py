@@ -14,7 +14,7 @@ from memorist.errors import Error, MissingService
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import Yes, argument, command, flag, option, require_answer
-from memorist.surfaces.cli.output import count, one_line, progress, records, say, say_cut
+from memorist.surfaces.cli.output import count, one_line, progress, say, say_cut
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -45,7 +45,8 @@ def audit(
     if chosen and not yes:
         require_answer(as_json)
     with target.open() as engine:
-        with progress("Auditing", records(engine.stats()), quiet=as_json) as advance:
+        stats = engine.stats()
+        with progress("Auditing", stats.memories + stats.versions, quiet=as_json) as advance:
             report = engine.audit(kinds=kind, progress=advance)
         data = to_data(report)
         wanted = [one for one in data["findings"] if one["kind"] in chosen and one["fix"] is not None]
@@ -141,14 +142,13 @@ def reembed(
     ] = None,
 ) -> Iterator[object]:
     """Compute all vectors again; recall uses the old ones until the last new one is written."""
-    with (
-        replace(target, embedder=embedder or target.embedder).open() as engine,
-        progress("Embedding", records(engine.stats()), quiet=as_json) as advance,
-    ):
-        try:
-            done = engine.reembed(progress=advance)
-        except MissingService as error:
-            raise MissingService(error.problem, remedy="Name one, such as --embedder local.") from None
+    with replace(target, embedder=embedder or target.embedder).open() as engine:
+        stats = engine.stats()
+        with progress("Embedding", stats.memories + stats.versions, quiet=as_json) as advance:
+            try:
+                done = engine.reembed(progress=advance)
+            except MissingService as error:
+                raise MissingService(error.problem, remedy="Name one, such as --embedder local.") from None
     yield done
     made = count(done.embedded, "memory", "memories")
     say(("✓ ", "green"), f"Embedded {made} of {done.memories:,} with {done.embedding}.")
