@@ -138,7 +138,12 @@ def _from_file(path: str | Path | None) -> dict[str, Any]:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}", remedy="Pass the path of a TOML file.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{file} is not TOML: {error}", remedy="Correct that line.") from None
-    return _anchored(_checked(data, str(file)), file.parent)
+    values = _checked(data, str(file))
+    if "notes_dir" in values:
+        values["notes_dir"] = str(file.parent / Path(values["notes_dir"]).expanduser())
+    if "db" in values:
+        values["db"] = anchored(values["db"], file.parent)
+    return values
 
 
 def _from_environment(setting: Setting) -> str | int:
@@ -166,12 +171,8 @@ def _not_negative(value: object, where: str) -> int:
     return cast("int", value)
 
 
-def _anchored(data: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The settings with relative paths resolved against the folder of the settings file."""
-    if (notes := cast("str | None", data.get("notes_dir"))) is not None:
-        data["notes_dir"] = str(folder / Path(notes).expanduser())
-    db = cast("str | None", data.get("db"))
-    if db is not None and "://" not in db and db != ":memory:":
-        slash = "/" if db.endswith("/") else ""
-        data["db"] = str(folder / Path(db).expanduser()) + slash
-    return data
+def anchored(db: str, folder: Path) -> str:
+    """A database with a relative path resolved against a folder; a URL stays as it is."""
+    if "://" in db or db == ":memory:":
+        return db
+    return f"{folder / Path(db).expanduser()}{'/' if db.endswith('/') else ''}"

@@ -21,7 +21,8 @@ from memorist.remember.ingest import FORMATS
 from memorist.surfaces.cli import write
 from memorist.surfaces.cli.app import COMMANDS as SUMMARIES
 from memorist.surfaces.cli.app import all_commands
-from memorist.surfaces.cli.options import recipe_names, remember_options, with_options
+from memorist.surfaces.cli.options import command as add_command
+from memorist.surfaces.cli.options import memory_options, recipe_names
 from tests.surfaces.conftest import Cli
 
 ROOT = Path(__file__).parents[2]
@@ -72,15 +73,13 @@ class MoreFields(Fields, total=False):
     loud: Annotated[bool, Doc("Say it loudly."), Default(False)]
 
 
-def test_a_new_keyword_of_a_verb_is_a_new_option(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_keyword_of_a_verb_is_a_new_option() -> None:
     """An option needs no line in the command line's code: type, limits, choices, help and default are the model's."""
 
-    monkeypatch.setattr("memorist.surfaces.cli.options.Fields", MoreFields)
     given: dict[str, object] = {}
     app = typer.Typer()
 
-    @app.command()
-    @with_options(remember_options())
+    @add_command(app, options=memory_options(MoreFields))
     def remember(**fields: object) -> None:
         given.update(fields)
 

@@ -13,6 +13,7 @@ import dataclasses
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -100,6 +101,11 @@ class FieldInfo:
     def nullable(self) -> bool:
         """Whether None is allowed."""
         return type(None) in members(self.type)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether its values are moments."""
+        return datetime in members(self.type)
 
     @property
     def repeated(self) -> bool:

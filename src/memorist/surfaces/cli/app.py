@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.main
@@ -130,16 +130,6 @@ class Target:
     def settings(self) -> config.Config:
         """The settings it is opened with."""
         return config.load(self.config, db=self.db, space=self.space, embedder=self.embedder)
-
-
-def target(context: typer.Context) -> Target:
-    """The target of the running command."""
-    return cast("Target", context.obj)
-
-
-def opened(context: typer.Context) -> Engine:
-    """The memory that the running command works on, open."""
-    return target(context).open()
 
 
 def setting(name: str) -> Any:

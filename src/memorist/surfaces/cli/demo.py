@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -16,9 +16,9 @@ import memorist
 from memorist.config import Config
 from memorist.errors import MissingService
 from memorist.model import Recall, to_data
-from memorist.surfaces.cli.app import target
-from memorist.surfaces.cli.options import Json
-from memorist.surfaces.cli.output import count, one_line, print_explanation, print_json, progress, say, say_cut, size
+from memorist.surfaces.cli.app import Target
+from memorist.surfaces.cli.options import command
+from memorist.surfaces.cli.output import count, one_line, print_explanation, progress, say, say_cut, size
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -143,19 +143,17 @@ def _summary(found: Recall) -> dict[str, Any]:
 MARGIN = 3
 
 
-@app.command()
-def demo(context: typer.Context, as_json: Json = False) -> None:
+@command(app)
+def demo(target: Target, as_json: bool) -> Iterator[object]:
     """Play a short story with a real memory: remember, recall, travel in time, explain."""
     usual = Config()
-    embedder = target(context).embedder or usual.embedder
+    embedder = target.embedder or usual.embedder
     with TemporaryDirectory() as folder:
         file = Path(folder) / "demo.db"
         with memorist.open(file, space="demo", recipe=usual.recipe, embedder=embedder, config={}) as engine:
             scenes = play_all(engine, quiet=as_json)
-    if as_json:
-        print_json(scenes)
-    else:
-        _print_next()
+    yield scenes
+    _print_next()
 
 
 def play_all(engine: memorist.Engine, *, quiet: bool) -> dict[str, Any]:
@@ -243,14 +241,14 @@ def _row(day: str, text: str) -> None:
 def _print_next() -> None:
     say()
     say(("What next", "bold"))
-    for command, what in (
+    for words, what in (
         ('memorist remember "…"', "store something of your own"),
         ('memorist recall "…" --explain', "find it, and see why"),
         ("memorist recipes", "the ways to search; all can be changed"),
         ("memorist doctor", "check this installation"),
         ("memorist --help", "everything else"),
     ):
-        say((f"{command:<32}", "cyan"), what, indent=MARGIN)
+        say((f"{words:<32}", "cyan"), what, indent=MARGIN)
     say("In Python: ", ("import memorist; memory = memorist.open('agent.db')", "cyan"), indent=MARGIN)
 
 

@@ -20,8 +20,8 @@ from memorist.config import SETTINGS, Setting, find_file
 from memorist.engine.open import locate, on_server, open_database
 from memorist.errors import Error, StoreError
 from memorist.model import isoformat
-from memorist.surfaces.cli.app import Target, target
-from memorist.surfaces.cli.options import Json, all_memories
+from memorist.surfaces.cli.app import Target
+from memorist.surfaces.cli.options import all_memories, command
 from memorist.surfaces.cli.output import count, one_line, print_json, say, size
 from memorist.text.patterns import lazy
 
@@ -53,15 +53,15 @@ class SettingInForce:
     origin: str
 
 
-@app.command()
-def doctor(context: typer.Context, as_json: Json = False) -> None:
+@command(app)
+def doctor(target: Target, as_json: bool) -> None:
     """Check the installation, the settings and the memory; say how to fix each problem."""
     results = list[DoctorCheck]()
-    for check in run_checks(target(context)):
+    for check in run_checks(target):
         results.append(check)
         if not as_json:
             _print_check(check)
-    settings = settings_in_force(target(context)) if results[0].ok else []
+    settings = settings_in_force(target) if results[0].ok else []
     if as_json:
         checked = [asdict(check) for check in results]
         passed = all(check.ok for check in results)

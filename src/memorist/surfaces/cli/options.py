@@ -1,4 +1,4 @@
-"""Options: those derived from the keywords of a verb, those that commands share, and memories by their id."""
+"""Commands and their options: derived from the keywords of a verb, or declared; and memories by their id."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import is_dataclass
-from datetime import datetime
 from functools import wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_origin
@@ -15,21 +15,93 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_origin
 import typer
 
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import MOST, FactFields, FieldInfo, Fields, Filters, Memory, RecallOptions, fields_of, keywords_of
+from memorist.model import (
+    MOST,
+    FieldInfo,
+    Filters,
+    Memory,
+    RecallOptions,
+    fields_of,
+    keywords_of,
+    to_data,
+)
 from memorist.model.fields import members
+from memorist.surfaces.cli.output import print_json
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
 
 
-Command = Callable[..., None]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel="Output")
-]
+Body = Callable[..., Iterator[object] | None]
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """An argument; its help states what a missing one means."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
+
+
+def option(metavar: str | None, help: str, *names: str, panel: str | None = None, **more: Any) -> Any:
+    """An option with a value; its help states the default."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, show_default=False, **more)
+
+
+def flag(name: str, help: str, panel: str | None = None) -> Any:
+    """An option without a value."""
+    return option(None, help, name, panel=panel)
+
+
+Json = Annotated[bool, flag("--json", "Print one JSON document and nothing else.", "Output")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-MemoryId = Annotated[
-    str, typer.Argument(metavar="ID", help="The memory's id, or the beginning of it.", show_default=False)
-]
+MemoryId = Annotated[str, argument("ID", "The memory's id, or the beginning of it.")]
+
+
+def command(
+    group: typer.Typer, name: str | None = None, options: Mapping[str, Any] | None = None
+) -> Callable[[Body], Body]:
+    """Add a command to a group.
+
+    Its function yields the result: --json prints that, and without --json the function goes on and prints it for a
+    person. A function that does not yield prints for itself. The parameters `target`, `engine` and `as_json` are
+    provided; an engine is open until the result is there. `**keywords` receive those of `options` that were given.
+    """
+
+    def add(body: Body) -> Body:
+        declared = inspect.signature(body, eval_str=True, locals={"Engine": object}).parameters
+        own = [one for one in declared.values() if one.kind is not one.VAR_KEYWORD and one.name not in PROVIDED]
+        added = options or {}
+
+        @wraps(body)
+        def run(context: typer.Context, as_json: bool, **given: Any) -> None:
+            given = {name: value for name, value in given.items() if name not in added or value not in (None, [])}
+            provided = {"target": context.obj, "as_json": as_json}
+            given |= {name: value for name, value in provided.items() if name in declared}
+            with context.obj.open() if "engine" in declared else nullcontext() as engine:
+                steps = body(engine, **given) if "engine" in declared else body(**given)
+                result = None if steps is None else next(steps)
+            if steps is not None and as_json:
+                print_json(to_data(result))
+            elif steps is not None:
+                next(steps, None)
+
+        parameters = [
+            _keyword("context", typer.Context),
+            *(_keyword(one.name, one.annotation, one.default) for one in own),
+            _keyword("as_json", Json, False),
+            *(_keyword(name, kind, None) for name, kind in added.items()),
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]  # read by Typer
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        group.command(name)(run)
+        return body
+
+    return add
+
+
+PROVIDED = ("target", "engine", "as_json")
+
+
+def _keyword(name: str, kind: Any, default: object = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 def recipe_names() -> list[str]:
@@ -37,10 +109,10 @@ def recipe_names() -> list[str]:
     return ["memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid"]
 
 
-def require_answer(context: typer.Context, as_json: bool) -> None:
+def require_answer(as_json: bool) -> None:
     """Refuse to ask for confirmation where nobody can answer."""
     if as_json or not sys.stdin.isatty():
-        raise typer.BadParameter("Nobody can be asked for confirmation here: add --yes.", context)
+        raise typer.BadParameter("Nobody can be asked for confirmation here: add --yes.")
 
 
 # Options derived from the keywords of a verb
@@ -50,14 +122,12 @@ FIELD_PANELS = {"times": "When", "worth": "What it is worth", "origin": "Where i
 COMPLETIONS = {"recipe": recipe_names}
 
 
-def remember_options() -> dict[str, Any]:
-    """An option for each keyword of `remember`."""
-    return _memory_options(Fields)
-
-
-def relate_options() -> dict[str, Any]:
-    """An option for each keyword of `relate`."""
-    return _memory_options(FactFields)
+def memory_options(keywords: type) -> dict[str, Any]:
+    """An option for each keyword that describes a memory, as `Fields` and `FactFields` list them."""
+    return {
+        name: _option(field, "When" if field.is_time else FIELD_PANELS.get(field.group or "", "What it is"))
+        for name, field in keywords_of(keywords).items()
+    }
 
 
 def filter_options(*, defaults: bool = True) -> dict[str, Any]:
@@ -72,22 +142,14 @@ def recall_options() -> dict[str, Any]:
     return filters | {name: _option(field, "How to search") for name, field in others.items()}
 
 
-def _memory_options(keywords: type) -> dict[str, Any]:
-    return {
-        name: _option(field, "When" if _is_time(field) else FIELD_PANELS.get(field.group or "", "What it is"))
-        for name, field in keywords_of(keywords).items()
-    }
-
-
 def _option(field: FieldInfo, panel: str, *, defaults: bool = True) -> Any:
     """The option for a keyword: its type, limits and help come from the model."""
     kind, metavar = _kind(field)
-    info = typer.Option(
+    info = option(
+        metavar,
+        _help(field, defaults=defaults),
         *([_switch(field)] if kind is bool else []),
-        metavar=metavar,
-        help=_help(field, defaults=defaults),
-        rich_help_panel=panel,
-        show_default=False,
+        panel=panel,
         min=field.range and field.range.low,
         max=field.range and (field.range.high if field.range.high < MOST else None),
         parser=_json_object if metavar == "JSON" else None,
@@ -99,7 +161,7 @@ def _option(field: FieldInfo, panel: str, *, defaults: bool = True) -> Any:
 def _kind(field: FieldInfo) -> tuple[Any, str | None]:
     """The type of an option as Typer knows it, and the word for its value in the help."""
     first = next(one for one in members(field.type) if one is not type(None))
-    if _is_time(field):
+    if field.is_time:
         return str, "WHEN"
     if field.repeated:
         return (list[get_args(first)[0]], _singular(field)) if field.choices else (list[str], "TEXT")
@@ -113,10 +175,6 @@ def _kind(field: FieldInfo) -> tuple[Any, str | None]:
 def _switch(field: FieldInfo) -> str:
     name = field.name.replace("_", "-")
     return f"--{name}/--no-{name}" if field.default is True else f"--{name}"
-
-
-def _is_time(field: FieldInfo) -> bool:
-    return datetime in members(field.type)
 
 
 def _is_object(field: FieldInfo) -> bool:
@@ -140,33 +198,6 @@ def _help(field: FieldInfo, *, defaults: bool) -> str:
     if not defaults or field.default in (None, (), {}) or field.default is False:
         return f"{sentence}."
     return f"{sentence}. Default: {field.name if field.default is True else field.default}."
-
-
-def with_options(options: Mapping[str, Any]) -> Callable[[Command], Command]:
-    """Add the options of a verb to a command with `**keywords`; it receives those that were given."""
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
-        for name, option in options.items()
-    ]
-
-    def extend(command: Command) -> Command:
-        own = [
-            parameter
-            for parameter in inspect.signature(command, eval_str=True).parameters.values()
-            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
-
-        @wraps(command)
-        def run(**given: Any) -> None:
-            absent = {one.name for one in added if given[one.name] is None or given[one.name] == []}
-            command(**{name: value for name, value in given.items() if name not in absent})
-
-        parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *added)]
-        run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]  # read by Typer
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        return run
-
-    return extend
 
 
 def _json_object(text: str) -> dict[str, Any]:

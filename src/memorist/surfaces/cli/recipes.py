@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast, get_t
 import typer
 
 from memorist.errors import InvalidInput, NotFound
-from memorist.surfaces.cli.app import target
-from memorist.surfaces.cli.options import Json, recipe_names, with_options
-from memorist.surfaces.cli.output import console, print_json, progress, readable, say
+from memorist.surfaces.cli.app import Target
+from memorist.surfaces.cli.options import argument, command, option, recipe_names
+from memorist.surfaces.cli.output import console, progress, readable, say
 
 if TYPE_CHECKING:
     from memorist.bench.model import Dataset
@@ -26,37 +27,27 @@ app = typer.Typer()
 ROLES = ("stage", "signal", "factor")
 
 
-@app.command()
+@command(app)
 def recipes(
-    context: typer.Context,
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="The recipe to print in detail.", autocompletion=recipe_names),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    target: Target,
+    name: Annotated[str | None, argument("NAME", "The recipe to print in detail.", autocompletion=recipe_names)] = None,
+) -> Iterator[object]:
     """Print the recipes, or the stages and parameters of one of them."""
     from memorist.engine.vocabulary import recipe_to_data
-
-    known = _known_recipes(context)
-    if name is None and as_json:
-        print_json([recipe_to_data(recipe) for recipe in known.values()])
-    elif name is None:
-        for recipe in known.values():
-            say((f"{recipe.name:<18}", "bold"), _purpose(recipe))
-    elif name not in known:
-        raise NotFound(f"There is no recipe {name!r}", remedy=f"Choose one of {', '.join(known)}.")
-    elif as_json:
-        print_json(recipe_to_data(known[name]))
-    else:
-        say((name, "bold"), ": ", _purpose(known[name]))
-        _print_parts(recipe_to_data(known[name])["stages"])
-
-
-def _known_recipes(context: typer.Context) -> dict[str, Pipeline]:
     from memorist.recall.recipes import RECIPES, custom_recipes
 
-    return {**RECIPES, **custom_recipes(target(context).settings().recipes)}
+    known = {**RECIPES, **custom_recipes(target.settings().recipes)}
+    if name is None:
+        yield [recipe_to_data(recipe) for recipe in known.values()]
+        for recipe in known.values():
+            say((f"{recipe.name:<18}", "bold"), _purpose(recipe))
+        return
+    if name not in known:
+        raise NotFound(f"There is no recipe {name!r}", remedy=f"Choose one of {', '.join(known)}.")
+    data = recipe_to_data(known[name])
+    yield data
+    say((name, "bold"), ": ", _purpose(known[name]))
+    _print_parts(data["stages"])
 
 
 def _purpose(recipe: Pipeline) -> str:
@@ -81,12 +72,8 @@ def _nested(value: object) -> list[dict[str, Any]]:
     return [one for one in mappings if any(role in one for role in ROLES)]
 
 
-def _option(panel: str, metavar: str | None, help: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, show_default=False, **more)
-
-
 _what, _which, _output, _work = (
-    partial(_option, panel) for panel in ("What to measure", "Which questions", "Output", "How to work")
+    partial(option, panel=panel) for panel in ("What to measure", "Which questions", "Output", "How to work")
 )
 
 
@@ -125,33 +112,27 @@ class BenchOptions(TypedDict, total=False):
         ),
     ]
     cached_queries: Annotated[
-        bool,
-        _work(None, "Cache the vectors of questions too; times then exclude embedding them.", "--cached-queries"),
+        bool, _work(None, "Cache the vectors of questions too; times then exclude embedding them.", "--cached-queries")
     ]
     fresh: Annotated[bool, _work(None, "Start again instead of continuing an interrupted run.", "--fresh")]
 
 
-@app.command()
-@with_options(get_type_hints(BenchOptions, include_extras=True))
+@command(app, options=get_type_hints(BenchOptions, include_extras=True))
 def bench(
-    context: typer.Context,
+    target: Target,
     dataset: Annotated[
         str,
-        typer.Argument(
-            metavar="DATASET",
-            help="A folder in BEIR layout, a LoCoMo or LongMemEval file, or the name of a known dataset.",
-            show_default=False,
-        ),
+        argument("DATASET", "A folder in BEIR layout, a LoCoMo or LongMemEval file, or the name of a known dataset."),
     ],
-    as_json: Json = False,
+    as_json: bool,
     **options: Unpack[BenchOptions],
-) -> None:
+) -> Iterator[object]:
     """Measure recipes on a dataset: quality, speed and tokens."""
     from memorist.bench.results import against, read_baseline, results_to_data
     from memorist.bench.runner import work
 
     _check_writable(options.get("html"), options.get("out"))
-    session = _session(context, options)
+    session = _session(target, options)
     data = _dataset(dataset, options)
     baseline = read_baseline(options["compare"], data) if "compare" in options else None
     with progress("Measuring", work(data, len(session.pipelines)), quiet=as_json) as more:
@@ -159,18 +140,16 @@ def bench(
     if baseline is not None:
         results = against(results, baseline)
     written = _write_files(results, session, options, page=not as_json)
-    if as_json:
-        print_json(results_to_data(results))
-    else:
-        _print_tables(results, written)
+    yield results_to_data(results)
+    _print_tables(results, written)
 
 
-def _session(context: typer.Context, options: BenchOptions) -> Experiment:
+def _session(target: Target, options: BenchOptions) -> Experiment:
     from memorist.bench.cache import default_folder
     from memorist.bench.runner import prepare
     from memorist.bench.space import LIMIT
 
-    settings = target(context).settings()
+    settings = target.settings()
     return prepare(
         replace(
             settings,

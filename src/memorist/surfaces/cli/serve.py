@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,16 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memorist.config import anchored
 from memorist.errors import InvalidInput, MissingExtra, NotFound
 from memorist.model import to_data
-from memorist.surfaces.cli.app import Target, target
-from memorist.surfaces.cli.options import Json, with_options
+from memorist.surfaces.cli.app import Target
+from memorist.surfaces.cli.options import Json, argument, command, flag, option
 from memorist.surfaces.cli.output import count, one_line, print_json, print_raw, say, say_cut
-from memorist.surfaces.mcp.install import CLIENTS, NAME, ConfigChange, apply, entry, plan
+from memorist.surfaces.mcp.install import CLIENTS, NAME, apply, entry, plan
 
 if TYPE_CHECKING:
     from memorist.access.keys import Key, KeyRing
     from memorist.engine.engine import Engine
+    from memorist.surfaces.mcp.server import MemoryServer
     from memorist.surfaces.rest.server import Settings
 
 
@@ -30,9 +33,20 @@ MIB = 1024 * 1024
 IN_MIB = ("body_limit", "upload_limit")
 
 
+Host = Annotated[
+    str,
+    option("ADDRESS", "The address to listen on; keys are required unless it is loopback. Default: 127.0.0.1."),
+]
+AllowHost = Annotated[list[str] | None, option("NAME", "A host name that clients use; may be repeated.")]
+
+
 def _limit(kind: type[Any], metavar: str, help: str, least: int, default: int) -> Any:
-    info = typer.Option(metavar=metavar, min=least, help=f"{help} Default: {default}.", rich_help_panel="Limits")
-    return Annotated[kind, info]
+    return Annotated[kind, option(metavar, f"{help} Default: {default}.", panel="Limits", min=least)]
+
+
+def _classification(default: int) -> Any:
+    help = f"The highest classification it may show, 0 to 3. Default: {default}."
+    return option("NUMBER", help, min=0, max=3)
 
 
 LIMITS = {
@@ -46,20 +60,14 @@ LIMITS = {
 }
 
 
-@app.command()
-@with_options(LIMITS)
+@command(app, options=LIMITS)
 def serve(
-    context: typer.Context,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address to listen on; keys are required unless it is loopback.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="PORT", min=1, max=65535, help="The port to listen on.")] = 8765,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A host name that clients use; may be repeated.", show_default=False),
-    ] = None,
-    workers: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="The number of processes.")] = 1,
-    as_json: Json = False,
+    target: Target,
+    as_json: bool,
+    host: Host = "127.0.0.1",
+    port: Annotated[int, option("PORT", "The port to listen on. Default: 8765.", min=1, max=65535)] = 8765,
+    allow_host: AllowHost = None,
+    workers: Annotated[int, option("NUMBER", "The number of processes. Default: 1.", min=1)] = 1,
     **limits: Any,
 ) -> None:
     """Serve every space of the folder over HTTP: REST at /v1, documented at /docs."""
@@ -69,7 +77,7 @@ def serve(
     from memorist.surfaces.rest.app import check_locked
     from memorist.surfaces.rest.app import serve as run
 
-    settings = _server_settings(context, host=host, port=port, allowed_hosts=tuple(allow_host or ()), **limits)
+    settings = _server_settings(target, host=host, port=port, allowed_hosts=tuple(allow_host or ()), **limits)
     check_locked(settings)
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     if as_json:
@@ -80,14 +88,13 @@ def serve(
     run(settings, workers)
 
 
-def _server_settings(context: typer.Context, **given: Any) -> Settings:
+def _server_settings(target: Target, **given: Any) -> Settings:
     from memorist.surfaces.rest.server import Settings
 
-    chosen = target(context)
-    if chosen.space is not None:
+    if target.space is not None:
         raise InvalidInput("serve serves every space", remedy="Leave --space out, and create keys for single spaces.")
     sizes = {name: given[name] * MIB for name in IN_MIB if name in given}
-    return Settings(db=chosen.settings().db, config=chosen.config, embedder=chosen.embedder, **{**given, **sizes})
+    return Settings(db=target.settings().db, config=target.config, embedder=target.embedder, **{**given, **sizes})
 
 
 # MCP
@@ -99,66 +106,45 @@ app.add_typer(mcp_app, name="mcp")
 @mcp_app.callback()
 def mcp(
     context: typer.Context,
-    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of standard streams.")] = False,
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="The address to listen on with --http. Default: 127.0.0.1.", show_default=False
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(metavar="NUMBER", help="The port to listen on with --http. Default: 8766.", show_default=False),
-    ] = 8766,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A host name that clients use; may be repeated.", show_default=False),
-    ] = None,
-    max_classification: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER",
-            min=0,
-            max=3,
-            help="The highest classification it may show, 0 to 3. Default: 2.",
-            show_default=False,
-        ),
-    ] = 2,
-    cost: Annotated[bool, typer.Option("--cost", help="Print what the tools cost a model in tokens.")] = False,
+    http: Annotated[bool, flag("--http", "Serve streamable HTTP instead of standard streams.")] = False,
+    host: Host = "127.0.0.1",
+    port: Annotated[int, option("PORT", "The port to listen on with --http. Default: 8766.", min=1, max=65535)] = 8766,
+    allow_host: AllowHost = None,
+    max_classification: Annotated[int, _classification(2)] = 2,
+    cost: Annotated[bool, flag("--cost", "Print what the tools cost a model in tokens.")] = False,
     as_json: Json = False,
 ) -> None:
     """Serve one space to an agent over MCP; the agent cannot choose another."""
     if context.invoked_subcommand is not None:
         return
     if as_json and not cost:
-        raise typer.BadParameter("--json requires --cost: a server prints nothing.", context)
+        raise typer.BadParameter("--json requires --cost: a server prints nothing.")
     from memorist.surfaces.mcp import require_sdk
 
     require_sdk()
     if cost:
         _print_cost(_cost(max_classification), as_json)
         return
-    with target(context).open() as engine:
+    target: Target = context.obj
+    with target.open() as engine:
+        server = _mcp_server(engine, max_classification)
         if http:
-            _serve_http(engine, target(context), host, port, allow_host or [], max_classification)
+            _serve_http(server, target, host, port, allow_host or [])
         else:
-            _mcp_server(engine, max_classification).run("stdio")
+            server.run("stdio")
 
 
-def _mcp_server(engine: Engine, max_classification: int) -> Any:
+def _mcp_server(engine: Engine, max_classification: int) -> MemoryServer:
     from memorist.surfaces.mcp.server import MemoryServer
 
     return MemoryServer(engine, max_classification=max_classification)
 
 
-def _serve_http(
-    engine: Engine, chosen: Target, host: str, port: int, allow_hosts: list[str], max_classification: int
-) -> None:
+def _serve_http(server: MemoryServer, target: Target, host: str, port: int, allow_hosts: list[str]) -> None:
     from memorist.surfaces.mcp.http import app as application
     from memorist.surfaces.mcp.http import listener
 
-    with closing(_key_ring(chosen)) as ring:
-        server = _mcp_server(engine, max_classification)
+    with closing(_key_ring(target)) as ring:
         listening = listener(application(server, ring, host=host, allow_hosts=allow_hosts), host=host, port=port)
         signal.signal(signal.SIGTERM, _exit)  # uvicorn raises it again after its shutdown; this closes the engine
         listening.run()
@@ -185,67 +171,44 @@ def _print_cost(tokens: dict[str, Any], as_json: bool) -> None:
     say(f"{tokens['total']:,} tokens in total; {tokens['output']:,} more if a client shows the model output schemas.")
 
 
-@mcp_app.command()
+@command(mcp_app)
 def install(
-    context: typer.Context,
-    client: Annotated[
-        str,
-        typer.Argument(metavar="CLIENT", help=f"One of {', '.join(CLIENTS)}.", autocompletion=lambda: list(CLIENTS)),
-    ],
-    name: Annotated[
-        str,
-        typer.Option(
-            metavar="TEXT", help=f"The name of the server in that client. Default: {NAME}.", show_default=False
-        ),
-    ] = NAME,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the entry and write nothing.")] = False,
-    as_json: Json = False,
-) -> None:
+    target: Target,
+    client: Annotated[str, argument("CLIENT", f"One of {', '.join(CLIENTS)}.", autocompletion=lambda: list(CLIENTS))],
+    name: Annotated[str, option("TEXT", f"The name of the server in that client. Default: {NAME}.")] = NAME,
+    dry_run: Annotated[bool, flag("--dry-run", "Print the entry and write nothing.")] = False,
+) -> Iterator[object]:
     """Add the server to a client's settings; the old settings are copied first."""
     if client not in CLIENTS:
         raise InvalidInput(f"There is no client {client!r}", remedy=f"Choose one of {', '.join(CLIENTS)}.")
-    chosen, arguments = CLIENTS[client], _mcp_arguments(target(context))
+    chosen, arguments = CLIENTS[client], _mcp_arguments(target)
     if dry_run:
-        _print_entry(chosen.file(), {chosen.servers: {name: entry(chosen, arguments)}}, as_json)
-    else:
-        change = plan(chosen, arguments, name=name)
-        _print_change(change, apply(change), as_json)
-
-
-def _mcp_arguments(chosen: Target) -> list[str]:
-    """The arguments with which a client starts the server, with absolute paths: it runs in another folder."""
-    settings = chosen.settings()
-    config = None if chosen.config is None else str(Path(chosen.config).absolute())
-    db = None if settings.db is None else _absolute(settings.db)
-    given = {"--db": db, "--space": settings.space, "--embedder": chosen.embedder, "--config": config}
-    return [*(part for name, value in given.items() if value is not None for part in (name, value)), "mcp"]
-
-
-def _absolute(db: str) -> str:
-    if "://" in db or db == ":memory:":
-        return db
-    slash = "/" if db.endswith("/") else ""
-    return f"{Path(db).expanduser().absolute()}{slash}"
-
-
-def _print_entry(file: Path, settings: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json({"file": str(file), "settings": settings, "written": False})
-    else:
+        file, settings = chosen.file(), {chosen.servers: {name: entry(chosen, arguments)}}
+        yield {"file": file, "settings": settings, "written": False}
         say((f"{one_line(str(file))} would contain:", "dim"))
         print_raw(json.dumps(settings, indent=2, ensure_ascii=False))
+        return
+    change = plan(chosen, arguments, name=name)
+    copy = apply(change)
+    yield {"file": change.file, "entry": change.entry, "written": change.needed, "backup": copy}
+    if not change.needed:
+        say(f"{chosen.title} has it already: {one_line(str(change.file))}")
+        return
+    say(("✓ ", "green"), f"Written to {one_line(str(change.file))}; restart {chosen.title}.")
+    if copy is not None:
+        say((f"The old settings are in {one_line(str(copy))}", "dim"), indent=2)
 
 
-def _print_change(change: ConfigChange, copy: Path | None, as_json: bool) -> None:
-    if as_json:
-        shown = {"file": str(change.file), "entry": change.entry, "written": change.needed}
-        print_json(shown | {"backup": copy and str(copy)})
-    elif not change.needed:
-        say(f"{change.client.title} has it already: {one_line(str(change.file))}")
-    else:
-        say(("✓ ", "green"), f"Written to {one_line(str(change.file))}; restart {change.client.title}.")
-        if copy is not None:
-            say((f"The old settings are in {one_line(str(copy))}", "dim"), indent=2)
+def _mcp_arguments(target: Target) -> list[str]:
+    """The arguments with which a client starts the server, with absolute paths: it runs in another folder."""
+    settings = target.settings()
+    given = {
+        "--db": settings.db and anchored(settings.db, Path.cwd()),
+        "--space": settings.space,
+        "--embedder": target.embedder,
+        "--config": target.config and str(Path(target.config).absolute()),
+    }
+    return [*(part for name, value in given.items() if value is not None for part in (name, value)), "mcp"]
 
 
 # API keys
@@ -254,78 +217,52 @@ keys_app = typer.Typer(help="Create, list and revoke the API keys for access ove
 app.add_typer(keys_app, name="keys")
 
 
-@keys_app.command()
+@command(keys_app)
 def create(
-    context: typer.Context,
-    space: Annotated[
-        str,
-        typer.Argument(metavar="SPACE", help="The space it opens; team-* opens all with that prefix, * all."),
-    ],
-    rights: Annotated[
-        str,
-        typer.Option(metavar="RIGHT", help="Its rights: read, write or admin. Default: read.", show_default=False),
-    ] = "read",
-    expires_at: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="When it expires. Default: never.", show_default=False)
-    ] = None,
-    max_classification: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER",
-            min=0,
-            max=3,
-            help="The highest classification it may see, 0 to 3. Default: 3.",
-            show_default=False,
-        ),
-    ] = 3,
-    name: Annotated[str, typer.Option(metavar="TEXT", help="Its name in lists.", show_default=False)] = "",
-    as_json: Json = False,
-) -> None:
+    target: Target,
+    space: Annotated[str, argument("SPACE", "The space it opens; team-* opens all with that prefix, * all.")],
+    rights: Annotated[str, option("RIGHT", "Its rights: read, write or admin. Default: read.")] = "read",
+    expires_at: Annotated[str | None, option("WHEN", "When it expires. Default: never.")] = None,
+    max_classification: Annotated[int, _classification(3)] = 3,
+    name: Annotated[str, option("TEXT", "Its name in lists.")] = "",
+) -> Iterator[object]:
     """Create a key and print its secret, which is shown only once."""
-    with closing(_key_ring(target(context))) as ring:
+    with closing(_key_ring(target)) as ring:
         key, secret = ring.create(
             space=space, rights=rights, expires_at=expires_at, max_classification=max_classification, name=name
         )
-    if as_json:
-        print_json(to_data(key) | {"secret": secret})
-    else:
-        print_raw(secret)
-        say((f"Key {key.id} may {key.rights} in {key.space}. Its secret is not shown again.", "dim"))
+    yield to_data(key) | {"secret": secret}
+    print_raw(secret)
+    say((f"Key {key.id} may {key.rights} in {key.space}. Its secret is not shown again.", "dim"))
 
 
-@keys_app.command("list")
-def list_(context: typer.Context, as_json: Json = False) -> None:
+@command(keys_app, "list")
+def list_(target: Target) -> Iterator[object]:
     """Print every key that was ever created, without its secret."""
-    with closing(_key_ring(target(context))) as ring:
+    with closing(_key_ring(target)) as ring:
         keys = ring.all()
-    if as_json:
-        print_json(to_data(keys))
-        return
+    yield keys
     for key in keys:
         say_cut((key.id, "cyan"), f"  {key.rights:<5}  {key.space}  ", (_state(key), "dim"), f"  {one_line(key.name)}")
     say(f"{count(len(keys), 'key', 'keys')}.")
 
 
-@keys_app.command()
+@command(keys_app)
 def revoke(
-    context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, as `keys list` prints it.")],
-    as_json: Json = False,
-) -> None:
+    target: Target, id: Annotated[str, argument("ID", "The key's id, as `keys list` prints it.")]
+) -> Iterator[object]:
     """Revoke a key immediately."""
-    with closing(_key_ring(target(context))) as ring:
+    with closing(_key_ring(target)) as ring:
         if not ring.revoke(id):
             raise NotFound("There is no such key to revoke", remedy="Look it up with `memorist keys list`.")
-    if as_json:
-        print_json({"revoked": id})
-    else:
-        say(("✓ ", "green"), f"Key {one_line(id)} is revoked.")
+    yield {"revoked": id}
+    say(("✓ ", "green"), f"Key {one_line(id)} is revoked.")
 
 
-def _key_ring(chosen: Target) -> KeyRing:
+def _key_ring(target: Target) -> KeyRing:
     from memorist.access.keys import KeyRing, keys_file
 
-    return KeyRing(keys_file(chosen.settings().db))
+    return KeyRing(keys_file(target.settings().db))
 
 
 def _state(key: Key) -> str:

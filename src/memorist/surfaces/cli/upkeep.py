@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memorist.errors import Error, MissingService
 from memorist.model import to_data
-from memorist.surfaces.cli.app import opened, target
-from memorist.surfaces.cli.options import Json, Yes, require_answer
-from memorist.surfaces.cli.output import count, one_line, print_json, progress, say, say_cut
+from memorist.surfaces.cli.app import Target
+from memorist.surfaces.cli.options import Yes, argument, command, flag, option, require_answer
+from memorist.surfaces.cli.output import count, one_line, progress, say, say_cut
+
+if TYPE_CHECKING:
+    from memorist.engine.engine import Engine
+
 
 app = typer.Typer()
 SHOWN = 5
@@ -21,32 +26,25 @@ SHOWN = 5
 COLOURS = {"high": "red", "medium": "yellow", "low": "dim"}
 
 
-@app.command()
+@command(app)
 def audit(
-    context: typer.Context,
+    target: Target,
+    as_json: bool,
     kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", metavar="KIND", help="Look only for this, such as secret or drift; may be repeated."),
+        list[str] | None, option("KIND", "Look only for this, such as secret or drift; may be repeated.")
     ] = None,
     fix: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fix",
-            metavar="KIND",
-            help="Fix findings of this kind, or all; may be repeated. Without it nothing is changed.",
-        ),
+        option("KIND", "Fix findings of this kind, or all; may be repeated. Without it nothing is changed."),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Print every finding, not just the first few of each kind.")
-    ] = False,
+    everything: Annotated[bool, flag("--all", "Print every finding, not just the first few of each kind.")] = False,
     yes: Yes = False,
-    as_json: Json = False,
-) -> None:
+) -> Iterator[object]:
     """Find problems in the memory, such as duplicates, contradictions, secrets and drift; report or fix them."""
-    chosen = _kinds_to_fix(fix or [], context)
+    chosen = _kinds_to_fix(fix or [])
     if chosen and not yes:
-        require_answer(context, as_json)
-    with opened(context) as engine:
+        require_answer(as_json)
+    with target.open() as engine:
         stats = engine.stats()
         with progress("Auditing", stats.memories + stats.versions, quiet=as_json) as advance:
             report = engine.audit(kinds=kind, progress=advance)
@@ -56,18 +54,16 @@ def audit(
             if not yes:
                 _confirm_fixes(data, wanted)
             data = to_data(engine.mend(report, [one["id"] for one in wanted]))
-    if as_json:
-        print_json(data)
-    else:
-        _print_findings(data, sys.maxsize if everything else SHOWN)
+    yield data
+    _print_findings(data, sys.maxsize if everything else SHOWN)
 
 
-def _kinds_to_fix(fix: list[str], context: typer.Context) -> set[str]:
+def _kinds_to_fix(fix: list[str]) -> set[str]:
     from memorist.engine.vocabulary import AUDIT_KINDS
 
     unknown = sorted(set(fix) - {*AUDIT_KINDS, "all"})
     if unknown:
-        raise typer.BadParameter(f"There is no kind {unknown[0]!r}: choose all, {', '.join(AUDIT_KINDS)}.", context)
+        raise typer.BadParameter(f"There is no kind {unknown[0]!r}: choose all, {', '.join(AUDIT_KINDS)}.")
     return set(AUDIT_KINDS) if "all" in fix else set(fix)
 
 
@@ -93,21 +89,15 @@ def _print_findings(report: dict[str, Any], shown: int) -> None:
     say(f"{summary}, {fixed:,} fixed." if fixed else f"{summary}.")
 
 
-@app.command()
+@command(app)
 def tidy(
-    context: typer.Context,
-    apply: Annotated[bool, typer.Option("--apply", help="Make the changes; without it they are only listed.")] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Print every change, not just the first few of each rule.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
+    engine: Engine,
+    apply: Annotated[bool, flag("--apply", "Make the changes; without it they are only listed.")] = False,
+    everything: Annotated[bool, flag("--all", "Print every change, not just the first few of each rule.")] = False,
+) -> Iterator[object]:
     """Tidy learned memories: tiers, decay, merges, orphans, expiry. A dry run unless --apply is given."""
-    with opened(context) as engine:
-        done = engine.tidy(dry_run=not apply)
-    if as_json:
-        print_json(to_data(done))
-        return
+    done = engine.tidy(dry_run=not apply)
+    yield done
     shown = sys.maxsize if everything else SHOWN
     for rule, group in groupby(done.changes, lambda change: change.rule):
         changes = list(group)
@@ -127,20 +117,14 @@ def _say_more(hidden: int) -> None:
         say((f"  … and {hidden:,} more; --all prints them", "dim"))
 
 
-@app.command()
+@command(app)
 def consolidate(
-    context: typer.Context,
-    period: Annotated[
-        str | None, typer.Argument(metavar="PERIOD", help="Daily, weekly or quarterly; all three if left out.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    engine: Engine,
+    period: Annotated[str | None, argument("PERIOD", "Daily, weekly or quarterly; all three if left out.")] = None,
+) -> Iterator[object]:
     """Write notes on past days, weeks and quarters; notes that are up to date are not written again."""
-    with opened(context) as engine:
-        done = engine.consolidate(period)
-    if as_json:
-        print_json(to_data(done))
-        return
+    done = engine.consolidate(period)
+    yield done
     for note in done.written:
         where = note.path or f"{note.period} {note.name}"
         say_cut(("✓ ", "green"), one_line(where), (f"  {count(note.lines, 'line', 'lines')}, by {note.by}", "dim"))
@@ -149,27 +133,23 @@ def consolidate(
     say(f"{count(len(done.written), 'note', 'notes')} written, {done.unchanged:,} up to date.")
 
 
-@app.command()
+@command(app)
 def reembed(
-    context: typer.Context,
+    target: Target,
+    as_json: bool,
     embedder: Annotated[
-        str | None,
-        typer.Option(metavar="EMBEDDER", help="The embedder to use from now on; the configured one if left out."),
+        str | None, option("EMBEDDER", "The embedder to use from now on; the configured one if left out.")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Iterator[object]:
     """Compute all vectors again; recall uses the old ones until the last new one is written."""
-    chosen = target(context) if embedder is None else replace(target(context), embedder=embedder)
-    with chosen.open() as engine:
+    with replace(target, embedder=embedder or target.embedder).open() as engine:
         stats = engine.stats()
         with progress("Embedding", stats.memories + stats.versions, quiet=as_json) as advance:
             try:
                 done = engine.reembed(progress=advance)
             except MissingService as error:
                 raise MissingService(error.problem, remedy="Name one, such as --embedder local.") from None
-    if as_json:
-        print_json(asdict(done))
-        return
+    yield done
     made = count(done.embedded, "memory", "memories")
     say(("✓ ", "green"), f"Embedded {made} of {done.memories:,} with {done.embedding}.")
     if embedder is not None and done.previous != done.embedding:

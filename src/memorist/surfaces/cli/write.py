@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 
 from memorist.errors import Error, InvalidInput
 from memorist.model import FactFields, Fields, Filters, Memory, to_data
-from memorist.surfaces.cli.app import opened
+from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import (
-    Json,
     MemoryId,
     Yes,
     all_memories,
+    argument,
+    command,
     filter_options,
     find_memory,
-    relate_options,
-    remember_options,
+    memory_options,
+    option,
     require_answer,
-    with_options,
 )
-from memorist.surfaces.cli.output import count, memory_line, one_line, print_json, progress, say, say_cut, until
+from memorist.surfaces.cli.output import count, memory_line, one_line, progress, say, say_cut, until
+
+if TYPE_CHECKING:
+    from memorist.engine.engine import Engine
+
 
 app = typer.Typer()
 FORMATS = ("messages", "jsonl", "json", "markdown", "text", "chatgpt", "claude", "mem0")
@@ -35,153 +40,127 @@ REASONS_SHOWN = 5
 """Reasons shown per file; `--json` has all of them."""
 
 
-@app.command()
-@with_options(remember_options())
+@command(app, options=memory_options(Fields))
 def remember(
-    context: typer.Context,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to remember; - reads standard input.")],
-    as_json: Json = False,
+    engine: Engine,
+    text: Annotated[str, argument("TEXT", "The text to remember; - reads standard input.")],
     **fields: Unpack[Fields],
-) -> None:
+) -> Iterator[object]:
     """Store one memory, word for word."""
-    whole = _standard_input() if text == "-" else text
-    with opened(context) as engine:
-        _print_memory(engine.remember(whole, **fields), as_json)
+    memory = engine.remember(_standard_input() if text == "-" else text, **fields)
+    yield memory
+    _print_memory(memory)
 
 
-@app.command()
+@command(app)
 def ingest(
-    context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="The files, folders or exports to read.")],
-    session: Annotated[str | None, typer.Option(metavar="NAME", help="The session that the texts belong to.")] = None,
+    engine: Engine,
+    paths: Annotated[list[Path], argument("PATH…", "The files, folders or exports to read.")],
+    as_json: bool,
+    session: Annotated[str | None, option("NAME", "The session that the texts belong to.")] = None,
     format: Annotated[
         str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help=f"The format, if it is not detected correctly: {', '.join(FORMATS)}.",
+        option(
+            "FORMAT",
+            f"The format, if it is not detected correctly: {', '.join(FORMATS)}.",
             autocompletion=lambda: list(FORMATS),
         ),
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Iterator[object]:
     """Store chats, notes, logs and exports; texts that are known already are not stored again."""
-    with opened(context) as engine, progress("Reading", None, quiet=as_json) as more:
+    with progress("Reading", None, quiet=as_json) as more:
         reports = {
             str(path): to_data(engine.ingest(path, session=session, format=format, progress=more)) for path in paths
         }
-    if as_json:
-        print_json(reports)
-        return
+    yield reports
     for path, report in reports.items():
         _print_report(path, report)
 
 
-@app.command()
-@with_options(relate_options())
+@command(app, options=memory_options(FactFields))
 def relate(
-    context: typer.Context,
-    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="The person or thing that the fact is about.")],
-    relation: Annotated[str, typer.Argument(metavar="RELATION", help="The relation, such as lives_in.")],
-    object: Annotated[str, typer.Argument(metavar="OBJECT", help="The value, such as Stockholm.")],
-    text: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="The fact as a sentence. Default: made from its parts.", show_default=False),
-    ] = None,
-    as_json: Json = False,
+    engine: Engine,
+    subject: Annotated[str, argument("SUBJECT", "The person or thing that the fact is about.")],
+    relation: Annotated[str, argument("RELATION", "The relation, such as lives_in.")],
+    object: Annotated[str, argument("OBJECT", "The value, such as Stockholm.")],
+    text: Annotated[str | None, option("TEXT", "The fact as a sentence. Default: made from its parts.")] = None,
     **fields: Unpack[FactFields],
-) -> None:
+) -> Iterator[object]:
     """Write a fact; the new value of a one-valued relation replaces the old one, which stays in the history."""
-    with opened(context) as engine:
-        _print_memory(engine.relate(subject, relation, object, text, **fields), as_json)
+    memory = engine.relate(subject, relation, object, text, **fields)
+    yield memory
+    _print_memory(memory)
 
 
-@app.command()
-@with_options(filter_options(defaults=False))
+@command(app, options=filter_options(defaults=False))
 def forget(
-    context: typer.Context,
-    id: Annotated[str | None, typer.Argument(metavar="ID", help="The memory's id, or the beginning of it.")] = None,
+    target: Target,
+    as_json: bool,
+    id: Annotated[str | None, argument("ID", "The memory's id, or the beginning of it.")] = None,
     yes: Yes = False,
-    as_json: Json = False,
     **filters: Unpack[Filters],
-) -> None:
+) -> Iterator[object]:
     """Erase for good one memory, or all memories that the options choose."""
     if (id is None) == (not filters):
-        raise typer.BadParameter("Pass either an ID or options that choose memories, not both.", context)
+        raise typer.BadParameter("Pass either an ID or options that choose memories, not both.")
     if not yes:
-        require_answer(context, as_json)
-    with opened(context) as engine:
+        require_answer(as_json)
+    with target.open() as engine:
         memory = None if id is None else find_memory(engine, id)
         if not yes:
             _confirm_erasure([memory] if memory else list(all_memories(engine, filters)))
         receipt = engine.forget(memory.id) if memory else engine.forget(**filters)
-    if as_json:
-        print_json(to_data(receipt))
-        return
+    yield receipt
     say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
     if receipt.pending:
         say("  pending: another process is still reading the old file; the bytes are overwritten when it ends")
 
 
-@app.command()
+@command(app)
 def feedback(
-    context: typer.Context,
+    engine: Engine,
     id: MemoryId,
-    verdict: Annotated[str, typer.Argument(metavar="VERDICT", help="Useful, wrong, outdated or hide.")],
+    verdict: Annotated[str, argument("VERDICT", "Useful, wrong, outdated or hide.")],
     recall: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The output of the `recall --json` that returned it; its query is kept."),
+        Path | None, option("FILE", "The output of the `recall --json` that returned it; its query is kept.")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Iterator[object]:
     """Rate a memory, which moves its ranking within limits."""
     given = None if recall is None else _recall_in(recall)
-    with opened(context) as engine:
-        memory = engine.feedback(find_memory(engine, id).id, verdict, given)
-    _print_memory(memory, as_json, f"  relevance {memory.worth.relevance:+g}")
+    memory = engine.feedback(find_memory(engine, id).id, verdict, given)
+    yield memory
+    _print_memory(memory, f"  relevance {memory.worth.relevance:+g}")
 
 
-@app.command()
+@command(app)
 def invalidate(
-    context: typer.Context,
+    engine: Engine,
     id: MemoryId,
-    at: Annotated[
-        str | None,
-        typer.Option(metavar="WHEN", help="When it stopped being true. Default: now.", show_default=False),
-    ] = None,
+    at: Annotated[str | None, option("WHEN", "When it stopped being true. Default: now.")] = None,
     superseded_by: Annotated[
-        str | None, typer.Option(metavar="ID", help="The memory that replaced it, by its id or the beginning of it.")
+        str | None, option("ID", "The memory that replaced it, by its id or the beginning of it.")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Iterator[object]:
     """Say when a memory stopped being true; it stays in the history."""
-    with opened(context) as engine:
-        successor = superseded_by and find_memory(engine, superseded_by).id
-        memory = engine.invalidate(find_memory(engine, id).id, at, successor)
-    _print_memory(memory, as_json, until(memory))
+    successor = superseded_by and find_memory(engine, superseded_by).id
+    memory = engine.invalidate(find_memory(engine, id).id, at, successor)
+    yield memory
+    _print_memory(memory, until(memory))
 
 
-@app.command()
+@command(app)
 def undo(
-    context: typer.Context,
-    entry: Annotated[
-        str, typer.Argument(metavar="ENTRY", help="The journal entry, from `audit --json`, or the run of a tidy.")
-    ],
-    as_json: Json = False,
-) -> None:
+    engine: Engine,
+    entry: Annotated[str, argument("ENTRY", "The journal entry, from `audit --json`, or the run of a tidy.")],
+) -> Iterator[object]:
     """Undo a change that a gate, a fix, a tidy or feedback made."""
-    with opened(context) as engine:
-        done = engine.undo(entry)
-    if as_json:
-        print_json({"undone": done.id, "verb": done.verb, "subjects": list(done.subjects)})
-    else:
-        say(("✓ ", "green"), f"Undone: {one_line(str(done.data['reason']))}.")
+    done = engine.undo(entry)
+    yield {"undone": done.id, "verb": done.verb, "subjects": done.subjects}
+    say(("✓ ", "green"), f"Undone: {one_line(str(done.data['reason']))}.")
 
 
-def _print_memory(memory: Memory, as_json: bool, note: str = "") -> None:
-    if as_json:
-        print_json(to_data(memory))
-    else:
-        say_cut(("✓ ", "green"), *memory_line(memory), (note, "dim"))
+def _print_memory(memory: Memory, note: str = "") -> None:
+    say_cut(("✓ ", "green"), *memory_line(memory), (note, "dim"))
 
 
 def _standard_input() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from enum import Enum
 from functools import wraps
 from types import GenericAlias
@@ -59,12 +58,8 @@ def with_keywords(keywords: type, *names: str, bare: tuple[str, ...] = ()) -> Ca
 def _annotation(field: FieldInfo, *, described: bool) -> Any:
     limits = [Field(ge=field.range.low, le=field.range.high)] if field.range else []
     parts = [field.description.rstrip(".")] if described else []
-    parts += ["ISO 8601"] if _is_time(field) else []
+    parts += ["ISO 8601"] if field.is_time else []
     return Annotated[_json_type(field) | None, Field(description="; ".join(parts) or None), *limits]
-
-
-def _is_time(field: FieldInfo) -> bool:
-    return datetime in members(field.type)
 
 
 def slim(schema: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +130,7 @@ def _result_type(field: FieldInfo) -> Any:
 def _json_type(field: FieldInfo) -> Any:
     """The type of a field's JSON form; of several types that an argument may have, the first."""
     first: Any = next(one for one in members(field.type) if one is not type(None))
-    if _is_time(field) or (inspect.isclass(first) and issubclass(first, Enum)):
+    if field.is_time or (inspect.isclass(first) and issubclass(first, Enum)):
         return str
     return list[str] if get_origin(first) is tuple else first
 
