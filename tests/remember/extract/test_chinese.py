@@ -13,7 +13,7 @@ STATED = {
     "2023年3月我从北京搬到了杭州。": "Me lives_in 杭州; not Me lives_in 北京",
     "我不再住在台北。": "not Me lives_in 台北",
     "我在谷歌工作。": "Me works_at 谷歌",
-    "我在谷歌工作五年了。": "Me works_at 谷歌",
+    "我在谷歌工作五年了。": "Me works_at 谷歌; Me years_at_谷歌 五",
     "我不在谷歌工作了。": "not Me works_at 谷歌",
     "我是一名护士。": "Me works_as 护士",
     "我對花生過敏。": "Me allergic_to 花生",

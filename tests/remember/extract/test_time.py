@@ -55,10 +55,11 @@ def test_wording_of_a_change_is_recognised(text: str, update: bool) -> None:
     assert only(text).update is update
 
 
-def test_a_duration_gives_the_beginning() -> None:
-    one = only("I've been at Google for 5 years.")
-    assert (one.fact.relation, one.fact.object) == ("works_at", "Google")
-    assert one.since is not None and one.since.date().isoformat() == "2019-06-03"
+def test_years_at_work_are_a_fact_of_their_own() -> None:
+    five = statements("I've been at Google for 5 years.", speaker="Me", at=AT)
+    six = statements("I've been at Google for 6 years.", speaker="Me", at=AT)
+    assert [(one.fact.relation, one.fact.object) for one in five] == [("works_at", "Google"), ("years_at_google", "5")]
+    assert six[1].fact.relation == five[1].fact.relation and six[1].fact.object == "6"
 
 
 def test_future_events_state_nothing() -> None:

@@ -40,7 +40,7 @@ _RULES = (
     rf"在(?P<lives_in>{_PLACE})(?:居住|生活|定居)",
     rf"不再?在(?P<not_works_at>{_PLACE})(?:工作|上班)",
     rf"离开了?(?P<not_works_at>{_PLACE})",
-    rf"在(?P<works_at>{_PLACE})(?:工作|上班)(?:了?{_NUMBER}+年)?",
+    rf"在(?P<works_at>{_PLACE})(?:工作|上班)(?:了?(?P<years>{_NUMBER}+)年)?",
     rf"加入了?(?P<works_at>{_PLACE})",
     rf"(?:是|当了?|做)(?:一?[个名位])?(?P<works_as>{_JOB})",
     rf"(?:的?名字是|的?(?:名字)?叫做?)(?P<name>{_PERSON})",
@@ -84,7 +84,10 @@ def _clause_statements(clause: str, plain: str, begin: int, speaker: str, at: da
     groups = {group: found.span(group) for group, said in found.groupdict().items() if said and group != "topic"}
     for group, span in sorted(groups.items(), key=lambda item: item[0].startswith("not_")):
         relation = group.removeprefix("not_").removesuffix("_")
-        relation = f"favourite_{found['topic']}" if relation == "favourite" else relation
+        if relation == "favourite":
+            relation = f"favourite_{found['topic']}"
+        elif relation == "years":
+            relation = f"years_at_{found['works_at'].lower()}"
         said = clause[slice(*span)].strip()
         if said and not _POINTING.search(said):
             negated, update = group.startswith("not_"), bool(_UPDATE.search(clause))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memorist.model import Fact, instant
@@ -38,7 +38,7 @@ from memorist.remember.extract.english import (
 )
 from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, NOT_NAMES, ONLY_ONE, PLACES, word_set
 from memorist.remember.extract.spans import Statement, name_at
-from memorist.remember.extract.tense import validity
+from memorist.remember.extract.tense import DURATION, validity
 from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
 
@@ -203,7 +203,16 @@ class Clause:
                         confidence=subject.confidence,
                     )
                 )
-        return sorted(made, key=lambda one: one.negated)
+        made.sort(key=lambda one: one.negated)
+        return [*made, *(years for one in made for years in _years_at_work(one, clause))]
+
+
+def _years_at_work(statement: Statement, clause: str) -> Iterator[Statement]:
+    """`At Google for five years` also states the number of years, so that `six years` is an update later."""
+    found = DURATION.search(clause)
+    if statement.fact.relation == "works_at" and not statement.negated and found and found["unit"].lower() == "year":
+        relation = f"years_at_{_slug(statement.fact.object)}"
+        yield replace(statement, fact=Fact(statement.fact.subject, relation, found["number"]))
 
 
 def _objects(found: re.Match[str], word: str) -> Iterator[tuple[bool, str, list[tuple[int, int]]]]:

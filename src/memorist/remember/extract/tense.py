@@ -14,8 +14,10 @@ from memorist.text.patterns import lazy
 Tense = Literal["state", "past", "event", "always"]
 """Of a rule: a present state, a state in the past tense, a past change (moved), or a fact that stays true (born)."""
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-_DURATION = lazy(
-    r"\bfor\s+(?:(?:about|over|around|more\s+than|the\s+(?:past|last))\s+)?(\w+\s+(?:day|week|month|year|decade)s?)\b",
+DURATION = lazy(
+    r"\bfor\s+(?:(?:about|over|around|more\s+than|the\s+(?:past|last))\s+)?"
+    r"(?P<number>\d{1,2}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty)\s+"
+    r"(?P<unit>day|week|month|year|decade)s?\b",
     re.IGNORECASE,
 )
 _UPDATE = lazy(
@@ -79,8 +81,9 @@ def _clause_times(clause: str, at: datetime) -> _ClauseTimes:
 
     If there are two dates, one must contain the other: `in the winter two years ago` gives no beginning.
     """
-    lasted = _DURATION.search(clause)
-    begun = next((span.start for span in find_dates(f"{lasted[1]} ago", at)), None) if lasted else None
+    lasted = DURATION.search(clause)
+    ago = find_dates(f"{lasted['number']} {lasted['unit']}s ago", at) if lasted else []
+    begun = ago[0].start if ago else None
     spans = find_dates(clause, at)
     past = sorted((span for span in spans if span.start <= at), key=lambda span: span.end - span.start)
     if not past or not all(span.start <= past[0].start and past[0].end <= span.end for span in past):
