@@ -43,6 +43,14 @@ class StoreBusy(StoreError):
     """Another process held the write lock of the store for too long."""
 
 
+class StoreMoved(StoreError):
+    """The file was deleted, moved or replaced while it was open; open it again."""
+
+
+class UnreadableMemory(StoreError):
+    """The stored form of a memory is damaged; other memories can still be read."""
+
+
 class NewerStore(StoreError):
     """The file was written by a newer version of Memorist; it was not changed."""
 

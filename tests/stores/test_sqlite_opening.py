@@ -104,7 +104,7 @@ def test_a_missing_file_is_not_created_on_request(tmp_path: Path) -> None:
 
 
 def test_a_folder_or_a_file_on_the_way_is_no_store(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be opened"):
+    with pytest.raises(StoreError, match="is a folder"):
         SqliteStore.open(tmp_path)
     (tmp_path / "file").write_text("text")
     with pytest.raises(StoreError, match="cannot be created"):

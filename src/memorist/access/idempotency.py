@@ -40,10 +40,7 @@ class Answers:
     """The answers sent so far. Safe for several threads and processes."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / FILE
-        path.touch(mode=0o600)
-        self._connections = Connections(path)
+        self._connections = Connections(folder / FILE)
         self._connections.create()
         self._clock = clock
         with self._connections.reading() as db:

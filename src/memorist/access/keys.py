@@ -13,7 +13,7 @@ from typing import Literal, Self, get_args
 
 from memorist.config import default_db
 from memorist.engine.open import locate
-from memorist.errors import InvalidInput, StoreError
+from memorist.errors import InvalidInput
 from memorist.model import SPACE_PATTERN, When, at_least, fields_of, from_data, instant, isoformat, to_data, within
 from memorist.ports import Clock
 from memorist.ports.models import SystemClock
@@ -205,13 +205,6 @@ def _connected(path: Path) -> Connections:
     """The file, created readable for this user only; SQLite gives its journal the same mode."""
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder", remedy="Give the path of a file for the keys.")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be created ({error.strerror})", remedy="Give this user permission to write its folder."
-        ) from error
     connections = Connections(path, synchronous="full")
     connections.create()
     with connections.reading() as db:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from memorist.client.transport import Transport, Unreachable, encoded, raise_problem
 from memorist.errors import InvalidInput
+from memorist.files import replacing
 from memorist.model import Memory, Recall, When, from_data
 from memorist.ports import Embedder, Entry, Progress
 from memorist.remember.ingest import IngestReport
@@ -19,7 +20,7 @@ from memorist.upkeep.export_format import from_line, header_from_data
 from memorist.upkeep.importing import Imported
 from memorist.upkeep.maintenance import Backup, Reembedding
 from memorist.upkeep.tidy import Tidying
-from memorist.upkeep.transfer import Exported, refuse_existing, replacing
+from memorist.upkeep.transfer import Exported, refuse_existing
 
 
 class RemoteUpkeep:
@@ -128,8 +129,9 @@ class RemoteUpkeep:
         if not isinstance(path, str | Path):
             self._transport.download(what, lines.into(path))
             return
-        refuse_existing(Path(path), overwrite=overwrite)
-        with replacing(Path(path)) as part, part.open("wb") as file:
+        target = Path(path).absolute()
+        refuse_existing(target, overwrite=overwrite)
+        with replacing(target) as part, part.open("wb") as file:
             self._transport.download(what, lines.into(file))
 
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memorist.errors import InvalidInput, StoreError
+from memorist.files import make_private, replacing, scratch, sync
 from memorist.model import HIERARCHY, Kind, Memory
 from memorist.models.embedding_text import generation_of, preceding, readings
 from memorist.ports import Embedded, Embedder, Progress, Store, Vectors
 from memorist.remember.sessions.commit import INTENT_VIEW
 from memorist.upkeep.consolidate.notes import PERIODS
-from memorist.upkeep.transfer import refuse_existing, replacing
+from memorist.upkeep.transfer import refuse_existing
 
 NOTES = ".notes"
 """Suffix of the folder that holds the notes of a database file."""
@@ -46,12 +47,11 @@ def backup(
     refuse_existing(path, overwrite=overwrite)
     if path.with_name(f"{path.name}-wal").exists() or (source is not None and path.exists() and path.samefile(source)):
         raise InvalidInput(f"{path} is a memory in use", remedy="Choose another name for the backup.")
-    with replacing(path) as part:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path, home=source) as part:
         store.backup(part)
     folder = notes or (source and _notes_beside(source))
     try:
-        copied = 0 if folder is None else _copy_notes(folder, _notes_beside(path))
+        copied = 0 if folder is None else _copy_notes(folder, _notes_beside(path), source)
     except OSError as error:
         raise StoreError(f"The notes cannot be copied ({error.strerror})", remedy="Free some space.") from error
     return Backup(path, path.stat().st_size, copied)
@@ -61,7 +61,7 @@ def _notes_beside(file: Path) -> Path:
     return file.with_name(file.name + NOTES)
 
 
-def _copy_notes(notes: Path, target: Path) -> int:
+def _copy_notes(notes: Path, target: Path, home: Path | None) -> int:
     """Copy notes, replacing those of an earlier backup; returns the number of files.
 
     Only the folders of periods are copied: the user may keep other files in the folder.
@@ -69,12 +69,15 @@ def _copy_notes(notes: Path, target: Path) -> int:
     ours = [notes / kind for kind in PERIODS if (notes / kind).is_dir()]
     if not ours:
         return 0
-    part = target.with_name(f".{target.name}.part-{os.getpid()}")
-    for one in ours:
-        shutil.copytree(one, part / one.name)
-    if target.exists():
-        shutil.rmtree(target)
-    part.rename(target)
+    with scratch(target, home=home) as folder:
+        part = folder / target.name
+        for one in ours:
+            shutil.copytree(one, part / one.name)
+        make_private(part)
+        if target.exists():
+            target.rename(folder / "before")
+        part.rename(target)
+        sync(target.parent)
     return sum(one.is_file() for one in target.rglob("*"))
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
 from memorist.errors import InvalidInput, StoreError
+from memorist.files import replacing
 from memorist.ports import Kept, Progress, Record, Store, StoreStats
 from memorist.upkeep.export_format import ExportHeader, header_for, header_to_data, record_to_data, to_line
 from memorist.upkeep.importing import import_
@@ -33,33 +34,18 @@ def export(
     """Write a consistent snapshot of a store; a file appears complete or not at all."""
     if not isinstance(to, str | os.PathLike):
         return _write(store, to, progress)
-    path = Path(to)
+    path = Path(to).absolute()
     refuse_existing(path, overwrite=overwrite)
-    with replacing(path) as part, part.open("wb") as file:
+    home: Path | None = getattr(store, "path", None)
+    with replacing(path, home=home) as part, part.open("wb") as file:
         return _write(store, file, progress)
-
-
-@contextmanager
-def replacing(path: Path, *, remedy: str = "Choose another folder, or free some space.") -> Generator[Path]:
-    """Yield the name of a temporary file, which replaces `path` atomically if the block succeeds."""
-    part = path.with_name(f".{path.name}.part-{os.getpid()}")
-    try:
-        yield part
-        with part.open("rb") as written:
-            os.fsync(written.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written ({error.strerror})", remedy=remedy) from error
-    finally:
-        for suffix in ("", "-wal", "-shm", "-journal"):  # SQLite's own files, if it wrote the part
-            part.with_name(part.name + suffix).unlink(missing_ok=True)
 
 
 def refuse_existing(path: Path, *, overwrite: bool) -> None:
     """Refuse a path that is a folder, or an existing file unless `overwrite` is set."""
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder", remedy="Pass the path of a file in it.")
-    if path.exists() and not overwrite:
+    if os.path.lexists(path) and not overwrite:
         raise InvalidInput(f"{path} exists already", remedy="Choose another name, or allow it to be overwritten.")
 
 

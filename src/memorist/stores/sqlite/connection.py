@@ -1,4 +1,4 @@
-"""Connections to a file, and SQLite's errors in our words."""
+"""Connections to a file."""
 
 from __future__ import annotations
 
@@ -14,77 +14,26 @@ from typing import Any, Literal
 
 import apsw
 
-from memorist.errors import Closed, Error, StoreBusy, StoreError
+from memorist.errors import Closed, Error, StoreBusy
+from memorist.files import make_file
 from memorist.stores.rows import Row
-from memorist.stores.sql.database import Failure, failure_for
-
-_FAILURES = (
-    Failure(
-        (apsw.BusyError,),
-        StoreBusy,
-        "is being written by another process",
-        "Try again in a moment; a process that writes for a long time should write smaller batches.",
-    ),
-    Failure((apsw.LockedError,), StoreBusy, "is locked by another use in this process", "Try again in a moment."),
-    Failure(
-        (apsw.FullError,),
-        StoreError,
-        "cannot grow because the disk is full. Nothing was written",
-        "Free some space and write it again.",
-    ),
-    Failure(
-        (apsw.ReadOnlyError,),
-        StoreError,
-        "is read-only. Nothing was written",
-        "Give this user permission to write the file and its folder.",
-    ),
-    Failure(
-        (apsw.NotADBError,),
-        StoreError,
-        "is not a Memorist store",
-        "Give the path of a store, or of a file that does not exist yet.",
-    ),
-    Failure(
-        (apsw.CorruptError,),
-        StoreError,
-        "is damaged",
-        "Run `memorist doctor`, and restore the file from a backup.",
-    ),
-    Failure(
-        (apsw.CantOpenError,),
-        StoreError,
-        "cannot be opened",
-        "Check that the path is a file, that its folder exists and that this user may write there.",
-    ),
-    Failure(
-        (apsw.PermissionsError,),
-        StoreError,
-        "may not be used by this user",
-        "Give this user permission to read and write the file and its folder.",
-    ),
-    Failure(
-        (apsw.IOError,),
-        StoreError,
-        "could not be read or written by the system",
-        "Check the disk, then run `memorist doctor`; keep stores off network file systems.",
-    ),
-)
-
-
-@contextmanager
-def translated(path: Path) -> Generator[None]:
-    """Raise our errors for the SQLite errors that a user can act on; all others pass unchanged."""
-    try:
-        yield
-    except apsw.Error as error:
-        failure = failure_for(error, _FAILURES)
-        if failure is None:
-            raise
-        raise failure.raises(f"{path} {failure.problem} ({error})", remedy=failure.remedy) from error
-
+from memorist.stores.sqlite.failures import translated
+from memorist.stores.sqlite.place import Identity, identity, log_identity, moved
 
 Values = Sequence[Any] | Mapping[str, Any]
 """Parameters by position or by name; a list is bound as JSON, for `json_each`."""
+
+
+Synchronous = Literal["normal", "full"]
+
+PATIENCE = 10.0
+"""Seconds a reader or writer waits for another process."""
+
+LOOK_EVERY = 1.0
+"""Seconds after which a read checks again that its file is still in place; a write always does."""
+
+JOURNAL_LIMIT = 64 * 1024 * 1024
+CACHE_KIB = 16 * 1024
 
 
 class Database:
@@ -121,6 +70,11 @@ class Database:
         """Whether a transaction is open."""
         return self._connection.in_transaction
 
+    @property
+    def has_log(self) -> bool:
+        """Whether the file has a write-ahead log."""
+        return self.value("PRAGMA journal_mode") == "wal"
+
     def wait_for(self, seconds: float) -> None:
         """Set how long to wait for a lock that another connection holds."""
         self._connection.set_busy_timeout(int(seconds * 1000))
@@ -138,9 +92,24 @@ class Database:
         finally:
             target.close()
 
-    def close(self) -> None:
-        """Close the connection; safe to call twice."""
+    def close(self, *, tidy: bool = False) -> None:
+        """Close the connection; safe to call twice. With `tidy`, the last one of a file empties and removes its log."""
+        if tidy:
+            self._keep_log(False)
         self._connection.close()
+
+    def configure(self, synchronous: Synchronous) -> None:
+        """Set what every connection needs. The log is named like the file, and stays until the file is checked."""
+        self.wait_for(PATIENCE)
+        self._keep_log(True)
+        self.execute(f"PRAGMA synchronous = {synchronous}")
+        self.execute("PRAGMA foreign_keys = ON")
+        self.execute("PRAGMA secure_delete = ON")
+        self.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT}")
+        self.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+
+    def _keep_log(self, keep: bool) -> None:
+        self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))
 
 
 def _bound(values: Values) -> Values:
@@ -149,21 +118,14 @@ def _bound(values: Values) -> Values:
     return values
 
 
-Synchronous = Literal["normal", "full"]
-
-PATIENCE = 10.0
-"""Seconds a reader or writer waits for another process."""
-
-JOURNAL_LIMIT = 64 * 1024 * 1024
-CACHE_KIB = 16 * 1024
-
-
 class _Handle:
     """A connection, with a lock that lets `close` wait for the thread that uses it."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
         self.lock = threading.RLock()
+        self.log: tuple[Identity, ...] | None = None
+        """The files of the log that this connection writes, known from its first write on."""
 
 
 class Connections:
@@ -182,11 +144,18 @@ class Connections:
         self._guard = threading.Lock()
         self._writer = threading.Lock()
         self._closed = False
+        self._file: Identity = None
+        self._looked = 0.0
 
     def create(self) -> None:
-        """Connect the calling thread, and create the file if there is none."""
+        """Connect the calling thread, and create the file for this user only if there is none."""
+        make_file(self.path)
+        self.connect()
+
+    def connect(self) -> None:
+        """Connect the calling thread; from now on, the path must lead to the same file."""
         with translated(self.path):
-            self._connect(create=True)
+            self._connect()
 
     @contextmanager
     def reading(self) -> Generator[Database]:
@@ -195,6 +164,7 @@ class Connections:
         with handle.lock, translated(self.path):
             if self._closed:
                 raise _closed()
+            self._look_again()
             yield handle.db
 
     @contextmanager
@@ -219,6 +189,7 @@ class Connections:
                 db.execute("BEGIN IMMEDIATE")
                 try:
                     yield db
+                    self._check_place(self._handle())
                     db.execute("COMMIT")
                 finally:
                     if db.in_transaction:
@@ -259,9 +230,10 @@ class Connections:
         if tidy:
             self._tidy_up()
         self._closed = True
+        in_place = all(self._is_in_place(handle) for handle in self._open_handles())
         for handle in self._open_handles():
             with handle.lock:
-                handle.db.close()
+                handle.db.close(tidy=in_place)
 
     def _open_handles(self) -> list[_Handle]:
         with self._guard:
@@ -286,16 +258,45 @@ class Connections:
         handle: _Handle | None = getattr(self._local, "handle", None)
         if handle is None:
             with translated(self.path):
-                handle = self._connect(create=False)
+                handle = self._connect()
         return handle
 
-    def _connect(self, *, create: bool) -> _Handle:
-        handle = _Handle(Database(self.path, create=create))
-        _configure(handle.db, self._synchronous)
+    def _connect(self) -> _Handle:
+        if self._file is not None:
+            self._check_file()
+        handle = _Handle(Database(self.path, create=False))
+        self._file = self._file or identity(self.path)
+        handle.db.configure(self._synchronous)
         with self._guard:
             self._handles.add(handle)
         self._local.handle = handle
         return handle
+
+    def _look_again(self) -> None:
+        """Check the place of the file before a read, if the last check was a while ago."""
+        now = time.monotonic()
+        if now - self._looked > LOOK_EVERY:
+            self._check_file()
+            self._looked = now
+
+    def _check_file(self) -> None:
+        if identity(self.path) != self._file:
+            raise moved(self.path, "The file")
+
+    def _check_place(self, handle: _Handle) -> None:
+        """Refuse to commit to a file or a log that nobody finds any more."""
+        self._check_file()
+        log = log_identity(self.path)
+        if handle.log is None and (None not in log or not handle.db.has_log):
+            handle.log = log
+        if log != handle.log:
+            raise moved(self.path, "The log of")
+
+    def _is_in_place(self, handle: _Handle) -> bool:
+        """Whether the path still leads to our file, and no other process has begun another log for it."""
+        now = log_identity(self.path)
+        ours = handle.log is None or all(there in (None, here) for there, here in zip(now, handle.log, strict=True))
+        return ours and identity(self.path) == self._file
 
 
 def use_write_ahead_log(db: Database, *, wait: float = PATIENCE) -> None:
@@ -310,15 +311,6 @@ def use_write_ahead_log(db: Database, *, wait: float = PATIENCE) -> None:
             time.sleep(0.005)
         else:
             return
-
-
-def _configure(db: Database, synchronous: Synchronous) -> None:
-    db.wait_for(PATIENCE)
-    db.execute(f"PRAGMA synchronous = {synchronous}")
-    db.execute("PRAGMA foreign_keys = ON")
-    db.execute("PRAGMA secure_delete = ON")
-    db.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT}")
-    db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 
 
 @contextmanager

@@ -1,20 +1,20 @@
-"""Opening a file, copying it, and checking its content."""
+"""Opening a file, creating it, copying it, and checking its content."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 
-from memorist.errors import InvalidInput, NotFound, SpaceMismatch, StoreError
+from memorist.errors import SpaceMismatch, StoreError
+from memorist.files import refusing, scratch, sync
 from memorist.stores.index import entry_of
 from memorist.stores.rows import read_memory
 from memorist.stores.sql.reads import Reads
-from memorist.stores.sqlite.connection import Connections, Database, translated, use_write_ahead_log
+from memorist.stores.sqlite.connection import Connections, Database, use_write_ahead_log
+from memorist.stores.sqlite.failures import translated
 from memorist.stores.sqlite.schema import migrate, pending
 from memorist.stores.sqlite.statements import SQLITE
 
@@ -25,38 +25,11 @@ VECTORS_OF_WRONG_LENGTH = """
 USAGE_WITHOUT_MEMORY = "SELECT id FROM usage WHERE id NOT IN (SELECT id FROM memories)"
 
 
-def locate(path: str | os.PathLike[str], *, create: bool) -> Path:
-    """The file of a path; with `create` its folder is made, without it the file must exist."""
-    text = os.fspath(path)
-    if text in ("", ":memory:"):
-        raise InvalidInput(
-            f"{text!r} is not the path of a file",
-            remedy="Give a file path, or use memorist.stores.MemoryStore to keep nothing on disk.",
-        )
-    if "\0" in text:
-        raise InvalidInput("a path cannot contain a NUL character", remedy="Give the path of a file.")
-    file = Path(text).resolve()
-    if create:
-        make_folder(file.parent)
-    elif not file.exists():
-        raise NotFound(f"there is no store at {file}", remedy="Check the path, or let it be created.")
-    return file
-
-
-def make_folder(folder: Path) -> None:
-    """Create a folder with its parents, if it does not exist."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"the folder {folder} cannot be created ({error.strerror})",
-            remedy="Choose another folder, or give this user permission to write there.",
-        ) from error
-
-
 def prepare(connections: Connections, *, asked: str | None) -> str:
     """Migrate the file if needed, and return the name of its space."""
-    connections.create()
+    if not connections.path.exists():
+        _create(connections.path, asked or connections.path.stem)
+    connections.connect()
     with connections.reading() as db:
         if pending(db, connections.path):
             use_write_ahead_log(db)
@@ -76,11 +49,37 @@ def _name(db: Database, space: str) -> None:
     db.execute("INSERT INTO space SELECT ?, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM space)", (space,))
 
 
+def _create(path: Path, space: str) -> None:
+    """Create a file with all its tables, private to this user; nobody sees it before it is complete."""
+    with refusing(path), scratch(path, home=path) as folder:
+        new = Connections(folder / path.name)
+        new.create()
+        with new.reading() as db:
+            use_write_ahead_log(db)
+            with new.writing():
+                migrate(db, path)
+                _name(db, space)
+        new.close()
+        sync(new.path)
+        _place(new.path, path)
+
+
+def _place(made: Path, path: Path) -> None:
+    """Give a complete file its name, unless another process was faster."""
+    try:
+        path.hardlink_to(made)
+    except FileExistsError:
+        return
+    except OSError:  # a disk without hard links
+        if not path.exists():
+            made.rename(path)
+    sync(path.parent)
+
+
 def copy(db: Database, path: Path, source: Path) -> None:
     """Copy an open file, and check the copy."""
     with translated(path):
         db.copy_to(path)
-        shutil.copymode(source, path)
         with closing(Database(path, create=False)) as made:
             found = _readable(_damage(made))
     if found:

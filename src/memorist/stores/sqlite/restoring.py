@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
 
 from memorist.errors import NotFound, SpaceMismatch, StoreBusy
-from memorist.stores.sqlite.connection import PATIENCE, Database, translated
-from memorist.stores.sqlite.opening import damaged, make_folder
+from memorist.files import make_folder, make_private, mode_of, refusing, scratch, sync
+from memorist.stores.sqlite.connection import PATIENCE, Database
+from memorist.stores.sqlite.failures import translated
+from memorist.stores.sqlite.opening import damaged
+from memorist.stores.sqlite.place import SIDE_FILES
 from memorist.stores.sqlite.store import SqliteStore
 
-SIDE_FILES = ("-wal", "-shm", "-journal")
-"""Suffixes of the files that SQLite keeps next to a database that is open or was not closed."""
 NOTES = ".notes"
 """Suffix of the folder of notes that belongs to a file."""
 
@@ -33,33 +34,47 @@ def restore(
     if not backup.is_file():
         raise NotFound(f"there is no backup at {backup}", remedy="Check the path.")
     to = to.resolve()
-    part = to.with_name(f".{to.name}.restoring")
     make_folder(to.parent)
-    _discard(part)
-    try:
+    moment = now or datetime.now(UTC)
+    with refusing(to), scratch(to, home=to) as folder:
+        part = folder / to.name
         with translated(backup), closing(Database(backup, create=False)) as source:
             source.copy_to(part)
         _check(part, backup, space)
-        moment = now or datetime.now(UTC)
-        aside = set_aside(to, moment)
-        os.replace(part, to)
+        part.chmod(mode_of(to))
+        sync(part)
+        aside = _replace(to, part, moment)
+        sync(to.parent)
         aside += _copy_notes(backup.with_name(backup.name + NOTES), notes or to.with_name(to.name + NOTES), moment)
-    finally:
-        _discard(part)
     return aside
 
 
-def set_aside(file: Path, now: datetime) -> list[Path]:
-    """Rename a file, its SQLite side files and its notes to names with the time; nothing is overwritten."""
-    if file.exists():
-        _release(file)
-    present = [one for one in _family(file) if one.exists()]
-    names = _names_before(file, now)
-    base = next(name for name in names if not any(one.exists() for one in _family(file.with_name(name))))
-    moved = [one.with_name(base + one.name.removeprefix(file.name)) for one in present]
-    for one, place in zip(present, moved, strict=True):
-        one.rename(place)
-    return moved
+def _replace(file: Path, part: Path, now: datetime) -> list[Path]:
+    """Put a part in the place of a file, which gets a second name first: there is a whole file at any moment."""
+    with _released(file):
+        kept, moved = _names_aside(file, now)
+        if file.exists():
+            _second_name(file, kept)
+        for one, place in moved.items():  # the log of a damaged file must not be applied to the new one
+            one.rename(place)
+        os.replace(part, file)
+    return [kept, *moved.values()] if kept.exists() else list(moved.values())
+
+
+def _second_name(file: Path, name: Path) -> None:
+    try:
+        name.hardlink_to(file)
+    except OSError:  # a disk without hard links
+        shutil.copy2(file, name)
+        sync(name)
+
+
+def _names_aside(file: Path, now: datetime) -> tuple[Path, dict[Path, Path]]:
+    """A free name with the time for a file, and those for what belongs to it; nothing is overwritten."""
+    names = map(file.with_name, _names_before(file, now))
+    kept = next(name for name in names if not any(one.exists() for one in _family(name)))
+    present = [one for one in _family(file)[1:] if one.exists()]
+    return kept, {one: one.with_name(kept.name + one.name.removeprefix(file.name)) for one in present}
 
 
 def _names_before(path: Path, now: datetime) -> Iterator[str]:
@@ -71,18 +86,24 @@ def _family(file: Path) -> list[Path]:
     return [file.with_name(file.name + ending) for ending in ("", *SIDE_FILES, NOTES)]
 
 
-def _release(file: Path) -> None:
-    """Check that no one has the file open: only then does SQLite remove its log. Unreadable files are left alone."""
-    try:
-        with closing(Database(file, create=False)) as db:
-            db.wait_for(PATIENCE)
-            db.execute("PRAGMA journal_mode = DELETE")
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise StoreBusy(
-            f"{file} is in use by another process", remedy="Close whatever has it open, then restore again."
-        ) from error
-    except apsw.Error:
+@contextmanager
+def _released(file: Path) -> Generator[None]:
+    """Keep everyone else out of a file, which SQLite grants only if no one has it open; a damaged file has no lock."""
+    if not file.exists():
+        yield
         return
+    with closing(Database(file, create=False)) as db:
+        db.wait_for(PATIENCE)
+        try:
+            db.execute("PRAGMA journal_mode = DELETE")
+            db.execute("BEGIN EXCLUSIVE")
+        except (apsw.BusyError, apsw.LockedError) as error:
+            raise StoreBusy(
+                f"{file} is in use by another process", remedy="Close whatever has it open, then restore again."
+            ) from error
+        except apsw.Error:
+            pass
+        yield
 
 
 def _check(part: Path, backup: Path, space: str | None) -> None:
@@ -100,11 +121,6 @@ def _check(part: Path, backup: Path, space: str | None) -> None:
         )
 
 
-def _discard(part: Path) -> None:
-    for ending in ("", *SIDE_FILES):
-        part.with_name(part.name + ending).unlink(missing_ok=True)
-
-
 def _copy_notes(saved: Path, folder: Path, now: datetime) -> list[Path]:
     """Copy notes into a folder; returns the new paths of the notes that were moved aside."""
     moved: list[Path] = []
@@ -113,5 +129,7 @@ def _copy_notes(saved: Path, folder: Path, now: datetime) -> list[Path]:
         if place.exists():
             moved.append(next(to for name in _names_before(place, now) if not (to := place.with_name(name)).exists()))
             place.rename(moved[-1])
+        make_folder(folder)
         shutil.copytree(one, place)
+        make_private(place)
     return moved

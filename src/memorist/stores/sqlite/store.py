@@ -12,11 +12,13 @@ from typing import TypeVar
 import apsw
 
 from memorist.errors import InvalidInput
+from memorist.files import sweep, sweep_folder
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
 from memorist.stores.sqlite import opening, remnants
 from memorist.stores.sqlite.connection import PATIENCE, Connections, Database, Synchronous
+from memorist.stores.sqlite.place import locate
 from memorist.stores.sqlite.statements import SQLITE, pack
 
 T = TypeVar("T")
@@ -60,7 +62,9 @@ class SqliteStore(SqlStore[bytes]):
 
         With `synchronous="full"` a write also survives a power cut, at about a sixth of the commits per second.
         """
-        connections = Connections(opening.locate(path, create=create), synchronous=synchronous)
+        file = locate(path, create=create)
+        sweep(file)
+        connections = Connections(file, synchronous=synchronous)
         try:
             return cls(connections, opening.prepare(connections, asked=space))
         except BaseException:
@@ -80,7 +84,12 @@ class SqliteStore(SqlStore[bytes]):
         return gone
 
     def scrub(self, *, rewrite: bool = False) -> bool:
-        """Overwrite erased data: empty the log, and rewrite the file if a page kept a copy of an erased row."""
+        """Overwrite erased data: empty the log, and rewrite the file if a page kept a copy of an erased row.
+
+        Unfinished copies that killed processes left are removed, too.
+        """
+        sweep(self.path)
+        sweep_folder(self.path.parent)
         if not self._connections.checkpoint(wait=SCRUB_PATIENCE):
             return False
         with self._traces_lock:

@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from memorist.errors import InvalidInput, StoreError
+from memorist.files import replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +146,5 @@ def _copied(file: Path) -> Path:
 
 def _replace(file: Path, text: str) -> None:
     """Replace the file and keep its mode; of a link, such as into a folder of dotfiles, replace the target."""
-    real = file.resolve()
-    descriptor, made = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        if real.exists():
-            shutil.copymode(real, made)
-        os.replace(made, real)
-    except BaseException:
-        Path(made).unlink(missing_ok=True)
-        raise
+    with replacing(file.resolve(), remedy="Give this user permission to write it.") as part:
+        part.write_text(text, encoding="utf-8")

@@ -20,6 +20,7 @@ from uvicorn.supervisors import Multiprocess
 import memorist
 from memorist.access.keys import KeyRing, keys_file
 from memorist.errors import Error, InvalidInput
+from memorist.files import make_folder
 from memorist.surfaces.rest.auth import Auth
 from memorist.surfaces.rest.description import describe, page
 from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error, of_sort, of_status, problem
@@ -108,7 +109,7 @@ PATIENCE = 30
 def serve(settings: Settings, workers: int = 1) -> None:
     """Serve until a signal to stop; then finish the running requests and close every space."""
     check_locked(settings)
-    settings.folder.mkdir(parents=True, exist_ok=True)
+    make_folder(settings.folder)
     set_up()
     os.environ[VARIABLE] = settings.to_text()
     config = uvicorn.Config(

@@ -9,12 +9,14 @@ from itertools import groupby
 from pathlib import Path
 
 from memorist.asking import Askers
+from memorist.files import make_folder, sweep, sweep_folder, write_text
 from memorist.model import CITES, Kind, Link, Memory, fingerprint, from_data
 from memorist.ports import Batch, Reader, Store
 from memorist.remember.record import record
 from memorist.remember.writer import Incoming, Writer
 from memorist.upkeep.change import EVERY_ENTRY
 from memorist.upkeep.consolidate.notes import (
+    PERIODS,
     RULES,
     VERB,
     Consolidation,
@@ -29,7 +31,6 @@ from memorist.upkeep.consolidate.notes import (
     period_of,
     remove_note,
     rendered,
-    write_note,
 )
 from memorist.upkeep.consolidate.survey import compose, items_of, survey
 
@@ -43,6 +44,18 @@ class StoredNotes:
 
     store: Store
     folder: Path | None
+
+    @property
+    def home(self) -> Path | None:
+        """The file whose unfinished notes are swept together: that of the store if it has one."""
+        return getattr(self.store, "path", None) or self.folder
+
+    def sweep(self) -> None:
+        """Remove unfinished files that killed runs left."""
+        if self.folder is not None and self.home is not None:
+            sweep(self.home)
+            for kind in PERIODS:
+                sweep_folder(self.folder / kind)
 
     def known(self) -> dict[NoteName, NoteRecord]:
         """The records of all notes, by period."""
@@ -61,8 +74,10 @@ class StoredNotes:
     def publish(self, record: NoteRecord, lines: Sequence[Memory]) -> None:
         """Write the file of a note, or remove it if the note has no lines."""
         path = self.path(record)
-        if path is not None and lines:
-            write_note(path, rendered(record, lines))
+        if path is not None and self.folder is not None and lines:
+            make_folder(self.folder)
+            remedy = "Set notes_dir to another folder, or free space."
+            write_text(path, rendered(record, lines), home=self.home, remedy=remedy)
         elif path is not None:
             remove_note(path)
 
@@ -160,6 +175,7 @@ class Notebook:
         A note that a model wrote is removed completely: it may use memories without citing them. Call this before the
         memories are erased.
         """
+        self._notes.sweep()
         gone = set(ids)
         changed = [one for one in self._notes.known().values() if gone.intersection((*one.cites, *one.lines))]
         cut: list[str] = []

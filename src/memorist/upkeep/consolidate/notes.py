@@ -12,7 +12,6 @@ from typing import ClassVar, Literal
 from memorist.errors import InvalidInput, StoreError
 from memorist.model import CITES, Memory, fingerprint, to_data
 from memorist.ports import Entry
-from memorist.upkeep.transfer import replacing
 
 PeriodKind = Literal["daily", "weekly", "quarterly"]
 PERIODS: tuple[PeriodKind, ...] = ("daily", "weekly", "quarterly")
@@ -158,13 +157,6 @@ def rendered(record: NoteRecord, lines: Sequence[Memory]) -> str:
 def _bullet(line: Memory) -> str:
     ids = ", ".join(id[:ID_SHOWN] for id in line.metadata.get(CITES, ()))
     return f"- {' '.join(line.text.split())} [{ids}]"
-
-
-def write_note(path: Path, text: str) -> None:
-    """Write a file atomically, replacing an existing one."""
-    with replacing(path, remedy="Set notes_dir to another folder, or free space.") as part:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def remove_note(path: Path) -> None:
