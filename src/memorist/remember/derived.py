@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import cache
 from math import sqrt
 
-from memorist.model import Kind
+from memorist.model import HIERARCHY, MEMBERSHIP, Kind
 from memorist.text.phrases import stems
 from memorist.text.words import STOP_WORDS, fold
 
 DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
 """Kinds of memories that are made from others, and can be made again."""
+LABELS = {Kind.TAG: MEMBERSHIP, Kind.INTENT: HIERARCHY}
+"""Kinds that are only labels of other memories, each with the relation that leads to it."""
 COMMIT_TASK = "session"
 """The task of a session's job, which commits the session once it is idle."""
 STEP_FINDINGS = ("state", "subgoal")

@@ -27,6 +27,7 @@ from memorist.model import (
 )
 from memorist.remember.record import checked_text, record
 from memorist.remember.timeline import Claim, Form, Segment, folded, forms
+from memorist.text.patterns import lazy
 
 ONE_VALUED = frozenset(
     [
@@ -210,3 +211,13 @@ def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[
 
 def _moment(given: When | None) -> datetime | None:
     return None if given is None else instant(given)
+
+
+_ID = lazy(r"[0-9a-f]{32}")
+
+
+def sources_of(memory: Memory) -> tuple[str, ...]:
+    """The memories that this one was derived from, by its own account; one that was told directly has none."""
+    claims = memory.metadata.get(CLAIMS)
+    named = [memory.origin.source] if claims is None else [claim.get("source") for claim in claims]
+    return () if None in named else tuple(one for one in named if one and _ID.fullmatch(one))

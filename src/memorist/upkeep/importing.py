@@ -13,7 +13,8 @@ from typing import IO, TypeVar
 from memorist.errors import EmbeddingMismatch, Error, InvalidInput, NotFound
 from memorist.model import DENIES, STATES, Entity, Link, Memory, Noise, Showing, new_or_changed
 from memorist.ports import Batch, Entry, Job, Kept, Progress, Reader, Record, Store
-from memorist.remember.fact_rows import CLAIMS, Slot, claims_in, slot_of
+from memorist.remember.derived import DERIVED, LABELS
+from memorist.remember.fact_rows import CLAIMS, Slot, claims_in, slot_of, sources_of
 from memorist.remember.fact_updates import settle
 from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data, record_from_data
 
@@ -66,6 +67,7 @@ def import_(
                 progress(len(batch.kept))
         _check_complete(head, merged)
         _settle_facts(store, merged)
+        _write_held_back(store, merged)
     counts = {name: merged.counts[name] for name in ("added", "known", "updated")}
     return Imported(head.space, lines.number, **counts, conflicts=tuple(sorted(merged.conflicts)))
 
@@ -103,6 +105,8 @@ class _ImportBatch:
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.kept: dict[str, Kept] = {}
+        self.last = False
+        """Whether it ends the file."""
 
     def add(self, record: Record) -> None:
         """Add a record."""
@@ -115,6 +119,7 @@ class _ImportBatch:
     def admitted(self, admit: Admit) -> _ImportBatch:
         """The same records as the gates leave them."""
         after = _ImportBatch()
+        after.last = self.last
         for record in admit(self.records):
             after.add(record)
         return after
@@ -149,6 +154,7 @@ class _ExportLines:
                 yield batch
                 batch = _ImportBatch()
         if batch.records:
+            batch.last = True
             yield batch
 
     def _read(self, read: Callable[[], T]) -> T:
@@ -198,6 +204,9 @@ class _Merged:
     waiting: set[str] = field(default_factory=set[str])
     links: list[Link] = field(default_factory=list[Link])
     """Links of facts that wait."""
+    held: dict[str, Kept] = field(default_factory=dict[str, Kept])
+    """Memories that are held back until what they rest on is there: labels, and what was derived from later lines."""
+    held_links: list[Link] = field(default_factory=list[Link])
 
     def add(self, other: _Merged) -> None:
         """Add the outcome of another batch."""
@@ -208,6 +217,8 @@ class _Merged:
             self.meeting.setdefault(slot, {}).update(rows)
         self.waiting |= other.waiting
         self.links += other.links
+        self.held |= other.held
+        self.held_links += other.held_links
 
 
 def _write(store: Store, batch: _ImportBatch, merged: _Merged) -> None:
@@ -246,6 +257,9 @@ class _Merge:
         conflicts = self.outcome.conflicts = {*changed} - {*later, *earlier}
         same = len(known) - len(later) - len(conflicts)
         self.outcome.counts.update(read=len(kept), added=len(new), updated=len(later), known=same)
+        if not self.batch.last:
+            self.outcome.held = _unsupported(new, reader)
+            new = {id: one for id, one in new.items() if id not in self.outcome.held}
         written = [*new.values(), *(kept[id] for id in later)]
         return Batch(
             revised=[one.memory for one in written],
@@ -280,13 +294,48 @@ class _Merge:
     def _links(self) -> list[Link]:
         waiting = self.merged.waiting | self.outcome.waiting
         conflicts = self.merged.conflicts | self.outcome.conflicts
+        held = self.merged.held.keys() | self.outcome.held.keys()
+        written: list[Link] = []
+        for link in self.batch.of(Link):
+            if link.source in held or link.target in held:
+                self.outcome.held_links.append(link)
+            elif link.source in waiting or link.target in waiting:
+                self.outcome.links.append(link)
+            elif link.source not in conflicts:
+                written.append(link)
+        return written
 
-        def waits(link: Link) -> bool:
-            return link.source in waiting or link.target in waiting
 
-        links = self.batch.of(Link)
-        self.outcome.links += filter(waits, links)
-        return [one for one in links if not waits(one) and one.source not in conflicts]
+def _unsupported(new: Mapping[str, Kept], reader: Reader) -> dict[str, Kept]:
+    """The new memories that would rest on nothing if the import were killed after their batch."""
+    derived = {id: sources_of(one.memory) for id, one in new.items() if one.memory.kind in DERIVED}
+    held = {id for id, one in new.items() if one.memory.kind in LABELS}
+    there = reader.get([source for some in derived.values() for source in some]).keys() | new.keys()
+    more = held
+    while more:
+        there -= more
+        more = {id for id, some in derived.items() if id not in held and some and there.isdisjoint(some)}
+        held |= more
+    return {id: one for id, one in new.items() if id in held}
+
+
+def _write_held_back(store: Store, merged: _Merged) -> None:
+    """Write the memories that were held back, in one write with all their links."""
+
+    def plan(reader: Reader) -> Batch:
+        known = reader.get([*merged.held, *merged.waiting]).keys()
+        new = [one for id, one in merged.held.items() if id not in known]
+        lost = merged.waiting - known
+        links = [one for one in merged.held_links if lost.isdisjoint((one.source, one.target))]
+        return Batch(
+            revised=[one.memory for one in new],
+            vectors={one.memory.id: one.vectors for one in new if one.vectors},
+            links=[one for one in links if one.source not in merged.conflicts],
+            jobs=[job for one in new for job in one.jobs],
+        )
+
+    if merged.held:
+        store.update(plan)
 
 
 def _settle_facts(store: Store, merged: _Merged) -> None:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memorist.model import DENIES, HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, STATES, Kind, Link, Memory, Tier
 from memorist.ports import Store
-from memorist.remember.fact_rows import CLAIMS
+from memorist.remember.derived import DERIVED, LABELS
+from memorist.remember.fact_rows import sources_of
 from memorist.remember.gates import GateContext, Policy
 from memorist.remember.gates.checks import LOOP_FLAG as LOOP
 from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, kinds_in, noise
 from memorist.text.gist import Copies, copies, pieces_of
-from memorist.text.patterns import lazy
-from memorist.upkeep.audit.report import DERIVED, Finding, demote, end, flag, mask, rebuild, retire, unlink
-from memorist.upkeep.tidy.plan import LABELS
+from memorist.upkeep.audit.report import Finding, demote, end, flag, mask, rebuild, retire, unlink
 
 if TYPE_CHECKING:
     from memorist.ports import Vectors
@@ -105,7 +104,6 @@ def _sound(views: Vectors) -> bool:
 
 BETWEEN_MEMORIES = frozenset((MEMBERSHIP, HIERARCHY, PROVENANCE, SIBLING, STATES, DENIES, "source"))
 """Relations with a memory at both ends; others may lead to entities."""
-_ID = lazy(r"[0-9a-f]{32}")
 
 
 class Orphans(Check):
@@ -129,7 +127,7 @@ class Orphans(Check):
             if is_current(memory, self.now) and memory.kind in DERIVED:
                 if memory.kind in LABELS:
                     self._labels[memory.id] = None
-                elif sources := _sources(memory):
+                elif sources := sources_of(memory):
                     self._derived[memory.id] = sources
 
     def close(self) -> Iterator[Finding]:
@@ -151,13 +149,6 @@ class Orphans(Check):
             ids = tuple(sorted({end for link in gone for end in (link.source, link.target)} & self._there))
             reason = f"has dangling links: {len(gone)}" if source in self._there else "is linked from a missing memory"
             yield Finding("orphan", ids, reason, "low", unlink(gone))
-
-
-def _sources(memory: Memory) -> tuple[str, ...]:
-    """The memories that this one was derived from, by its own account; one that was told directly has none."""
-    claims = memory.metadata.get(CLAIMS)
-    named = [memory.origin.source] if claims is None else [claim.get("source") for claim in claims]
-    return () if None in named else tuple(one for one in named if one and _ID.fullmatch(one))
 
 
 OLD = timedelta(days=180)

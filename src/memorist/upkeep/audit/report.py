@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from memorist.model import Hidden, Kind, Link, Memory, Tier, fingerprint
+from memorist.model import Hidden, Link, Memory, Tier, fingerprint
 from memorist.models.embedding_text import alone
 from memorist.ports import Store, Vectors
 from memorist.remember.gates.checks import without_secrets
@@ -30,8 +30,6 @@ KINDS = (
     "drift",
 )
 """The kinds of findings."""
-DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
-"""Kinds that are derived from what was said and can be derived again."""
 
 
 def _unchanged(memory: Memory, now: datetime) -> Memory:

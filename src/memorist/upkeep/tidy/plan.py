@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Filter, Kind, Link, Memory
+from memorist.model import PROVENANCE, Filter, Kind, Link, Memory
 from memorist.ports import Store
+from memorist.remember.derived import LABELS
 from memorist.remember.fact_rows import CLAIMS
 from memorist.upkeep.change import Change, every_page
 
 RuleName = Literal["expire", "revive", "merge", "ground", "decay", "tier", "orphan"]
 LEARNT = {Kind.SEMANTIC: "proposition/", Kind.PROCEDURAL: "procedure/"}
 """Kinds of derived nodes and the prefixes of their keys; a memory of these kinds without the prefix is verbatim."""
-LABELS = {Kind.TAG: MEMBERSHIP, Kind.INTENT: HIERARCHY}
-"""Kinds that are only labels of other memories, each with the relation that leads to it."""
 PAGE = 1000
 
 
