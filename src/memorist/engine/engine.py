@@ -35,7 +35,7 @@ from memorist.recall.stage import Env
 from memorist.remember.derived import COMMIT_TASK
 from memorist.remember.entities import Find, names
 from memorist.remember.fact_rows import FactFields, relation_claim
-from memorist.remember.forgetting import FACTS_TASK, dependents, erase, withheld_entries
+from memorist.remember.forgetting import FACTS_TASK, dependents, erase, refuse_damaged, withheld_entries
 from memorist.remember.gates import Gates, Policy
 from memorist.remember.jobs import Task, Worker
 from memorist.remember.record import Fields, record
@@ -207,6 +207,7 @@ class Engine(Upkeep):
                 raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
         else:
             where = erasure_filter(chosen)
+            refuse_damaged(self._store)
             ids = [memory.id for page in every_page(self._store, where, 1000) for memory in page]
             withheld = withheld_entries(where.admits, self._store)
         return self._erase(ids, withheld)

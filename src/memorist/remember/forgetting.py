@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any, cast
 
+from memorist.errors import UnreadableMemory
 from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory
 from memorist.models.embedding_text import CONTEXT, following
 from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
@@ -21,6 +22,15 @@ from memorist.text.chatter import bare
 
 FACTS_TASK = "facts"
 """The task of having a model read facts in memories, and the verb of the journal's entries about its answers."""
+
+
+def refuse_damaged(store: Store) -> None:
+    """Refuse to select memories by filters while some cannot be read: they might be among those to forget."""
+    damaged: Callable[[], list[str]] = getattr(store, "damaged", list[str])
+    if problems := damaged():
+        raise UnreadableMemory(
+            f"{problems[0]} Nothing was forgotten", remedy="Repair it with `memorist audit --fix`, then forget again."
+        )
 
 
 def erase(store: Store, ids: Sequence[str], withheld: Sequence[Entry] = ()) -> list[str]:

@@ -106,6 +106,14 @@ def entries_of(rows: Iterable[Row], links: Iterable[Row]) -> Iterator[IndexEntry
 
 def _entry(rows: list[Row], linked: dict[str, tuple[tuple[str, str], ...]]) -> IndexEntry:
     _, *columns, mentions, _, _ = rows[0]
-    spans = () if mentions == "[]" else tuple((start, end) for _, start, end in json.loads(mentions))
+    spans = () if mentions == "[]" else _spans(mentions)
     views = {view: vector for *_, view, vector in rows if view is not None}
     return IndexEntry(*columns, vectors=views, mentions=spans, pairs=linked.get(columns[0], ()))
+
+
+def _spans(mentions: str) -> tuple[tuple[int, int], ...]:
+    """The times of mentions; none if they are damaged."""
+    try:
+        return tuple((start, end) for _, start, end in json.loads(mentions))
+    except (ValueError, TypeError):
+        return ()

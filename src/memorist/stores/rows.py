@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -17,7 +17,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, UnreadableMemory
 from memorist.model import Memory, Mention, Usage, Worth
 from memorist.stores.index import micros, moment
 
@@ -37,6 +37,16 @@ class _Codec(NamedTuple):
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
+    empty: Any
+    """A value to use where a damaged one was."""
+
+    def reads(self, cell: Any) -> bool:
+        """Whether a cell can be decoded."""
+        try:
+            self.decode(cell)
+        except (ValueError, KeyError, TypeError, OverflowError):
+            return False
+        return True
 
 
 def _to_json(values: Sequence[Any]) -> str:
@@ -72,9 +82,9 @@ def _to_mapping(text: str) -> dict[str, Any]:
 
 
 _TUPLES = {
-    str: _Codec(_to_json, _from_json),
-    datetime: _Codec(_from_moments, _to_moments),
-    Mention: _Codec(_from_mentions, _to_mentions),
+    str: _Codec(_to_json, _from_json, ()),
+    datetime: _Codec(_from_moments, _to_moments, ()),
+    Mention: _Codec(_from_mentions, _to_mentions, ()),
 }
 
 
@@ -91,11 +101,11 @@ def _codec(hint: Any) -> _Codec | None:
     if get_origin(kind) is tuple:
         return _TUPLES[get_args(kind)[0]]
     if get_origin(kind) is Mapping:
-        return _Codec(_from_mapping, _to_mapping)
+        return _Codec(_from_mapping, _to_mapping, {})
     if kind is datetime:
-        return _Codec(micros, moment)
+        return _Codec(micros, moment, moment(0))
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return _Codec(str, {one.value: one for one in kind}.__getitem__)
+        return _Codec(str, {one.value: one for one in kind}.__getitem__, next(iter(kind)))
     return None
 
 
@@ -127,6 +137,14 @@ class _Part:
                 cells[place] = codec.encode(cells[place])
         return cells
 
+    def harmless(self, row: Row) -> Iterator[tuple[str, Any]]:
+        """The columns whose cell cannot be decoded, with a cell that can."""
+        first = self.place.start if isinstance(self.place, slice) else self.place
+        for place, codec in self._codecs:
+            cell = row[first + place]
+            if cell is not None and not codec.reads(cell):
+                yield self.columns[place], codec.encode(codec.empty)
+
     def read(self, cells: Any) -> Any:
         """The value of the field, made of its cells."""
         if self._type is None:
@@ -155,6 +173,7 @@ _PARTS = _parts()
 _DECODERS = [(part.name, part.place, part.decode) for part in _PARTS]
 COLUMNS = tuple(column for part in _PARTS for column in part.columns)
 """The columns of a memory in every database."""
+_ID = 1 + COLUMNS.index("id")
 WORD_COLUMNS = ("words", "original_words")
 """The analysed text and original, from which the index is loaded."""
 _USAGE = _Part("usage", Usage | None, 1)
@@ -179,10 +198,26 @@ def memory_row(memory: Memory, words: str, original_words: str | None) -> dict[s
 
 def read_memory(row: Row) -> Stored:
     """A memory from a row: its number, `COLUMNS`, the id of its usage row if it has one, and `USAGE_COLUMNS`."""
-    values: dict[str, Any] = {
-        name: row[place] if decode is None else decode(row[place]) for name, place, decode in _DECODERS
-    }
-    return Stored(row[0], Memory(**values, usage=read_usage(row[1 + len(COLUMNS) :])))
+    try:
+        values: dict[str, Any] = {
+            name: row[place] if decode is None else decode(row[place]) for name, place, decode in _DECODERS
+        }
+        return Stored(row[0], Memory(**values, usage=read_usage(row[1 + len(COLUMNS) :])))
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        columns = " and ".join(name for cells in harmless(row) for name in cells)
+        raise unreadable(f"Memory {row[_ID]} is damaged: its {columns or 'row'} cannot be read") from error
+
+
+def unreadable(problem: str) -> UnreadableMemory:
+    """The error for a memory whose row is damaged."""
+    return UnreadableMemory(problem, remedy="Restore a backup, or repair it with `memorist audit --fix`.")
+
+
+def harmless(row: Row) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Values to put in the place of cells from which no memory can be made: those of the memory, and of its usage."""
+    memory = {name: value for part in _PARTS for name, value in part.harmless(row)}
+    used = row[1 + len(COLUMNS) :]
+    return memory, {} if used[0] is None else dict(_USAGE.harmless(used))
 
 
 def usage_row(id: str, usage: Usage | None) -> dict[str, Any]:

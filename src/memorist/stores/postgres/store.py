@@ -61,7 +61,7 @@ class PostgresStore(SqlStore[HalfVector]):
             yield self._reads(connection)
 
     def _reads(self, connection: Connection) -> Reads:
-        return Reads(Database(connection, self._space), POSTGRES)
+        return Reads(Database(connection, self._space), POSTGRES, lenient=True)
 
     def _write(self, change: Callable[[Write[HalfVector]], T], *, wait: float | None = None) -> T:
         def job(connection: Connection) -> T:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memorist.errors import StoreError
+from memorist.errors import StoreError, UnreadableMemory
 from memorist.model import Entity, Filter, Link, Memory, Noise, Showing
 from memorist.ports import Embedded, Entry, Job, Kept, Page, Record, StoreStats, Vectors
 from memorist.stores.index import IndexEntry, micros, moment
 from memorist.stores.index_sync import Counters, entries_of
-from memorist.stores.rows import Row, Stored, read_memory
+from memorist.stores.rows import Row, Stored, read_memory, unreadable
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
 from memorist.stores.sql.database import Database, Dialect, Values
 from memorist.text.words import beginning, fold
@@ -41,10 +41,12 @@ class Generation(NamedTuple):
 class Reads:
     """Answers the questions of the port `Reader`, and those of the index and the export."""
 
-    def __init__(self, db: Database, dialect: Dialect) -> None:
+    def __init__(self, db: Database, dialect: Dialect, *, lenient: bool = False) -> None:
         self._db = db
         self._dialect = dialect
         self._sql = dialect.read
+        self._skipped: list[Exception] | None = [] if lenient else None
+        """Damaged rows that were left out, so that the others can be read; a write leaves none out."""
 
     def counters(self) -> Counters:
         """The content counters of the space."""
@@ -76,7 +78,10 @@ class Reads:
 
     def get(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories with these ids, with their usage; unknown ids are left out."""
-        return {id: stored.memory for id, stored in self.fetch(ids).items()}
+        found = {id: stored.memory for id, stored in self.fetch(ids).items()}
+        if len(ids) == 1:
+            self._refuse_skipped()
+        return found
 
     def history(self, id: str) -> list[Memory]:
         """All versions of a memory, newest first."""
@@ -96,7 +101,7 @@ class Reads:
         if limit == 0:
             return Page((), cursor_after(after))
         condition, values = self._dialect.condition(where)
-        found = self._scan(condition, {**values, "after": after, "limit": limit + 1})
+        found = self._scan(condition, {**values, "after": after}, limit + 1)
         more = cursor_after(found[limit - 1].row) if len(found) > limit else None
         return Page(tuple(stored.memory for stored in found[:limit]), more)
 
@@ -116,7 +121,9 @@ class Reads:
             return {}
         found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for id, view, data in self._db.execute(self._sql.vectors, {"ids": asked, "generation": generation.id}):
-            found[id][view] = self._dialect.unpack(data).astype(np.float32)
+            vector = self._vector(data, generation)
+            if vector is not None:
+                found[id][view] = vector.astype(np.float32)
         return {id: Embedded(generation.name, views) for id, views in found.items()}
 
     def embedded(self, ids: Sequence[str]) -> set[str]:
@@ -147,7 +154,8 @@ class Reads:
         for entry, about in self._db.execute(self._sql.journal_subjects, {"entries": [row[0] for row in rows]}):
             subjects[entry].append(about)
         return [
-            Entry(id, moment(at), of, tuple(subjects[number]), json.loads(data)) for number, id, at, of, data in rows
+            Entry(id, moment(at), of, tuple(subjects[number]), _entry_data(id, data))
+            for number, id, at, of, data in rows
         ]
 
     def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
@@ -212,8 +220,20 @@ class Reads:
         generation = self.generation()
         links = self._db.execute(self._sql.changed_links, {"seen": seen, "relations": list(ENTITY_RELATIONS)})
         rows = self._db.execute(self._sql.changed, {"seen": seen, "generation": generation and generation.id})
-        unpack = self._dialect.unpack
-        return entries_of(((*row, None if data is None else unpack(data)) for *row, data in rows), links)
+        return entries_of(self._with_vectors(readable(rows), generation), links)
+
+    def _with_vectors(self, rows: Iterable[Row], generation: Generation | None) -> Iterator[Row]:
+        """Rows of the index with their vectors; a damaged vector counts as none."""
+        for *row, view, data in rows:
+            vector = None if data is None or generation is None else self._vector(data, generation)
+            yield *row, None if vector is None else view, vector
+
+    def _vector(self, data: Any, generation: Generation) -> Any:
+        try:
+            vector = self._dialect.unpack(data)
+        except ValueError:
+            return None
+        return vector if len(vector) == generation.dim else None
 
     def deleted(self, seen: int) -> Iterator[str]:
         """The ids erased after a `seq`."""
@@ -222,9 +242,11 @@ class Reads:
     def records(self) -> Iterator[Record]:
         """Every record; the caller holds a snapshot."""
         last = 0
-        while page := self._scan("TRUE", {"after": last, "limit": PAGE}):
+        while page := self._scan("TRUE", {"after": last}, PAGE):
+            self._refuse_skipped()
             yield from self._kept([stored.memory for stored in page])
             last = page[-1].row
+        self._refuse_skipped()
         yield from self.entities_of([id for (id,) in self._db.execute(self._sql.entity_ids)]).values()
         yield from (Link(*row) for row in self._db.execute(self._sql.all_links))
         yield from map(_job, self._db.execute(self._sql.jobs_about_no_memory))
@@ -246,14 +268,62 @@ class Reads:
         rows = self._db.execute(sql, {"names": encodable(names)})
         return list(self.entities_of([id for (id,) in rows]).values())
 
-    def _scan(self, condition: str, values: Values) -> list[Stored]:
-        return self._stored(self._sql.scan.format(condition=condition), values)
+    def _scan(self, condition: str, values: Values, limit: int) -> list[Stored]:
+        """Up to `limit` readable memories; asks for more rows as long as damaged ones are in the way."""
+        sql, asked = self._sql.scan.format(condition=condition), limit
+        while True:
+            skipped = self._number_skipped
+            found = self._stored(sql, {**values, "limit": asked})
+            if len(found) >= limit or len(found) + self._number_skipped - skipped < asked:
+                return found[:limit]
+            asked *= 2
 
     def _stored(self, sql: str, values: Values) -> list[Stored]:
-        return [read_memory(row) for row in self._db.execute(sql, values)]
+        rows = self._db.execute(sql, values)
+        if self._skipped is None:
+            return [read_memory(row) for row in rows]
+        return list(_readable_memories(rows, self._skipped))
+
+    @property
+    def _number_skipped(self) -> int:
+        return len(self._skipped or ())
+
+    def _refuse_skipped(self) -> None:
+        for error in self._skipped or ():
+            raise error
 
     def _memories(self, sql: str, values: Values) -> list[Memory]:
         return [stored.memory for stored in self._stored(sql, values)]
+
+
+def readable(rows: Iterable[Row], skipped: list[Exception] | None = None) -> Iterator[Row]:
+    """The rows whose texts can be decoded; SQLite keeps any bytes as text."""
+    each = iter(rows)
+    while True:
+        try:
+            row = next(each)
+        except StopIteration:
+            return
+        except UnicodeDecodeError as error:
+            if skipped is not None:
+                skipped.append(error)
+        else:
+            yield row
+
+
+def _readable_memories(rows: Iterable[Row], skipped: list[Exception]) -> Iterator[Stored]:
+    for row in readable(rows, skipped):
+        try:
+            yield read_memory(row)
+        except UnreadableMemory as error:
+            skipped.append(error)
+
+
+def _entry_data(id: str, data: str) -> dict[str, Any]:
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise unreadable(f"Entry {id} of the journal is damaged") from error
 
 
 def encodable(texts: Iterable[str]) -> list[str]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import apsw
 
-from memorist.errors import StoreBusy, StoreError, UnreadableMemory
+from memorist.errors import StoreBusy, StoreError
+from memorist.stores.rows import unreadable
 from memorist.stores.sql.database import Failure, failure_for
 
 _FAILURES = (
@@ -75,7 +76,4 @@ def translated(path: Path) -> Generator[None]:
             raise
         raise failure.raises(f"{path} {failure.problem} ({error})", remedy=failure.remedy) from error
     except UnicodeDecodeError as error:
-        raise UnreadableMemory(
-            f"{path} holds a text that is not UTF-8",
-            remedy="Run `memorist doctor` to see where, then restore a backup or run `memorist audit --fix`.",
-        ) from error
+        raise unreadable(f"{path} holds a text that is not UTF-8; `memorist doctor` says where") from error

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 
-from memorist.errors import SpaceMismatch, StoreError
+from memorist.errors import SpaceMismatch, StoreError, UnreadableMemory
 from memorist.files import refusing, scratch, sync
 from memorist.stores.index import entry_of
 from memorist.stores.rows import read_memory
-from memorist.stores.sql.reads import Reads
+from memorist.stores.sql.reads import Reads, readable
 from memorist.stores.sqlite.connection import Connections, Database, use_write_ahead_log
+from memorist.stores.sqlite.damage import damaged_rows
 from memorist.stores.sqlite.failures import translated
 from memorist.stores.sqlite.schema import migrate, pending
 from memorist.stores.sqlite.statements import SQLITE
@@ -22,6 +23,7 @@ VECTORS_OF_WRONG_LENGTH = """
     SELECT DISTINCT id FROM memories JOIN vectors USING (row)
     WHERE generation = ? AND length(data) <> ? ORDER BY row
 """
+WORDS_OF = "SELECT words, original_words FROM memories WHERE row = ?"
 USAGE_WITHOUT_MEMORY = "SELECT id FROM usage WHERE id NOT IN (SELECT id FROM memories)"
 
 
@@ -110,6 +112,7 @@ def _readable(problems: Iterator[str]) -> list[str]:
 
 def _problems(db: Database) -> Iterator[str]:
     yield from _damage(db)
+    yield from map(str, damaged_rows(db))
     yield from _counted("not searched by the words of their text", _with_other_words(db))
     generation = Reads(db, SQLITE).generation()
     if generation is not None:
@@ -127,13 +130,13 @@ def _damage(db: Database) -> Iterator[str]:
 
 
 def _with_other_words(db: Database) -> Iterator[str]:
-    kept = db.execute("SELECT words, original_words FROM memories ORDER BY row")
     every = SQLITE.read.scan.format(condition="TRUE")
-    for row, words in zip(db.execute(every, {"after": 0, "limit": -1}), kept, strict=True):
-        memory = read_memory(row).memory
-        entry = entry_of(memory, {})
-        if (entry.words, entry.original) != words:
-            yield memory.id
+    for row in readable(db.execute(every, {"after": 0, "limit": -1})):
+        with suppress(UnreadableMemory, UnicodeDecodeError):  # reported already
+            memory = read_memory(row).memory
+            entry = entry_of(memory, {})
+            if (entry.words, entry.original) != db.first(WORDS_OF, (row[0],)):
+                yield memory.id
 
 
 def _counted(what: str, ids: Iterator[str]) -> Iterator[str]:

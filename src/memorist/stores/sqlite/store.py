@@ -13,10 +13,11 @@ import apsw
 
 from memorist.errors import InvalidInput
 from memorist.files import sweep, sweep_folder
+from memorist.ports import Batch
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
-from memorist.stores.sqlite import opening, remnants
+from memorist.stores.sqlite import damage, opening, remnants
 from memorist.stores.sqlite.connection import PATIENCE, Connections, Database, Synchronous
 from memorist.stores.sqlite.place import locate
 from memorist.stores.sqlite.statements import SQLITE, pack
@@ -112,13 +113,24 @@ class SqliteStore(SqlStore[bytes]):
         with self._connections.snapshot() as db:
             return opening.problems(db)
 
+    def damaged(self) -> list[str]:
+        """The memories and other rows that cannot be read, one sentence each."""
+        with self._connections.snapshot() as db:
+            return list(map(str, damage.damaged_rows(db)))
+
+    def repair(self) -> None:
+        """Repair damaged rows and indexes, as far as possible; what was lost is replaced by something harmless."""
+        with self._connections.writing() as db:
+            changed = damage.repair(db)
+        self.update(lambda reader: Batch(revised=list(reader.get(changed).values())))  # with the words of their texts
+
     def close(self) -> None:
         """Release the file and the connection of every thread; safe to call twice."""
         self._connections.close()
 
     def _read(self, question: Callable[[Reads], T]) -> T:
         with self._connections.reading() as db:
-            return question(Reads(db, SQLITE))
+            return question(Reads(db, SQLITE, lenient=True))
 
     def _read_still(self, question: Callable[[Reads], T]) -> T:
         with self._snapshot() as reads:
@@ -127,7 +139,7 @@ class SqliteStore(SqlStore[bytes]):
     @contextmanager
     def _snapshot(self) -> Generator[Reads]:
         with self._connections.snapshot() as db:
-            yield Reads(db, SQLITE)
+            yield Reads(db, SQLITE, lenient=True)
 
     def _write(self, change: Callable[[Write[bytes]], T], *, wait: float | None = None) -> T:
         with self._connections.writing(PATIENCE if wait is None else wait) as db, _refusals():

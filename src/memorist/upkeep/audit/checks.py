@@ -17,7 +17,7 @@ from memorist.remember.gates import GateContext, Policy
 from memorist.remember.gates.checks import LOOP_FLAG as LOOP
 from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, kinds_in, noise
 from memorist.text.gist import Copies, copies, pieces_of
-from memorist.upkeep.audit.report import Finding, demote, end, flag, mask, rebuild, retire, unlink
+from memorist.upkeep.audit.report import Finding, damage_repair, demote, end, flag, mask, rebuild, retire, unlink
 
 if TYPE_CHECKING:
     from memorist.ports import Vectors
@@ -78,16 +78,19 @@ class Drift(Check):
             ids = [memory.id for memory in page if memory.kind is not Kind.SOURCE]
             embedded = self.store.embedded(ids)
             self._lacking += [id for id in ids if id not in embedded]
-            self._unsound += [id for id, views in self.store.vectors(ids).items() if not _sound(views)]
+            vectors = self.store.vectors(ids)
+            self._unsound += [id for id in ids if id in embedded and not _sound(vectors.get(id, {}))]
 
     def close(self) -> Iterator[Finding]:
         """Memories whose search data does not match what is stored."""
         yield from _vector_findings(self._lacking, "have no vectors of the store's embedding")
         yield from _vector_findings(self._unsound, "have vectors without a direction")
         integrity: Callable[[], list[str]] = getattr(self.store, "integrity", list[str])
+        can_repair = hasattr(self.store, "repair")
         for problem in integrity():
             ids = tuple(self._ids) if _WORDS in problem else ()
-            yield Finding("drift", (), problem, "high", rebuild(ids, vectors=False) if ids else None)
+            fix = rebuild(ids, vectors=False) if ids else damage_repair(problem) if can_repair else None
+            yield Finding("drift", (), problem, "high", fix)
 
 
 def _vector_findings(ids: Sequence[str], problem: str) -> Iterator[Finding]:
@@ -99,7 +102,7 @@ def _vector_findings(ids: Sequence[str], problem: str) -> Iterator[Finding]:
 def _sound(views: Vectors) -> bool:
     import numpy as np
 
-    return all(bool(np.isfinite(vector).all()) and bool(vector.any()) for vector in views.values())
+    return bool(views) and all(bool(np.isfinite(vector).all()) and bool(vector.any()) for vector in views.values())
 
 
 BETWEEN_MEMORIES = frozenset((MEMBERSHIP, HIERARCHY, PROVENANCE, SIBLING, STATES, DENIES, "source"))

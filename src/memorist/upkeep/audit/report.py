@@ -51,6 +51,8 @@ class Fix:
     """Whether memories that do not change are written again."""
     final: str | None = None
     """Why it cannot be undone, if it cannot."""
+    damage: str | None = None
+    """The problem that the store itself reports and repairs, if this is one."""
 
     def texts(self, store: Store, now: datetime) -> list[str]:
         """The texts that it needs vectors for."""
@@ -130,6 +132,13 @@ def rebuild(ids: tuple[str, ...], *, vectors: bool) -> Fix:
     )
 
 
+def damage_repair(problem: str) -> Fix:
+    """Repair what the store reports as damaged, as far as possible."""
+    return Fix(
+        "Repair the damage: replace what cannot be read.", damage=problem, final="what was damaged cannot be read again"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong: with which memories, why, how severe it is, and the repair if there is one."""
@@ -147,7 +156,8 @@ class Finding:
     @property
     def id(self) -> str:
         """Stable across audits: the same kind of finding about the same memories has the same id."""
-        return fingerprint("finding", self.kind, self.ids)
+        damage = self.repair and self.repair.damage
+        return fingerprint("finding", self.kind, self.ids, *([damage] if damage else []))
 
     @property
     def fix(self) -> str | None:

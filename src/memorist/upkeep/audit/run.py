@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Filter, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
-from memorist.ports import Entry, Progress, Store, Vectors
+from memorist.ports import Batch, Entry, Progress, Store, Vectors
+from memorist.remember.journal import FINAL
 from memorist.upkeep.audit.checks import Check, Drift, Loops, Orphans, Stale, Texts
 from memorist.upkeep.audit.report import KINDS, Finding, Report
 from memorist.upkeep.audit.statements import Contradictions, Duplicates
@@ -47,10 +49,30 @@ def apply_fixes(
 ) -> Report:
     """Apply the fixes of a report, or only those of the findings with these ids; each is journalled for `undo`."""
     chosen = [one for one in report.findings if one.repair is not None and (ids is None or one.id in ids)]
-    fixed: dict[str, str] = {}
+    fixed = _repair([one for one in chosen if one.repair and one.repair.damage], store, report.at)
+    chosen = [one for one in chosen if one.repair and not one.repair.damage]
     for start in range(0, len(chosen), FIXES_PER_WRITE):
         fixed |= _apply(chosen[start : start + FIXES_PER_WRITE], store, embedder, report.at)
     return replace(report, findings=tuple(replace(one, fixed=fixed.get(one.id, one.fixed)) for one in report.findings))
+
+
+def _repair(damaged: Sequence[Finding], store: Store, now: datetime) -> dict[str, str]:
+    """Let the store repair what it reports as damaged; returns the journal entry of each finding that is gone."""
+    if not damaged:
+        return {}
+    integrity: Callable[[], list[str]] = getattr(store, "integrity", list[str])
+    repair: Callable[[], None] = getattr(store, "repair", lambda: None)
+    repair()
+    left = set(integrity())
+    gone = [one for one in damaged if one.repair and one.repair.damage not in left]
+    entries = {one.id: fingerprint(VERB, one.id, now) for one in gone}
+    store.put(Batch(journal=[Entry(entries[one.id], now, VERB, (), _about(one)) for one in gone]))
+    return entries
+
+
+def _about(finding: Finding) -> dict[str, Any]:
+    final = finding.repair and finding.repair.final
+    return {"kind": finding.kind, "reason": finding.reason, "fix": finding.fix} | ({FINAL: final} if final else {})
 
 
 def checked_kinds(kinds: Collection[str] | None) -> set[str]:
@@ -76,8 +98,7 @@ def _apply(findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | 
             change = finding.repair and finding.repair.change(finding, pending, now, fresh)
             if change is not None:
                 entry = entries[finding.id] = fingerprint(VERB, finding.id, now)
-                data = {"kind": finding.kind, "reason": finding.reason, "fix": finding.fix}
-                pending.add(change.batch(Entry(entry, now, VERB, finding.ids or (change.id,), data)))
+                pending.add(change.batch(Entry(entry, now, VERB, finding.ids or (change.id,), _about(finding))))
         return entries
 
     return write(store, plan)
