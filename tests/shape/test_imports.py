@@ -15,7 +15,8 @@ MAY_IMPORT = {
     "errors": set[str](),
     "validate": {"errors"},
     "http": {"errors"},
-    "config": {"errors", "validate"},
+    "trust": {"errors"},
+    "config": {"errors", "trust", "validate"},
     "text": {"errors"},
     "model": {"errors"},
     "ports": {"errors", "model"},
@@ -32,7 +33,7 @@ MAY_IMPORT = {
     "client": {*PURE, "engine", "http", "recall", "remember", "upkeep"},
     "bench": {*PURE, "config", "engine", "models", "recall", "stores", "upkeep"},
     "testing": {*PURE, "recall"},
-    "surfaces": {"access", "config", "engine", "errors", "model", "text"},
+    "surfaces": {"access", "config", "engine", "errors", "model", "text", "trust"},
     "__main__": {"surfaces"},
 }
 EXCEPTIONS = {

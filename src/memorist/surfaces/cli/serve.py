@@ -94,7 +94,7 @@ def _server_settings(target: Target, **given: Any) -> Settings:
     if target.space is not None:
         raise InvalidInput("serve serves every space", remedy="Leave --space out, and create keys for single spaces.")
     sizes = {name: given[name] * MIB for name in IN_MIB if name in given}
-    return Settings(db=target.settings().db, config=target.config, embedder=target.embedder, **{**given, **sizes})
+    return Settings(db=target.chosen_db(), config=target.config, embedder=target.embedder, **{**given, **sizes})
 
 
 # MCP
@@ -262,7 +262,7 @@ def revoke(
 def _key_ring(target: Target) -> KeyRing:
     from memorist.access.keys import KeyRing, keys_file
 
-    return KeyRing(keys_file(target.settings().db))
+    return KeyRing(keys_file(target.chosen_db()))
 
 
 def _state(key: Key) -> str:
