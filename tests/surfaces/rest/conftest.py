@@ -14,6 +14,7 @@ import uvicorn
 from memorist.access.keys import KeyRing, keys_file
 from memorist.client import Client, connect
 from memorist.surfaces.rest.app import create_app, listening
+from memorist.surfaces.rest.connections import uvicorn_config
 from memorist.surfaces.rest.server import Settings
 
 
@@ -48,7 +49,7 @@ def running(settings: Settings) -> Generator[Running]:
     app = create_app(settings)
     with listening("127.0.0.1", 0) as door:
         port = door.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none"))
+        server = uvicorn.Server(uvicorn_config(app, settings.of_connections, log_config=None))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
         thread.start()
         while not server.started and thread.is_alive():
