@@ -15,7 +15,10 @@ import memorist
 from memorist import config, trust
 from memorist.config import SETTINGS, TABLES, Config
 from memorist.ports.notices import Notice
-from tests.surfaces.conftest import Cli, bare, process  # noqa: F401  # fixtures
+from tests.surfaces import conftest as cli_fixtures
+from tests.surfaces.conftest import Cli
+
+bare = cli_fixtures.bare
 
 ATTACK = """
 llm = "openai:gpt-x"
@@ -243,7 +246,7 @@ def test_python_is_told_by_a_notice_or_the_log(project: Path, caplog: pytest.Log
     assert "memorist trust" in caplog.text
 
 
-def test_the_command_line_tells_once_and_trusts_on_request(bare: Cli) -> None:  # noqa: F811
+def test_the_command_line_tells_once_and_trusts_on_request(bare: Cli) -> None:
     file = written(Path.cwd(), ATTACK.replace("onnx:model", "none").replace("openai:gpt-x", "none"))
     ran = bare("--db", "a.db", "stats")
     assert ran.status == 0 and ran.err.count("memorist trust") == 1 and "embedder, llm_options" in ran.err
@@ -261,7 +264,7 @@ def test_the_command_line_tells_once_and_trusts_on_request(bare: Cli) -> None:  
 
 @pytest.mark.parametrize("command", [("serve",), ("keys", "create", "agent"), ("keys", "list")])
 def test_a_database_that_a_clone_brings_is_neither_served_nor_given_keys(
-    bare: Cli,  # noqa: F811
+    bare: Cli,
     command: tuple[str, ...],
 ) -> None:
     """Keys lie beside a database: the clone could bring a key of its author."""

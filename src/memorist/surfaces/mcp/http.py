@@ -18,12 +18,15 @@ from memorist.errors import InvalidInput
 from memorist.surfaces.mcp.server import MemoryServer
 from memorist.surfaces.mcp.tools import KEY
 from memorist.surfaces.rest.connections import ConnectionLimits, uvicorn_config
+from memorist.surfaces.rest.limits import bounded
 from memorist.surfaces.rest.origin import OwnNames, check_body, is_loopback
 from memorist.surfaces.rest.problems import Refusal
 
 PATH = "/mcp"
 GRACE = 10
 """Seconds that running calls have to finish when the server is stopped."""
+LARGEST = 32 * 1024 * 1024
+"""Bytes of a message."""
 LIMITS = ConnectionLimits(connections=512, per_address=256, head_timeout=10.0, read_timeout=60.0)
 
 
@@ -74,6 +77,7 @@ class KeyGate:
                 # The SDK binds a session to the user that started it.
                 token = AccessToken(token="", client_id=found.id, scopes=[found.rights])
                 scope = {**scope, KEY: found, "user": AuthenticatedUser(token)}
+            receive = bounded(receive, LARGEST, LIMITS.read_timeout)
         await self._app(scope, receive, send)
 
     def _judge(self, authorization: str | None) -> Key | HttpRefusal | None:

@@ -89,16 +89,22 @@ def bounded(receive: Receive, most: int, seconds: float, clock: Callable[[], flo
     async def counted() -> Message:
         nonlocal came, whole
         left = seconds + came / PACE - (clock() - began)
-        with move_on_after(None if whole else max(0.0, left)):
+        if not whole and left <= 0:
+            raise _late()
+        with move_on_after(None if whole else left):
             message = await receive()
             whole = not message.get("more_body", False)
             came += len(message.get("body", b""))
             if most and came > most:
                 raise _too_large(most)
             return message
-        raise Refusal(TIMED_OUT, "The rest of the body did not arrive in time", headers={"Connection": "close"})
+        raise _late()
 
     return counted
+
+
+def _late() -> Refusal:
+    return Refusal(TIMED_OUT, "The rest of the body did not arrive in time", headers={"Connection": "close"})
 
 
 def _too_large(most: int) -> Refusal:
