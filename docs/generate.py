@@ -49,16 +49,25 @@ def recipes() -> str:
 def settings() -> str:
     """All settings."""
     page = "# Settings\n\n" + NOTE
+    page += "Settings come from your own `memorist.toml` in your settings folder (`~/.config/memorist` on Linux), from "
     page += (
-        "Settings come from `memorist.toml` (in the working folder, a parent folder, or the user's settings folder), "
+        "the `memorist.toml` of a project (in the working folder or the nearest parent folder that has one), from the "
     )
-    page += "from the environment, or from arguments of `open`; later ones override earlier ones.\n\n"
-    page += "| key | environment | default | meaning |\n|---|---|---|---|\n"
+    page += "environment, or from arguments of `open`; later ones override earlier ones. A path is relative to its file.\n\n"
+    page += (
+        "The file of a project may come from anybody. Until you [trust](../how-to/trust.md) it, it sets only what the "
+    )
+    page += "last column says, and the rest is ignored with a warning.\n\n"
+    page += "| key | environment | default | meaning | by an untrusted file |\n|---|---|---|---|---|\n"
     for one in SETTINGS:
         default = f"`{one.default}`" if one.default else "–"
-        page += f"| `{one.name}` | `{one.variable}` | {default} | {one.meaning} |\n"
-    page += "".join(f"| `[{name}]` | – | – | {meaning} |\n" for name, meaning in TABLES.items())
+        page += f"| `{one.name}` | `{one.variable}` | {default} | {one.meaning} | {UNTRUSTED[one.untrusted]} |\n"
+    for one in TABLES:
+        page += f"| `[{one.name}]` | – | – | {one.meaning} | {UNTRUSTED[one.untrusted]} |\n"
     return page
+
+
+UNTRUSTED = {"no": "no", "yes": "yes", "lower": "lower than yours", "inside": "a path inside its folder"}
 
 
 PAGES = {"stages.md": stages, "recipes.md": recipes, "settings.md": settings}

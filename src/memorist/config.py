@@ -1,18 +1,27 @@
-"""Settings from one table. Precedence: defaults < file < environment < arguments."""
+"""Settings from one table. Precedence: defaults < the user's file < the project's file < environment < arguments.
+
+A file that lies in the working folder or a parent may come from anybody. Until the user trusts it, each setting says
+whether such a file may set it.
+"""
 
 from __future__ import annotations
 
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, Literal, TypeVar, cast, get_type_hints
 
+from memorist import trust
 from memorist.errors import InvalidInput
 from memorist.validate import validated
 
 FILE_NAME = "memorist.toml"
+LARGEST_FILE = 1024 * 1024
+
+Rule = Literal["no", "yes", "lower", "inside"]
+"""Whether an untrusted file may set it: no; yes; a limit no higher than the user's; a path inside its own folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +31,7 @@ class Setting:
     name: str
     default: str | int | None
     meaning: str
+    untrusted: Rule = "no"
 
     @property
     def variable(self) -> str:
@@ -37,21 +47,50 @@ class Setting:
 T = TypeVar("T")
 
 
-def _setting(default: T, meaning: str) -> T:
-    return field(default=default, metadata={"meaning": meaning})
+def _setting(default: T, meaning: str, untrusted: Rule = "no") -> T:
+    return field(default=default, metadata={"meaning": meaning, "untrusted": untrusted})
 
 
-def _table(meaning: str) -> Mapping[str, Any]:
-    return field(default_factory=dict[str, Any], metadata={"meaning": meaning})
+def _table(meaning: str, untrusted: Rule = "no") -> Mapping[str, Any]:
+    return field(default_factory=dict[str, Any], metadata={"meaning": meaning, "untrusted": untrusted})
+
+
+@dataclass(frozen=True, slots=True)
+class Untrusted:
+    """A project's file that the user does not trust: what it sets all the same, and what is ignored."""
+
+    file: Path
+    used: Mapping[str, Any]
+    ignored: tuple[str, ...]
+    why: str = "it is not trusted"
+
+    @property
+    def problem(self) -> str:
+        """What is ignored."""
+        return f"Ignored in {self.file}, because {self.why}: {', '.join(self.ignored)}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return (
+            f"If you trust what it sets, run `memorist trust`; or set it in {own_file()}, in MEMORIST_… or by options."
+        )
+
+    @property
+    def message(self) -> str:
+        """Both."""
+        return f"{self.problem}. {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All settings, resolved. Every field is a setting, and the fields of mapping type are tables of the file."""
+    """All settings, resolved. Each field but the last two is a setting; those of mapping type are tables of a file."""
 
-    db: str | None = _setting(None, "The database: a file, a folder with one file per space, or a PostgreSQL URL.")
-    space: str | None = _setting(None, "The space to open.")
-    recipe: str = _setting("memorist", "The default recipe; a call can name another.")
+    db: str | None = _setting(
+        None, "The database: a file, a folder with one file per space, or a PostgreSQL URL.", "inside"
+    )
+    space: str | None = _setting(None, "The space to open.", "yes")
+    recipe: str = _setting("memorist", "The default recipe; a call can name another.", "yes")
     embedder: str = _setting(
         "local", "The embedder: local, local:NAME, onnx:FOLDER, ollama:MODEL, openai:MODEL or another vendor, or none."
     )
@@ -63,12 +102,16 @@ class Config:
         "rules", "How facts are extracted: rules, spacy (also finds names with a spaCy model), or off."
     )
     llm: str | None = _setting(None, "The language model, such as ollama:llama3.2; optional.")
-    llm_calls: int = _setting(12, "The maximum number of language model calls per recall.")
-    llm_tokens: int = _setting(60_000, "The maximum number of input and output tokens of these calls together.")
-    extraction_calls: int = _setting(
-        40, "The maximum number of language model calls per extraction, for instance from a session."
+    llm_calls: int = _setting(12, "The maximum number of language model calls per recall.", "lower")
+    llm_tokens: int = _setting(
+        60_000, "The maximum number of input and output tokens of these calls together.", "lower"
     )
-    extraction_tokens: int = _setting(400_000, "The maximum number of input and output tokens of these calls together.")
+    extraction_calls: int = _setting(
+        40, "The maximum number of language model calls per extraction, for instance from a session.", "lower"
+    )
+    extraction_tokens: int = _setting(
+        400_000, "The maximum number of input and output tokens of these calls together.", "lower"
+    )
     profile: str | None = _setting(None, "The extraction profile: coding, research, customer-support, or your own.")
     session_idle: int = _setting(30, "A session is committed after this many minutes without a step.")
     notes_dir: str | None = _setting(None, "The folder for notes; by default the name of the database + .notes.")
@@ -94,31 +137,121 @@ class Config:
         "Your own extraction profiles by name: context, overlays per step, values per kind, function."
     )
     recipes: Mapping[str, Mapping[str, Any]] = _table(
-        "Your own recipes by name: a base and parameters to set, or a list of stages."
+        "Your own recipes by name: a base and parameters to set, or a list of stages.", "yes"
     )
+    origins: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """The file of each setting that comes from one."""
+    untrusted: Untrusted | None = None
+
+    @property
+    def untrusted_recipes(self) -> tuple[str, ...]:
+        """The recipes of a file that is not trusted."""
+        return () if self.untrusted is None else tuple(self.untrusted.used.get("recipes", ()))
 
 
+_FIELDS = tuple(one for one in fields(Config) if one.metadata)
+_RULES: Mapping[str, Rule] = {one.name: one.metadata["untrusted"] for one in _FIELDS}
 SETTINGS = tuple(
-    Setting(one.name, one.default, one.metadata["meaning"]) for one in fields(Config) if one.default is not MISSING
+    Setting(one.name, one.default, one.metadata["meaning"], _RULES[one.name])
+    for one in _FIELDS
+    if one.default is not MISSING
 )
-TABLES = {one.name: str(one.metadata["meaning"]) for one in fields(Config) if one.default is MISSING}
+TABLES = tuple(
+    Setting(one.name, None, one.metadata["meaning"], _RULES[one.name]) for one in _FIELDS if one.default is MISSING
+)
+MERGED = ("profiles", "recipes")
+"""Tables whose entries a second file adds to; any other table is replaced, so that a key stays with its URL."""
 
 
 def load(config: str | Path | Mapping[str, Any] | None = None, **arguments: str | None) -> Config:
-    """The effective settings. `config` is a file, or a mapping, to use instead of the file found."""
-    values = _checked(config, "config") if isinstance(config, Mapping) else _from_file(config)
-    values |= {s.name: _from_environment(s) for s in SETTINGS if os.environ.get(s.variable)}
-    values |= {name: value for name, value in arguments.items() if value is not None}
-    return Config(**values)
+    """The effective settings. `config` is a file, or a mapping, to use instead of the files found."""
+    untrusted, files = None, list[tuple[Path, dict[str, Any]]]()
+    values: dict[str, Any] = {}
+    if isinstance(config, Mapping):
+        values = _checked(config, "config")
+    elif config is not None:
+        files = [(Path(config), _parsed(Path(config)))]
+    else:
+        files, untrusted = _found()
+    for file, given in files:
+        values |= _anchored(given, file.parent) | {
+            name: {**values.get(name, {}), **given[name]} for name in MERGED if name in given
+        }
+    stronger: dict[str, Any] = {s.name: _from_environment(s) for s in SETTINGS if os.environ.get(s.variable)}
+    stronger |= {name: value for name, value in arguments.items() if value is not None}
+    origins = {name: file for file, given in files for name in given if name not in stronger}
+    if untrusted is not None:
+        untrusted = replace(untrusted, used={n: v for n, v in untrusted.used.items() if n in origins})
+    return Config(**{**values, **stronger}, origins=origins, untrusted=untrusted)
 
 
-def find_file() -> Path | None:
-    """The settings file in the working folder or a parent folder, else the user's own."""
-    here = Path.cwd()
-    from platformdirs import user_config_path
+def own_file() -> Path:
+    """The user's own settings file, whether it exists or not."""
+    return trust.user_folder() / FILE_NAME
 
-    places = [folder / FILE_NAME for folder in (here, *here.parents)]
-    return next((place for place in (*places, user_config_path("memorist") / FILE_NAME) if place.is_file()), None)
+
+def project_file() -> Path | None:
+    """The settings file in the working folder or the nearest parent folder that has one, apart from the user's own."""
+    try:
+        here = Path.cwd()
+    except OSError:
+        return None  # the working folder was removed
+    found = next((place for folder in (here, *here.parents) if (place := folder / FILE_NAME).is_file()), None)
+    return None if found is None or found.resolve() == own_file().resolve() else found.resolve()
+
+
+def content_of(file: Path) -> bytes:
+    """The bytes of a settings file."""
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}", remedy="Pass the path of a TOML file.") from None
+    if len(content) > LARGEST_FILE:
+        raise InvalidInput(f"{file} is larger than {LARGEST_FILE:,} bytes", remedy="Settings need far fewer.")
+    return content
+
+
+def refused(file: Path, content: bytes) -> dict[str, Any]:
+    """The settings of a project's file that need the user's trust, with their values."""
+    own = _parsed(own_file()) if own_file().is_file() else {}
+    return {
+        name: value for name, value in _parsed(file, content).items() if not _allowed(name, value, own, file.parent)
+    }
+
+
+def _found() -> tuple[list[tuple[Path, dict[str, Any]]], Untrusted | None]:
+    """The user's own settings, then those of a project's file that may be used."""
+    own, near = own_file(), project_file()
+    mine = _parsed(own) if own.is_file() else {}
+    files = [(own, mine)]
+    if near is None:
+        return files, None
+    content = content_of(near)
+    if trust.is_trusted(near, content):
+        return [*files, (near, _parsed(near, content))], None
+    if (why := trust.foreign(near)) is not None:
+        return files, Untrusted(near, {}, ("everything",), why)
+    given = _parsed(near, content)
+    used = {name: value for name, value in given.items() if _allowed(name, value, mine, near.parent)}
+    ignored = tuple(name for name in given if name not in used)
+    return [*files, (near, used)], Untrusted(near, used, ignored)
+
+
+def _allowed(name: str, value: Any, own: Mapping[str, Any], folder: Path) -> bool:
+    """Whether a file that is not trusted may set this."""
+    rule = _RULES[name]
+    if rule == "lower":
+        default = next(one.default for one in SETTINGS if one.name == name)
+        return value <= own.get(name, default)
+    return rule == "yes" or (rule == "inside" and _inside(value, folder))
+
+
+def _inside(path: str, folder: Path) -> bool:
+    """Whether it is a plain relative path that stays in the folder, also by way of links."""
+    if "://" in path or path.startswith(("~", ":")) or "\0" in path or Path(path).is_absolute():
+        return False
+    return ".." not in Path(path).parts and (folder / path).resolve().is_relative_to(folder.resolve())
 
 
 def default_db() -> Path:
@@ -128,22 +261,25 @@ def default_db() -> Path:
     return user_data_path("memorist")
 
 
-def _from_file(path: str | Path | None) -> dict[str, Any]:
-    file = Path(path) if path is not None else find_file()
-    if file is None:
-        return {}
+def _parsed(file: Path, content: bytes | None = None) -> dict[str, Any]:
+    """The settings of a file, checked."""
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}", remedy="Pass the path of a TOML file.") from None
+        data = tomllib.loads((content_of(file) if content is None else content).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{file} is not TOML: {error}", remedy="Correct that line.") from None
-    values = _checked(data, str(file))
+    except RecursionError:
+        raise InvalidInput(f"{file} is nested too deeply", remedy="Settings need few levels.") from None
+    return _checked(data, str(file))
+
+
+def _anchored(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The settings of a file in a folder, with its paths resolved against that folder."""
+    paths: dict[str, Any] = {}
     if "notes_dir" in values:
-        values["notes_dir"] = str(file.parent / Path(values["notes_dir"]).expanduser())
+        paths["notes_dir"] = str(folder / Path(values["notes_dir"]).expanduser())
     if "db" in values:
-        values["db"] = anchored(values["db"], file.parent)
-    return values
+        paths["db"] = anchored(values["db"], folder)
+    return {**values, **paths}
 
 
 def _from_environment(setting: Setting) -> str | int:
@@ -154,7 +290,8 @@ def _from_environment(setting: Setting) -> str | int:
 
 
 def _checked(data: Mapping[str, Any], where: str) -> dict[str, Any]:
-    hints = get_type_hints(Config)
+    every = get_type_hints(Config)
+    hints = {name: every[name] for name in _RULES}
     for name in data:
         if name not in hints:
             raise InvalidInput(f"Unknown setting in {where}: {name!r}", remedy=f"Known settings: {', '.join(hints)}.")

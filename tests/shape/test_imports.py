@@ -16,7 +16,8 @@ MAY_IMPORT = {
     "validate": {"errors"},
     "http": {"errors"},
     "files": {"errors"},
-    "config": {"errors", "validate"},
+    "trust": {"errors", "files"},
+    "config": {"errors", "trust", "validate"},
     "text": {"errors"},
     "model": {"errors"},
     "ports": {"errors", "model"},
@@ -33,7 +34,7 @@ MAY_IMPORT = {
     "client": {*PURE, "engine", "files", "http", "recall", "remember", "upkeep"},
     "bench": {*PURE, "config", "engine", "models", "recall", "stores", "upkeep"},
     "testing": {*PURE, "recall"},
-    "surfaces": {"access", "config", "engine", "errors", "files", "model", "text"},
+    "surfaces": {"access", "config", "engine", "errors", "files", "model", "text", "trust"},
     "__main__": {"surfaces"},
 }
 EXCEPTIONS = {

@@ -85,7 +85,7 @@ def prepare(
     cached_queries: bool = False,
 ) -> Experiment:
     """The experiment that the settings and options describe; `changes` have the form `stage.parameter=value`."""
-    known = {**RECIPES, **custom_recipes(config.recipes)}
+    known = {**RECIPES, **custom_recipes(config.recipes, shipped_parts=config.untrusted_recipes)}
     wanted = parse_changes(changes)
     pipelines = change_recipes(choose_recipes(list(recipes) or [config.recipe], known), wanted)
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))

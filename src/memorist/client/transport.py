@@ -25,6 +25,7 @@ LONG = 3600.0
 LARGEST = 2**30
 """Bytes of an answer that is not a file."""
 UNDER_WAY = b"request-under-way"
+BYTES = "application/octet-stream"
 _AGAIN = (429, 502, 503, 504)
 """Statuses after which the same request is sent again."""
 _KNOWN = {error_name(one): one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, Error)}
@@ -84,13 +85,14 @@ class Transport(HttpClient):
 
     def upload(self, path: str, content: Any, params: Mapping[str, Any]) -> Any:
         """The answer to a file. It is sent once, because a file is read once."""
-        with self._open("POST", path, content=content, params=_plain(params), timeout=LONG) as answer:
+        headers = {"Content-Type": BYTES}
+        with self._open("POST", path, content=content, params=_plain(params), headers=headers, timeout=LONG) as answer:
             return json.loads(answer.read())
 
     def events(self, path: str, content: Any, params: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """The events that arrive while the server works, each with its name and data."""
-        json_body = isinstance(content, bytes)
-        headers = {"Accept": "text/event-stream"} | ({"Content-Type": "application/json"} if json_body else {})
+        kind = "application/json" if isinstance(content, bytes) else BYTES
+        headers = {"Accept": "text/event-stream", "Content-Type": kind}
         with self._open("POST", path, content=content, params=_plain(params), headers=headers) as answer:
             name = ""
             for line in answer.iter_lines():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
@@ -13,7 +14,7 @@ from memorist import config as settings
 from memorist.errors import InvalidInput, MissingExtra
 from memorist.model import checked_space
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
-from memorist.ports.notices import Hook, Notices, log
+from memorist.ports.notices import Hook, Notice, Notices, log
 
 if TYPE_CHECKING:
     from memorist.engine.aio import AsyncEngine
@@ -44,6 +45,32 @@ def open(  # the verb users expect: memorist.open
     "local", reranker "auto" and no llm. `notify` is called for commits, failures, decays and recalls, which are
     logged otherwise. With `background=False`, jobs only run in `work()`.
     """
+    named = {"space": space, "recipe": recipe, "embedder": embedder, "reranker": reranker, "llm": llm}
+    texts = {name: value for name, value in named.items() if isinstance(value, str)}
+    chosen = settings.load(config, db=None if url is None else str(url), **texts)
+    tell_ignored(chosen, notify or log)
+    return opened(
+        chosen,
+        embedder=_object(embedder),
+        reranker=_object(reranker),
+        llm=_object(llm),
+        clock=clock,
+        notify=notify,
+        background=background,
+    )
+
+
+def opened(
+    chosen: settings.Config,
+    *,
+    embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
+    llm: LLM | None = None,
+    clock: Clock | None = None,
+    notify: Hook | None = None,
+    background: bool = True,
+) -> Engine:
+    """The engine for settings that were loaded; objects replace what the settings name."""
     from memorist.engine.engine import Engine
     from memorist.engine.llm_setup import build_askers
     from memorist.models import embedders, rerankers
@@ -51,28 +78,34 @@ def open(  # the verb users expect: memorist.open
     from memorist.recall.recipes import Recipes, custom_recipes
     from memorist.remember.gates import Policy
 
-    named = {"space": space, "recipe": recipe, "embedder": embedder, "reranker": reranker, "llm": llm}
-    texts = {name: value for name, value in named.items() if isinstance(value, str)}
-    chosen = settings.load(config, db=None if url is None else str(url), **texts)
     profile = find_profile(chosen.profile, chosen.profiles)
+    recipes = custom_recipes(chosen.recipes, shipped_parts=chosen.untrusted_recipes)
     store = open_store(chosen.db, chosen.space)
     return Engine(
         store,
-        embedder=embedders.build(_object(embedder) or chosen.embedder, options=chosen.embedder_options),
-        reranker=rerankers.build(_object(reranker) or chosen.reranker),
-        packaged=rerankers.packaged_for(_object(reranker) or chosen.reranker),
-        askers=build_askers(chosen, profile, _object(llm)),
+        embedder=embedders.build(embedder or chosen.embedder, options=chosen.embedder_options),
+        reranker=rerankers.build(reranker or chosen.reranker),
+        packaged=rerankers.packaged_for(reranker or chosen.reranker),
+        askers=build_askers(chosen, profile, llm),
         facts=chosen.extract != "off",
         policy=Policy.of(chosen),
         find=entity_finder(chosen.extract),
         recipe=chosen.recipe,
-        recipes=Recipes(custom_recipes(chosen.recipes), change=lambda recipe: profiled(recipe, profile)),
+        recipes=Recipes(recipes, change=lambda recipe: profiled(recipe, profile)),
         clock=clock,
         notices=Notices(notify or log, texts=bool(chosen.notice_text)),
         idle=timedelta(minutes=chosen.session_idle),
         notes=_notes_folder(chosen, store),
         background=background,
     )
+
+
+def tell_ignored(chosen: settings.Config, hook: Hook = log) -> None:
+    """Report the settings of a project's file that were ignored, if there are any."""
+    untrusted = chosen.untrusted
+    if untrusted is not None and untrusted.ignored:
+        notice = Notice("settings_ignored", datetime.now(UTC), (str(untrusted.file),), error=untrusted.message)
+        Notices(hook).tell(notice)
 
 
 def _notes_folder(chosen: settings.Config, store: Store) -> Path | None:
@@ -114,12 +147,19 @@ def _object(given: T | str | None) -> T | None:
 def sharing_embedder(
     config: str | Path | Mapping[str, Any] | None, embedder: str | None
 ) -> Callable[[str, str, bool], Engine]:
-    """A function that opens spaces, given a URL, a name and whether to work in the background, with one embedder."""
+    """A function that opens spaces, given a URL, a name and whether to work in the background, with one embedder.
+
+    The settings are read once: those of a server do not change while it runs.
+    """
     from memorist.models import embedders
 
     chosen = settings.load(config, embedder=embedder)
-    shared = embedders.build(chosen.embedder, options=chosen.embedder_options) or "none"
-    return lambda url, space, background: open(url, space=space, embedder=shared, config=config, background=background)
+    tell_ignored(chosen)
+    shared = embedders.build(chosen.embedder, options=chosen.embedder_options)
+    plain = replace(chosen, embedder="none")  # what stands where there is no object
+    return lambda url, space, background: opened(
+        replace(plain, db=url, space=space), embedder=shared, background=background
+    )
 
 
 def open_async(url: str | Path | None = None, **options: Any) -> AsyncEngine:
@@ -140,6 +180,7 @@ def restore(
     from memorist.stores.sqlite.restoring import restore as put_back
 
     chosen = settings.load(config, db=None if url is None else str(url), **({"space": space} if space else {}))
+    tell_ignored(chosen)
     if chosen.db == ":memory:":
         raise InvalidInput("A backup cannot be restored to :memory:", remedy="Give the path of a file.")
     if chosen.db is not None and on_server(chosen.db):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-NoticeKind = Literal["commit", "extraction_failed", "work_failed", "unembedded", "decay", "recall"]
+NoticeKind = Literal["commit", "extraction_failed", "work_failed", "unembedded", "decay", "recall", "settings_ignored"]
 logger = logging.getLogger("memorist")
 
 

@@ -14,6 +14,7 @@ import uvicorn
 from memorist.access.keys import KeyRing, keys_file
 from memorist.client import Client, connect
 from memorist.surfaces.rest.app import create_app, listening
+from memorist.surfaces.rest.connections import uvicorn_config
 from memorist.surfaces.rest.server import Settings
 
 
@@ -35,7 +36,9 @@ class Running:
 
     def http(self, key: str | None = None) -> httpx.Client:
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        client = httpx.Client(base_url=self.url, headers=headers, timeout=30)
+        client = httpx.Client(
+            base_url=self.url, headers=headers, timeout=30, verify=False
+        )  # no TLS here, and reading certificates is slow
         self.opened.callback(client.close)
         return client
 
@@ -48,7 +51,7 @@ def running(settings: Settings) -> Generator[Running]:
     app = create_app(settings)
     with listening("127.0.0.1", 0) as door:
         port = door.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none"))
+        server = uvicorn.Server(uvicorn_config(app, settings.of_connections, log_config=None))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
         thread.start()
         while not server.started and thread.is_alive():

@@ -16,6 +16,7 @@ from memorist.surfaces.rest.auth import HEALTH
 from memorist.surfaces.rest.server import Settings
 from tests.surfaces.rest.conftest import Running, Serve
 
+AS_BYTES = {"Content-Type": "application/octet-stream"}
 PLACEHOLDER = re.compile(r"\{[^}]+\}")
 
 
@@ -135,7 +136,7 @@ def test_what_looks_at_every_memory_needs_a_key_that_may_see_them_all(server: Ru
         statuses = {
             name: http.request(method, f"/v1/spaces/ours/{name}", json=body).status_code for method, name, body in looks
         }
-        statuses["import"] = http.post("/v1/spaces/ours/import", content=b"{}").status_code
+        statuses["import"] = http.post("/v1/spaces/ours/import", content=b"{}", headers=AS_BYTES).status_code
     assert set(statuses.values()) == {403}
 
 
@@ -145,7 +146,7 @@ def test_a_foreign_host_is_misdirected(server: Running, host: str) -> None:
         assert http.get("/v1/spaces", headers={"Host": host}).status_code in (400, 421)
 
 
-@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:80", "192.168.3.4:8765", "memory.example"])
+@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:80", "memory.example", "Memory.Example:8765"])
 def test_loopback_addresses_and_allowed_names_are_ours(serve: Serve, host: str) -> None:
     with serve(allowed_hosts=("memory.example",)).http() as http:
         assert http.get("/v1/spaces", headers={"Host": host}).status_code == 200
@@ -153,7 +154,7 @@ def test_loopback_addresses_and_allowed_names_are_ours(serve: Serve, host: str) 
 
 def test_a_page_of_another_site_is_refused(server: Running) -> None:
     with server.http() as http:
-        origins = {"http://evil.example": 403, "null": 403, "http://localhost:3000": 200, "http://127.0.0.1": 200}
+        origins = {"http://evil.example": 403, "null": 403, "http://localhost:3000": 403, server.url: 200}
         assert {origin: http.get("/v1/spaces", headers={"Origin": origin}).status_code for origin in origins} == origins
 
 

@@ -62,9 +62,9 @@ def test_a_large_body_is_refused_by_its_length_and_by_its_bytes(serve: Serve) ->
 
 def test_a_file_may_be_larger_than_a_body(serve: Serve, tmp_path: Path) -> None:
     with serve(body_limit=100, upload_limit=2000).http() as http:
-        path = "/v1/spaces/agent/ingest/file?name=a.txt"
-        assert http.post(path, content=b"The barn is red. " * 50).status_code == 200
-        assert http.post(path, content=b"The barn is red. " * 500).status_code == 413
+        path, as_bytes = "/v1/spaces/agent/ingest/file?name=a.txt", {"Content-Type": "application/octet-stream"}
+        assert http.post(path, content=b"The barn is red. " * 50, headers=as_bytes).status_code == 200
+        assert http.post(path, content=b"The barn is red. " * 500, headers=as_bytes).status_code == 413
 
 
 def test_a_key_that_asks_too_often_is_told_to_wait(serve: Serve) -> None:

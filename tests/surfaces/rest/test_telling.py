@@ -164,7 +164,9 @@ def test_answers_have_every_field_that_is_described_and_no_other(server: Running
         assert found["items"][0]["memory"] and found["items"][0]["explanation"]["details"]
         opened = http.post(f"{space}/sessions", json={"goal": "Move house"}).json()
         http.post(f"{space}/sessions/{opened['id']}/steps", json={"observation": "The van is full.", "reward": 1})
-        answer_of(SessionVerbs.commit).model_validate(http.post(f"{space}/sessions/{opened['id']}/commit").json())
+        answer_of(SessionVerbs.commit).model_validate(
+            http.post(f"{space}/sessions/{opened['id']}/commit", json={}).json()
+        )
         answer_of(Verbs.stats).model_validate(http.get(f"{space}/stats").json())
         answer_of(Verbs.audit).model_validate(http.post(f"{space}/audit", json={}).json())
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 from memorist.errors import InvalidInput
+from memorist.recall.catalogue import BUILT_IN
 from memorist.recall.data import from_data, with_settings
 from memorist.recall.pipeline import Pipeline
 
@@ -55,12 +56,34 @@ RECIPES = Recipes()
 """The recipes that ship."""
 
 
-def custom_recipes(written: Mapping[str, Mapping[str, Any]]) -> dict[str, Pipeline]:
+def custom_recipes(
+    written: Mapping[str, Mapping[str, Any]], *, shipped_parts: Collection[str] = ()
+) -> dict[str, Pipeline]:
     """The recipes of a settings file. Each has a list of `stages`, or a `base` and single parameters to `set`.
 
-    A recipe without stages or base that has the name of a shipped recipe is based on that one.
+    A recipe without stages or base that has the name of a shipped recipe is based on that one. The recipes that are
+    named in `shipped_parts` come from a file that is not trusted: they may not name code of other packages.
     """
+    for name in shipped_parts:
+        _check_shipped(name, written[name])
     return {name: _custom(name, dict(data)) for name, data in written.items()}
+
+
+def _check_shipped(recipe: str, data: object) -> None:
+    """Refuse a part, or a value function, that another package offers."""
+    if isinstance(data, Mapping):
+        table = cast("Mapping[str, object]", data)
+        for key, value in table.items():
+            ours = (*BUILT_IN[key],) if key in BUILT_IN else ("default",)
+            if (key in BUILT_IN or key.rpartition(".")[2] == "function") and value not in ours:
+                raise InvalidInput(
+                    f"Recipe {recipe!r} is from a file that is not trusted and names code of a package: {value!r}",
+                    remedy="Run `memorist trust` if you trust the file.",
+                )
+            _check_shipped(recipe, value)
+    elif isinstance(data, list | tuple):
+        for one in cast("Sequence[object]", data):
+            _check_shipped(recipe, one)
 
 
 def _custom(name: str, data: dict[str, Any]) -> Pipeline:

@@ -2,7 +2,7 @@
 
 `main` runs a command and turns any failure into one line and an exit status. To read on: `app` (the commands and
 the options before them), `options`, `output`, then the commands: `demo`, `write`, `find`, `recipes`, `upkeep`,
-`doctor`, `move`, `serve`.
+`doctor`, `trust`, `move`, `serve`.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ def _in_commands(remedy: str) -> str:
 
 
 def _complain(message: str, status: int) -> int:
-    from memorist.surfaces.cli.output import one_line
+    from memorist.surfaces.cli.output import complain
 
     if os.environ.get(DEBUG) and status == FAILED:
         traceback.print_exc()
-    sys.stderr.write(f"memorist: {one_line(message)}\n")
+    complain(message)
     return status
 
 

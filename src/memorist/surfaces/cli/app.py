@@ -6,6 +6,7 @@ A command's module is imported when the command is run, helped or completed, and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,8 @@ from typer.core import TyperGroup
 import memorist
 from memorist import config
 from memorist.config import SETTINGS
-from memorist.surfaces.cli.output import print_raw
+from memorist.errors import InvalidInput
+from memorist.surfaces.cli.output import complain, print_raw
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -55,6 +57,7 @@ COMMANDS = {
         "consolidate": ("upkeep", "Write notes on past days, weeks and quarters."),
         "reembed": ("upkeep", "Compute all vectors again."),
         "doctor": ("doctor", "Check the installation, the settings and the memory."),
+        "trust": ("trust", "Trust the settings file of a project, or list the trusted ones."),
     },
     "Move": {
         "backup": ("move", "Copy the memory to a file while it is in use."),
@@ -125,11 +128,34 @@ class Target:
 
     def open(self) -> Engine:
         """Open it."""
-        return memorist.open(self.db, space=self.space, embedder=self.embedder, config=self.config)
+        from memorist.engine.open import opened
+
+        return opened(self.settings())
 
     def settings(self) -> config.Config:
-        """The settings it is opened with."""
-        return config.load(self.config, db=self.db, space=self.space, embedder=self.embedder)
+        """The settings it is opened with; those that are ignored are named on standard error, once."""
+        chosen = config.load(self.config, db=self.db, space=self.space, embedder=self.embedder)
+        if chosen.untrusted is not None and chosen.untrusted.ignored:
+            _say_ignored(chosen.untrusted.message)
+        return chosen
+
+    def chosen_db(self) -> str | None:
+        """The database, to be served or to get keys; an untrusted file may not choose it.
+
+        Keys lie beside a database: with its own database, a project could bring a key of its author.
+        """
+        chosen = self.settings()
+        if chosen.untrusted is not None and "db" in chosen.untrusted.used:
+            raise InvalidInput(
+                f"{chosen.untrusted.file} chooses the database, and it is not trusted",
+                remedy="Give --db, or run `memorist trust` if you trust the file.",
+            )
+        return chosen.db
+
+
+@cache
+def _say_ignored(message: str) -> None:
+    complain(message)
 
 
 def setting(name: str) -> Any:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-import memorist
-from memorist.config import SETTINGS, Setting, find_file
-from memorist.engine.open import locate, on_server, open_database
+from memorist.config import SETTINGS, Config, Setting
+from memorist.engine.open import locate, on_server, open_database, opened
 from memorist.errors import Error, StoreError
 from memorist.model import isoformat
 from memorist.surfaces.cli.app import Target
@@ -83,15 +81,15 @@ def _print_check(check: DoctorCheck) -> None:
 
 def run_checks(target: Target) -> Iterator[DoctorCheck]:
     """Check everything, from the interpreter to the memories; a failed check does not stop the others."""
-    settings = _check("settings", lambda: _settings(target))
+    settings = _settings(target)
     yield settings
     yield _check("python", _python)
     yield _check("sqlite", _sqlite)
-    yield _check("model", lambda: _answers("local", {}))
+    yield _check("model", lambda: _answers(Config()))
     if settings.ok:
         embedder = target.settings().embedder
         if embedder not in ("local", "none"):
-            yield _check("embedder", lambda: _answers(embedder, target.config))
+            yield _check("embedder", lambda: _answers(target.settings()))
         yield from _store_checks(target)
 
 
@@ -133,9 +131,17 @@ def _failure(name: str, error: Exception) -> DoctorCheck:
     return DoctorCheck(name, False, f"{type(error).__name__}: {error}", remedy)
 
 
-def _settings(target: Target) -> str:
-    target.settings()
-    return f"file {_settings_file(target) or 'none'}"
+def _settings(target: Target) -> DoctorCheck:
+    """The files that settings come from, and what is ignored because its file is not trusted."""
+    try:
+        chosen = target.settings()
+    except Exception as error:
+        return _failure("settings", error)
+    files = dict.fromkeys(map(str, chosen.origins.values()))
+    found = f"from {', '.join(files)}" if files else "no file"
+    if chosen.untrusted is None or not chosen.untrusted.ignored:
+        return DoctorCheck("settings", True, found)
+    return DoctorCheck("settings", True, f"{found}. {chosen.untrusted.problem}", chosen.untrusted.remedy)
 
 
 def _python() -> str:
@@ -148,10 +154,10 @@ def _sqlite() -> str:
     return f"{apsw.sqlite_lib_version()}, by apsw {apsw.apsw_version()}"
 
 
-def _answers(embedder: str, config: str | Mapping[str, Any] | None) -> str:
+def _answers(settings: Config) -> str:
     """Embed a text; loading a local model also verifies the checksums of its files."""
     started = perf_counter()
-    with memorist.open(":memory:", embedder=embedder, config=config) as engine:
+    with opened(replace(settings, db=":memory:")) as engine:
         engine.remember("Is anybody there?")
         return f"{engine.stats().embedding}, loaded and answered in {perf_counter() - started:.1f} s"
 
@@ -202,18 +208,13 @@ def _clock(written: list[datetime]) -> str:
 
 def settings_in_force(target: Target) -> list[SettingInForce]:
     """Every setting, with passwords hidden."""
-    settings, file = target.settings(), _settings_file(target)
-    in_file = tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
+    settings = target.settings()
     return [
         SettingInForce(
-            one.name, _shown(getattr(settings, one.name)), _origin(one, target, file if one.name in in_file else None)
+            one.name, shown(getattr(settings, one.name)), _origin(one, target, settings.origins.get(one.name))
         )
         for one in SETTINGS
     ]
-
-
-def _settings_file(target: Target) -> Path | None:
-    return Path(target.config) if target.config is not None else find_file()
 
 
 def _origin(setting: Setting, target: Target, file: Path | None) -> str:
@@ -225,5 +226,6 @@ def _origin(setting: Setting, target: Target, file: Path | None) -> str:
     return str(file or "default")
 
 
-def _shown(value: str | int | None) -> str | None:
+def shown(value: str | int | None) -> str | None:
+    """A value without its password."""
     return None if value is None else CREDENTIALS.sub("…", str(value))

@@ -67,6 +67,11 @@ def print_raw(text: str) -> None:
     sys.stdout.write((visible(text) if sys.stdout.isatty() else text) + "\n")
 
 
+def complain(message: str) -> None:
+    """Print one line on standard error."""
+    sys.stderr.write(f"memorist: {one_line(message)}\n")
+
+
 @cache
 def console() -> Console:
     """Standard output, with colours on a terminal."""

@@ -36,7 +36,8 @@ def recipes(
     from memorist.engine.vocabulary import recipe_to_data
     from memorist.recall.recipes import RECIPES, custom_recipes
 
-    known = {**RECIPES, **custom_recipes(target.settings().recipes)}
+    settings = target.settings()
+    known = {**RECIPES, **custom_recipes(settings.recipes, shipped_parts=settings.untrusted_recipes)}
     if name is None:
         yield [recipe_to_data(recipe) for recipe in known.values()]
         for recipe in known.values():

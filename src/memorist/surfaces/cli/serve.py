@@ -53,10 +53,14 @@ LIMITS = {
     "threads": _limit(int, "NUMBER", "Verbs that run at the same time in a process.", 1, 8),
     "open_spaces": _limit(int, "NUMBER", "Spaces kept open in a process.", 1, 32),
     "concurrency": _limit(int, "NUMBER", "Concurrent requests in a process; 0 means no limit.", 0, 128),
+    "key_concurrency": _limit(int, "NUMBER", "Concurrent requests of one key; 0 means no limit.", 0, 32),
+    "connections": _limit(int, "NUMBER", "Connections to a process; 0 means no limit.", 0, 512),
+    "address_connections": _limit(int, "NUMBER", "Connections from one address; 0 means no limit.", 0, 256),
     "rate": _limit(float, "NUMBER", "Requests per second for each key and process; 0 means no limit.", 0, 100),
     "body_limit": _limit(int, "MIB", "The largest request body.", 1, 32),
     "upload_limit": _limit(int, "MIB", "The largest file to ingest or import.", 1, 1024),
-    "timeout": _limit(float, "SECONDS", "The longest time that a request may take.", 1, 60),
+    "head_timeout": _limit(float, "SECONDS", "The longest time to send the head of a request.", 1, 10),
+    "timeout": _limit(float, "SECONDS", "The longest time for a request, its body, or reading its answer.", 1, 60),
 }
 
 
@@ -94,7 +98,7 @@ def _server_settings(target: Target, **given: Any) -> Settings:
     if target.space is not None:
         raise InvalidInput("serve serves every space", remedy="Leave --space out, and create keys for single spaces.")
     sizes = {name: given[name] * MIB for name in IN_MIB if name in given}
-    return Settings(db=target.settings().db, config=target.config, embedder=target.embedder, **{**given, **sizes})
+    return Settings(db=target.chosen_db(), config=target.config, embedder=target.embedder, **{**given, **sizes})
 
 
 # MCP
@@ -262,7 +266,7 @@ def revoke(
 def _key_ring(target: Target) -> KeyRing:
     from memorist.access.keys import KeyRing, keys_file
 
-    return KeyRing(keys_file(target.settings().db))
+    return KeyRing(keys_file(target.chosen_db()))
 
 
 def _state(key: Key) -> str:

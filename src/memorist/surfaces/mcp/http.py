@@ -17,12 +17,17 @@ from memorist.access.keys import Key, KeyRing
 from memorist.errors import InvalidInput
 from memorist.surfaces.mcp.server import MemoryServer
 from memorist.surfaces.mcp.tools import KEY
-from memorist.surfaces.rest.server import is_loopback
+from memorist.surfaces.rest.connections import ConnectionLimits, uvicorn_config
+from memorist.surfaces.rest.limits import bounded
+from memorist.surfaces.rest.origin import OwnNames, check_body, is_loopback
+from memorist.surfaces.rest.problems import Refusal
 
 PATH = "/mcp"
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 GRACE = 10
 """Seconds that running calls have to finish when the server is stopped."""
+LARGEST = 32 * 1024 * 1024
+"""Bytes of a message."""
+LIMITS = ConnectionLimits(connections=512, per_address=256, head_timeout=10.0, read_timeout=60.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +46,30 @@ _OTHER_SPACE = HttpRefusal(403, "This key does not open this space", "Use a key 
 
 
 class KeyGate:
-    """Admits requests whose key opens the space; if `open`, also all requests as long as no key was ever created."""
+    """Admits requests from our own origin whose key opens the space.
 
-    def __init__(self, app: ASGIApp, ring: KeyRing, space: str, *, open: bool) -> None:
+    If `open`, it also admits requests without a key as long as none was ever created.
+    """
+
+    def __init__(self, app: ASGIApp, ring: KeyRing, space: str, names: OwnNames, *, open: bool) -> None:
         self._app = app
         self._ring = ring
         self._space = space
+        self._names = names
         self._open = open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it."""
         if scope["type"] == "http":
-            found = await anyio.to_thread.run_sync(self._judge, Headers(scope=scope).get("authorization"))
+            headers = Headers(scope=scope)
+            try:
+                self._names.check(headers, scope["scheme"])
+                check_body(scope["method"], headers, upload=False)
+            except Refusal as refusal:
+                sort = refusal.sort
+                await _refuse(HttpRefusal(sort.status, refusal.detail, sort.remedy))(scope, receive, send)
+                return
+            found = await anyio.to_thread.run_sync(self._judge, headers.get("authorization"))
             if isinstance(found, HttpRefusal):
                 await _refuse(found)(scope, receive, send)
                 return
@@ -60,6 +77,7 @@ class KeyGate:
                 # The SDK binds a session to the user that started it.
                 token = AccessToken(token="", client_id=found.id, scopes=[found.rights])
                 scope = {**scope, KEY: found, "user": AuthenticatedUser(token)}
+            receive = bounded(receive, LARGEST, LIMITS.read_timeout)
         await self._app(scope, receive, send)
 
     def _judge(self, authorization: str | None) -> Key | HttpRefusal | None:
@@ -78,25 +96,15 @@ def app(server: MemoryServer, ring: KeyRing, *, host: str, allow_hosts: list[str
             f"{host} can be reached by others, and there is no key",
             remedy=f"Create one first: memorist keys create {server.space} --rights write",
         )
-    inner = server.streamable_http_app(
-        streamable_http_path=PATH, transport_security=_security([*LOOPBACK, host, *allow_hosts])
-    )
-    return KeyGate(inner, ring, server.space, open=loopback)
+    ours = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the gate checks Host and Origin
+    inner = server.streamable_http_app(streamable_http_path=PATH, transport_security=ours)
+    return KeyGate(inner, ring, server.space, OwnNames.of(host, tuple(allow_hosts)), open=loopback)
 
 
 def listener(application: ASGIApp, *, host: str, port: int) -> uvicorn.Server:
     """A server that, when it is stopped, finishes the running calls. It does not log requests."""
-    return uvicorn.Server(
-        uvicorn.Config(application, host=host, port=port, ws="none", access_log=False, timeout_graceful_shutdown=GRACE)
-    )
-
-
-def _security(names: list[str]) -> TransportSecuritySettings:
-    """Admit only requests that use one of these host names, which protects against DNS rebinding."""
-    hosts = dict.fromkeys(f"[{name}]" if ":" in name and "[" not in name else name for name in names)
-    ports = [f"{host}{port}" for host in hosts for port in ("", ":*")]
-    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in ports]
-    return TransportSecuritySettings(allowed_hosts=ports, allowed_origins=origins)
+    config = uvicorn_config(application, LIMITS, host=host, port=port, timeout_graceful_shutdown=GRACE)
+    return uvicorn.Server(config)
 
 
 def _refuse(refusal: HttpRefusal) -> JSONResponse:

@@ -22,6 +22,7 @@ from memorist.access.keys import KeyRing, keys_file
 from memorist.errors import Error, InvalidInput
 from memorist.files import make_folder
 from memorist.surfaces.rest.auth import Auth
+from memorist.surfaces.rest.connections import uvicorn_config
 from memorist.surfaces.rest.description import describe, page
 from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error, of_sort, of_status, problem
 from memorist.surfaces.rest.routes import memories, sessions, upkeep
@@ -112,14 +113,12 @@ def serve(settings: Settings, workers: int = 1) -> None:
     make_folder(settings.folder)
     set_up()
     os.environ[VARIABLE] = settings.to_text()
-    config = uvicorn.Config(
+    config = uvicorn_config(
         f"{__name__}:from_environment",
+        settings.of_connections,
         factory=True,
         workers=workers,
         log_config=None,
-        access_log=False,
-        server_header=False,
-        ws="none",
         timeout_graceful_shutdown=PATIENCE,
     )
     with listening(settings.host, settings.port) as door:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorist.access.keys import Key
 from memorist.surfaces.rest.limits import bounded, checked_length
-from memorist.surfaces.rest.problems import FOREIGN_HOST, FOREIGN_ORIGIN, UNKNOWN_KEY, Refusal
-from memorist.surfaces.rest.server import LOOPBACK_NAMES, Server, is_address
+from memorist.surfaces.rest.origin import check_body
+from memorist.surfaces.rest.problems import UNKNOWN_KEY, Refusal
+from memorist.surfaces.rest.server import Server
 
 HEALTH = ("/healthz", "/readyz")
 """Paths that need no key: monitors call them, and they reveal nothing."""
@@ -47,6 +47,7 @@ class Auth:
     def __init__(self, app: ASGIApp, server: Server) -> None:
         self._app = app
         self._server = server
+        self._names = server.settings.names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and pass it on."""
@@ -54,17 +55,18 @@ class Auth:
             await self._app(scope, receive, send)
             return
         headers, path = Headers(scope=scope), str(scope["path"])
-        _check_host(headers, self._server.settings.allowed_hosts)
+        self._names.check(headers, scope["scheme"])
         if path in HEALTH:
             await self._app(scope, receive, send)
             return
         caller = scope["state"]["caller"] = self._caller(headers)
         if caller.id is not None:
             self._server.rate.take(caller.id)
-        settings = self._server.settings
-        most = settings.upload_limit if path.endswith(UPLOADS) else settings.body_limit
+        settings, upload = self._server.settings, path.endswith(UPLOADS)
+        check_body(scope["method"], headers, upload=upload)
+        most = settings.upload_limit if upload else settings.body_limit
         checked_length(headers.get("content-length"), most)
-        with self._server.room.place():
+        with self._server.room.place(caller.id):
             await self._app(scope, bounded(receive, most, settings.timeout), send)
 
     def _caller(self, headers: Headers) -> Caller:
@@ -76,20 +78,3 @@ class Auth:
         elif not scheme and self._server.unlocked:
             return Caller()
         raise Refusal(UNKNOWN_KEY, headers={"WWW-Authenticate": "Bearer"})
-
-
-def _check_host(headers: Headers, allowed: tuple[str, ...]) -> None:
-    """Refuse foreign host names: a web page may have rebound its own name to this machine."""
-    if not _ours(f"//{headers.get('host', '')}", allowed):
-        raise Refusal(FOREIGN_HOST)
-    origin = headers.get("origin")
-    if origin is not None and not _ours(origin, allowed):
-        raise Refusal(FOREIGN_ORIGIN)
-
-
-def _ours(url: str, allowed: tuple[str, ...]) -> bool:
-    try:
-        name = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-    return name in LOOPBACK_NAMES or is_address(name) or name in allowed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
@@ -15,6 +15,8 @@ from memorist.surfaces.rest.problems import OVERLOADED, RETRY_SOON, TIMED_OUT, T
 
 MOST_CALLERS = 10_000
 """Buckets that are kept; the least recently used one goes first."""
+PACE = 16 * 1024
+"""Bytes per second at which a body must arrive once its time is up."""
 
 
 class Rate:
@@ -42,22 +44,33 @@ class Rate:
 
 
 class ConcurrencyLimit:
-    """Counts the requests under way. Used only in the event loop."""
+    """Counts the requests under way, in all and per caller. Used only in the event loop."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, share: int = 0) -> None:
         self._most = most
+        self._share = share
+        self._by_caller = Counter[str]()
         self.taken = 0
 
     @contextmanager
-    def place(self) -> Generator[None]:
-        """Count one request while the block runs, or refuse it if there are too many."""
+    def place(self, caller: str | None = None) -> Generator[None]:
+        """Count one request while the block runs, or refuse it if there are too many, or too many of this caller."""
         if self._most and self.taken >= self._most:
             raise Refusal(OVERLOADED, headers={"Retry-After": str(RETRY_SOON)})
+        if caller is not None and self._share and self._by_caller[caller] >= self._share:
+            raise Refusal(
+                TOO_MANY, "This key has too many requests under way", headers={"Retry-After": str(RETRY_SOON)}
+            )
+        who = caller or ""
         self.taken += 1
+        self._by_caller[who] += 1
         try:
             yield
         finally:
             self.taken -= 1
+            self._by_caller[who] -= 1
+            if not self._by_caller[who]:
+                del self._by_caller[who]
 
 
 def checked_length(length: str | None, most: int) -> None:
@@ -66,22 +79,32 @@ def checked_length(length: str | None, most: int) -> None:
         raise _too_large(most)
 
 
-def bounded(receive: Receive, most: int, seconds: float) -> Receive:
-    """The same body, refused if it grows too large or its next chunk is late."""
-    came, whole = 0, False
+def bounded(receive: Receive, most: int, seconds: float, clock: Callable[[], float] = monotonic) -> Receive:
+    """The same body, refused if it grows too large, or if it is late as a whole.
+
+    It has `seconds`, and more as it arrives: a large one may take longer, but one byte at a time is too slow.
+    """
+    came, whole, began = 0, False, clock()
 
     async def counted() -> Message:
         nonlocal came, whole
-        with move_on_after(None if whole else seconds):
+        left = seconds + came / PACE - (clock() - began)
+        if not whole and left <= 0:
+            raise _late()
+        with move_on_after(None if whole else left):
             message = await receive()
             whole = not message.get("more_body", False)
             came += len(message.get("body", b""))
             if most and came > most:
                 raise _too_large(most)
             return message
-        raise Refusal(TIMED_OUT, "The rest of the body did not arrive in time")
+        raise _late()
 
     return counted
+
+
+def _late() -> Refusal:
+    return Refusal(TIMED_OUT, "The rest of the body did not arrive in time", headers={"Connection": "close"})
 
 
 def _too_large(most: int) -> Refusal:

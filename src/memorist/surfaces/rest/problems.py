@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -79,7 +79,7 @@ FOREIGN_ORIGIN = Sort(
     403,
     "The request comes from a page of another site",
     "The Origin header names another site",
-    "Start the server with --allow-host and that site's name if it is yours.",
+    "Send the request from a program, or from a page of this server; a proxy must pass the Host header on.",
 )
 FOREIGN_HOST = Sort(
     "foreign-host",
@@ -87,6 +87,20 @@ FOREIGN_HOST = Sort(
     "The request is for another host",
     "The Host header does not name this server",
     "Start the server with --allow-host and the name that you use for it.",
+)
+REPEATED = Sort(
+    "repeated-header",
+    400,
+    "A header was sent twice",
+    "A header was sent twice",
+    "Send it once.",
+)
+UNSUPPORTED = Sort(
+    "unsupported-media-type",
+    415,
+    "The type of the body is not supported",
+    "This route does not read text/plain",
+    "Send JSON, with `Content-Type: application/json`.",
 )
 TOO_LARGE = Sort(
     "too-large",
@@ -142,9 +156,16 @@ INTERNAL = Sort(
 class Refusal(HTTPException):
     """A request that the server refuses before any verb runs."""
 
-    def __init__(self, sort: Sort, detail: str | None = None, *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        sort: Sort,
+        detail: str | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        remedy: str | None = None,
+    ) -> None:
         super().__init__(sort.status, detail or sort.detail, dict(headers or {}))
-        self.sort = sort
+        self.sort = sort if remedy is None else replace(sort, remedy=remedy)
 
 
 def status_of(error: type[errors.Error]) -> int:
@@ -210,7 +231,7 @@ _EXAMPLES: Mapping[int, Mapping[str, Any]] = {
     501: {"type": "missing-extra", "remedy": "pip install 'memorist[openai]'"},
     503: {"type": "store-busy", "remedy": "Try again."},
 }
-_SORTS = (UNKNOWN_KEY, FORBIDDEN, FOREIGN_HOST, TOO_LARGE, TOO_MANY, TIMED_OUT)
+_SORTS = (UNKNOWN_KEY, FORBIDDEN, FOREIGN_HOST, UNSUPPORTED, TOO_LARGE, TOO_MANY, TIMED_OUT)
 
 
 def _documented(status: int, example: Mapping[str, Any]) -> dict[str, Any]:

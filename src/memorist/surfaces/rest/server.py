@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,12 @@ from memorist.engine.engine import Engine
 from memorist.engine.open import locate, on_server, sharing_embedder
 from memorist.errors import InvalidInput
 from memorist.model import checked_space, is_space_name
+from memorist.surfaces.rest.connections import ConnectionLimits
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
+from memorist.surfaces.rest.origin import OwnNames, is_loopback
 from memorist.surfaces.rest.watch import Metrics
 
 MIB = 1024 * 1024
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8765
     allowed_hosts: tuple[str, ...] = ()
-    """Host names that requests may use besides loopback and bare addresses."""
+    """Host names that requests may use besides loopback and `host`."""
     body_limit: int = 32 * MIB
     upload_limit: int = 1024 * MIB
     """Bytes of a file to ingest or import; such files are not held in memory."""
@@ -45,11 +45,18 @@ class Settings:
     """Requests per second and key, after a burst of twice as many; not applied without keys."""
     concurrency: int = 128
     """Concurrent requests; further ones are told to retry."""
+    key_concurrency: int = 32
+    """Concurrent requests of one key."""
+    connections: int = 512
+    address_connections: int = 256
+    """Connections from one address; further ones are closed."""
+    head_timeout: float = 10.0
+    """Seconds in which a connection must send the head of its next request."""
     threads: int = 8
     """Verbs that run concurrently."""
     open_spaces: int = 32
     timeout: float = 60.0
-    """Seconds for one request."""
+    """Seconds for one request, for its body, and for its client to read an answer."""
     upkeep_timeout: float = 3600.0
     """Seconds for a request that reads every memory, such as an audit."""
 
@@ -70,6 +77,16 @@ class Settings:
         """Whether only this machine can reach it."""
         return is_loopback(self.host)
 
+    @property
+    def names(self) -> OwnNames:
+        """The names that requests may use for it."""
+        return OwnNames.of(self.host, self.allowed_hosts)
+
+    @property
+    def of_connections(self) -> ConnectionLimits:
+        """The limits of its connections."""
+        return ConnectionLimits(self.connections, self.address_connections, self.head_timeout, self.timeout)
+
     def to_text(self) -> str:
         """As text for an environment variable, which worker processes read."""
         return json.dumps(asdict(self))
@@ -80,25 +97,6 @@ class Settings:
         data: dict[str, Any] = json.loads(text)
         hosts = tuple(data.pop("allowed_hosts"))
         return cls(**data, allowed_hosts=hosts)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name or address is loopback."""
-    if host in LOOPBACK_NAMES:
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def is_address(host: str) -> bool:
-    """Whether it is an address, not a name: DNS rebinding needs a name."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 Open = Callable[[str], Engine]
@@ -232,7 +230,7 @@ class Server:
             KeyRing(keys_file(settings.db)),
             spaces_of(settings),
             Answers(folder),
-            ConcurrencyLimit(settings.concurrency),
+            ConcurrencyLimit(settings.concurrency, settings.key_concurrency),
             Rate(settings.rate),
         )
 

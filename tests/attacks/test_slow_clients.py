@@ -1,0 +1,203 @@
+"""Clients that take their time do not take the server: places, bodies, heads, answers and connections are bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
+
+import httpx
+import pytest
+
+from memorist.surfaces.rest.limits import PACE, ConcurrencyLimit, bounded
+from memorist.surfaces.rest.problems import Refusal
+from tests.surfaces.rest import conftest as rest_fixtures
+from tests.surfaces.rest.conftest import Running, Serve
+
+serve = rest_fixtures.serve
+MEMORIES = "/v1/spaces/agent/memories"
+SOON = 0.05
+"""Seconds of a limit that is meant to pass."""
+HEAD = f"POST {MEMORIES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999\r\n"
+
+
+def connected(server: Running) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.settings.port), timeout=20)
+
+
+def closed(connection: socket.socket) -> bool:
+    """Whether the server closes it; waits for that."""
+    try:
+        while connection.recv(65536):
+            pass
+    except ConnectionError:
+        pass
+    return True
+
+
+# Places
+
+
+def test_a_key_has_its_share_of_the_places_and_no_more() -> None:
+    room = ConcurrencyLimit(4, share=2)
+    with ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(room.place("slow"))
+        with pytest.raises(Refusal) as refused, room.place("slow"):
+            pass
+        assert refused.value.status_code == 429 and refused.value.headers == {"Retry-After": "1"}
+        with room.place("other"), room.place(None):
+            assert room.taken == 4
+    with room.place("slow"):
+        assert room.taken == 1
+
+
+@pytest.fixture
+def slow() -> Iterator[Callable[[Running, str], None]]:
+    """Sends the head of a body that never comes."""
+    with ExitStack() as stack:
+
+        def begin(server: Running, key: str) -> None:
+            connection = stack.enter_context(connected(server))
+            connection.sendall(f"{HEAD}Authorization: Bearer {key}\r\n\r\n{{".encode())
+
+        yield begin
+
+
+def test_one_slow_key_leaves_places_for_the_others(serve: Serve, slow: Callable[[Running, str], None]) -> None:
+    server = serve(concurrency=4, key_concurrency=2, rate=0)
+    greedy, other = server.key("agent", "write"), server.key("agent", "read")
+    for _ in range(8):
+        slow(server, greedy)
+    with server.http(greedy) as theirs, server.http(other) as ours:
+        answers = iter(lambda: theirs.get("/v1/spaces/agent/stats"), None)
+        refused = next(one for one in answers if one.status_code != 200)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+        assert ours.get("/v1/spaces/agent/stats").status_code == 200
+
+
+# Bodies
+
+
+def test_a_body_has_its_time_as_a_whole_and_more_as_it_arrives() -> None:
+    now, chunks = 0.0, iter([b"x"] * 5 + [b"x" * PACE * 10] + [b"x"] * 20)
+
+    async def receive() -> dict[str, object]:
+        nonlocal now
+        now += 1
+        return {"type": "http.request", "body": next(chunks), "more_body": True}
+
+    async def read() -> None:
+        body = bounded(receive, 0, 6, clock=lambda: now)  # pyright: ignore[reportArgumentType]
+        for _ in range(17):
+            await body()
+        with pytest.raises(Refusal, match="did not arrive in time"):
+            await body()
+
+    asyncio.run(read())
+
+
+def test_a_body_that_comes_byte_by_byte_is_cut_off(serve: Serve) -> None:
+    server = serve(timeout=SOON)
+    over = threading.Event()
+
+    def drip() -> Generator[bytes]:
+        yield b'{"text": "'
+        while not over.wait(SOON / 5):
+            yield b"x"
+
+    with server.http() as http:
+        try:
+            answer = http.post(MEMORIES, content=drip(), headers={"Content-Type": "application/json"})
+            assert answer.status_code == 504
+        except httpx.TransportError:
+            pass  # it was closed while the client still wrote
+        finally:
+            over.set()
+        assert http.get("/v1/spaces").json() == {"items": []}
+        assert "memorist_requests_under_way 1\n" in http.get("/metrics").text
+
+
+# Connections
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", HEAD.encode()], ids=["nothing", "a byte", "half a head"])
+def test_a_connection_that_sends_no_request_is_closed(serve: Serve, sent: bytes) -> None:
+    server = serve(head_timeout=SOON)
+    with ExitStack() as stack:
+        waiting = [stack.enter_context(connected(server)) for _ in range(50)]
+        for one in waiting:
+            one.sendall(sent)
+        assert all(map(closed, waiting))
+        assert server.http().get("/healthz").status_code == 200
+
+
+def test_a_second_request_has_no_more_time_than_the_first(serve: Serve) -> None:
+    server = serve(head_timeout=SOON)
+    with connected(server) as one:
+        one.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\n")
+        assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        assert closed(one)
+
+
+def test_a_refused_body_that_still_trickles_in_is_cut_off(serve: Serve) -> None:
+    server = serve(head_timeout=SOON)
+    server.key("agent", "read")
+    with connected(server) as one:
+        one.sendall(f"{HEAD}\r\n{{".encode())
+        assert one.recv(65536).startswith(b"HTTP/1.1 401")
+        assert closed(one)
+
+
+def test_one_address_does_not_take_all_connections(serve: Serve) -> None:
+    server = serve(address_connections=3)
+    with ExitStack() as stack:
+        kept = [stack.enter_context(connected(server)) for _ in range(3)]
+        for one in kept:
+            one.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        assert closed(stack.enter_context(connected(server)))
+    with server.http() as http:  # and they are given back
+        answers = iter(lambda: _tried(http), None)
+        assert next(one for one in answers if one == 200)
+
+
+def test_all_addresses_together_have_a_limit(serve: Serve) -> None:
+    server = serve(connections=1)
+    with closing(connected(server)) as one:
+        one.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        with connected(server) as other:
+            assert closed(other)
+
+
+def _tried(http: httpx.Client) -> int:
+    try:
+        return http.get("/healthz").status_code
+    except httpx.TransportError:
+        return 0
+
+
+# Answers
+
+
+def test_a_client_that_does_not_read_is_cut_off(serve: Serve) -> None:
+    """It asks for more than the buffers of the system hold, and reads nothing."""
+    server = serve(timeout=SOON, head_timeout=20)
+    ask = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with connected(server) as one:
+        one.settimeout(SOON)
+        assert any(_is_cut_off(one, ask * 50) for _ in range(400))
+    assert server.http().get("/healthz").status_code == 200
+
+
+def _is_cut_off(connection: socket.socket, data: bytes) -> bool:
+    try:
+        connection.sendall(data)
+    except TimeoutError:
+        return False  # the server has stopped reading, too
+    except ConnectionError:
+        return True
+    return False
