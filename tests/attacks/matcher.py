@@ -18,8 +18,12 @@ _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
 _AT, _BRANCH, _MAX_REPEAT, _UNBOUNDED = _constants.AT, _constants.BRANCH, _constants.MAX_REPEAT, _constants.MAXREPEAT
 
 
+class TooManySteps(Exception):
+    """A pattern took more steps than its limit."""
+
+
 class Matcher:
-    """One pattern; `steps` counts what all its searches have cost so far."""
+    """One pattern; `steps` counts what all its searches have cost so far, up to `limit`."""
 
     def __init__(self, pattern: str | bytes, flags: int = 0) -> None:
         self.tree = _parser.parse(pattern, flags)
@@ -29,6 +33,7 @@ class Matcher:
         self._end = 0
         self._groups: dict[int, tuple[int, int]] = {}
         self.steps = 0
+        self.limit = 1_000_000
         self._root = self._sequence(list(self.tree), self._flags)
         first = self._first(list(self.tree))
         self._begins = None if first is None else self._compiled([(_BRANCH, (None, [self._tree([one]) for one in first]))])
@@ -46,6 +51,7 @@ class Matcher:
                     return None
                 place = start
             self.steps += 1
+            self._check()
             for stop in self._root(place):
                 if stop != past or place != past:
                     return place, stop
@@ -68,6 +74,10 @@ class Matcher:
             yield found
             begin = found[1]
             past = begin if found[0] == begin else -1
+
+    def _check(self) -> None:
+        if self.steps > self.limit:
+            raise TooManySteps(self.steps)
 
     def _set(self, text: Any, end: int | None) -> None:
         self._text = text
@@ -252,6 +262,7 @@ class Matcher:
                     yield stop
                 return
             self.steps += longest - place + 1
+            self._check()
             for stop in range(longest, place + least - 1, -1):
                 yield stop
                 self.steps += 1
@@ -264,6 +275,7 @@ class Matcher:
             tried = [(place, iter(body(place) if most else ()))]
             while tried:
                 self.steps += 1
+                self._check()
                 here, ends = tried[-1]
                 stop = next(ends, None)
                 if stop is None:
