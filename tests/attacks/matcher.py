@@ -36,7 +36,8 @@ class Matcher:
         self.limit = 1_000_000
         self._root = self._sequence(list(self.tree), self._flags)
         first = self._first(list(self.tree))
-        self._begins = None if first is None else self._compiled([(_BRANCH, (None, [self._tree([one]) for one in first]))])
+        ways = [self._tree([one]) for one in first or ()]
+        self._begins = self._compiled([(_BRANCH, (None, ways))]) if ways else None
 
     def search(self, text: Any, begin: int = 0, end: int | None = None, *, past: int = -1) -> tuple[int, int] | None:
         """The first match from `begin` on; an empty one at `past` does not count."""
