@@ -98,7 +98,8 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "null": type(None),
 }
 _THOUGHT = lazy(r"\A\s*<think>.*?</think>", re.DOTALL)
-_FENCE = lazy(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL | re.IGNORECASE)
+_FENCE_OPENS = lazy(r"```(?:json)?[^\S\n]*+\n", re.IGNORECASE)
+_FENCE_CLOSES = lazy(r"\n[^\S\n]*+```")
 
 
 class Broken(Exception):
@@ -111,14 +112,19 @@ def read(text: str, schema: Mapping[str, Any]) -> Any:
         raise Broken(f"it is longer than {LONGEST_ANSWER:,} characters")
     if not text.strip():
         raise Broken("it is empty")
-    bare = _THOUGHT.sub("", text)
-    inside = _FENCE.search(bare)
     try:
-        value = json.loads(inside[1] if inside else bare, parse_constant=_no_constant)
+        value = json.loads(_without_fence(_THOUGHT.sub("", text)), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise Broken("it is not one JSON object and nothing else") from None
     check(value, schema)
     return value
+
+
+def _without_fence(text: str) -> str:
+    """What the first code fence holds, or the whole text if there is none."""
+    opens = _FENCE_OPENS.search(text)
+    closes = _FENCE_CLOSES.search(text, opens.end() - 1) if opens else None
+    return text[opens.end() : closes.start()] if opens and closes else text
 
 
 def check(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> None:

@@ -79,7 +79,7 @@ def _patterns() -> tuple[tuple[Mode, re.Pattern[str], re.Pattern[str]], ...]:
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    return lazy("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 # One cue per line. a/b: either word; …: up to four words; ^: the start of the question; -ed: any word with that ending;

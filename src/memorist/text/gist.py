@@ -150,7 +150,7 @@ _CAPITALISED = lazy(r"(?<=[\w,;] )[^\W\d_a-z][\w'’-]*")
 SHORTEST = 20
 """The least letters of a sentence whose repetition is no accident; a third of it in scripts without spaces."""
 _PREFIX = lazy(r"^\s*(?:\[\d{1,3}\]|[-*•]|\d{1,3}[.)])?\s*(?:\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\s+)?")
-_CITED = lazy(r"\s*\([^()\n]{1,200}\)\s*$")
+_CITED = lazy(r"(?<!\s)\s*+\([^()\n]{1,200}+\)\s*+$")
 _SAID_BY = lazy(r"^[^\W\d_][\w.'’ -]{0,30}:\s+")
 _SIGNS = lazy(r"[\W_]+")
 

@@ -14,7 +14,6 @@ MARKERS = "imitates a prompt's role markers"
 TOOLS = "imitates a tool call"
 LEAK = "asks for secrets to be handed over"
 BEHIND = "orders the model to act behind the user's back"
-_LONGEST = 100_000
 
 
 class _Form(NamedTuple):
@@ -26,10 +25,9 @@ class _Form(NamedTuple):
 
 def instructions_in(text: str) -> list[str]:
     """The reasons why a text looks like an injection; empty for ordinary text."""
-    head = text[:_LONGEST]
-    folded = head.lower()
+    folded = text.lower()
     return list(
-        dict.fromkeys(form.reason for form in _FORMS if holds_any(folded, form.hints) and form.pattern.search(head))
+        dict.fromkeys(form.reason for form in _FORMS if holds_any(folded, form.hints) and form.pattern.search(text))
     )
 
 
@@ -47,7 +45,8 @@ _PRIVATE = (
     r"|(?:conversation|chat) history|(?:user|stored|all)(?:'s)? memories|memory (?:store|contents?))"
 )
 _AWAY = (
-    r"(?:https?://|\bwebhook\b|\bto (?:this|the following) (?:url|address|server|endpoint|email)|[\w.+-]+@[\w-]+\.\w)"
+    r"(?:https?://|\bwebhook\b|\bto (?:this|the following) (?:url|address|server|endpoint|email)"
+    r"|[\w.+-]@[\w-]{1,63}+\.\w)"
 )
 
 _FORMS = (
@@ -94,15 +93,15 @@ _FORMS = (
     _form(
         MARKERS,
         "system|developer|instructions|<assistant|</assistant",
-        r"(?:^|\n)\s*#{2,3}\s*system\s*(?:prompt|message|instructions?)?\s*:?\s*\n",
-        r"|(?:^|\n|[.!?)\]]\s)\s*(?:system|developer)\s*(?:prompt|message|instruction)?\s*[:：]\s*",
+        r"(?:^\s*+|\n[^\S\n]*+)#{2,3}\s*+system[^\S\n]*+(?:(?:prompt|message|instructions?)[^\S\n]*+)?(?::[^\S\n]*+)?\n",
+        r"|(?:^\s*+|\n[^\S\n]*+|[.!?)\]]\s++)(?:system|developer)\s*+(?:(?:prompt|message|instruction)\s*+)?[:：]\s*+",
         r"(?:you (?:are|must|will)|ignore|always|never|from now)",
         r"|</?(?:system|system_prompt|system-reminder|instructions|assistant)>",
     ),
     _form(
         TOOLS,
         "tool|function|invoke",
-        r"</?(?:tool_call|function_calls?|invoke|tool_use|tool_result)\b[^>]*>",
+        r"</?(?:tool_call|function_calls?|invoke|tool_use|tool_result)[\s/>]",
         r"|\{\s*\"(?:tool|tool_name|function|function_call|tool_calls)\"\s*:\s*[\"{\[]",
     ),
     _form(

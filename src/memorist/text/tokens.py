@@ -53,7 +53,7 @@ _ABBREVIATION = lazy(
     r"|nov|dec)|\b[a-z]|\be\.g|\bi\.e|\b[ap]\.m)\.$",
     re.IGNORECASE,
 )
-_END = lazy(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|\n+")
+_END = lazy(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？｡]+[」』”’）]*|\n+")
 
 
 def sentences(text: str) -> list[str]:

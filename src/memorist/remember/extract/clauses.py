@@ -9,15 +9,25 @@ from dataclasses import dataclass
 from memorist.remember.extract.lexicon import KIN, NOT_NAMES, word_set
 from memorist.remember.extract.spans import CAPITALISED
 from memorist.text.patterns import lazy
+from memorist.text.words import UNSPACED
 
 LONGEST_TEXT = 20_000
-"""Only this many characters of a text are read."""
+"""Facts, names and dates are read from this many first characters of a text; all of it is stored and searched."""
 LONGEST_SENTENCE = 600
+LONGEST_GAP = 16
+"""More whitespace in a row ends a sentence."""
+LONGEST_WORD = 64
+"""Longer runs of letters, digits or signs are not read; scripts without spaces have no such limit."""
 MASK = "\x1f"
-"""Replaces every character of code, quotations and asides, which are not the speaker's own words."""
+"""Replaces every character that is not read: code, quotations and asides, which are not the speaker's own words."""
 
-_CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]*`|\[[^\]\n]*\]|^[ \t]*>.*$", re.DOTALL | re.MULTILINE)
-_QUOTED = lazy(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|「([^」\n]{1,400})」|『([^』\n]{1,400})』")
+_UNREAD = lazy(
+    rf"(?<!\s)\s{{{LONGEST_GAP + 1},}}+|(?<![^\W{UNSPACED}])[^\W{UNSPACED}]{{{LONGEST_WORD + 1},}}+"
+    rf"|(?<![^\w\s])[^\w\s]{{{LONGEST_WORD + 1},}}+"
+)
+_CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]*+`|\[[^\]\n]*+\]?|^[ \t]*>.*$", re.DOTALL | re.MULTILINE)
+_INLINE_CODE = lazy(r"`[^`\n]*+`")
+_QUOTED = lazy(r"\"([^\"\n]{1,400}+)\"|“([^“”\n]{1,400}+)”|「([^「」\n]{1,400}+)」|『([^『』\n]{1,400}+)』")
 _SPOKEN = lazy(r"[.!?。！？…,，]$|\b(?:i|i'm|i’m|you|we|me|my|your|our)\b|[我你您]", re.IGNORECASE)
 _LINE_SPEAKER = lazy(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][^\n:：,，.。!?()\"]{0,39})[:：](?:\s|(?<=：))")
 _LABELS = NOT_NAMES | word_set(
@@ -89,12 +99,29 @@ class Sentence:
     speaker: str | None
 
 
+def head_of(text: str) -> str:
+    """The beginning of a text that is read, with wide gaps and endless words masked; all offsets stay the same."""
+    return _UNREAD.sub(_gap, text[:LONGEST_TEXT])
+
+
+def _gap(found: re.Match[str]) -> str:
+    """A mask that ends lines and paragraphs where the gap does."""
+    breaks = "\n" * min(2, found[0].count("\n"))
+    return MASK * (len(found[0]) - len(breaks)) + breaks
+
+
 def own_words_of(text: str) -> str:
     """The head of a text with code, quoted speech and bracketed asides masked; quoted titles stay."""
-    head = text[:LONGEST_TEXT]
+    head = head_of(text)
     if "`" in head or "[" in head or ">" in head:
-        head = _CODE.sub(_mask, head)
+        head = _CODE.sub(_mask_code, head)
     return _QUOTED.sub(lambda found: found[0] if _is_title(found) else _mask(found), head)
+
+
+def _mask_code(found: re.Match[str]) -> str:
+    """A mask, except for a bracket that its line does not close: what follows is read."""
+    unclosed = found[0].startswith("[") and not found[0].endswith("]")
+    return _INLINE_CODE.sub(_mask, found[0]) if unclosed else _mask(found)
 
 
 def _mask(found: re.Match[str]) -> str:
@@ -140,16 +167,13 @@ def _line_speaker(line: str, speaker: str | None, addressee: str | None) -> tupl
 
 
 def _sentence_spans(line: str, body: int) -> Iterator[tuple[int, int]]:
-    start = body
+    start, goes_on = body, False
     for found in _SENTENCE.finditer(line, body):
-        if (
-            _ABBREVIATED.search(line, max(start, found.end() - 6), found.end())
-            and line[found.end() : found.end() + 1] == " "
-        ):
-            continue
-        if start < found.end() <= start + LONGEST_SENTENCE:
-            yield start, found.end()
-        start = found.end()
+        stop = found.end()
+        start = start if goes_on else found.start()
+        goes_on = line[stop : stop + 1] == " " and bool(_ABBREVIATED.search(line, max(start, stop - 6), stop))
+        if not goes_on and stop <= start + LONGEST_SENTENCE:
+            yield start, stop
 
 
 def clauses(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,16 +13,23 @@ from functools import lru_cache
 from itertools import islice
 
 from memorist.model import Entity, Mention, instant
-from memorist.remember.extract.clauses import LONGEST_TEXT, MASK
+from memorist.remember.extract.clauses import LONGEST_TEXT, MASK, head_of
 from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, LANGUAGES, NOT_NAMES, PLACES, word_set
 from memorist.remember.extract.spans import CAPITALISED, Named
 from memorist.text.dates import DateSpan, find_dates
 from memorist.text.patterns import lazy
 from memorist.text.words import beginning, fold
 
+MOST_NAMES = 500
+"""The most names, and the most identifiers, that are read from one text."""
+MOST_WORDS = 12
+"""The most words of a name."""
+LONGEST_NAME = 100
+"""Longer runs of capitalised words are not names."""
+
 _RUN = lazy(
     rf"(?<![\w@#/\\]){CAPITALISED}(?:[ \t]+(?:(?:of|de|del|la|le|van|von|der|da|di)[ \t]+(?:the[ \t]+)?)?{CAPITALISED}"
-    r"|[ \t]+\d{1,4}\b(?![.,]?\d))*"
+    rf"|[ \t]+\d{{1,4}}\b(?![.,]?\d)){{0,{MOST_WORDS - 1}}}+"
 )
 _WORD = lazy(r"\S+")
 _OPENS = lazy(r"(?:^|[.!?:;…\n\"“”(\[*•\u2600-\u27bf\U0001f000-\U0001faff]\s*|\n\s*[->]\s*)$")
@@ -44,7 +52,7 @@ class NameRun:
 @lru_cache(maxsize=1024)  # a remembered text is scanned several times
 def name_runs(text: str) -> tuple[NameRun, ...]:
     """The names in a text, in order, without function words, greetings, weekdays and possessive endings."""
-    return tuple(_runs(text[:LONGEST_TEXT]))
+    return tuple(islice(_runs(head_of(text)), MOST_NAMES))
 
 
 def _runs(head: str) -> Iterator[NameRun]:
@@ -53,7 +61,7 @@ def _runs(head: str) -> Iterator[NameRun]:
         opens = bool(_OPENS.search(before)) and not _TITLE.search(before)
         for words in _split_run(found):
             begin, stop = words[0][0], words[-1][1]
-            if stop - begin > 1:
+            if 1 < stop - begin <= LONGEST_NAME:
                 first = opens and begin == found.start() and len(words) == 1
                 yield NameRun(" ".join(head[start:end] for start, end in words), begin, stop, first)
 
@@ -92,8 +100,10 @@ def _without_joiners(part: list[tuple[int, int]], text: str) -> Iterator[list[tu
 
 NEAR = 0.9
 """The lowest `similarity` of a name and its misspelling; see docs/explanation/extraction.md."""
-SHORTEST = 5
-"""Shorter names are not corrected: Anna and Anne, Joan and Jean are different people."""
+SHORTEST, LONGEST = 5, 64
+"""Shorter names are not corrected: Anna and Anne, Joan and Jean are different people. Longer ones are no names."""
+MOST_ALIKE, MOST_COMPARED = 500, 20
+"""How many names with the same first letters are looked at, and compared letter by letter, for one that is unknown."""
 
 
 class Dictionary:
@@ -130,12 +140,12 @@ class Dictionary:
 
     def _misspelt(self, key: str) -> Entity | None:
         """The most similar name with the same first letters, unless two tie; a common name is never a misspelling."""
-        if len(key) < SHORTEST or key in FIRST_NAMES or key in PLACES:
+        if not SHORTEST <= len(key) <= LONGEST or key in FIRST_NAMES or key in PLACES:
             return None
         scored: dict[str, tuple[float, Entity]] = {}
-        for name, entity in self._begins.get(beginning(key), ()):
-            if not _comparable(key, name):
-                continue
+        begun = self._begins.get(beginning(key), ())
+        alike = ((name, entity) for name, entity in islice(begun, MOST_ALIKE) if _comparable(key, name))
+        for name, entity in islice(alike, MOST_COMPARED):
             if (score := similarity(key, name)) >= NEAR:
                 scored[entity.id] = max(scored.get(entity.id, (0.0, entity)), (score, entity), key=lambda pair: pair[0])
         ranked = sorted(scored.values(), key=lambda pair: -pair[0])
@@ -145,15 +155,21 @@ class Dictionary:
 
 
 def _comparable(written: str, known: str) -> bool:
-    """Whether one name can be a misspelling of the other: similar length, and not Anna Berg for Anne Berg."""
+    """Whether one name can be a misspelling of the other: similar letters, and not Anna Berg for Anne Berg."""
+    if len(known) < SHORTEST or abs(len(written) - len(known)) > 2:
+        return False
     first = written.partition(" ")[0]
-    alike = len(known) >= SHORTEST and abs(len(written) - len(known)) <= 2
-    return alike and (first not in FIRST_NAMES or first == known.partition(" ")[0])
+    if first in FIRST_NAMES and first != known.partition(" ")[0]:
+        return False
+    return 2 * (Counter(written) & Counter(known)).total() >= NEAR * (len(written) + len(known))
 
 
 def similarity(one: str, other: str) -> float:
-    """The Ratcliff–Metzener similarity 2M / T: M letters match in order, T is the total number of letters."""
-    if any(sign.isdigit() for sign in one + other):
+    """The Ratcliff–Metzener similarity 2M / T: M letters match in order, T is the total number of letters.
+
+    Names that are longer than LONGEST are similar only if they are the same.
+    """
+    if max(len(one), len(other)) > LONGEST or any(sign.isdigit() for sign in one + other):
         return float(one == other)  # GPT-3 and GPT-4, flat 12 and flat 13 are different
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
@@ -174,19 +190,20 @@ _UNITS = (
 _CURRENCIES = (
     r"dollars?|bucks|euros?|pounds sterling|yen|yuan|rmb|rupees?|kronor|kroner|usd|eur|gbp|cny|jpy|sek|nok|chf"
 )
+_AMOUNT = r"\d++(?:,\d{3})*+(?:\.\d++)?+"
 _IDENTIFIER = lazy(
     r"(?P<url>\b(?:https?://|www\.)[^\s<>\"'“”，。）)\]]+[^\s<>\"'“”，。）)\].,;:!?])"
-    r"|(?P<email>\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}\b)"
+    r"|(?P<email>\b[\w.+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[^\W\d_]{2,63}\b)"
     r"|(?P<handle>(?<![\w@.])@[\w](?:[\w.-]{0,38}\w)?)"
-    r"|(?P<path>(?<![\w/.:])(?:~|\.{1,2})?/(?:[\w.@+-]+/)*[\w.@+-]*\w(?=[\s,;:.!?)\"']|$)|\b[A-Za-z]:\\[^\s:;,*?\"<>|]+)"
+    r"|(?P<path>(?<![\w/.:@+-])(?:~|\.{1,2})?/(?:[\w.@+-]+/)*[\w.@+-]*\w(?=[\s,;:.!?)\"']|$)|\b[A-Za-z]:\\[^\s:;,*?\"<>|]+)"
     r"|(?P<isbn>\b(?:ISBN(?:-1[03])?:?\s*)?97[89][- ]?(?:\d[- ]?){9}\d\b|\bISBN(?:-10)?:?\s*(?:\d[- ]?){9}[\dXx]\b)"
     r"|(?P<ticket>\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w&])#\d{1,6}\b)"
-    r"|(?P<hash>\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b)"
-    rf"|(?P<money>[$€£¥₹]\s?\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s?(?:k|m|bn|million|billion|thousand)\b)?|\b\d+(?:,\d{{3}})*(?:\.\d+)?\s?(?:k\s)?"
-    rf"(?:{_CURRENCIES})\b|\d+(?:,\d{{3}})*(?:\.\d+)?(?:元|块钱|美元|欧元|万元|英镑|日元))"
+    r"|(?P<hash>\b(?=[a-f]{0,64}\d)(?=\d{0,64}[a-f])[0-9a-f]{7,64}\b)"
+    rf"|(?P<money>[$€£¥₹]\s?{_AMOUNT}(?:\s?(?:k|m|bn|million|billion|thousand)\b)?|\b{_AMOUNT}\s?(?:k\s)?"
+    rf"(?:{_CURRENCIES})\b|(?<!\d){_AMOUNT}(?:元|块钱|美元|欧元|万元|英镑|日元))"
     r"|(?P<phone>(?<![\w.-])(?:\+\d{1,3}[-. ]?)?(?:\(\d{2,4}\)[-. ]?|\d{2,4}[-. ])\d{3,4}[-. ]\d{3,4}(?![\w-])"
     r"|(?<!\d)1[3-9]\d{9}(?!\d))"
-    rf"|(?P<measure>\b\d+(?:,\d{{3}})*(?:\.\d+)?\s?(?:(?:{_UNITS})(?!\w)|%))",
+    rf"|(?P<measure>\b{_AMOUNT}\s?(?:(?:{_UNITS})(?!\w)|%))",
     re.IGNORECASE,
 )
 _CASED = {"ticket": lazy(r"[A-Z#]"), "hash": lazy(r"[0-9a-f]+$")}
@@ -197,7 +214,7 @@ def identifiers(text: str) -> Iterator[Named]:
     """Addresses, handles, paths, tickets, hashes, amounts and measures, in order and without overlap."""
     if not _IDENTIFIER_HINT.search(text):
         return
-    for found in _IDENTIFIER.finditer(text):
+    for found in islice(_IDENTIFIER.finditer(text), MOST_NAMES):
         kind = found.lastgroup or ""
         if kind not in _CASED or _CASED[kind].match(found[0]):
             yield Named(found[0], kind, found.start(), found.end())
@@ -226,7 +243,7 @@ _ORGANISATIONS = word_set(
 )
 _PRODUCT = lazy(
     r"[A-Z]?[a-z]+[A-Z]|.*\b(?:iPhone|iPad|MacBook|Xbox|PlayStation|Kindle|GoPro|Switch|Galaxy|Pixel|Prius|Civic|Model)\b"
-    r"|[A-Z][\w-]*(?:-\d+\w*|\s\d{1,4}\b|\d+\w*)$"
+    r"|[A-Z][\w-]*(?:-\d\w*+|\s\d{1,4}\b|\d\w*+)$"
 )
 _TITLED = lazy(r"\b(?:mr|mrs|ms|miss|dr|prof|professor|aunt|uncle|sir|president|captain|coach)\.?\s+$", re.IGNORECASE)
 _KIN_BEFORE = lazy(rf"\b(?:{'|'.join(KIN)}),?\s+(?:named\s+|called\s+)?$", re.IGNORECASE)
@@ -268,7 +285,7 @@ _CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
 def date_spans(text: str, at: datetime) -> list[DateSpan]:
     """The dates in the head of a text, without those in code and without `right now`, which carries no information."""
-    head = text[:LONGEST_TEXT]
+    head = head_of(text)
     if "`" in head:
         head = _CODE.sub(lambda found: MASK * len(found[0]), head)
     this_very_second = instant(at).replace(microsecond=0)
@@ -297,10 +314,10 @@ def nobody(names: Sequence[str]) -> Iterable[Entity]:
 def entities(text: str, known: Known = nobody, *, dates: Sequence[DateSpan] | None = None) -> list[Named]:
     """The names, dates, amounts and identifiers in a text, in order; pass `dates` if they are known already."""
     head = text[:LONGEST_TEXT]
-    spans = date_spans(head, _ANY_DAY) if dates is None else dates
+    spans = date_spans(text, _ANY_DAY) if dates is None else dates
     taken = [*identifiers(head), *(Named(span.text, "date", span.begin, span.stop) for span in spans)]
     free = _without_overlap(taken)
-    runs = [run for run in name_runs(head) if not any(run.begin < one.stop and one.begin < run.stop for one in free)]
+    runs = _apart(name_runs(text), free)
     resolved = _resolved(runs, known)
     found = [*free, *_named(head, runs, resolved), *_handles_known(free, known)]
     return sorted({(one.begin, one.stop): one for one in found}.values(), key=lambda one: (one.begin, one.stop))
@@ -313,6 +330,13 @@ def _without_overlap(found: Iterable[Named]) -> list[Named]:
         if not kept or one.begin >= kept[-1].stop:
             kept.append(one)
     return kept
+
+
+def _apart(runs: Iterable[NameRun], taken: Sequence[Named]) -> list[NameRun]:
+    """The runs that overlap nothing that is taken; both are in order and without overlap."""
+    stops = [one.stop for one in taken]
+    after = ((run, bisect_right(stops, run.begin)) for run in runs)
+    return [run for run, place in after if place == len(taken) or run.stop <= taken[place].begin]
 
 
 def _resolved(runs: Sequence[NameRun], known: Known) -> dict[str, Entity]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from memorist.model import Fact, instant
 from memorist.remember.extract.chinese import chinese_statements
@@ -41,6 +42,9 @@ from memorist.remember.extract.spans import Statement, name_at
 from memorist.remember.extract.tense import DURATION, validity
 from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
+
+MOST_STATEMENTS = 200
+"""The most facts that are read from one text."""
 
 _AFTER_APPOSITION = lazy(r",|\s+(?:is|was|has|lives|works|moved|just)\b")
 _MY = lazy(r"(?:my|our)\s+", re.IGNORECASE)
@@ -247,7 +251,7 @@ def statements(text: str, *, speaker: str | None, at: datetime, addressee: str |
             for one in said:
                 if MASK not in one.quote:
                     found.setdefault((one.fact, one.negated), one)
-    return list(found.values())
+    return list(islice(found.values(), MOST_STATEMENTS))
 
 
 def _sentence_statements(sentence: Sentence, people: People, at: datetime) -> Iterator[Statement]:

@@ -253,10 +253,10 @@ _DATE = (
 _MARKS = "\u200e\u200f"  # messengers write direction marks around timestamps
 _BRACKET = r"[\[(](?P<bracket>[^\[\]()\n]{3,40})[\])]"
 _TURN = lazy(
-    rf"[{_MARKS}]*(?:{_BRACKET}[ \t]*(?:-[ \t]+)?|(?P<bare>{_DATE})(?:[ \t]+-)?[ \t]+)?[{_MARKS}]*{_NAME}[ \t]*"
+    rf"[{_MARKS}]*+(?:{_BRACKET}[ \t]*+(?:-[ \t]++)?|(?P<bare>{_DATE})(?:[ \t]+-)?[ \t]++)?[{_MARKS}]*+{_NAME}[ \t]*+"
     r"(?::(?!//)(?:[ \t]+|$)|：)(?P<words>.*)"
 )
-_STAMPED = lazy(rf"[{_MARKS}]*(?:{_BRACKET}|(?P<bare>{_DATE})[ \t]+-)[ \t]+(?P<words>.*)")
+_STAMPED = lazy(rf"[{_MARKS}]*+(?:{_BRACKET}|(?P<bare>{_DATE})[ \t]+-)[ \t]+(?P<words>.*)")
 _MEDIA = lazy(r"<[^<>]*(?:omitted|attached)[^<>]*>|(?:image|video|audio|sticker|document|GIF|Contact card) omitted")
 _WORDS_IN_NAME = 4
 _MEDIA_LENGTH = 200

@@ -140,7 +140,7 @@ _HEDGED = lazy(
     r"|let's|let me|please|i|we|you)\b",
     re.IGNORECASE,
 )
-_EXACT = lazy(r"\d|`[^`]+`|\w[\w.-]*/[\w./-]+|\b\w+[._]\w{2,}\b|\b[A-Z]{2,}\b")
+_EXACT = lazy(r"\d|`[^`]+`|\w[.-]*+/[\w./-]|\b\w+[._]\w{2,}\b|\b[A-Z]{2,}\b")
 _LETTERS = lazy(r"[^\W\d_]{2,}")
 
 

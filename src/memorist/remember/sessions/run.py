@@ -71,11 +71,11 @@ _MOST_WORDS = 12
 _LONGEST = 4000
 
 _NAMED = lazy(
-    r"^\W*(?:sub-?goal|goal|objective|to-?do|task|目标|任务|子目标)\s*[:：]\s*(?P<what>\S.*)",
+    r"^[^\w\n]*+(?:sub-?goal|goal|objective|to-?do|task|目标|任务|子目标)\s*+[:：]\s*+(?P<what>\S.*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _TURNED = lazy(
-    r"^\W*(?:(?:now|next(?: up| step)?|then|after that|moving on)[\s,:]+|(?:接下来|现在|下一步)[，：,:\s]*)"
+    r"^\W*+(?:(?:now|next(?: up| step)?|then|after that|moving on)[\s,:]+|(?:接下来|现在|下一步)[，：,:\s]*)"
     r"(?P<what>\S.*)",
     re.IGNORECASE,
 )

@@ -52,7 +52,7 @@ def _hint_pattern() -> re.Pattern[str]:
                 for name in CHINESE_HOLIDAYS)  # fmt: skip
     plain = {*_CHARACTERS, *holidays}
     variants = {variant for variant, meant in VARIANTS.items() if meant in plain}
-    return re.compile(f"[{DIGITS}{''.join(sorted(plain | variants))}]|{_NUMERAL_HOLIDAYS}")
+    return lazy(f"[{DIGITS}{''.join(sorted(plain | variants))}]|{_NUMERAL_HOLIDAYS}")
 
 
 def read(text: str, context: Context) -> list[DateSpan]:

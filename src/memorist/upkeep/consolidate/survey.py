@@ -95,7 +95,7 @@ def _fit(memory: Memory, now: datetime) -> bool:
 
 
 MOST_LINES = {"daily": 12, "weekly": 15, "quarterly": 20}
-_CITATION = lazy(r"\s*\[\d{1,6}(?:\s*,\s*\d{1,6})*\]")
+_CITATION = lazy(r"(?<!\s)\s*+\[\d{1,6}(?:\s*,\s*\d{1,6})*\]")
 _BULLET = lazy(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 
