@@ -53,7 +53,8 @@ _ABBREVIATION = lazy(
     r"|nov|dec)|\b[a-z]|\be\.g|\bi\.e|\b[ap]\.m)\.$",
     re.IGNORECASE,
 )
-_END = lazy(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|\n+")
+# Each run of signs is tried once, from its start, so that a long one takes linear time.
+_END = lazy(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？｡]+[」』”’）]*|\n+")
 
 
 def sentences(text: str) -> list[str]:
