@@ -44,11 +44,11 @@ def _opened(found: re.Match[str]) -> str:
 
 
 def label(text: str | None) -> str:
-    """A name within a line: plain, without brackets, commas, semicolons and a colon that ends it, and not too long.
+    """A name within a line: quoted, without brackets, commas, semicolons and a colon that ends it, and not too long.
 
     Empty for a text in which nothing is left.
     """
-    unsigned = _SIGNS.sub(" ", _JOINERS.sub("", plain(text or "")))
+    unsigned = _SIGNS.sub(" ", _JOINERS.sub("", quoted(text or "")))
     bare = " ".join(_END_COLON.sub("", unsigned).split())
     return bare if len(bare) <= LONGEST_LABEL else f"{bare[:LONGEST_LABEL].rstrip()}…"
 
