@@ -174,9 +174,9 @@ def test_turns_of_a_session_stand_together_in_order_with_what_was_said_before_th
         after = AssembleTurns()(draft(found), env)
     assert after.context.splitlines()[1:] == [
         "2024-07-01 (s):",
-        "    Ben: How was it?",
+        "    - Ben: How was it?",
         "[3] Ann: It went well. (ended: 2024-01-01)",
-        "    Ben: And the pay?",
+        "    - Ben: And the pay?",
         "[1] Ann: Better than before.",
         "2024-07-01:",
         "[2] A lamp was sold.",

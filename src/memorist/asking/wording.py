@@ -8,17 +8,21 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
+from memorist.text.labels import LINE_ENDS, UNSEEN
 from memorist.text.patterns import lazy
 
 OPEN, CLOSE = "<data>\n", "\n</data>"
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
-_SURROGATE = lazy("[\ud800-\udfff]")
+_UNSEEN = lazy(f"[{UNSEEN}{LINE_ENDS}]")
 
 
 def fenced(data: Mapping[str, Any]) -> str:
-    """One JSON document between the tags. `<`, `>` and `&` are escaped, so the data cannot contain a tag."""
+    """One JSON document between the tags, on one line.
+
+    `<`, `>` and `&` are escaped, so the data cannot contain a tag; so are characters that do not show.
+    """
     text = json.dumps(data, ensure_ascii=False).translate(_ESCAPED)
-    return OPEN + _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + CLOSE
+    return OPEN + _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text) + CLOSE
 
 
 def clipped(text: str, longest: int) -> str:

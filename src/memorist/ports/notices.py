@@ -36,7 +36,12 @@ def log(notice: Notice) -> None:
     if logger.isEnabledFor(level):
         counts = " ".join(f"{name}={count}" for name, count in notice.counts.items())
         parts = [notice.kind, " ".join(notice.subjects), counts, *map(repr, notice.texts), notice.error]
-        logger.log(level, "%s", " · ".join(part for part in parts if part))
+        logger.log(level, "%s", _on_one_line(" · ".join(part for part in parts if part)))
+
+
+def _on_one_line(text: str) -> str:
+    """A text with line breaks and control characters escaped, so that no name can forge a line of the log."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 @dataclass(frozen=True, slots=True)

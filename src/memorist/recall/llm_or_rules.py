@@ -10,6 +10,7 @@ from memorist.asking import query
 from memorist.errors import ModelUnavailable
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import expand_query, key_phrases, query_mode
+from memorist.text.chatter import question_in
 
 if TYPE_CHECKING:
     from memorist.asking import Asker
@@ -50,7 +51,7 @@ class ClassifyMode(LlmOrRules):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its mode."""
-        text = draft.query.text
+        text = question_in(draft.query.text)
         mode, author = self.decide("mode", env, lambda asker: query.mode(asker, text), lambda: query_mode(text))
         return replace(draft, query=replace(draft.query, mode=mode)).noting(f"mode {mode} by {author}")
 
@@ -64,7 +65,7 @@ class Tags(LlmOrRules):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its tags."""
-        text = draft.query.text
+        text = question_in(draft.query.text)
         tags, author = self.decide("tags", env, lambda asker: query.tags(asker, text), lambda: key_phrases(text))
         return replace(draft, query=replace(draft.query, tags=tags)).noting(f"tags by {author}")
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 from memorist.errors import InvalidInput, MissingService, ModelUnavailable
 from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Trace, fingerprint, isoformat
 from memorist.recall.stage import Draft, Env, Part, Stage, missing
+from memorist.text.chatter import searched_part
 
 REMEDIES = {
     "embedder": "Open with an embedder, such as embedder='local'.",
@@ -18,8 +19,11 @@ REMEDIES = {
     "llm": "Open with a language model, such as llm='ollama:llama3.2'.",
 }
 
-LONGEST_QUERY = 20_000
-"""Characters of a query that are read. More would take seconds and add nothing."""
+LONGEST_QUERY = 2_000
+"""Characters of a query that are searched: the last ones, where a question stands after pasted text.
+
+On questions after 4,000 words of talk, more of them find less.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,12 @@ class Pipeline:
 
 
 def _first_draft(request: RecallRequest) -> Draft:
-    draft = Draft(request, Query(request.query[:LONGEST_QUERY]))
-    cut = len(request.query) > LONGEST_QUERY
-    return draft.noting(f"only the first {LONGEST_QUERY:,} characters of the query were read") if cut else draft
+    searched = searched_part(request.query, LONGEST_QUERY)
+    draft = Draft(request, Query(searched))
+    if searched == request.query:
+        return draft
+    which = "last" if request.query.endswith(searched) else "first"
+    return draft.noting(f"only the {which} {LONGEST_QUERY:,} characters of the query were searched")
 
 
 def _parts_of(part: Part) -> Iterator[Part]:

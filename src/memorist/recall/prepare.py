@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from memorist.model import Entity, Kind
 from memorist.recall.stage import Draft, Env, Stage
+from memorist.text.chatter import question_in
 from memorist.text.words import NOT_LATIN, language, words
 
 ROUTING = (Kind.TAG, Kind.INTENT, Kind.SOURCE)
@@ -45,7 +46,8 @@ class AsKnown(Stage):
 class Dates(Stage):
     """Find the dates in the query, absolute or relative to now, in English and Chinese.
 
-    The first date becomes the time window. With `rewrite`, every date in the searched text becomes an ISO date.
+    The first date of the question becomes the time window. With `rewrite`, every date in the searched text becomes an
+    ISO date.
     """
 
     kind = "dates"
@@ -56,7 +58,7 @@ class Dates(Stage):
         from memorist.text.dates import find_dates, normalise_dates
 
         text, now = draft.query.text, draft.request.now
-        spans = find_dates(text, now)
+        spans = find_dates(question_in(text), now)
         if not spans:
             return draft
         rewritten = normalise_dates(text, now) if self.rewrite else text
@@ -93,7 +95,7 @@ def _by_mention(entities: tuple[Entity, ...], names: list[str]) -> tuple[Entity,
 
 @dataclass(frozen=True, slots=True)
 class Embed(Stage):
-    """Turn the query, and its tags if it has any, into vectors.
+    """Turn the question in the query, and its tags if it has any, into vectors.
 
     With `ahead`, the work starts at once in another thread, and its result is dropped if no signal uses it. `latin`
     names embedding models that only read Latin script: if the store's vectors come from one of them, a query in
@@ -108,14 +110,15 @@ class Embed(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the vector of its query; a blank query has none."""
         embedder, query = env.embedder, draft.query
-        if embedder is None or not query.text.strip():
+        asked = question_in(query.text)
+        if embedder is None or not asked.strip():
             return draft
-        if self._is_unreadable(query.text, env):
+        if self._is_unreadable(asked, env):
             return draft.noting("no vector: the embedder does not read the script of this question")
         if self.ahead:
-            pending = env.pool.submit(lambda: embedder.embed([query.text], purpose="query")[0])
+            pending = env.pool.submit(lambda: embedder.embed([asked], purpose="query")[0])
             return replace(draft, query=replace(query, pending=pending))
-        vectors = embedder.embed([query.text, *query.tags], purpose="query")
+        vectors = embedder.embed([asked, *query.tags], purpose="query")
         tags = vectors[1:] if query.tags else None
         return replace(draft, query=replace(query, vector=vectors[0], tag_vectors=tags))
 

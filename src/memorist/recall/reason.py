@@ -14,6 +14,7 @@ from memorist.model import Candidate, Fact, Kind, Reasoned
 from memorist.recall.llm_or_rules import LlmOrRules, Method
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
+from memorist.text.labels import label
 
 T = TypeVar("T")
 CONFLICT = "⚠️ Conflicts with another result"
@@ -57,7 +58,7 @@ class Enrich(Stage):
 
 def arrow(fact: Fact) -> str:
     """A fact as an edge of the graph."""
-    return f"{fact.subject} —[{fact.relation}]→ {fact.object}"
+    return f"{label(fact.subject)} —[{label(fact.relation)}]→ {label(fact.object)}"
 
 
 def timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> str:

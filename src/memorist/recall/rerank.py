@@ -13,7 +13,7 @@ from memorist.model import Candidate, Memory
 from memorist.models.embedding_text import is_talk, read_with
 from memorist.ports import Reranker
 from memorist.recall.stage import Draft, Env, Stage, sigmoid
-from memorist.text.chatter import asks
+from memorist.text.chatter import asks, question_in
 from memorist.text.tokens import count_tokens
 
 
@@ -74,7 +74,8 @@ class Reread(Stage):
         head, tail = head[:depth], draft.candidates[depth:]
         logits = _logits(env.reader, draft, texts[:depth])
         reads, befores = _z_scores(logits), _z_scores([one.score for one in head])
-        weight = self.weight if self.statement_weight is None or asks(draft.query.text) else self.statement_weight
+        asked, other = question_in(draft.query.text), self.statement_weight
+        weight = self.weight if other is None or asks(asked) else other
         sums = [read + weight * before for read, before in zip(reads, befores, strict=True)]
         blended = [
             one.rescored(score, reranker=read, before=before)
@@ -115,7 +116,7 @@ def _text_to_read(memory: Memory, before: Sequence[Memory], draft: Draft) -> str
 
 
 def _logits(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[float]:
-    logits = reranker.score(draft.query.text, texts)
+    logits = reranker.score(question_in(draft.query.text), texts)
     if len(logits) != len(texts) or not all(map(isfinite, logits)):
         raise ModelUnavailable(
             "The reranker did not return a finite score for every text",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from memorist.model import STATES, Candidate, Evidence, Filter, Memory
 from memorist.recall.stage import Draft, Env, Stage, ranked
+from memorist.text.labels import label
 
 OUTDATED = ("superseded: ", "ended: ")
 """The prefixes of notes on outdated statements."""
@@ -138,4 +139,4 @@ def _best(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
 def _note(fact: Memory, now: Memory | None) -> str:
     if now is None or now.fact is None:
         return f"{OUTDATED[1]}{(fact.times.valid_to or fact.times.valid_from).date()}"
-    return f"{OUTDATED[0]}{now.fact.object} since {now.times.valid_from.date()}"
+    return f"{OUTDATED[0]}{label(now.fact.object)} since {now.times.valid_from.date()}"

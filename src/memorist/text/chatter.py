@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import accumulate, takewhile
 
 from memorist.text.patterns import lazy
-from memorist.text.tokens import sentences
+from memorist.text.tokens import count_tokens, sentences
 from memorist.text.words import fold, words
 
 _MARKS = frozenset("?？؟")
@@ -20,6 +21,56 @@ _ASKING = frozenset(_WORDS.split())
 def asks(text: str) -> bool:
     """Whether a text has a question mark or begins with an English question or request word."""
     return not _MARKS.isdisjoint(text) or next(iter(words(text)), "") in _ASKING
+
+
+QUESTION_TOKENS = 64
+"""The most that models read of a query, as in the training of the packaged ones."""
+
+
+def question_in(query: str) -> str:
+    """The part of a query that asks: all of a short one, else its last sentences that fit 64 tokens.
+
+    It begins no earlier than the last line with a question mark, because a conversation before it is not the question.
+    If none of these sentences asks and the first sentence of the query has a question mark, it is that one.
+    """
+    if count_tokens(query) <= QUESTION_TOKENS:
+        return query
+    last = _last_sentences(query)
+    return _asked_first(query, last) or last
+
+
+def searched_part(query: str, longest: int) -> str:
+    """The last characters of a query that is too long; the first ones if its question is there."""
+    beginning, end = query[:longest], query[-longest:]
+    return beginning if len(query) > longest and _asked_first(beginning, _last_sentences(end)) else end
+
+
+def _asked_first(query: str, last: str) -> str:
+    """The first sentence of a query if it has a question mark and none of the last sentences asks; else empty."""
+    first = next(iter(sentences(query)), "")
+    asked = not _MARKS.isdisjoint(first) and count_tokens(first) <= QUESTION_TOKENS
+    return first if asked and not any(map(asks, sentences(last))) else ""
+
+
+def _last_sentences(query: str) -> str:
+    kept: list[str] = []
+    room = QUESTION_TOKENS
+    for line in reversed(query.splitlines()):
+        for sentence in reversed(sentences(line)):
+            room -= count_tokens(sentence)
+            if room < 0:
+                return " ".join(reversed(kept)) or _last_words(sentence)
+            kept.append(sentence)
+        if not _MARKS.isdisjoint("".join(kept)):
+            break
+    return " ".join(reversed(kept))
+
+
+def _last_words(sentence: str) -> str:
+    words = sentence.split()
+    costs = accumulate(map(count_tokens, reversed(words)))
+    fitting = sum(1 for _ in takewhile(lambda cost: cost <= QUESTION_TOKENS, costs))
+    return " ".join(words[-fitting:]) if fitting else sentence[-QUESTION_TOKENS:]
 
 
 NEAR = 200

@@ -53,6 +53,7 @@ _ABBREVIATION = lazy(
     r"|nov|dec)|\b[a-z]|\be\.g|\bi\.e|\b[ap]\.m)\.$",
     re.IGNORECASE,
 )
+# Each run of signs is tried once, from its start, so that a long one takes linear time.
 _END = lazy(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？｡]+[」』”’）]*|\n+")
 
 

@@ -120,7 +120,7 @@ def _pinecone_headers(key: str | None) -> dict[str, str]:
 def _judgement(model: str, query: str, texts: Sequence[str]) -> dict[str, object]:
     """Qwen3-Reranker's own prompt, up to the point where the next word is "yes" or "no"."""
     # "<|" would let a text end the prompt and answer for the model.
-    query, text = query[:_QUERY_LIMIT].replace("<|", "< |"), texts[0][:_TEXT_LIMIT].replace("<|", "< |")
+    query, text = query[-_QUERY_LIMIT:].replace("<|", "< |"), texts[0][:_TEXT_LIMIT].replace("<|", "< |")
     prompt = (
         "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the "
         'Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n<|im_start|>user\n'

@@ -12,14 +12,14 @@ from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import ModelUnavailable
 from memorist.models.embedders.local import cores, equal_length_batches
-from memorist.models.folder import INPUTS, ModelFolder, OnnxGraph
+from memorist.models.folder import CHARACTERS_PER_TOKEN, INPUTS, ModelFolder, OnnxGraph
 from memorist.text.patterns import lazy
 from memorist.text.words import LETTER, STOP_WORDS, UNSPACED, language, words
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 QUERY_TOKENS = 62
-"""A longer query is cut, as in training."""
+"""As many tokens of a query as in training; of a longer one the last, because a question ends a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,9 @@ class CrossReranker:
         """A logit per text."""
         if not texts:
             return []
-        _refuse_unread(language(words(query)), self._unread)
-        asked = self._beginning(query)
+        end = query[-QUERY_TOKENS * CHARACTERS_PER_TOKEN :]
+        _refuse_unread(language(words(end)), self._unread)
+        asked = self._ending(end)
         pairs = [self._load().tokenizer.encode(asked, self._folder.cut(text)) for text in texts]
         logits = [0.0] * len(texts)
         batches = equal_length_batches([len(one.ids) for one in pairs], self._folder.manifest.tokens_per_batch)
@@ -81,10 +82,12 @@ class CrossReranker:
         scores = loaded.graph.run(loaded.output, dict(zip(INPUTS, (ids, np.ones_like(ids), types), strict=True)))
         return [float(one) for one in scores]
 
-    def _beginning(self, query: str) -> str:
-        cut = self._folder.cut(query)
-        offsets = self._load().tokenizer.encode(cut, add_special_tokens=False).offsets[:QUERY_TOKENS]
-        return cut[: offsets[-1][1]] if offsets else ""
+    def _ending(self, query: str) -> str:
+        """The end of a query that the model reads."""
+        end = self._folder.cut(query)
+        read = self._load().tokenizer.encode(end, add_special_tokens=False)
+        offsets = [place for part in (read, *read.overflowing) for place in part.offsets]
+        return end[offsets[-QUERY_TOKENS][0] :] if len(offsets) > QUERY_TOKENS else end
 
     def _load(self) -> _Loaded:
         if self._loaded is None:
@@ -99,9 +102,7 @@ def _load(folder: ModelFolder) -> _Loaded:
     output = folder.manifest.outputs.get("score", "score")
     if output not in graph.outputs:
         raise folder.unusable(f"it has no output {output}, only {', '.join(graph.outputs)}")
-    tokenizer = folder.open_tokenizer()
-    cast("Any", tokenizer).enable_truncation(folder.manifest.max_tokens, strategy="only_second")
-    return _Loaded(graph, tokenizer, output)
+    return _Loaded(graph, folder.open_tokenizer(), output)
 
 
 def _refuse_unread(language: str, unread: Collection[str]) -> None:

@@ -237,7 +237,7 @@ class Sessions:
         last = run.steps_after(max(0, run.steps - STEPS_IN_CONTEXT), self._store)
         texts = [run.goal or "", *(step.text for step in last)]
         lines = [clipped(" ".join(text.split()), LONGEST_IN_CONTEXT) for text in texts if text]
-        return "\n".join([*lines, query])
+        return " ".join([*lines, query])  # one line: the steps are part of what is asked
 
 
 class Session:
@@ -291,4 +291,4 @@ class Session:
         except Exception:
             if error is None:
                 raise
-            logger.warning("session %s was not committed and will be when it is idle", self.id, exc_info=True)
+            logger.warning("session %r was not committed and will be when it is idle", self.id, exc_info=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from memorist.text.labels import UNSEEN
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from memorist.model import Item, Memory, Recall
 
 
-CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROLS = lazy(f"[{UNSEEN}\v\f\r\x1c-\x1f\x85\u2028\u2029]")
 PLAIN_SIGNS = {"✓": "+", "✗": "x", "·": "-", "→": "->", "…": "...", "×": "x", "−": "-", "“": '"', "”": '"'}
 ERRORS = "memorist.plain"
 Part = str | tuple[str, str]
@@ -49,16 +51,22 @@ def print_json(data: Any) -> None:
     """Print one document, indented on a terminal."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     indent = 2 if sys.stdout.isatty() else None
-    sys.stdout.write(json.dumps(data, ensure_ascii=not unicode, indent=indent, allow_nan=False) + "\n")
+    text = json.dumps(data, ensure_ascii=not unicode, indent=indent, allow_nan=False)
+    sys.stdout.write(CONTROLS.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n")
 
 
 def visible(text: str) -> str:
-    """A text with its control characters escaped, so that no memory can control the terminal."""
-    return CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    """A text with characters that control a terminal, or do not show, escaped; line breaks and tabs stay."""
+    return CONTROLS.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def one_line(text: str) -> str:
-    """A text on one line, with its control characters escaped."""
+    """A text on one line, with characters that control a terminal escaped."""
     return visible(" ".join(text.split()))
 
 
@@ -81,10 +89,10 @@ def console() -> Console:
 
 
 def styled(*parts: Part) -> Text:
-    """A line made of its parts."""
+    """A line made of its parts. No part can control the terminal."""
     from rich.text import Text
 
-    return Text.assemble(*parts)
+    return Text.assemble(*(visible(one) if isinstance(one, str) else (visible(one[0]), one[1]) for one in parts))
 
 
 def say(*parts: Part, indent: int = 0) -> None:

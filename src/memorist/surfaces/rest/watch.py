@@ -38,7 +38,7 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, FIELDS, {})
         if record.exc_info and record.exc_info[1] is not None:
             line["error"] = _told(record.exc_info[1])
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return json.dumps(line, default=str)
 
 
 def set_up() -> None:

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 from memorist.errors import InvalidInput, StoreError
 from memorist.model import CITES, Memory, fingerprint, to_data
 from memorist.ports import Entry
+from memorist.text.labels import in_markdown, label
 
 PeriodKind = Literal["daily", "weekly", "quarterly"]
 PERIODS: tuple[PeriodKind, ...] = ("daily", "weekly", "quarterly")
@@ -148,15 +149,15 @@ def rendered(record: NoteRecord, lines: Sequence[Memory]) -> str:
     parts = [f"# {record.name}"]
     scopes = [(scope, list(group)) for scope, group in groupby(lines, lambda line: line.scope)]
     for scope, group in scopes:
-        heading = [] if [scope] == [one for one, _ in scopes] and scope == "global" else [f"## {scope}"]
+        heading = [] if [scope] == [one for one, _ in scopes] and scope == "global" else [f"## {in_markdown(scope)}"]
         parts += [*heading, "\n".join(map(_bullet, group))]
-    parts.append(f"<!-- {record.kind} note, version {record.version}, by {record.by} -->")
+    parts.append(f"<!-- {record.kind} note, version {record.version}, by {label(record.by)} -->")
     return "\n\n".join(parts) + "\n"
 
 
 def _bullet(line: Memory) -> str:
     ids = ", ".join(id[:ID_SHOWN] for id in line.metadata.get(CITES, ()))
-    return f"- {' '.join(line.text.split())} [{ids}]"
+    return f"- {in_markdown(line.text)} [{ids}]"
 
 
 def remove_note(path: Path) -> None:

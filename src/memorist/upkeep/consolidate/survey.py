@@ -14,6 +14,7 @@ from memorist.errors import ModelUnavailable
 from memorist.model import Filter, Kind, Memory
 from memorist.ports import Store
 from memorist.remember.fact_rows import CLAIMS
+from memorist.text.labels import label
 from memorist.text.patterns import lazy
 from memorist.text.phrases import salient
 from memorist.upkeep.change import every_page
@@ -117,8 +118,7 @@ def _by_rules(items: Sequence[NoteItem], most: int) -> list[NoteLine]:
 
 
 def _line(text: str, items: Sequence[NoteItem]) -> NoteLine:
-    speakers = dict.fromkeys(item.speaker for item in items if item.speaker)
-    said_by = " and ".join(speakers)
+    said_by = " and ".join(filter(None, dict.fromkeys(label(item.speaker) for item in items)))
     named = not said_by or text.startswith(f"{said_by}:")
     return NoteLine(text if named else f"{said_by}: {text}", tuple(items))
 
