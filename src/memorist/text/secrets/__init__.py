@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from memorist.text.patterns import lazy
-from memorist.text.secrets.announced import CODES, COMMANDS, PASSWORDS, TOKENS
+from memorist.text.secrets.codes import CODES
 from memorist.text.secrets.form import Secret
+from memorist.text.secrets.keys import TOKENS, VENDORS
 from memorist.text.secrets.numbers import NUMBERS, PROVEN, is_card, is_iban, seed_phrases_in
-from memorist.text.secrets.vendors import VENDORS
+from memorist.text.secrets.passwords import COMMANDS, PASSWORDS
 from memorist.text.tokens import holds_any
 
 __all__ = ["Secret", "is_card", "is_iban", "masked", "secrets_in"]

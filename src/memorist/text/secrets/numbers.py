@@ -101,8 +101,9 @@ _WORDS = 12
 _WORD = r"[a-z]{3,8}(?![a-z])"
 _RUN = lazy(rf"(?<![\w'])(?:\d{{1,2}}[.):]? )?{_WORD}(?:[\s,;|'\"]{{1,4}}(?:\d{{1,2}}[.):]?\s?)?{_WORD}){{11,59}}+")
 _ANNOUNCED = lazy(
-    r"(?:(?:seed|recovery|backup|secret|wallet|mnemonic)[ -]?(?:phrase|words?|seed)s?|mnemonic|seed|frase (?:semilla|de "
-    r"recuperación)|phrase de récupération|wiederherstellungsphrase|助记词)(?:[ =:：\"'“\n-]|is\b|are\b|ist\b|es\b|est\b){0,8}"
+    r"(?:(?:seed|recovery|backup|secret|wallet|mnemonic)[ -]?(?:phrase|words?|seed)s?|mnemonic|seed|frase semilla"
+    r"|frase de recuperación|phrase de récupération|wiederherstellungsphrase|助记词)"
+    r"(?:[ =:：\"'“\n-]|is\b|are\b|ist\b|es\b|est\b){0,8}"
 )
 
 
@@ -135,7 +136,7 @@ def _checked(numbers: Sequence[int]) -> tuple[int, int]:
 
 
 def _holds(numbers: Sequence[int]) -> bool:
-    if min(numbers) < 0:
+    if min(numbers) < 0 or len(set(numbers)) < len(numbers) * 3 / 4:
         return False
     whole = 0
     for number in numbers:
@@ -148,5 +149,5 @@ def _holds(numbers: Sequence[int]) -> bool:
 @cache
 def _places() -> dict[str, int]:
     """The place of each word of the English list of BIP-39, the standard of seed phrases."""
-    words = (files(__package__) / "bip39.txt").read_text(encoding="utf-8").split()
+    words = (files("memorist.text.secrets") / "bip39.txt").read_text(encoding="utf-8").split()
     return {word: place for place, word in enumerate(words)}

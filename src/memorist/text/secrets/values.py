@@ -22,7 +22,7 @@ _EXPRESSION = lazy(
     r"|^[A-Za-z_]+(?:\.[A-Za-z_]+)+$|^--?\w|://"
 )
 _UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_PART = lazy(r"[A-Za-z]*|\d{1,4}|[A-Za-z]{1,3}\d{1,4}|[A-Z]?[a-z]+\d{1,2}")
+_PART = lazy(r"[A-Za-z]*|\d{1,4}|[A-Za-z]{1,3}\d{1,5}|[A-Z]?[a-z]+\d{1,2}")
 _MEASURE = lazy(
     r"[$€£]?[\d.,:/-]+(?:st|nd|rd|th|am|pm|k|m|gb|mb|%|\+)?|v\d[\d.]*|\d+-?(?:[a-z]+|bits?|bytes?)",
     re.IGNORECASE,
@@ -32,9 +32,12 @@ _TECHNICAL = lazy(
     r"|ntlm\w*|log4j|ipv[46]|http/?\d|python\d?|web[23]|windows\d+|ios\d+|\w+\.(?:com|org|net|de|py|js|md|txt)\S*",
     re.IGNORECASE,
 )
-_TYPES = frozenset(
-    "string str text bytes required optional hidden null none true false varchar password invalid incorrect wrong "
-    "missing empty unknown default unset disabled enabled masked encrypted hashed number integer".split()
+_LABEL = lazy(r"[A-Z]{1,5}-?\d+(?:[-/]\d+)?[A-Z]?")
+"""A flight, a course, a ticket."""
+_TYPES = lazy(
+    r"string|str|text|bytes|required|optional|hidden|null|none|true|false|varchar|password|invalid|incorrect|wrong|missing"
+    r"|empty|unknown|default|unset|disabled|enabled|masked|encrypted|hashed|number|integer",
+    re.IGNORECASE,
 )
 
 
@@ -71,7 +74,7 @@ def is_given(value: str) -> bool:
 def is_assigned(value: str) -> bool:
     """Whether the value of a setting may be a password: not a plain word, type, variable or placeholder."""
     bare = value.strip(QUOTES)
-    if len(bare) < 4 or not is_given(bare) or bare.rstrip(".,;").lower() in _TYPES:
+    if len(bare) < 4 or not is_given(bare) or _TYPES.fullmatch(bare.rstrip(".,;")):
         return False
     if bare != value:
         return True
@@ -95,7 +98,7 @@ def is_said_or_number(value: str) -> bool:
 def is_strong(value: str) -> bool:
     """Whether a value that merely stands beside the word may be a password: at least six characters, with a digit."""
     bare = value.strip(QUOTES).rstrip(".,;:")
-    return len(bare) >= 6 and bool(re.search(r"\d", bare)) and is_said(bare)
+    return len(bare) >= 6 and bool(re.search(r"\d", bare)) and is_said(bare) and not _LABEL.fullmatch(bare)
 
 
 def _is_irregular(bare: str) -> bool:

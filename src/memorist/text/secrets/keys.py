@@ -1,4 +1,4 @@
-"""Keys that their vendors give a form of their own, and private keys."""
+"""Keys and tokens: those with a form of their own, private keys, and those that a name announces."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from memorist.text.secrets.form import Form, form, ignoring_case
-from memorist.text.secrets.values import is_random
+from memorist.text.secrets.values import is_random, is_random_not_uuid
+from memorist.text.secrets.wording import SIGN
 
 _EDGE, _STOP = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9_-])"
 """A key may follow a hyphen or an underscore: people join it to a name."""
@@ -67,6 +68,9 @@ VENDORS: Sequence[Form] = (
     form("Telegram token", rf"{_EDGE}\d{{8,10}}:AA[\w-]{{33}}{_STOP}", ":aa"),
     form("DigitalOcean token", rf"{_EDGE}do[opr]_v1_[0-9a-f]{{64}}", "_v1_"),
     form("Shopify token", rf"{_EDGE}shp(?:at|ca|pa|ss)_[0-9a-fA-F]{{32}}", "shp"),
+    form("Mailchimp key", rf"{_EDGE}[0-9a-f]{{32}}-us\d{{1,2}}{_STOP}", "-us"),
+    form("Facebook token", rf"{_EDGE}EAA[A-Za-z0-9]{{80,}}", "eaa"),
+    form("Firebase key", rf"{_EDGE}AAAA[\w-]{{7}}:APA91b[\w-]{{100,}}", ":apa91b"),
     form("Databricks token", rf"{_EDGE}dapi[0-9a-f]{{32}}", "dapi"),
     form("Azure key", r"AccountKey=(?P<it>[A-Za-z0-9+/]{60,}+={0,2})", "accountkey="),
     ignoring_case(
@@ -76,4 +80,71 @@ VENDORS: Sequence[Form] = (
         is_random,
     ),
     ignoring_case("bearer token", r"\bbearer[ :]{1,3}(?P<it>[A-Za-z0-9._~+/-]{16,2000}+=*+)", "bearer", is_random),
+)
+
+_OPEN = (
+    "public",
+    "primary",
+    "foreign",
+    "cache",
+    "partition",
+    "sort",
+    "idempotency",
+    "translation",
+    "object",
+    "row",
+    "host",
+)
+"""Keys that are no secret."""
+_KEY = "key" + "".join(rf"(?<!{word}key)(?<!{word}[ _-]key)" for word in _OPEN)
+_NAMED = rf"(?:{_KEY}|token|secret|credential|schlüssel)s?"
+TOKENS: Sequence[Form] = (
+    ignoring_case(
+        "token",
+        r"(?:api|access|auth|secret|server|account|license|licence)[ _-]?(?:key|token)s?[ :=]{1,3}(?:is )?['\"]?"
+        r"(?P<it>[A-Za-z0-9_-]{16,400})(?![\w/.-])",
+        "key token",
+        is_random,
+    ),
+    ignoring_case(
+        "token",
+        rf"{_NAMED}(?:[_-](?:base|data|value))?['\"]?(?:{SIGN}|\s{{1,3}}is\s{{1,3}}|\s?是\s?)['\"]?"
+        r"(?P<it>[A-Za-z0-9+/_.~:-]{16,400}+={0,2})",
+        "key token secret credential schlüssel",
+        is_random,
+    ),
+    ignoring_case(
+        "token",
+        rf"(?:{_NAMED}\b|密钥|令牌)[^.\n]{{0,40}}?(?<![\w/.-])(?<!SHA256:)"
+        r"(?P<it>(?=[A-Za-z0-9_-]{0,200}?\d)[A-Za-z0-9_-]{24,200})(?![\w/.-]{0,200}/)",
+        "key token secret credential 密钥 令牌",
+        is_random_not_uuid,
+    ),
+    ignoring_case(
+        "token", r"(?:totp|2fa|mfa|otp)[ -](?:secret|key|seed)[^\w\n]{1,4}(?P<it>[A-Z2-7]{16,64})\b", "totp 2fa mfa otp"
+    ),
+    ignoring_case(
+        "token",
+        r"[?&](?:sig|signature|x-amz-signature|access_token|token|apikey|auth|secret)=(?P<it>[^\s&\"'<>]{16,400})",
+        "sig signature token= apikey= auth= secret=",
+        is_random,
+    ),
+    ignoring_case(
+        "token",
+        r"\bcookie\b[^\n]{0,200}?\b\w{0,20}(?:sess|sid|auth|token)\w{0,20}=(?P<it>[^\s;\"']{16,400})",
+        "cookie",
+        is_random,
+    ),
+    ignoring_case(
+        "token",
+        r"\bauthorization['\"]?\s{0,3}[:=]\s{0,3}['\"]?(?:\w{1,12} )?(?P<it>[A-Za-z0-9._~+/-]{16,400})",
+        "authorization",
+        is_random,
+    ),
+    ignoring_case(
+        "token",
+        r"(?<![A-Za-z])(?:phpsessid|jsessionid|(?:asp\.net_)?session_?(?:id|token|key)?|connect\.sid|sid)=(?P<it>[^\s;,\"'&]{16,400})",
+        "sess sid=",
+        is_random_not_uuid,
+    ),
 )
