@@ -19,17 +19,22 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import calibrate
 import corpus
 import numpy as np
-import onnxruntime
 import torch
 from encoder import EncoderConfig, SentenceEncoder, load_encoder
 from graph import EMBEDDING, IDS, OPSET, TOKENS, embedder_graph
 from numpy.typing import NDArray
 from safetensors.torch import load as load_safetensors
 from tokenizers import Tokenizer
+
+from memorist.models.folder import onnx_runtime
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 NAME = "all-minilm-l6-v2"
 RECIPE = 2  # raised when the same weights would give another file
@@ -118,7 +123,7 @@ def load_tokenizer(data: bytes) -> Tokenizer:
 
 def report(model: SentenceEncoder, file: bytes, tokenizer: Tokenizer) -> None:
     """Print how near the int8 graph is to the original, and stop when it is not near enough."""
-    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    session = onnx_runtime().InferenceSession(file, providers=["CPUExecutionProvider"])
     sentences, fragments = ([tokenizer.encode(text).ids for text in texts] for texts in (SENTENCES, FRAGMENTS))
     least = min(print_cosines("sentences", cosines(model, session, sentences))[EMBEDDING])
     print_cosines("fragments", cosines(model, session, fragments))
@@ -127,9 +132,7 @@ def report(model: SentenceEncoder, file: bytes, tokenizer: Tokenizer) -> None:
         sys.exit(f"the quantised model is too far from the original: {least:.4f} is below {LEAST_COSINE}")
 
 
-def cosines(
-    model: SentenceEncoder, session: onnxruntime.InferenceSession, samples: Sequence[list[int]]
-) -> dict[str, list[float]]:
+def cosines(model: SentenceEncoder, session: InferenceSession, samples: Sequence[list[int]]) -> dict[str, list[float]]:
     """For each output, the cosine of every row with that of the original."""
     found: dict[str, list[float]] = {name: [] for name in OUTPUTS}
     for ids in samples:
@@ -148,7 +151,7 @@ def print_cosines(what: str, found: dict[str, list[float]]) -> dict[str, list[fl
     return found
 
 
-def neighbour_effect(session: onnxruntime.InferenceSession, samples: Sequence[list[int]]) -> float:
+def neighbour_effect(session: InferenceSession, samples: Sequence[list[int]]) -> float:
     """The largest change of any number when a text runs together with others of its length."""
     effects = []
     for ids in samples:

@@ -9,7 +9,6 @@ from pathlib import Path
 import calibrate
 import corpus
 import numpy as np
-import onnxruntime
 import soup
 import torch
 from choose import MEAN, reranker
@@ -29,6 +28,8 @@ from graph import IDS, OPSET, SCORE, TYPES, embedder_graph, scorer_graph
 from recipe import ALPHA, DATA, Workshop, load_weights
 from render import CONTEXT_MARK
 from tokenizers import Tokenizer
+
+from memorist.models.folder import onnx_runtime
 
 EMBEDDER, RERANKER = "memorist-embed-1", "memorist-rerank-1"
 STUDENT = "rerank-3"
@@ -69,7 +70,7 @@ def _mixed(shop: Workshop, alpha: float) -> SentenceEncoder:
 
 def compare(scorer: PairScorer, file: bytes, reader: Tokenizer) -> None:
     """Print how near the int8 scores are to the original's, and stop when they are not near enough."""
-    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    session = onnx_runtime().InferenceSession(file, providers=["CPUExecutionProvider"])
     ours, theirs = [], []
     for query in SENTENCES:
         for text in SENTENCES:

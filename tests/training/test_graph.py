@@ -9,9 +9,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 import calibrate  # noqa: E402
-import onnxruntime  # noqa: E402
 from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder  # noqa: E402
 from graph import embedder_graph, scorer_graph  # noqa: E402
+
+from memorist.models.folder import onnx_runtime  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +29,8 @@ def seen(model: torch.nn.Module) -> dict[str, calibrate.Span]:
     return calibrate.spans(model, ((ids, types) for ids in rows(40, 0).tolist()))
 
 
-def session(graph) -> onnxruntime.InferenceSession:
-    return onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+def session(graph):
+    return onnx_runtime().InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
 
 
 def test_an_embedder_in_int8_gives_nearly_the_same_vectors_and_the_same_bits_in_any_batch() -> None:

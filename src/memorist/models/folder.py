@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
 
 from memorist.errors import InvalidInput, ModelUnavailable
@@ -22,6 +24,31 @@ if TYPE_CHECKING:
     from memorist.ports import Vector
 
 
+TELEMETRY_OFF = "ORT_DISABLE_TELEMETRY"
+_importing = Lock()
+
+
+def onnx_runtime() -> Any:  # mostly untyped
+    """ONNX Runtime without its telemetry: no device id in the user's cache, no upload, no look-up of a host.
+
+    The library reads the variable once, when it is loaded, so the caller's environment is as before afterwards. Where
+    other code loaded the library first, only the events about our models can still be switched off.
+    """
+    with _importing:
+        before = os.environ.get(TELEMETRY_OFF)
+        os.environ[TELEMETRY_OFF] = "1"
+        try:
+            import onnxruntime
+        finally:
+            if before is None:
+                del os.environ[TELEMETRY_OFF]
+            else:
+                os.environ[TELEMETRY_OFF] = before
+        runtime: Any = onnxruntime
+        runtime.disable_telemetry_events()
+        return runtime
+
+
 class OnnxGraph:
     """A loaded ONNX file. Each run uses one thread; thread-safe.
 
@@ -30,9 +57,7 @@ class OnnxGraph:
     """
 
     def __init__(self, file: Path) -> None:
-        import onnxruntime
-
-        runtime: Any = onnxruntime  # mostly untyped
+        runtime = onnx_runtime()
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1

@@ -1,0 +1,47 @@
+"""A form of secrets: a pattern, the hints that it may occur, and a check of what it finds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from memorist.text.patterns import lazy
+from memorist.text.secrets.values import is_real
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """The place and kind of a secret in a text."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A format of secrets: the group `it`, or else the whole match, if `holds` accepts it."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    hints: tuple[str, ...]
+    """The pattern is tried only if the folded text contains one of these."""
+    holds: Callable[[str], bool]
+
+    def matches(self, text: str) -> Iterator[Secret]:
+        """The secrets of this form in a text."""
+        for found in self.pattern.finditer(text):
+            group = "it" if "it" in found.re.groupindex else 0
+            if self.holds(found[group]):
+                yield Secret(self.kind, found.start(group), found.end(group))
+
+
+def form(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] = is_real, flags: int = 0) -> Form:
+    """A form whose hints are separated by spaces. The pattern has to be linear: bounded where it may fail late."""
+    return Form(kind, lazy(pattern, flags), tuple(hints.split()), holds)
+
+
+def ignoring_case(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] = is_real) -> Form:
+    """A form in upper or lower case."""
+    return form(kind, pattern, hints, holds, re.IGNORECASE)

@@ -1,0 +1,118 @@
+"""Passwords: in settings, sentences, URLs and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memorist.text.secrets.form import Form, form, ignoring_case
+from memorist.text.secrets.values import is_assigned, is_given, is_said, is_said_or_number, is_strong
+from memorist.text.secrets.wording import IS, MEANS, NOW, OF, QUOTED, SIGN, VALUE
+
+_WORD = (
+    r"(?:pass(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha|hasło"
+    r"|пароль|(?:wi-?fi|wlan|network|netzwerk|wpa[23]?|router|hotspot)[ -](?:key|code|schlüssel|pass))"
+)
+_SHORT = r"(?<![A-Za-z])(?:pass|pw|mdp|clave|parola|code wi-?fi)(?![A-Za-z])"
+"""Words for a password that mean something else, too."""
+_HINTS = "pass pwd pw kennwort wachtwoord lösenord contrase senha hasło пароль mdp clave parola key code schlüssel"
+_ABOUT = r"(?! (?:manager|policy|reset|length|field|hash|generator|change|prompt|strength|rules?|rotation|hint)\b)"
+
+PASSWORDS: Sequence[Form] = (
+    ignoring_case(
+        "password",
+        r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}+://[^\s:/@]{0,60}+:(?P<it>[^\s/@]{3,100}+)@(?=[\w.\[-])",
+        "://",
+        is_given,
+    ),
+    form("password", r"(?<![\w/.:-])[\w.-]{1,40}+:(?P<it>[^\s:/@]{6,60}+)@[\w-]", "@", is_strong),
+    ignoring_case(
+        "password",
+        rf"(?:{_WORD}|(?<![A-Za-z])(?:pass|pw|mdp))(?:_?\d)?['\"]?(?: ?\([^()\n]{{1,30}}\))?{SIGN}"
+        rf"(?P<it>{QUOTED}|[^\s,;'\"<>]{{4,100}}(?<![.,;:)\]]))",
+        _HINTS,
+        is_assigned,
+    ),
+    ignoring_case(
+        "password",
+        rf"(?:\b{_WORD}|{_SHORT}){_ABOUT}(?: \w{{2,15}})??{OF}(?:{IS}|\s?[-–]\s){VALUE}",
+        _HINTS,
+        is_said,
+    ),
+    ignoring_case("password", rf"\b{_WORD}{OF} {MEANS}{NOW} (?P<it>\d{{4,20}})(?![\w%]|[.,:/-]\w| \w)", _HINTS),
+    ignoring_case(
+        "password",
+        rf"\b(?:set|chang\w{{1,3}}|reset|updat\w{{1,3}}|switched)\b[^.,;\n]{{0,40}}?\b{_WORD}{OF} to {VALUE}",
+        _HINTS,
+        is_said,
+    ),
+    ignoring_case(
+        "password",
+        rf"(?:\b{_WORD}|{_SHORT}){_ABOUT}[^.!?\n]{{1,60}}? (?:it['’]?s|is|are|ist|es|est) {VALUE}",
+        _HINTS,
+        is_strong,
+    ),
+    ignoring_case(
+        "password", rf"\b(?:{_WORD}|pass|pw|requirepass|identified by)s? {VALUE}", f"{_HINTS} identified", is_strong
+    ),
+    form(
+        "password",
+        r"(?:密码|密碼|口令|パスワード|비밀번호)\s?(?:是|为|為|は|는|은|[:：=])?\s?(?P<it>[!-~]{4,60})",
+        "密 口令 パス 비밀",
+        is_said_or_number,
+    ),
+    ignoring_case(
+        "password",
+        r"\b(?:login|log-in|creds?|credentials|zugangsdaten|user(?:name)?)\b(?: are| is|:| ->)? [^\s/:]{1,40}"
+        r"(?: ?/ ?|:(?!//))(?P<it>[^\s/]{5,60}(?<![.,;:)]))",
+        "login log-in cred zugang user",
+        is_strong,
+    ),
+    ignoring_case("password", r"<\w{0,30}(?:password|passwd|pwd|secret|token)>(?P<it>[^<\n]{4,200})</", "</", is_given),
+    form(
+        "password",
+        r"(?m)^(?:[\w.*-]{1,80}):(?:\d{2,5}|\*):[\w*-]{1,40}:[\w*-]{1,40}:(?P<it>[^\s:]{4,100})$",
+        ":54 :*:",
+        is_given,
+    ),
+)
+
+_OPTION = rf"(?P<it>{QUOTED}|[^\s'\"|;-][^\s'\"|;]{{2,100}})"
+_MORE = r"[^\n|;]{0,150}?\s"
+COMMANDS: Sequence[Form] = (
+    ignoring_case(
+        "password",
+        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,60}:"
+        r"(?P<it>[^\s'\"]{3,100})",
+        "curl wget http",
+        is_given,
+    ),
+    form(
+        "password",
+        rf"\b(?:mysql\w*|mariadb\w*|7z\w?|sshpass)\b{_MORE}-p{_OPTION}",
+        "mysql mariadb 7z sshpass",
+        is_given,
+    ),
+    form(
+        "password",
+        rf"\b(?:sshpass|(?:docker|podman|registry) login|mongo\w*)\b{_MORE}-p {_OPTION}",
+        "sshpass login mongo",
+        is_given,
+    ),
+    form("password", rf"\bredis-cli\b{_MORE}(?:-a|--pass) {_OPTION}", "redis-cli", is_given),
+    form("password", rf"\b(?:un)?zip\b{_MORE}-P ?{_OPTION}", "zip", is_given),
+    form("password", rf"\bopenssl\b{_MORE}-(?:k |pass(?:in|out)? pass:){_OPTION}", "openssl", is_given),
+    form("password", r"\bsqlplus [^\s/]{1,40}/(?P<it>[^\s@/]{3,60})", "sqlplus", is_given),
+    form("password", rf"\bnet use \S{{1,3}} \S{{3,100}} {_OPTION}", "net use", is_given),
+    form("password", rf"\bhtpasswd -\w{{1,6}} \S{{1,100}} \S{{1,40}} {_OPTION}", "htpasswd", is_given),
+    form(
+        "password",
+        r"\becho ['\"]?[\w.-]{1,40}:(?P<it>[^\s'\"|]{3,60})['\"]? ?\| ?(?:sudo )?chpasswd",
+        "chpasswd",
+        is_given,
+    ),
+    form("password", rf"\s-U [^\s%]{{1,60}}%{_OPTION}", "-u ", is_given),
+    form("password", rf"\becho {_OPTION} ?\| ?sudo -S", "sudo -s", is_given),
+    ignoring_case(
+        "password", rf"\s--?(?:pass(?:word|wd|phrase)?|pwd|secret)[ =]{_OPTION}", "-pass -pwd -secret", is_strong
+    ),
+)
