@@ -9,10 +9,11 @@ from memorist.model import Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
 from memorist.remember.redaction import kinds_in, without_secrets
-from memorist.text.chatter import bare, says_nothing
+from memorist.text.chatter import says_nothing
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.text.injection import instructions_in
 from memorist.text.patterns import lazy
+from memorist.text.sameness import canonical
 
 SIZE_GATE = "size"
 
@@ -172,7 +173,7 @@ def noise(memory: Memory, context: GateContext) -> Verdict | None:
     said = spoken(memory)
     if says_nothing(said):
         reason = "is a phrase of courtesy or of ignorance"
-    elif bare(said) in context.learnt:
+    elif canonical(said) in context.learnt:
         reason = "is in the noise bank"
     else:
         return None

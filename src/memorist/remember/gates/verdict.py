@@ -11,7 +11,6 @@ from typing import Any, Literal
 from memorist.errors import InvalidInput
 from memorist.model import Filter, Memory, Tier, new_or_changed
 from memorist.ports import Store, View
-from memorist.text.chatter import bare
 from memorist.text.chatter import spoken as named
 from memorist.text.gist import pieces_of
 from memorist.text.sameness import canonical
@@ -96,8 +95,8 @@ class GateContext:
 
     @cached_property
     def learnt(self) -> frozenset[str]:
-        """The texts that the noise bank has learnt, without case and punctuation."""
-        return frozenset(map(bare, self._store.noise()))
+        """The texts that the noise bank has learnt, as they are compared."""
+        return frozenset(map(canonical, self._store.noise()))
 
     @cached_property
     def _view(self) -> View:
