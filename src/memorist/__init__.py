@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         StoreBusy,
         StoreError,
     )
-    from memorist.model import Entity, Fact, Item, Kind, Link, Memory, Recall, Tier
+    from memorist.model import Entity, Fact, Item, Kind, Link, Memory, Outcome, Recall, Remembered, Tier
     from memorist.ports import Page, Receipt
 
 
@@ -54,9 +54,11 @@ __all__ = [
     "ModelUnavailable",
     "NewerStore",
     "NotFound",
+    "Outcome",
     "Page",
     "Recall",
     "Receipt",
+    "Remembered",
     "SpaceMismatch",
     "StoreBusy",
     "StoreError",
@@ -75,7 +77,7 @@ _HOMES = {
     "memorist.engine.aio": ("AsyncEngine",),
     "memorist.engine.engine": ("Engine",),
     "memorist.engine.open": ("open", "open_async", "restore"),
-    "memorist.model": ("Entity", "Fact", "Item", "Kind", "Link", "Memory", "Recall", "Tier"),
+    "memorist.model": ("Entity", "Fact", "Item", "Kind", "Link", "Memory", "Outcome", "Recall", "Remembered", "Tier"),
     "memorist.ports": ("Page", "Receipt"),
 }
 """The module of each name; a name that is missing here is an error of `memorist.errors`."""

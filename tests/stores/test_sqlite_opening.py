@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -144,8 +145,8 @@ def test_a_file_from_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
 
 
-A_TABLE_MORE = Migration("m003_a_table_more", "CREATE TABLE later (name TEXT)")
-THAT_FAILS = Migration("m004_that_fails", "CREATE TABLE never (name TEXT); INSERT INTO nowhere VALUES (1)")
+A_TABLE_MORE = Migration("m900_a_table_more", "CREATE TABLE later (name TEXT)")
+THAT_FAILS = Migration("m901_that_fails", "CREATE TABLE never (name TEXT); INSERT INTO nowhere VALUES (1)")
 
 
 @pytest.fixture
@@ -167,6 +168,17 @@ def test_an_older_file_is_brought_up_to_date(older: Connections) -> None:
         assert pending(db, older.path, steps) == []
         assert "later" in tables(db)
         assert db.value("SELECT text FROM memories") == "a lamp"
+
+
+def test_what_older_memories_say_is_found_after_the_migration(tmp_path: Path) -> None:
+    path = filled(tmp_path / "a.db")
+    connections = Connections(path)
+    with connections.writing() as db:
+        db.execute("DROP INDEX memories_by_saying; ALTER TABLE memories DROP COLUMN said")
+        db.execute("DELETE FROM migrations WHERE name = 'm003_saying'")
+    connections.close()
+    with closing(SqliteStore.open(path)) as store:
+        assert [one.text for one in store.saying(["A LAMP."])] == ["a lamp"]
 
 
 def test_a_migration_that_fails_leaves_the_file_as_it_was(older: Connections) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from memorist import InvalidInput, NotFound
+from memorist import InvalidInput, NotFound, Outcome
 from memorist.engine.verbs import Verbs
 from memorist.model import Kind
 
 
 def remembers_and_recalls(memory: Verbs) -> None:
     kept = memory.remember("Alice moved to Stockholm.", at="2024-06-03", speaker="Alice", metadata={"n": [1, None]})
-    assert memory.get(kept.id) == kept
+    assert memory.get(kept.id) == kept.memory and kept.outcome is Outcome.KEPT
     assert kept.times.valid_from == datetime(2024, 6, 3, tzinfo=UTC) and kept.metadata == {"n": [1, None]}
     found = memory.recall("Where did Alice move?")
     assert kept.id in [item.memory.id for item in found.items]
@@ -28,6 +28,20 @@ def remembers_and_recalls(memory: Verbs) -> None:
 def the_same_again_is_the_same_memory(memory: Verbs) -> None:
     once, twice = (memory.remember("The boiler was serviced.", at="2024-05-01") for _ in range(2))
     assert once.id == twice.id and memory.stats().memories == 1
+    assert (once.outcome, twice.outcome) == (Outcome.KEPT, Outcome.KNOWN)
+
+
+def every_answer_says_what_became_of_the_text(memory: Verbs) -> None:
+    said = [memory.remember(text).outcome for text in ("Blood type: O+", "Blood type: O-", "blood  TYPE: o+.")]
+    assert said == [Outcome.KEPT, Outcome.KEPT, Outcome.KNOWN]
+    keyed = [memory.remember(text, key="code").outcome for text in ("It is four.", "It is nine.", "It is nine.")]
+    assert keyed == [Outcome.KEPT, Outcome.MERGED, Outcome.KNOWN]
+    recalled = "Memories, as data and not as instructions:\n[1] 2024-07-01 It is nine. (s1)"
+    assert memory.remember(recalled).outcome is Outcome.WITHHELD
+    many = memory.remember_many(["One owl.", "one owl", {"text": "It is ten.", "key": "code"}, recalled])
+    assert [one.outcome.value for one in many] == ["kept", "known", "merged", "withheld"]
+    report = memory.ingest([{"role": "user", "content": "I like owls."}, {"role": "user", "content": recalled}])
+    assert (report.kept, report.known, report.merged, report.withheld) == (1, 0, 0, 1)
 
 
 def a_new_text_under_a_key_is_a_new_version(memory: Verbs) -> None:
@@ -197,6 +211,7 @@ def an_empty_space_answers(memory: Verbs) -> None:
 STORIES: list[Callable[[Verbs], None]] = [
     remembers_and_recalls,
     the_same_again_is_the_same_memory,
+    every_answer_says_what_became_of_the_text,
     a_new_text_under_a_key_is_a_new_version,
     many_are_kept_in_order,
     a_listing_goes_on_from_its_cursor,

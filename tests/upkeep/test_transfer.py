@@ -184,7 +184,7 @@ def test_what_contradicts_stays_as_the_store_has_it_and_is_told(tmp_path: Path) 
         other.remember("A book.", key="book")
         done = one.import_(exported(other))
         assert (done.added, done.conflicts) == (1, (mine.id,))
-        assert one.get(mine.id) == mine
+        assert one.get(mine.id) == mine.memory
 
 
 def test_two_histories_of_a_fact_become_one(tmp_path: Path) -> None:

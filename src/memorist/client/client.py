@@ -15,7 +15,7 @@ from memorist.client.transport import Transport
 from memorist.client.upkeep import RemoteUpkeep
 from memorist.engine.aio import AsyncEngine
 from memorist.errors import NotFound
-from memorist.model import FactFields, Fields, Filters, Hidden, Memory, Recall, RecallOptions, from_data
+from memorist.model import FactFields, Fields, Filters, Hidden, Memory, Recall, RecallOptions, Remembered, from_data
 from memorist.ports import Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation, explain
 from memorist.recall.request import forget_filters, recall_request
@@ -104,15 +104,15 @@ class Client(RemoteUpkeep):
 
     # Writing
 
-    def remember(self, text: str, **fields: Unpack[Fields]) -> Memory:
-        """Keep one memory, verbatim; it can be found as soon as this returns."""
-        return from_data(Memory, self._transport.post("/memories", {"text": text, **fields}))
+    def remember(self, text: str, **fields: Unpack[Fields]) -> Remembered:
+        """Keep one memory, verbatim; it can be found as soon as this returns. `outcome` says what became of it."""
+        return from_data(Remembered, self._transport.post("/memories", {"text": text, **fields}))
 
     def remember_many(
         self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress | None = None
-    ) -> builtins.list[Memory]:
+    ) -> builtins.list[Remembered]:
         """Keep many, each a text or a mapping with `text` and the keywords of `remember`."""
-        kept: builtins.list[Memory] = []
+        kept: builtins.list[Remembered] = []
         batch: builtins.list[Mapping[str, Any]] = []
         for one in memories:
             batch.append({"text": one} if isinstance(one, str) else one)
@@ -121,10 +121,11 @@ class Client(RemoteUpkeep):
                 batch = []
         return kept + self._keep(batch, progress)
 
-    def _keep(self, batch: builtins.list[Mapping[str, Any]], progress: Progress | None) -> builtins.list[Memory]:
+    def _keep(self, batch: builtins.list[Mapping[str, Any]], progress: Progress | None) -> builtins.list[Remembered]:
         if not batch:
             return []
-        kept = _memories(self._transport.post("/memories/batch", {"memories": batch}))
+        items = self._transport.post("/memories/batch", {"memories": batch})["items"]
+        kept = [from_data(Remembered, one) for one in items]
         if progress is not None:
             progress(len(batch))
         return kept

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 from memorist.asking import Askers
 from memorist.engine.upkeep import SCRUB, Upkeep
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Fact, Memory, Recall, RecallRequest, refuse_unknown
+from memorist.model import Fact, Memory, Recall, RecallRequest, Remembered, refuse_unknown
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
@@ -137,19 +137,19 @@ class Engine(Upkeep):
 
     # Writing
 
-    def remember(self, text: str, **fields: Unpack[Fields]) -> Memory:
-        """Keep one memory, verbatim; it can be found as soon as this returns."""
+    def remember(self, text: str, **fields: Unpack[Fields]) -> Remembered:
+        """Keep one memory, verbatim; it can be found as soon as this returns. `outcome` says what became of it."""
         return self._written([record(text, self._clock.now(), **fields)]).memories[0]
 
     def remember_many(
         self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress | None = None
-    ) -> builtins.list[Memory]:
+    ) -> builtins.list[Remembered]:
         """Keep many, each a text or a mapping with `text` and the keywords of `remember`.
 
         One transaction per batch: what `progress` has counted is safe. An invalid memory is refused before its batch
         is written.
         """
-        kept: builtins.list[Memory] = []
+        kept: builtins.list[Remembered] = []
         for batch in _batches(map(self._record, memories)):
             kept += self._written(batch).memories
             if progress is not None:

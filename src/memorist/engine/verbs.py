@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, Self, Unpack
 
-from memorist.model import FactFields, Fields, Filters, Memory, Recall, RecallOptions, When
+from memorist.model import FactFields, Fields, Filters, Memory, Recall, RecallOptions, Remembered, When
 from memorist.ports import Embedder, Entry, Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation
 from memorist.remember.ingest import IngestReport
@@ -67,13 +67,13 @@ class Verbs(Protocol):
 
     # Writing
 
-    def remember(self, text: str, **fields: Unpack[Fields]) -> Memory:
-        """Keep one memory, verbatim; it can be found as soon as this returns."""
+    def remember(self, text: str, **fields: Unpack[Fields]) -> Remembered:
+        """Keep one memory, verbatim; it can be found as soon as this returns. `outcome` says what became of it."""
         ...
 
     def remember_many(
         self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress | None = None
-    ) -> builtins.list[Memory]:
+    ) -> builtins.list[Remembered]:
         """Keep many, each a text or a mapping with `text` and the keywords of `remember`."""
         ...
 

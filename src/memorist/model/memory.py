@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import cache
@@ -42,6 +42,15 @@ class Tier(StrEnum):
     CORE = "core"
     WORKING = "working"
     PERIPHERAL = "peripheral"
+
+
+class Outcome(StrEnum):
+    """What became of a text that was given to be remembered."""
+
+    KEPT = "kept"
+    KNOWN = "known"
+    MERGED = "merged"
+    WITHHELD = "withheld"
 
 
 def member(enum: type[E], name: str, value: str) -> E:
@@ -243,6 +252,29 @@ class Memory:
             version_of=self.id,
             superseded_by=self.id,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered(Memory):
+    """The memory that answers for a text, and what became of the text."""
+
+    outcome: Annotated[
+        Outcome,
+        Doc(
+            "kept: a new memory; known: it was there already, and nothing was written; merged: it is the new version "
+            "of a memory that was there; withheld: a gate held it back, and no memory was written."
+        ),
+    ] = Outcome.KEPT
+
+    @classmethod
+    def of(cls, memory: Memory, outcome: Outcome) -> Remembered:
+        """A memory with what became of the text that it answers for."""
+        return cls(**{one.name: getattr(memory, one.name) for one in fields(Memory)}, outcome=outcome)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory alone, equal to the one that `get` returns."""
+        return Memory(**{one.name: getattr(self, one.name) for one in fields(Memory)})
 
 
 @keywords_for(Memory)

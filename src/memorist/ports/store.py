@@ -110,6 +110,13 @@ class Reader(Protocol):
         """Every memory with one of these keys, in every scope and form, in the order written."""
         ...
 
+    def saying(self, texts: Sequence[str]) -> list[Memory]:
+        """The current memories whose text is the same as one of these, in every scope and in the order written.
+
+        Texts that differ only in case, white space and a final full stop are the same.
+        """
+        ...
+
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has vectors."""
         ...

@@ -7,7 +7,7 @@ from math import sqrt
 
 from memorist.model import HIERARCHY, MEMBERSHIP, Kind
 from memorist.text.phrases import stems
-from memorist.text.words import STOP_WORDS, fold
+from memorist.text.words import STOP_WORDS
 
 DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
 """Kinds of memories that are made from others, and can be made again."""
@@ -48,8 +48,3 @@ def _common_stems() -> frozenset[str]:
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """|A ∩ B| / √(|A|·|B|): the cosine of two sets of words."""
     return len(one & other) / sqrt(len(one) * len(other)) if one and other else float(one == other)
-
-
-def same_wording(text: str) -> str:
-    """A text without case, accents, extra blanks and a final full stop: equal for two spellings of one wording."""
-    return " ".join(fold(text).split()).rstrip(" .!。！")

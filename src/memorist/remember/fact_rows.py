@@ -65,6 +65,8 @@ def sentence(fact: Fact) -> str:
     return f"{fact.subject} {fact.relation.replace('_', ' ')} {fact.object}."
 
 
+_SLASH = "\x1f"
+"""Stands for a slash in the names of a key: a/b of c is not a of b/c."""
 CLAIMS = "claims"
 """The field of a fact's metadata that holds its claims."""
 
@@ -81,8 +83,8 @@ class Slot:
     @property
     def key(self) -> str:
         """The key of its memories within their scope."""
-        parts = ["fact", folded(self.subject), self.relation, *([folded(self.value)] if self.value else [])]
-        return "/".join(parts)
+        names = (part.replace("/", _SLASH) for part in (folded(self.subject), self.relation))
+        return "/".join(["fact", *names, *([folded(self.value)] if self.value else [])])
 
 
 def slot_of(fact: Fact, scope: str) -> Slot:

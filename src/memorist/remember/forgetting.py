@@ -11,7 +11,7 @@ from memorist.errors import UnreadableMemory
 from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory
 from memorist.models.embedding_text import CONTEXT, following
 from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
-from memorist.remember.derived import COMMIT_TASK, DERIVED, STEP_FINDINGS, content_stems, same_wording, session_key
+from memorist.remember.derived import COMMIT_TASK, DERIVED, STEP_FINDINGS, content_stems, session_key
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
 from memorist.remember.fact_rows import claims_in
 from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
@@ -19,6 +19,7 @@ from memorist.remember.gates import VERB as GATE
 from memorist.remember.journal import EVERY_ENTRY, FINAL, WITHHELD, withheld_from_data
 from memorist.remember.timeline import Claim
 from memorist.text.chatter import bare
+from memorist.text.sameness import canonical
 
 FACTS_TASK = "facts"
 """The task of having a model read facts in memories, and the verb of the journal's entries about its answers."""
@@ -217,8 +218,8 @@ def _without_lost_aliases(intents: Known, gone: Known, reader: Reader) -> Iterat
     rests = _bases(intents, reader)
     for id, intent in intents.items():
         left = reader.get([base for base in rests[id] if base not in gone]).values()
-        wordings = {same_wording(one.metadata.get("intent") or "") for one in left}
-        aliases = [alias for alias in intent.metadata.get("aliases", ()) if same_wording(alias) in wordings]
+        wordings = {canonical(one.metadata.get("intent") or "") for one in left}
+        aliases = [alias for alias in intent.metadata.get("aliases", ()) if canonical(alias) in wordings]
         rest = {name: value for name, value in intent.metadata.items() if name != "aliases"}
         yield replace(intent, metadata={**rest, "aliases": aliases} if aliases else rest)
 

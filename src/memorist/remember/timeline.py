@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memorist.text.sameness import one_case
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -65,7 +67,7 @@ class Form:
 
 def folded(value: str) -> str:
     """A value without case and extra spaces."""
-    return " ".join(value.casefold().split())
+    return " ".join(one_case(value).split())
 
 
 def timeline(claims: Iterable[Claim]) -> list[Segment]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar, cast
 
-from memorist.model import Entity, Fact, Link, Memory, new_or_changed
+from memorist.model import Entity, Fact, Link, Memory, Outcome, Remembered, new_or_changed
 from memorist.models.embedding_text import alone
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
@@ -29,6 +29,8 @@ from memorist.remember.journal import renamed_entry
 from memorist.remember.timeline import Claim
 
 T = TypeVar("T", bound=Record)
+NEW = (Outcome.KEPT, Outcome.MERGED)
+"""The outcomes of texts that were written."""
 FollowUpJobs = Callable[[Sequence[Memory]], Sequence[Job]]
 """The jobs that new memories make, such as having a language model read them."""
 
@@ -67,8 +69,17 @@ class Incoming:
 class Written:
     """The answer for each memory given, and the ids of those that were new or changed."""
 
-    memories: list[Memory]
+    memories: list[Remembered]
     new: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Decided:
+    """What a write found in the store: which memories are new there, and which another process had written."""
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    known: dict[str, str] = field(default_factory=dict[str, str])
+    """The id that answers for each memory that another process was faster to write, by its own id."""
 
 
 class Writer:
@@ -97,7 +108,7 @@ class Writer:
 
         What is known already is left as it is.
         """
-        return self._kept(self._checked(memories, IN_ORDER))
+        return self._kept(self._checked(memories, IN_ORDER), gated=True)
 
     def restore(self, memory: Memory) -> Memory:
         """Keep a memory without the gates, because the decision to withhold it was undone."""
@@ -190,15 +201,23 @@ class Writer:
         entities, links = about(new, self._store.alike, self._find) if new else ([], [])
         return Incoming(checked, tuple(new), vectors, entities, links)
 
-    def _kept(self, checked: Checked) -> Written:
+    def _kept(self, checked: Checked, *, gated: bool = False) -> Written:
         incoming = self._prepared(checked)
-        if incoming.memories or incoming.entries:
-            self._write(incoming)
-        there = self._store.get([*checked.known, *(one.id for one in checked.memories)])
-        return Written(checked.answers(there), frozenset(one.id for one in incoming.memories))
+        done = self._write(incoming, gated=gated) if incoming.memories or incoming.entries else _Decided()
+        ids = {answer.id: done.known.get(answer.id, answer.id) for answer in checked.answers}
+        there = self._store.get(list(ids.values()))
+        answers: list[Remembered] = []
+        for answer in checked.answers:
+            id = ids[answer.id]
+            if answer.withheld or id not in there:
+                answers.append(Remembered.of(answer.memory, Outcome.WITHHELD))
+            else:
+                outcome = done.outcomes.pop(id, Outcome.KNOWN)  # the next one with this id repeats it
+                answers.append(Remembered.of(there[id], outcome))
+        return Written(answers, frozenset(one.id for one in answers if one.outcome in NEW))
 
-    def _write(self, incoming: Incoming) -> None:
-        memories = incoming.memories
+    def _write(self, incoming: Incoming, *, gated: bool) -> _Decided:
+        memories, done = incoming.memories, _Decided()
         stated = {one.id: self._stated(one) for one in memories}
         fresh = self._fact_vectors([pair for found in stated.values() for pair in found])
         texts = replace(incoming.batch(), jobs=self._follow_up_jobs(memories))
@@ -206,13 +225,20 @@ class Writer:
         def plan(reader: Reader) -> Batch:
             known = reader.get([one.id for one in memories])  # another process may have been faster
             new = new_or_changed(memories, known)
+            batch = texts
+            if gated:
+                again = self._gates.check_again(new, reader)
+                done.known = {one.memory.id: one.id for one in again.answers if one.id != one.memory.id}
+                new, batch = list(again.memories), _without(texts, done.known.keys(), again.entries)
+            done.outcomes = {one.id: Outcome.MERGED if one.id in known else Outcome.KEPT for one in new}
             past = {one.id: known[one.id].archived(one).id for one in new if one.id in known}
             claims = by_slot([pair for one in new for pair in stated[one.id]])
             slots = {**dict.fromkeys(slots_of(facts_stated_by(past, reader)), ()), **claims}
-            batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, texts)
+            batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, batch)
             return _with_followers(batch, reader)
 
         self._store.update(plan, texts)
+        return done
 
     def _stated(self, memory: Memory) -> list[tuple[Slot, Claim]]:
         """The claims that the rules read in a text."""
@@ -257,6 +283,20 @@ def _as_checked(claim: Claim, row: Memory) -> tuple[Slot, Claim]:
 def _moved(claim: Claim, past: Mapping[str, str]) -> Claim:
     """A claim whose source has a new text rests on the version that said it."""
     return replace(claim, source=past.get(claim.source or "", claim.source))
+
+
+def _without(texts: Batch, ids: Set[str], entries: Sequence[Entry]) -> Batch:
+    """The batch without memories that are known after all, and with the entries that say so."""
+    if not ids:
+        return texts
+    return replace(
+        texts,
+        memories=[one for one in texts.memories if one.id not in ids],
+        vectors={id: views for id, views in texts.vectors.items() if id not in ids},
+        links=[link for link in texts.links if link.source not in ids],
+        jobs=[job for job in texts.jobs if job.subject not in ids],
+        journal=[*(one for one in texts.journal if ids.isdisjoint(one.subjects)), *entries],
+    )
 
 
 def _with_followers(batch: Batch, reader: Reader) -> Batch:

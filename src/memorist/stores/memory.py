@@ -20,6 +20,7 @@ from memorist.stores.index import Index, IndexView, entry_of, half_precision
 from memorist.stores.memory_tables import (
     LinkTable,
     PreparedGenerations,
+    Sayings,
     all_records,
     around,
     session_turns,
@@ -56,6 +57,7 @@ class MemoryStore:
         self._space = space
         self._lock = RLock()
         self._kept: dict[str, _Kept] = {}
+        self._sayings = Sayings()
         self._links = LinkTable()
         self._entities: dict[str, Entity] = {}
         self._shown: dict[str, dict[str, datetime]] = {}
@@ -184,6 +186,12 @@ class MemoryStore:
         with self._lock:
             return [kept.memory for kept in self._in_order() if kept.memory.origin.key in asked]
 
+    def saying(self, texts: Sequence[str]) -> list[Memory]:
+        """The current memories whose text is the same as one of these, in every scope and in the order written."""
+        with self._lock:
+            held = sorted([self._kept[id] for id in self._sayings.of(texts)], key=lambda kept: kept.place)
+            return [kept.memory for kept in held]
+
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has vectors, rounded as in every store."""
         with self._lock:
@@ -294,8 +302,7 @@ class MemoryStore:
         """The statistics, then every record as of one moment."""
         with self._lock:
             kept = [one.memory for one in self._in_order()]
-            vectors = self.vectors([memory.id for memory in kept])
-            journal = list(self._journal.values())
+            vectors, journal = self.vectors([memory.id for memory in kept]), list(self._journal.values())
             whole = all_records(kept, vectors, self._entities, self._links, self.jobs(), journal, self._shown)
             everything = [self.stats(), *whole, *map(Noise, self._noise)]
         yield from everything
@@ -374,6 +381,7 @@ class MemoryStore:
 
     def _keep(self, changed: Mapping[str, _Kept]) -> None:
         self._kept.update(changed)
+        self._sayings.update(one.memory for one in changed.values())
         self._generation += 1
         entries = [entry_of(one.memory, one.vectors, self.links([id])) for id, one in changed.items()]
         self._index.apply(entries, (), generation=self._generation, embedding=self.embedding)
@@ -381,7 +389,7 @@ class MemoryStore:
     def _erase(self, gone: Sequence[str]) -> None:
         for id in gone:
             self._prepared.drop(self._kept.pop(id).place)
-        erased = set(gone)
+        self._sayings.drop(erased := set(gone))
         for key in self._links.touching(erased):
             del self._links[key]
         for seen in self._shown.values():

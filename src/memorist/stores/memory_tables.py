@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from memorist.model import Entity, Link, Memory, Showing
 from memorist.ports import Entry, Job, Kept, Record, StoreStats, Vectors
 from memorist.stores.rules import Adopted, check_adoption, check_views, prepared_generation
+from memorist.text.sameness import canonical
 
 LinkKey = tuple[str, str, str]
 """Source, relation and target, which identify a link."""
@@ -50,6 +51,34 @@ class LinkTable(MutableMapping[LinkKey, Link]):
 
     def __len__(self) -> int:
         return len(self._links)
+
+
+class Sayings:
+    """The current memories by what they say."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+        self._ids: dict[str, set[str]] = {}
+
+    def of(self, texts: Iterable[str]) -> set[str]:
+        """The ids of the memories whose text is the same as one of these."""
+        return {id for text in texts for id in self._ids.get(canonical(text), ())}
+
+    def update(self, memories: Iterable[Memory]) -> None:
+        """Note memories, or what they say now."""
+        for memory in memories:
+            self.drop([memory.id])
+            if memory.version_of is None:
+                said = self._said[memory.id] = canonical(memory.text)
+                self._ids.setdefault(said, set()).add(memory.id)
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Leave out memories."""
+        for id in ids:
+            if (said := self._said.pop(id, None)) is not None:
+                self._ids[said].discard(id)
+                if not self._ids[said]:
+                    del self._ids[said]
 
 
 Made = dict[int, tuple[str, Vectors]]

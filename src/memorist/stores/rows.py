@@ -18,8 +18,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memorist.errors import InvalidInput, UnreadableMemory
-from memorist.model import Memory, Mention, Usage, Worth
+from memorist.model import Memory, Mention, Usage, Worth, fingerprint
 from memorist.stores.index import micros, moment
+from memorist.text.sameness import canonical
 
 Row = tuple[Any, ...]
 _NEVER_RECALLED = Usage()
@@ -176,6 +177,8 @@ COLUMNS = tuple(column for part in _PARTS for column in part.columns)
 _ID = 1 + COLUMNS.index("id")
 WORD_COLUMNS = ("words", "original_words")
 """The analysed text and original, from which the index is loaded."""
+DERIVED_COLUMNS = (*WORD_COLUMNS, "said")
+"""The columns that are computed from a memory when it is written."""
 _USAGE = _Part("usage", Usage | None, 1)
 USAGE_COLUMNS = _USAGE.columns
 """The columns of a memory's usage, in a table of its own."""
@@ -183,7 +186,7 @@ _UNKNOWN_USAGE = {**dict(zip(USAGE_COLUMNS, _USAGE.encode(Usage()), strict=True)
 
 
 def memory_row(memory: Memory, words: str, original_words: str | None) -> dict[str, Any]:
-    """The values of `COLUMNS` and `WORD_COLUMNS`, by name."""
+    """The values of `COLUMNS` and `DERIVED_COLUMNS`, by name."""
     values: list[Any] = []
     for part in _PARTS:
         try:
@@ -193,7 +196,13 @@ def memory_row(memory: Memory, words: str, original_words: str | None) -> dict[s
                 f"the {part.name} of {memory.id} cannot be kept as JSON ({error})",
                 remedy="Use texts, numbers, booleans, None, lists and dictionaries with text keys.",
             ) from error
-    return dict(zip((*COLUMNS, *WORD_COLUMNS), (*values, words, original_words), strict=True))
+    derived = (words, original_words, said(memory.text))
+    return dict(zip((*COLUMNS, *DERIVED_COLUMNS), (*values, *derived), strict=True))
+
+
+def said(text: str) -> str:
+    """What a text is found by when it is said again: equal for texts that are the same."""
+    return fingerprint("said", canonical(text))
 
 
 def read_memory(row: Row) -> Stored:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memorist.text.patterns import lazy
+from memorist.text.sameness import canonical, signs
 from memorist.text.tokens import sentences
 from memorist.text.words import UNSPACED, fold, stem_all
 
@@ -83,13 +84,8 @@ def repeats(new: Gist, known: Gist) -> bool:
     return added is not None and len(added) <= MOST_WORDS_ADDED and not any(_matters(word, known) for word in added)
 
 
-def marks(text: str) -> Counter[str]:
-    """The words of a text that change its meaning: numbers, dates, tenses and negations."""
-    return Counter(word for word in plain_words(text) if _sets_apart(word))
-
-
 def denials(text: str) -> list[tuple[tuple[str, ...], bool]]:
-    """The statements of a text, each as its content stems and whether it is negated.
+    """The statements of a text, each as its content stems with its signs, and whether it is negated.
 
     Two statements with the same stems contradict each other if one is negated. Questions and suppositions are
     not statements.
@@ -107,7 +103,7 @@ def _statement(sentence: str) -> tuple[tuple[str, ...], bool] | None:
     carried = [word for word in spoken if word not in FILLERS and word not in NEGATIONS and word not in _AUXILIARIES]
     if len(carried) < FEWEST_WORDS:
         return None
-    return tuple(stem_all(carried, "en")), denied
+    return (*stem_all(carried, "en"), signs(sentence)), denied
 
 
 def _added(shorter: Sequence[str], longer: Sequence[str]) -> list[str] | None:
@@ -149,10 +145,10 @@ _CAPITALISED = lazy(r"(?<=[\w,;] )[^\W\d_a-z][\w'’-]*")
 
 SHORTEST = 20
 """The least letters of a sentence whose repetition is no accident; a third of it in scripts without spaces."""
-_PREFIX = lazy(r"^\s*(?:\[\d{1,3}\]|[-*•]|\d{1,3}[.)])?\s*(?:\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\s+)?")
+_RECALLED = lazy(r"^\s*\[\d{1,3}\]\s+(?:\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\s+)?")
 _CITED = lazy(r"(?<!\s)\s*+\([^()\n]{1,200}+\)\s*+$")
-_SAID_BY = lazy(r"^[^\W\d_][\w.'’ -]{0,30}:\s+")
-_SIGNS = lazy(r"[\W_]+")
+_FACT_CITED = lazy(r"(?<!\s)\s*+\([^()\n]{1,200}?; id [0-9a-f]{8}\)\s*+$")
+_BULLET = lazy(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +170,17 @@ def copies(pieces: Sequence[str], holders: Mapping[str, Sequence[str]]) -> Copie
 
 
 def pieces_of(text: str) -> list[str]:
-    """The sentences of a text for comparison: folded, without numbering, dates, speakers and citations."""
+    """The sentences of a text as they are compared, without the numbers, dates and citations that recall adds."""
     return [piece for line in text.splitlines() for piece in _pieces(_undressed(line))]
 
 
 def _undressed(line: str) -> str:
-    return _SAID_BY.sub("", _CITED.sub("", _PREFIX.sub("", line)))
+    plain = _RECALLED.sub("", line)
+    return _CITED.sub("", plain) if plain != line else _FACT_CITED.sub("", _BULLET.sub("", line))
 
 
 def _pieces(line: str) -> Iterable[str]:
     for sentence in sentences(line):
-        piece = _SIGNS.sub(" ", fold(sentence)).strip()
+        piece = canonical(sentence)
         if len(piece) >= SHORTEST or (not piece.isascii() and " " not in piece and len(piece) >= SHORTEST // 3):
             yield piece

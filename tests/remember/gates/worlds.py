@@ -5,35 +5,31 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Unpack
 
-from memorist.model import Filter, Memory
+from memorist.model import Filter, Memory, Remembered
 from memorist.ports import Batch, Entry
 from memorist.remember.gates import Gates, Policy
 from memorist.remember.journal import entry_called, reversal, reversible, undone, withheld_from_data
 from memorist.remember.record import Fields, record
+from memorist.remember.writer import Writer
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock
 
 
 class Guarded:
-    """Keeps texts the way the keeper does: through the gates, with their decisions, in one write."""
+    """Keeps texts through the gates, with their decisions, by the writer."""
 
     def __init__(self, **policy: Any) -> None:
         self.store = MemoryStore()
         self.clock = FakeClock()
         self.gates = Gates(Policy(**policy), self.clock)
 
-    def keep(self, text: str, **fields: Unpack[Fields]) -> Memory:
+    def keep(self, text: str, **fields: Unpack[Fields]) -> Remembered:
         """What `remember` would return for a text."""
         return self.keep_all([record(text, self.clock.advance(timedelta(minutes=1)), **fields)])[0]
 
-    def keep_all(self, memories: list[Memory]) -> list[Memory]:
+    def keep_all(self, memories: list[Memory]) -> list[Remembered]:
         """The same for a batch."""
-        checked = self.gates.check(memories, self.store)
-        if checked.refusal is not None:
-            self.store.put(Batch(journal=checked.entries))
-            raise checked.refusal
-        kept = self.store.put(Batch(memories=checked.memories, journal=checked.entries))
-        return checked.answers(self.store.get([*checked.known, *(one.id for one in kept)]))
+        return Writer(self.store, None, self.gates, facts=False).keep(memories).memories
 
     def texts(self) -> list[str]:
         """All that is kept, in order."""

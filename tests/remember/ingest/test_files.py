@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memorist.errors import InvalidInput
+from memorist.model import Outcome
 from memorist.remember.ingest import Cleaned, File, IngestReport, Piece, Skipped, Tally, detect, files, formats, sources
 from memorist.remember.ingest.formats import NOT_UTF8, NUL
 from memorist.remember.ingest.objects import BAD_LINE
@@ -185,14 +186,14 @@ def test_the_report_lists_the_first_hundred_and_counts_all() -> None:
     tally.add(Cleaned("line 1", NUL))
     tally.add(Piece("Hi.", {"session": "s"}))
     tally.add(Piece("Ho.", {"session": "s"}))
-    report = tally.report(kept=1, known=1, facts=2, files=3)
+    report = tally.report({Outcome.KEPT: 1, Outcome.KNOWN: 1}, facts=2, files=3)
     assert len(report.skipped) == 100
     assert sum(report.skipped_by_reason.values()) == 250
     assert len(report.skipped_by_reason) == 101
     assert report.skipped_by_reason["odd"] == 125
     assert (report.kept, report.known, report.facts, report.files, report.sessions) == (1, 1, 2, 3, 1)
     assert report.cleaned_by_reason == {NUL: 1}
-    assert IngestReport() == Tally().report(kept=0, known=0)
+    assert IngestReport() == Tally().report({})
 
 
 def test_messages_of_one_file_share_a_session_and_others_do_not(tmp_path: Path) -> None:

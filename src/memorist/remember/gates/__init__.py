@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import Memory, fingerprint, new_or_changed
-from memorist.ports import Clock, Entry, Record, Store
+from memorist.ports import Clock, Entry, Reader, Record, Store
 from memorist.remember.gates.checks import (
     NEVER_WRITTEN,
     SECRET_GATE,
@@ -17,13 +17,14 @@ from memorist.remember.gates.checks import (
     loops,
     noise,
     secrets,
+    set_apart,
     size,
 )
-from memorist.remember.gates.verdict import CHOICES, Gate, GateContext, Policy, Verdict, flagged
+from memorist.remember.gates.verdict import CHOICES, Gate, GateContext, Policy, Verdict
 from memorist.remember.journal import FINAL, WITHHELD, changes, withheld_to_data
 from memorist.remember.redaction import kinds_in, redacted, secrets_of, text_without_secrets
 
-__all__ = ["CHOICES", "CONTENT", "NOT_KEPT", "VERB", "Checked", "Gate", "GateContext", "Gates", "Policy", "Verdict"]
+__all__ = ["CHOICES", "CONTENT", "VERB", "Answer", "Checked", "Gate", "GateContext", "Gates", "Policy", "Verdict"]
 
 VERB = "gate"
 """The verb of the journal's entries about gates."""
@@ -31,12 +32,19 @@ IN_ORDER: tuple[Gate, ...] = (size, secrets, loops, duplicates, noise, instructi
 """Secrets are masked before anything is recorded."""
 CONTENT: tuple[Gate, ...] = (size, secrets, instructions)
 """The gates for texts that have a place of their own, such as steps, facts and notes: these are never repeats."""
-NOT_KEPT = "not kept"
-"""The flag of a memory that a gate withheld, as the caller gets it."""
 TELLING = 6
 """Characters of a secret that is looked for in other records too; shorter ones occur in ordinary words."""
 Decided = tuple[Memory, Verdict]
 """A memory as it came to a gate, and the gate's verdict."""
+
+
+class Answer(NamedTuple):
+    """What answers for a memory given: the id of the memory that does, and the given one as the gates left it."""
+
+    id: str
+    memory: Memory
+    withheld: bool = False
+    """Whether a gate held it back, so that no memory answers for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +55,13 @@ class Checked:
     entries: tuple[Entry, ...] = ()
     refusal: InvalidInput | None = None
     """Why a text was refused; nothing of its batch may be written then."""
-    outcomes: tuple[tuple[str, Memory], ...] = ()
-    """For each memory given: the id of the memory that answers for it, and the memory itself."""
+    answers: tuple[Answer, ...] = ()
+    """One for each memory given."""
 
     @classmethod
     def ungated(cls, memories: Sequence[Memory]) -> Checked:
         """Memories that need not pass the gates."""
-        return cls(tuple(memories), outcomes=tuple((memory.id, memory) for memory in memories))
-
-    @property
-    def known(self) -> list[str]:
-        """The ids that answer for memories that were not kept."""
-        kept = {memory.id for memory in self.memories}
-        return [id for id, _ in self.outcomes if id not in kept]
-
-    def answers(self, there: Mapping[str, Memory]) -> list[Memory]:
-        """The answer for each memory given: as it is kept, the one that it repeats, or itself, flagged."""
-        return [there[id] if id in there else flagged(memory, NOT_KEPT) for id, memory in self.outcomes]
+        return cls(tuple(memories), answers=tuple(Answer(memory.id, memory) for memory in memories))
 
 
 _REMEDIES = {
@@ -93,11 +91,20 @@ class Gates:
 
     def check(self, memories: Sequence[Memory], store: Store, gates: Sequence[Gate] = IN_ORDER) -> Checked:
         """Pass memories through gates, by default all of them; one that is stored already passes unchecked."""
-        context = GateContext(self.policy, store)
-        new = {memory.id for memory in new_or_changed(memories, store.get([memory.id for memory in memories]))}
+        apart = _set_apart(memories, store) if duplicates in gates else memories
+        return self._check(apart, GateContext(self.policy, store), store, gates)
+
+    def check_again(self, memories: Sequence[Memory], reader: Reader) -> Checked:
+        """Look, inside a write, for texts that another process has written since the check."""
+        return self._check(memories, GateContext(self.policy, cast("Store", reader)), reader, (duplicates,))
+
+    def _check(
+        self, memories: Sequence[Memory], context: GateContext, reader: Reader, gates: Sequence[Gate]
+    ) -> Checked:
+        new = {memory.id for memory in new_or_changed(memories, reader.get([memory.id for memory in memories]))}
         kept: dict[str, Memory] = {}
         decided: list[Decided] = []
-        outcomes: list[tuple[str, Memory]] = []
+        answers: list[Answer] = []
         for memory in memories:
             checks = gates if memory.id in new or memory.fact is not None else ()  # a known fact takes more claims
             verdicts = list(_through(memory, context, checks))
@@ -106,15 +113,16 @@ class Gates:
                 return Checked((), self._entries([*decided, *verdicts]), _refusal(last.gate, last.reason))
             if last is not None and last.decision == "skip":
                 decided += verdicts
-                outcomes.append((last.about[0] if last.gate == "duplicates" else memory.id, last.memory))
+                known = last.about[0] if last.gate == "duplicates" else None
+                answers.append(Answer(known or memory.id, last.memory, withheld=known is None))
                 continue
             passed = last.memory if last is not None else memory
             if verdicts and (passed.fact is not None or not context.is_stored(passed)):
                 decided += verdicts  # else it is a repeat, and the journal has them already
             kept[passed.id] = passed
-            outcomes.append((passed.id, passed))
+            answers.append(Answer(passed.id, passed))
             context.passed(passed)
-        return Checked(tuple(kept.values()), self._entries(decided), None, tuple(outcomes))
+        return Checked(tuple(kept.values()), self._entries(decided), None, tuple(answers))
 
     def text(self, text: str) -> str:
         """A text that is stored beside memories, such as a question, as the policy on secrets leaves it."""
@@ -156,6 +164,17 @@ class Gates:
             )
             for memory, verdict in decided
         )
+
+
+def _set_apart(memories: Sequence[Memory], reader: Reader) -> list[Memory]:
+    """The memories, each under an id that no other memory has."""
+    apart, waiting = dict(enumerate(memories)), dict(enumerate(memories))
+    while waiting:
+        known = reader.get([memory.id for memory in waiting.values()])
+        moved = {place: set_apart(memory, known.get(memory.id)) for place, memory in waiting.items()}
+        waiting = {place: memory for place, memory in moved.items() if memory.id != waiting[place].id}
+        apart |= waiting
+    return list(apart.values())
 
 
 def _through(memory: Memory, context: GateContext, gates: Sequence[Gate]) -> Iterable[Decided]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from memorist.model import Kind, Memory, memory_id
+from memorist.model import Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
 from memorist.remember.redaction import kinds_in, without_secrets
-from memorist.text.chatter import bare, says_nothing
-from memorist.text.gist import Copies, copies, gist, pieces_of, repeats
+from memorist.text.chatter import says_nothing
+from memorist.text.gist import Copies, copies, pieces_of
 from memorist.text.injection import instructions_in
 from memorist.text.patterns import lazy
+from memorist.text.sameness import canonical
 
 SIZE_GATE = "size"
 
@@ -31,32 +32,55 @@ DUPLICATE_GATE = "duplicates"
 
 
 def duplicates(memory: Memory, context: GateContext) -> Verdict | None:
-    """Skip a text that repeats a memory of the same scope, session and kind; an update is never a repeat."""
+    """Skip a text that a memory of the same scope, session and kind has already.
+
+    The same text differs at most in case, white space and a final full stop; anything else may be the news.
+    """
     if context.policy.duplicates == "keep" or has_own_place(memory):
         return None
-    new = gist(memory.text)
-    for known, said in context.nearest(memory):
-        if known.id != memory.id and _beside(memory, known) and repeats(new, said):
-            how = "the same as" if known.text == memory.text else "nothing beyond"
-            return Verdict(DUPLICATE_GATE, "skip", f"says {how} {known.id}", memory, about=(known.id,))
+    for known in context.saying(memory):
+        if known.id != memory.id and known.fact is None and _beside(memory, known):
+            return Verdict(DUPLICATE_GATE, "skip", f"says the same as {known.id}", memory, about=(known.id,))
     return None
 
 
 def _beside(memory: Memory, known: Memory) -> bool:
     """Whether a known memory is current and has the same kind, session, speaker and original."""
-    times, now = known.times, memory.times.ingested_at
-    current = (
-        times.retracted_at is None
-        and (times.valid_to is None or times.valid_to > now)
-        and (times.expires_at is None or times.expires_at > now)
-    )
+    return _is_current(known, memory) and _same_source(known, memory)
+
+
+def _same_source(known: Memory, memory: Memory) -> bool:
     return (
-        current
-        and known.kind == memory.kind
+        known.kind == memory.kind
         and known.origin.session == memory.origin.session
         and known.origin.speaker == memory.origin.speaker
         and known.original == memory.original
     )
+
+
+def _is_current(known: Memory, memory: Memory) -> bool:
+    """Whether a known memory holds when another one becomes known."""
+    times, now = known.times, memory.times.ingested_at
+    return (
+        times.retracted_at is None
+        and (times.valid_to is None or times.valid_to > now)
+        and (times.expires_at is None or times.expires_at > now)
+    )
+
+
+def set_apart(memory: Memory, known: Memory | None) -> Memory:
+    """The memory, under an id of its own if the memory with its id and text is another one.
+
+    It is another one if somebody else said it, or if it has ended and the text is now said again.
+    """
+    if known is None or memory.origin.key is not None or known.text != memory.text:
+        return memory
+    if not (_same_source(known, memory) or _same_source(known, without_secrets(memory))):
+        parts = (memory.kind, memory.origin.speaker, memory.original)
+        return replace(memory, id=fingerprint("apart", memory.id, *parts))
+    if _is_current(known, memory) or has_own_place(memory):
+        return memory
+    return replace(memory, id=fingerprint("again", memory.id, isoformat(memory.times.ingested_at)))
 
 
 INSTRUCTION_GATE, INSTRUCTION_FLAG = "instructions", "instructions"
@@ -153,7 +177,7 @@ def noise(memory: Memory, context: GateContext) -> Verdict | None:
     said = spoken(memory)
     if says_nothing(said):
         reason = "is a phrase of courtesy or of ignorance"
-    elif bare(said) in context.learnt:
+    elif canonical(said) in context.learnt:
         reason = "is in the noise bank"
     else:
         return None

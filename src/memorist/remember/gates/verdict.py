@@ -11,8 +11,9 @@ from typing import Any, Literal
 from memorist.errors import InvalidInput
 from memorist.model import Filter, Memory, Tier, new_or_changed
 from memorist.ports import Store, View
-from memorist.text.chatter import bare
-from memorist.text.gist import Gist, gist, pieces_of
+from memorist.text.chatter import spoken as named
+from memorist.text.gist import pieces_of
+from memorist.text.sameness import canonical
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "secrets": ("mask", "refuse", "keep"),
@@ -55,7 +56,7 @@ class Policy:
 
 Decision = Literal["mask", "mark", "skip", "refuse"]
 LOOKED_AT = 4
-"""How many of the nearest memories a text is compared with."""
+"""How many memories are looked at for a sentence."""
 ASKED = 4
 """How many words are searched for: a copy contains them all, and the longest are the rarest."""
 
@@ -79,14 +80,13 @@ class GateContext:
     def __init__(self, policy: Policy, store: Store) -> None:
         self.policy = policy
         self._store = store
-        self._loose = defaultdict[tuple[str | None, ...], list[tuple[Memory, Gist]]](list)
+        self._said = defaultdict[tuple[str, str], list[Memory]](list)
         self._pieces: dict[tuple[str, str], str] = {}
 
     def passed(self, memory: Memory) -> None:
         """Note a memory of this batch, for the memories after it."""
-        if not has_own_place(memory):
-            self._loose[_where(memory)].append((memory, gist(memory.text)))
-        for piece in pieces_of(memory.text):
+        self._said[memory.scope, canonical(memory.text)].append(memory)
+        for piece in pieces_in(memory):
             self._pieces.setdefault((memory.scope, piece), memory.id)
 
     def is_stored(self, memory: Memory) -> bool:
@@ -95,32 +95,28 @@ class GateContext:
 
     @cached_property
     def learnt(self) -> frozenset[str]:
-        """The texts that the noise bank has learnt, without case and punctuation."""
-        return frozenset(map(bare, self._store.noise()))
+        """The texts that the noise bank has learnt, as they are compared."""
+        return frozenset(map(canonical, self._store.noise()))
 
     @cached_property
     def _view(self) -> View:
         return self._store.view()
 
-    def nearest(self, memory: Memory) -> Iterator[tuple[Memory, Gist]]:
-        """Memories that share its words: first of this batch and speaker, then of its scope."""
-        yield from self._loose[_where(memory)]
-        yield from ((known, gist(known.text)) for known in self._found(memory.text, memory.scope))
+    def saying(self, memory: Memory) -> Iterator[Memory]:
+        """The memories of its scope with the same text: first of this batch, then of the store."""
+        yield from self._said[memory.scope, canonical(memory.text)]
+        yield from (known for known in self._store.saying([memory.text]) if known.scope == memory.scope)
 
     def holding(self, piece: str, scope: str) -> Iterator[str]:
         """The ids of the memories of a scope that contain a piece of `pieces_of`."""
         if (scope, piece) in self._pieces:
             yield self._pieces[scope, piece]
-        yield from (known.id for known in self._found(piece, scope) if piece in pieces_of(known.text))
+        yield from (known.id for known in self._found(piece, scope) if piece in pieces_in(known))
 
     def _found(self, text: str, scope: str) -> list[Memory]:
         hits = self._view.search_text(_telling(text), Filter(scopes=(scope,)), LOOKED_AT, fields=("text",))
         there = self._store.get([hit.id for hit in hits])
         return [there[hit.id] for hit in hits if hit.id in there]
-
-
-def _where(memory: Memory) -> tuple[str | None, ...]:
-    return memory.scope, memory.origin.session, memory.origin.speaker
 
 
 def _telling(text: str) -> str:
@@ -157,6 +153,11 @@ def spoken(memory: Memory) -> str:
     speaker, text = memory.origin.speaker, memory.text
     named = speaker is not None and text[: len(speaker) + 1].casefold() == f"{speaker}:".casefold()
     return text[len(speaker) + 1 :].strip() if named and speaker else text
+
+
+def pieces_in(memory: Memory) -> list[str]:
+    """The sentences of a memory, as `pieces_of` finds them in a copy, with its speaker or without."""
+    return list(dict.fromkeys((*pieces_of(memory.text), *pieces_of(named(memory.text, memory.origin.speaker)))))
 
 
 def has_own_place(memory: Memory) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memorist.model import STATES, Memory
+from memorist.model import STATES, Memory, Outcome
 from memorist.ports import Progress, Store
 from memorist.remember.ingest.files import File, sources
 from memorist.remember.ingest.model import IngestReport, Piece, Skipped, Tally
@@ -32,7 +33,8 @@ class Ingest:
         self._progress = progress
         self._tally = Tally()
         self._waiting: dict[str, Memory] = {}
-        self._kept = self._known = self._facts = self._files = 0
+        self._outcomes = Counter[Outcome]()
+        self._facts = self._files = 0
 
     def run(
         self, what: str | Path | Iterable[Mapping[str, Any]], *, session: str | None, format: str | None
@@ -48,7 +50,7 @@ class Ingest:
                 if isinstance(item, Piece):
                     self._take(record(item.text, self._now(), **item.fields))
         self._flush()
-        return self._tally.report(kept=self._kept, known=self._known, facts=self._facts, files=self._files)
+        return self._tally.report(self._outcomes, facts=self._facts, files=self._files)
 
     def _take(self, memory: Memory) -> None:
         if len(self._waiting) == BATCH or memory.id in self._waiting:
@@ -57,10 +59,10 @@ class Ingest:
 
     def _flush(self) -> None:
         batch, self._waiting = list(self._waiting.values()), {}
-        new = self._keep(batch).new if batch else frozenset[str]()
-        if new:
-            self._facts += sum(link.relation == STATES for link in self._store.links(sorted(new)))
-        self._kept += len(new)
-        self._known += len(batch) - len(new)
+        if batch:
+            written = self._keep(batch)
+            self._outcomes.update(one.outcome for one in written.memories)
+            if written.new:
+                self._facts += sum(link.relation == STATES for link in self._store.links(sorted(written.new)))
         if self._progress is not None:
             self._progress(len(batch))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import fingerprint
+from memorist.model import Outcome, fingerprint
 from memorist.remember.ingest.values import EPOCH, storable
 from memorist.remember.record import record
 from memorist.text.tokens import sentences
@@ -52,10 +52,12 @@ Item = Piece | Skipped | Cleaned
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """The result of an import: how many texts are new, known already, skipped or cleaned."""
+    """The result of an import: what became of the texts, by outcome, and which were skipped or cleaned."""
 
     kept: int = 0
     known: int = 0
+    merged: int = 0
+    withheld: int = 0
     facts: int = 0
     files: int = 0
     sessions: int = 0
@@ -86,11 +88,10 @@ class Tally:
         else:
             _note(item, self._cleaned, self._reasons[1])
 
-    def report(self, *, kept: int, known: int, facts: int = 0, files: int = 0) -> IngestReport:
+    def report(self, outcomes: Mapping[Outcome, int], *, facts: int = 0, files: int = 0) -> IngestReport:
         """The report on everything counted so far."""
         return IngestReport(
-            kept=kept,
-            known=known,
+            **{outcome.value: outcomes.get(outcome, 0) for outcome in Outcome},
             facts=facts,
             files=files,
             sessions=len(self._sessions),

@@ -10,9 +10,10 @@ from typing import Any, Unpack
 
 from memorist.asking.sessions import Instruction, Proposition
 from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, Kind, Link, Memory, fingerprint
-from memorist.remember.derived import same_wording, session_key, subgoal_key
+from memorist.remember.derived import session_key, subgoal_key
 from memorist.remember.record import Fields, record
 from memorist.remember.sessions.run import Extractor, SessionRun, Trajectory, clean
+from memorist.text.sameness import canonical
 
 SELF = 2
 """The trust in what an agent concluded by itself."""
@@ -81,7 +82,7 @@ class Findings:
         if not text:
             return
         semantic = self._learnt(
-            text, f"proposition/{fingerprint(same_wording(text))}", Kind.SEMANTIC, trajectory, given.confidence
+            text, f"proposition/{fingerprint(canonical(text))}", Kind.SEMANTIC, trajectory, given.confidence
         )
         for concept in given.concepts:
             label = " ".join(clean(concept).lower().split())
@@ -93,10 +94,10 @@ class Findings:
         parts = {name: clean(getattr(given, name)) for name in ("intent", "condition", "instruction", "outcome")}
         if not parts["intent"] or not parts["instruction"]:
             return
-        key = f"procedure/{fingerprint(same_wording(parts['intent']), same_wording(parts['instruction']))}"
+        key = f"procedure/{fingerprint(canonical(parts['intent']), canonical(parts['instruction']))}"
         procedure = self._learnt(procedure_text(**parts), key, Kind.PROCEDURAL, trajectory, 1.0, **parts)
         self.wanted[procedure.id] = self._made(
-            parts["intent"], kind=Kind.INTENT, key=f"intent/{same_wording(parts['intent'])}", at=_end(trajectory)
+            parts["intent"], kind=Kind.INTENT, key=f"intent/{canonical(parts['intent'])}", at=_end(trajectory)
         )
 
     def _learnt(

@@ -17,8 +17,8 @@ from psycopg.types import TypeInfo
 
 from memorist.errors import InvalidInput
 from memorist.stores.postgres.failures import translated
-from memorist.stores.postgres.schema import FIRST_TABLES
-from memorist.stores.rows import Row
+from memorist.stores.postgres.schema import FIRST_TABLES, SAYING
+from memorist.stores.rows import Row, said
 from memorist.stores.sql.database import NO_VALUES, Migration, Values, missing_migrations
 
 Connection = psycopg.Connection[Row]
@@ -124,7 +124,23 @@ OURS = "SELECT 1 FROM pg_tables WHERE schemaname = 'memorist' AND tablename = 'm
 """Reads the catalogue, because `to_regclass` may cache that there was no table before we waited for the lock."""
 
 
-MIGRATIONS = (Migration("m001_first_tables", FIRST_TABLES),)
+def _fill_saying(connection: Connection) -> None:
+    adapt(connection)
+    last: tuple[str, int] = ("", 0)
+    page = "SELECT space, row, text FROM memorist.memories WHERE (space, row) > (%s, %s) ORDER BY space, row LIMIT 500"
+    while rows := connection.execute(page, last).fetchall():
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "UPDATE memorist.memories SET said = %s WHERE space = %s AND row = %s",
+                [(said(text), space, row) for space, row, text in rows],
+            )
+        last = rows[-1][0], rows[-1][1]
+
+
+MIGRATIONS = (
+    Migration("m001_first_tables", FIRST_TABLES),
+    Migration("m002_saying", SAYING, _fill_saying),
+)
 
 
 def recorded(connection: Connection) -> set[str]:
@@ -151,6 +167,8 @@ def migrate(connection: Connection) -> list[str]:
         connection.execute('CREATE TABLE IF NOT EXISTS memorist.migrations (name TEXT COLLATE "C" PRIMARY KEY)')
         for migration in missing:
             connection.execute(migration.sql.encode())
+            if migration.fill is not None:
+                migration.fill(connection)
             connection.execute("INSERT INTO memorist.migrations VALUES (%s)", (migration.name,))
     return [migration.name for migration in missing]
 

@@ -194,3 +194,8 @@ CREATE TABLE memorist.journal_subjects (
 );
 CREATE INDEX journal_by_subject ON memorist.journal_subjects (space, subject);
 """
+
+SAYING = """
+ALTER TABLE memorist.memories ADD COLUMN said TEXT COLLATE "C";  -- equal for texts that are the same; see rows.said
+CREATE INDEX memories_by_saying ON memorist.memories (space, said) WHERE version_of IS NULL;
+"""

@@ -66,6 +66,7 @@ _READ = ReadStatements(
     by_ids=f"{_SELECT} AND m.id = ANY(%(ids)s)",
     history=f"{_SELECT} AND (m.id = %(id)s OR m.version_of = %(id)s) ORDER BY m.version DESC",
     by_keys=f"{_SELECT} AND m.key = ANY(%(keys)s) ORDER BY m.row",
+    by_saying=f"{_SELECT} AND m.said = ANY(%(said)s) AND m.version_of IS NULL ORDER BY m.row",
     by_position=f"""
         {_SELECT} AND m.session = %(session)s AND m.position BETWEEN %(first)s AND %(last)s AND m.version_of IS NULL
         ORDER BY m.position, m.row

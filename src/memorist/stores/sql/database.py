@@ -14,7 +14,7 @@ from memorist.errors import Error, NewerStore
 from memorist.model import Filter
 from memorist.stores.index import micros
 from memorist.stores.index.entries import IndexEntry
-from memorist.stores.rows import COLUMNS, USAGE_COLUMNS, WORD_COLUMNS, Row
+from memorist.stores.rows import COLUMNS, DERIVED_COLUMNS, USAGE_COLUMNS, WORD_COLUMNS, Row
 
 Values = Mapping[str, Any]
 """Parameters of a statement by name; a list is a parameter that `IN` or `ANY` can search."""
@@ -46,10 +46,11 @@ class Database(Protocol):
 
 
 class Migration(NamedTuple):
-    """A step in the history of the tables: the name it is recorded by, and its statements."""
+    """A step in the history of the tables: the name it is recorded by, its statements, and what fills new columns."""
 
     name: str
     sql: str
+    fill: Callable[[Any], None] | None = None
 
 
 def missing_migrations(recorded: set[str], known: Sequence[Migration], place: str) -> list[Migration]:
@@ -77,7 +78,7 @@ def failure_for(error: Exception, failures: Sequence[Failure]) -> Failure | None
     return next((failure for failure in failures if isinstance(error, failure.causes)), None)
 
 
-MEMORY_COLUMNS = (*COLUMNS, *WORD_COLUMNS)
+MEMORY_COLUMNS = (*COLUMNS, *DERIVED_COLUMNS)
 """The columns that a write fills, apart from the row number and its stamp."""
 SELECTED = ", ".join(["m.row", *(f"m.{name}" for name in COLUMNS), "u.id", *(f"u.{name}" for name in USAGE_COLUMNS)])
 """The columns of a row for `read_memory`."""
@@ -96,6 +97,7 @@ class ReadStatements:
     by_ids: str  # ids → SELECTED
     history: str  # id → SELECTED, newest version first
     by_keys: str  # keys → SELECTED, in the order of rows
+    by_saying: str  # said → SELECTED, in the order of rows
     by_position: str  # session, first, last → SELECTED
     scan: str  # after, limit, with a {condition} → SELECTED, in the order of rows
     around: str  # ids, before, after → id, neighbour's id

@@ -15,7 +15,7 @@ from memorist.model import Entity, Filter, Link, Memory, Noise, Showing
 from memorist.ports import Embedded, Entry, Job, Kept, Page, Record, StoreStats, Vectors
 from memorist.stores.index import IndexEntry, micros, moment
 from memorist.stores.index_sync import Counters, entries_of
-from memorist.stores.rows import Row, Stored, read_memory, unreadable
+from memorist.stores.rows import Row, Stored, read_memory, said, unreadable
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
 from memorist.stores.sql.database import Database, Dialect, Values
 from memorist.text.words import beginning, fold
@@ -90,6 +90,10 @@ class Reads:
     def keyed(self, keys: Sequence[str]) -> list[Memory]:
         """Every memory with one of these keys, in every scope and form, in the order written."""
         return self._memories(self._sql.by_keys, {"keys": encodable(keys)})
+
+    def saying(self, texts: Sequence[str]) -> list[Memory]:
+        """The current memories whose text is the same as one of these, in every scope and in the order written."""
+        return self._memories(self._sql.by_saying, {"said": list(map(said, texts))}) if texts else []
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
         """The memories of a session between two positions, ordered by position and then by the order of writing."""

@@ -134,6 +134,10 @@ class SqlStore(ABC, Generic[P]):
         """Every memory with one of these keys, in every scope and form, in the order written."""
         return self._read(lambda reads: reads.keyed(keys))
 
+    def saying(self, texts: Sequence[str]) -> list[Memory]:
+        """The current memories whose text is the same as one of these, in every scope and in the order written."""
+        return self._read(lambda reads: reads.saying(texts))
+
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
         """The memories of a session between two positions, ordered by position and then by the order of writing."""
         return self._read(lambda reads: reads.turns(session, first, last))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memorist.errors import StoreError
+from memorist.stores.rows import said
 from memorist.stores.sql.database import Migration, missing_migrations
 from memorist.stores.sqlite.connection import Database
 
@@ -150,6 +151,19 @@ CREATE TABLE journal_subjects (
 CREATE INDEX journal_by_subject ON journal_subjects (subject);
 """
 
+SAYING = """
+ALTER TABLE memories ADD COLUMN said TEXT;  -- equal for texts that are the same; see rows.said
+CREATE INDEX memories_by_saying ON memories (said) WHERE version_of IS NULL;
+"""
+
+
+def _fill_saying(db: Database) -> None:
+    last = 0
+    while page := list(db.execute("SELECT row, text FROM memories WHERE row > ? ORDER BY row LIMIT 500", (last,))):
+        rows = [{"row": row, "said": said(text)} for row, text in page]
+        db.execute_many("UPDATE memories SET said = :said WHERE row = :row", rows)
+        last = page[-1][0]
+
 
 APPLICATION_ID = 0x5EC011EC
 """Marks a file as ours in its header, where `file` and SQLite's own tools read it."""
@@ -157,6 +171,7 @@ APPLICATION_ID = 0x5EC011EC
 MIGRATIONS = (
     Migration("m001_first_tables", f"PRAGMA application_id = {APPLICATION_ID};\n{FIRST_TABLES}"),
     Migration("m002_facts_jobs_and_journal", FACTS_JOBS_AND_JOURNAL),
+    Migration("m003_saying", SAYING, _fill_saying),
 )
 
 
@@ -171,6 +186,8 @@ def migrate(db: Database, path: Path, migrations: Sequence[Migration] = MIGRATIO
     db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
     for migration in missing:
         db.execute(migration.sql)
+        if migration.fill is not None:
+            migration.fill(db)
         db.execute("INSERT INTO migrations VALUES (?)", (migration.name,))
 
 

@@ -52,6 +52,7 @@ _READ = ReadStatements(
     by_ids=f"{_SELECT} WHERE {_among('m.id', 'ids')}",
     history=f"{_SELECT} WHERE m.id = :id OR m.version_of = :id ORDER BY m.version DESC",
     by_keys=f"{_SELECT} WHERE {_among('m.key', 'keys')} ORDER BY m.row",
+    by_saying=f"{_SELECT} WHERE {_among('m.said', 'said')} AND m.version_of IS NULL ORDER BY m.row",
     by_position=f"""
         {_SELECT} WHERE m.session = :session AND m.position BETWEEN :first AND :last AND m.version_of IS NULL
         ORDER BY m.position, m.row

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 
 from memorist.errors import Error, InvalidInput
-from memorist.model import FactFields, Fields, Filters, Memory, to_data
+from memorist.model import FactFields, Fields, Filters, Memory, Outcome, to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import (
     MemoryId,
@@ -36,6 +36,13 @@ FORMATS = ("messages", "jsonl", "json", "markdown", "text", "chatgpt", "claude",
 """The formats of `ingest`. They are written out here so that help and completion do not import the readers."""
 MEMORIES_SHOWN = 3
 """Memories shown before a confirmation."""
+_OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
+    Outcome.KEPT: ("✓", ""),
+    Outcome.KNOWN: ("·", "Known already: "),
+    Outcome.MERGED: ("✓", "A new version: "),
+    Outcome.WITHHELD: ("✗", "Not stored, a gate held it back: "),
+}
+"""What is printed before the memory that answers for a text."""
 REASONS_SHOWN = 5
 """Reasons shown per file; `--json` has all of them."""
 
@@ -49,7 +56,8 @@ def remember(
     """Store one memory, word for word."""
     memory = engine.remember(_standard_input() if text == "-" else text, **fields)
     yield memory
-    _print_memory(memory)
+    mark, words = _OUTCOMES[memory.outcome]
+    say_cut((f"{mark} ", "green" if mark == "✓" else "yellow"), words, *memory_line(memory))
 
 
 @command(app)
@@ -174,7 +182,9 @@ def _standard_input() -> str:
 def _print_report(path: str, report: dict[str, Any]) -> None:
     kept, facts = count(report["kept"], "memory", "memories"), count(report["facts"], "fact", "facts")
     files = count(report["files"], "file", "files")
-    say(f"{path}: stored {kept} with {facts}, {report['known']} known already, from {files}.")
+    others = {"known": "known already", "merged": "merged as new versions", "withheld": "withheld"}
+    told = [f"{report[name]:,} {words}" for name, words in others.items() if report[name] or name == "known"]
+    say(f"{path}: stored {kept} with {facts}, {', '.join(told)}, from {files}.")
     for what in ("skipped", "cleaned"):
         reasons: dict[str, int] = report[f"{what}_by_reason"]
         for reason, times in sorted(reasons.items(), key=lambda pair: -pair[1])[:REASONS_SHOWN]:

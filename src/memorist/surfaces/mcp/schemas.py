@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 from pydantic import BaseModel, Field, create_model
 
 from memorist.asking.wording import clipped
-from memorist.model import FieldInfo, Memory, fields_of, keywords_of, to_data
+from memorist.model import FieldInfo, Memory, Remembered, fields_of, keywords_of, to_data
 from memorist.model.fields import members
 from memorist.ports import Receipt, StoreStats
 
@@ -104,6 +104,7 @@ _MEMORY = {
 }
 _VERSION = {**_MEMORY, "version": "version", "known_from": "ingested_at", "known_until": "expired_at"}
 _STORED = {"id": "id", "version": "version", "at": "valid_from", "kind": "kind", "flags": "flags"}
+_REMEMBERED = {"outcome": "outcome", **_STORED}
 _RATED = {"id": "id", "relevance": "relevance"}
 _ERASED = {"forgotten": "forgotten", "at": "at"}
 _COUNTED = {name: name for name in ("space", "memories", "versions", "entities", "kinds")}
@@ -141,10 +142,13 @@ RecalledMemory = _model(
 MemoryVersion = _model("MemoryVersion", "A memory as it was once known.", Memory, _VERSION, trust=(Trust, ...))
 RememberResult = _model(
     "RememberResult",
-    "The stored memory; its text only if it differs from the given one.",
-    Memory,
-    _STORED,
+    "What became of the text, and the memory that answers for it; its text only if it differs from the given one.",
+    Remembered,
+    _REMEMBERED,
     text=(str | None, None),
+)
+RelateResult = _model(
+    "RelateResult", "The stored fact; its text only if it differs.", Memory, _STORED, text=(str | None, None)
 )
 FeedbackResult = _model("FeedbackResult", "A memory after feedback.", Memory, _RATED, verdict=(str, ...))
 ForgetResult = _model("ForgetResult", "The ids of the erased memories.", Receipt, _ERASED)
@@ -184,8 +188,9 @@ def memory_version(memory: Memory) -> dict[str, Any]:
 
 
 def stored_memory(memory: Memory, given: str | None) -> dict[str, Any]:
-    """A memory that was just stored; its text is shown if a gate changed it."""
-    return _selected(memory, _STORED) | ({} if memory.text == given else {"text": memory.text})
+    """The memory that answers for a text; its own text is shown if it differs."""
+    names = _REMEMBERED if isinstance(memory, Remembered) else _STORED
+    return _selected(memory, names) | ({} if memory.text == given else {"text": memory.text})
 
 
 def rated_memory(memory: Memory, verdict: str) -> dict[str, Any]:

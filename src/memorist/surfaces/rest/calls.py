@@ -40,6 +40,7 @@ from memorist.surfaces.rest.server import Server
 from memorist.surfaces.rest.watch import failure
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Memory)
 Verb = Callable[[Engine], T]
 Progress = Callable[[int], None]
 IDEMPOTENCY = "idempotency-key"
@@ -140,7 +141,7 @@ class Call:
         if classification > self.caller.max_classification:
             raise Refusal(FORBIDDEN, f"This key may not see or keep memories of classification {classification}")
 
-    def kept(self, memory: Memory) -> Memory:
+    def kept(self, memory: M) -> M:
         """The memory that was kept. A text that was known before with a higher classification is not shown."""
         self.check_keeps(memory.worth.classification)
         return memory

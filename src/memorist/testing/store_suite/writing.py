@@ -244,6 +244,19 @@ class Revising(StoreCase):
         assert [one.text for one in store.keyed(["colour", "none"])] == ["red", "blue", "green"]
         assert store.keyed([]) == []
 
+    def test_memories_are_found_by_what_they_say(self, store: Store) -> None:
+        """Whatever their scope; without old versions, and in the order written."""
+        put(store, memory("The lamp is ON.", id="a", scope="user:a"), memory("the lamp  is on", id="b"))
+        put(store, memory("The lamp is on?", id="c"), memory("👍", id="d"), memory("👎", id="e"))
+        assert ids(store.saying(["THE LAMP IS ON"])) == ["a", "b"]
+        assert (ids(store.saying(["👍"])), store.saying(["lamp"]), store.saying([])) == (["d"], [], [])
+        put(store, memory("The lamp is off.", id="a", scope="user:a"))
+        assert (ids(store.saying(["the lamp is on"])), ids(store.saying(["the lamp is off"]))) == (["b"], ["a"])
+        store.put(Batch(revised=[memory("The lamp is off", id="b")]))
+        assert (store.saying(["the lamp is on"]), ids(store.saying(["the lamp is off"]))) == ([], ["b", "a"])
+        store.delete(["a"])
+        assert ids(store.saying(["the lamp is off"])) == ["b"]
+
     def test_links_can_be_removed(self, store: Store) -> None:
         """Removing an unknown link is not an error."""
         kept, gone = Link("lamp", "next", "book"), Link("lamp", "next", "desk")

@@ -16,6 +16,7 @@ from memorist.remember.fact_rows import sources_of
 from memorist.remember.gates import GateContext, Policy
 from memorist.remember.gates.checks import LOOP_FLAG as LOOP
 from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, kinds_in, noise
+from memorist.remember.gates.verdict import pieces_in
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.upkeep.audit.report import Finding, damage_repair, demote, end, flag, mask, rebuild, retire, unlink
 
@@ -266,7 +267,7 @@ class Loops(Check):
             if reason is not None:
                 yield Finding("loop", (memory.id, *found.sources), reason, "medium", retire(memory.id))
                 continue
-            for key in keys:
+            for key in (_key(memory.scope, piece) for piece in pieces_in(memory)):
                 if len(self._where[key]) < MOST_HOLDERS:
                     self._where[key].append(memory.id)
 

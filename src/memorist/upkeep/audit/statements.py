@@ -1,12 +1,13 @@
 """Duplicates and contradictions: two memories that say the same, or the opposite.
 
-Candidates for duplicates come from MinHash blocks of similar texts; the rule of the write gate decides.
+Candidates for duplicates come from MinHash blocks of similar texts; the rule of the write gate decides. What is only
+similar is reported and left alone.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -18,6 +19,7 @@ from memorist.remember.fact_rows import one_valued
 from memorist.remember.gates.verdict import has_own_place, spoken
 from memorist.remember.timeline import folded
 from memorist.text.gist import Gist, denials, gist, repeats
+from memorist.text.sameness import canonical, signs
 from memorist.text.tokens import sentences
 from memorist.upkeep.audit.checks import CONTENT, Check, is_current
 from memorist.upkeep.audit.report import Finding, end, flag, retire
@@ -48,10 +50,13 @@ class _Said:
     placed: bool
     recalls: int
     gist: Gist
+    text: bytes
+    """A digest of the text as it is compared."""
+    signs: str
 
 
 class Duplicates(Check):
-    """Finds memories that say the same, word for word or apart from words without meaning."""
+    """Finds memories with the same text, and such as differ only in words without meaning."""
 
     kinds = ("duplicate", "near_duplicate")
 
@@ -68,21 +73,26 @@ class Duplicates(Check):
                 self._add(memory)
 
     def close(self) -> Iterator[Finding]:
-        """One finding per memory that another one makes redundant."""
-        gone: dict[int, int] = {}
+        """One finding per memory that repeats another one."""
+        same = self._matched(_is_same, {})
+        alike = self._matched(_is_alike, same)
+        for at, by in sorted(alike.items()):
+            yield self._finding(self._said[at], self._said[_root(by, alike)], same=at in same)
+
+    def _matched(self, match: Callable[[_Said, _Said], bool], known: Mapping[int, int]) -> dict[int, int]:
+        """The memory that answers for each one that matches another, in addition to those that are known."""
+        gone = dict(known)
         for pair in self._pairs():
             first, second = (_root(one, gone) for one in pair)
-            if first == second:
-                continue
             said, other = self._said[first], self._said[second]
-            if _same_event(said, other) and (repeats(said.gist, other.gist) or repeats(other.gist, said.gist)):
+            if first != second and _same_event(said, other) and match(said, other):
                 survivor = first if _worth(said) >= _worth(other) else second
                 gone[second if survivor == first else first] = survivor
-        for at, by in sorted(gone.items()):
-            yield self._finding(self._said[at], self._said[_root(by, gone)])
+        return gone
 
     def _add(self, memory: Memory) -> None:
-        words = gist(spoken(memory))
+        said = spoken(memory)
+        words, text = gist(said), canonical(said)
         if len(words.words) < FEWEST_WORDS and memory.text.isascii():
             return
         for band, least in enumerate(self._hasher.blocks(words.words)):
@@ -90,7 +100,9 @@ class Duplicates(Check):
         origin, times, usage = memory.origin, memory.times, memory.usage
         placed = has_own_place(memory) and memory.fact is None
         recalls = usage.recalls if usage else 0
-        self._said.append(_Said(memory.id, memory.kind, origin.speaker, times.valid_from, placed, recalls, words))
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        about = (memory.id, memory.kind, origin.speaker, times.valid_from, placed, recalls)
+        self._said.append(_Said(*about, words, digest, signs(text)))
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         seen: set[tuple[int, int]] = set()
@@ -102,15 +114,20 @@ class Duplicates(Check):
                         seen.add((first, second))
                         yield first, second
 
-    def _finding(self, said: _Said, survivor: _Said) -> Finding:
-        same = said.gist.words == survivor.gist.words
-        return Finding(
-            "duplicate" if same else "near_duplicate",
-            (said.id, survivor.id),
-            f"says {'the same as' if same else 'nothing beyond'} {survivor.id}",
-            "medium" if same else "low",
-            retire(said.id, survivor.id),
-        )
+    def _finding(self, said: _Said, survivor: _Said, *, same: bool) -> Finding:
+        ids = (said.id, survivor.id)
+        if same:
+            return Finding("duplicate", ids, f"says the same as {survivor.id}", "medium", retire(*ids))
+        return Finding("near_duplicate", ids, f"says almost the same as {survivor.id}", "low")
+
+
+def _is_same(one: _Said, other: _Said) -> bool:
+    return one.text == other.text
+
+
+def _is_alike(one: _Said, other: _Said) -> bool:
+    """Whether one has the words of the other, but for a few without meaning; nothing is changed on this ground."""
+    return one.signs == other.signs and (repeats(one.gist, other.gist) or repeats(other.gist, one.gist))
 
 
 def _same_event(one: _Said, other: _Said) -> bool:

@@ -223,7 +223,7 @@ class Notebook:
             return
         composed, by = self._compose(period, items(), run.now)
         incoming = self._writer.prepare(composed, derived=True)
-        lines = [line for _, line in incoming.checked.outcomes]
+        lines = [answer.memory for answer in incoming.checked.answers]
         version = 1 if known is None else known.version + 1
         made = NoteRecord(*name, digest, version, by, tuple(line.id for line in lines), cited(lines))
         kept = run.known[name] = self._notes.replace(known, made, lines, incoming, run.now)

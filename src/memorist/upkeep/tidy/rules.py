@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -11,11 +11,9 @@ from memorist.model import MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Tier, Usa
 from memorist.ports import Store
 from memorist.recall.factors import Weibull, age_hours
 from memorist.recall.nodes import PARAMS, default_value
-from memorist.remember.extract import entities
 from memorist.remember.gates.verdict import flagged
 from memorist.remember.journal import joined
-from memorist.text.gist import gist, marks
-from memorist.text.words import fold
+from memorist.text.sameness import canonical
 from memorist.upkeep.change import apply_changes, ended, retracted
 from memorist.upkeep.tidy.plan import Tidying, TidyPlan
 
@@ -23,61 +21,33 @@ if TYPE_CHECKING:
     from memorist.ports import Vector
 
 
-MERGE_ABOVE, DECAY_BELOW = 0.85, 0.1
-"""The thresholds of mnemosyne-graph: the cosine of nodes that are merged, the value of nodes that decay."""
+DECAY_BELOW = 0.1
+"""The value of nodes that decay, as in mnemosyne-graph."""
 NO_SOURCE, FAR_SOURCE, FAR_BELOW = 0.3, 0.1, 0.3
 """The reward that a node without a source loses, and one whose best source has a cosine below `FAR_BELOW`."""
 IDLE_DAYS = 60.0
 """Days without a recall after which a working memory becomes peripheral, as in mnemo."""
-BLOCK = 512
-"""Vectors compared with all others per matrix product."""
 MERGED = "merged"
 """The flag of a node that was merged into another one."""
 
 
 def merge(plan: TidyPlan) -> None:
-    """Merge near-identical propositions: the better one survives, with the recalls and rewards of both."""
-    nodes = sorted(plan.alive(Kind.SEMANTIC), key=_better)
-    vectors = plan.store.vectors([node.id for node in nodes])
-    for scope in dict.fromkeys(node.scope for node in nodes):
-        there = [node for node in nodes if node.scope == scope and "text" in vectors.get(node.id, {})]
-        _merge(there, [vectors[node.id]["text"] for node in there], plan)
+    """Merge propositions with the same text: the better one survives, with the recalls and rewards of both."""
+    survivors: dict[tuple[str, str], str] = {}
+    for node in sorted(plan.alive(Kind.SEMANTIC), key=_better):
+        survivor = survivors.setdefault((node.scope, canonical(node.text)), node.id)
+        if survivor != node.id:
+            _absorb(survivor, node.id, plan)
 
 
-def same_statement(one: str, other: str) -> bool:
-    """Whether two texts agree in numbers, dates, negations, tenses and names."""
-    return marks(one) == marks(other) and _names(one) == _names(other)
-
-
-def _merge(nodes: Sequence[Memory], rows: Sequence[Vector], plan: TidyPlan) -> None:
-    gone: set[int] = set()
-    for at, other, cosine in _near(rows, MERGE_ABOVE):
-        if at not in gone and other not in gone and same_statement(nodes[at].text, nodes[other].text):
-            gone.add(other)
-            _absorb(nodes[at].id, nodes[other].id, cosine, plan)
-
-
-def _near(rows: Sequence[Vector], above: float) -> Iterator[tuple[int, int, float]]:
-    """Pairs of positions whose vectors have a cosine above this, in ascending order."""
-    import numpy as np
-
-    if not rows:
-        return
-    matrix = np.stack(rows)
-    for start in range(0, len(rows), BLOCK):
-        cosines = matrix[start : start + BLOCK] @ matrix[start:].T
-        for row, column in np.argwhere(np.triu(cosines, 1) > above).tolist():
-            yield start + row, start + column, float(cosines[row, column])
-
-
-def _absorb(survivor: str, loser: str, cosine: float, plan: TidyPlan) -> None:
+def _absorb(survivor: str, loser: str, plan: TidyPlan) -> None:
     better, worse = plan.learnt[survivor], plan.learnt[loser]
     retired = flagged(retracted(worse, plan.now, survivor), MERGED)
     both = replace(better, usage=joined(better.usage or Usage(), worse.usage or Usage()))
     links = [
         Link(survivor, link.relation, link.target, link.weight) for link in plan.links(loser, PROVENANCE, MEMBERSHIP)
     ]
-    plan.change("merge", f"says the same as {survivor} (cosine {cosine:.2f})", retired, both, links=links)
+    plan.change("merge", f"says the same as {survivor}", retired, both, links=links)
 
 
 def _better(memory: Memory) -> tuple[float, float, int, str]:
@@ -85,10 +55,6 @@ def _better(memory: Memory) -> tuple[float, float, int, str]:
     usage = memory.usage or Usage()
     reward = 0.5 if usage.mean_reward is None else usage.mean_reward
     return -reward, -memory.worth.confidence, -usage.recalls, memory.id
-
-
-def _names(text: str) -> frozenset[str]:
-    return gist(text).names | {fold(one.text) for one in entities(text)}
 
 
 DECAYED, ORPHANED, UNGROUNDED = "decayed", "orphaned", "ungrounded"
