@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -139,22 +140,24 @@ def json_bytes(data: Any) -> bytes:
         return b"[" * 5000
 
 
-def smaller(value: Any) -> list[Any]:
+def smaller(value: Any, depth: int = 5) -> list[Any]:
     """Values that are simpler than this one."""
+    if not depth:
+        return []
     if isinstance(value, str | bytes) and len(value) > 1:
         half = len(value) // 2
         return [value[:half], value[half:], value[1:], value[:-1]]
     if isinstance(value, Mapping):
         less = [{key: one for key, one in value.items() if key != name} for name in value]
-        return [*less, *({**value, name: one} for name in value for one in smaller(value[name]))]
+        return [*less, *({**value, name: one} for name in value for one in smaller(value[name], depth - 1))]
     if isinstance(value, Sequence) and not isinstance(value, str | bytes) and value:
         items = list(value)
         less = [items[: len(items) // 2], items[len(items) // 2 :], items[1:]] if len(items) > 1 else []
-        return [*less, *([*items[:n], one, *items[n + 1 :]] for n in range(min(9, len(items))) for one in smaller(items[n]))]
+        return [*less, *([*items[:n], one, *items[n + 1 :]] for n in range(min(9, len(items))) for one in smaller(items[n], depth - 1))]
     return []
 
 
-def smallest(given: Any, fails: Callable[[Any], bool], tries: int = 400) -> Any:
+def smallest(given: Any, fails: Callable[[Any], bool], tries: int = 100) -> Any:
     """The smallest input found that still fails."""
     while tries > 0:
         for one in smaller(given):
@@ -167,3 +170,11 @@ def smallest(given: Any, fails: Callable[[Any], bool], tries: int = 400) -> Any:
         else:
             return given
     return given
+
+
+def shown(given: Any) -> str:
+    """An input as it can be printed, however deep or long it is."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 400
+    short.maxdict = short.maxlist = short.maxtuple = short.maxlevel = 8
+    return short.repr(given)

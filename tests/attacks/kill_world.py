@@ -45,6 +45,8 @@ class World:
     file: str = "agent.db"
     server: str | None = None
     """The URL of a database, if the memory is on a server."""
+    older: bool = False
+    """Whether it must be migrated when it is opened."""
     opened: Engine | None = None
 
     @property
@@ -116,7 +118,7 @@ def chosen(world: World, dice: random.Random) -> str:
 
 
 def open_(world: World, dice: random.Random) -> None:
-    assert world.engine.stats().memories
+    assert world.engine.stats().memories or world.older
 
 
 def remember(world: World, dice: random.Random) -> None:

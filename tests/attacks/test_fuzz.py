@@ -21,8 +21,10 @@ import memorist
 from memorist.errors import Error
 from tests.attacks.fuzz_targets import (
     CANARY,
+    CLASSIFIED,
     KEPT_APART,
     PLAIN,
+    SECRET,
     Rest,
     call_of_a_verb,
     do,
@@ -33,11 +35,12 @@ from tests.attacks.fuzz_targets import (
     still_works,
     tool_call,
 )
-from tests.attacks.hostile import Hostile, smallest
+from tests.attacks.hostile import Hostile, shown, smallest
 
 SHARES = {"verbs": 40_000, "importers": 30_000, "rest": 20_000, "mcp": 10_000}
 """The hundred thousand, by target."""
 FEW = {"verbs": 150, "importers": 150, "rest": 100, "mcp": 50}
+IMP = 10
 AT_ONCE = 250
 """Inputs for one memory, after which it must still work."""
 NOT_YET: frozenset[str] = frozenset()
@@ -59,7 +62,7 @@ class Found:
         if sort not in self.failures:
             least = given if fails is None else smallest(given, fails)
             detail = "" if isinstance(problem, str) else "".join(traceback.format_exception(problem)[-4:])
-            self.failures[sort] = f"{sort}\n  seed {seed}\n  input {least!r:.2000}\n{detail}"
+            self.failures[sort] = f"{sort}\n  seed {seed}\n  input {shown(least)}\n{detail}"
 
     def check(self) -> None:
         """Print how many there were, and fail if any failed."""
@@ -87,12 +90,12 @@ def inputs(target: str, count: int, shard: str) -> Iterator[tuple[str, Hostile]]
 def failure_of(work: Callable[[], Any]) -> BaseException | None:
     """What a piece of work raised that is none of our errors."""
     try:
-        done = work()
+        told = repr(work())
     except Error:
         return None
     except Exception as error:
         return error
-    assert CANARY not in repr(done)
+    assert CANARY not in told
     return None
 
 
@@ -129,7 +132,7 @@ def importers(count: int, shard: str, folder: Path, found: Found) -> None:
     engine = fresh(str(folder / "agent.db"))
     for number, (seed, hostile) in enumerate(inputs("importers", count, shard)):
         found.inputs += 1
-        if number % 10:
+        if number % IMP:
             given = file_of(hostile)
             error = failure_of(lambda given=given: parse(folder, given))
             fails = None if error is None else _parser_fails(folder, given, _sort(error))
@@ -187,7 +190,7 @@ def mcp(count: int, shard: str, folder: Path, found: Found) -> None:
     from memorist.surfaces.mcp.server import MemoryServer
 
     engine = fresh(":memory:")
-    engine.remember(KEPT_APART, classification=3)
+    engine.remember(CLASSIFIED, classification=3)
     ids = [item.id for item in engine.list(max_classification=3).items]
 
     async def ask() -> None:
@@ -209,7 +212,7 @@ def mcp(count: int, shard: str, folder: Path, found: Found) -> None:
                 text = repr(answer.content)
                 if "Internal error" in text or "Traceback" in text:
                     found.add(f"{seed} {name}", text[:300], given, None)
-                if CANARY in text and CANARY not in repr(given):
+                if SECRET in text:
                     found.add(f"{seed} {name}", "it tells what the caller may not see", given, None)
 
     asyncio.run(ask())
