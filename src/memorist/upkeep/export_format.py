@@ -6,11 +6,13 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Link, Memory, Noise, Showing, from_data, instant, isoformat, to_data
 from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
+from memorist.validate import validated
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -54,8 +56,13 @@ def header_from_data(data: Data) -> ExportHeader:
         raise InvalidInput("it is not an export of Memorist", remedy="Pass a file that `memorist export` wrote.")
     if version > FORMAT:
         raise InvalidInput(f"it has format {version}; this version reads up to {FORMAT}", remedy="Upgrade Memorist.")
-    embedding: Data = data.get("embedding") or {}
-    return ExportHeader(data["space"], embedding.get("generation"), embedding.get("dimension"), data.get("counts", {}))
+    embedding = validated(data.get("embedding") or {}, Mapping[str, Any], "embedding")
+    return ExportHeader(
+        validated(data.get("space"), str, "space"),
+        validated(embedding.get("generation"), str | None, "generation"),
+        validated(embedding.get("dimension"), int | None, "dimension"),
+        validated(data.get("counts", {}), Mapping[str, int], "counts"),
+    )
 
 
 def record_to_data(record: Record) -> dict[str, Any]:
@@ -114,21 +121,52 @@ def _job_data(job: Job) -> list[Any]:
 
 def _job(data: Any) -> Job:
     task, subject, due, attempts, error = data
-    return Job(task, subject, instant(due), attempts, error)
+    return Job(_text(task), _text(subject), _moment(due), validated(attempts, int, "attempts"), _text_or_none(error))
 
 
 def _entity(data: Any) -> Entity:
     id, name, kind, aliases = data
-    return Entity(id, name, kind, tuple(aliases))
+    return Entity(_text(id), _text(name), _text_or_none(kind), _texts(aliases))
+
+
+def _link(data: Any) -> Link:
+    source, relation, target, weight = data
+    return Link(_text(source), _text(relation), _text(target), validated(weight, float, "weight"))
+
+
+def _entry(data: Any) -> Entry:
+    kept = validated(data["data"], Mapping[str, Any], "data")
+    return Entry(_text(data["id"]), _moment(data["at"]), _text(data["verb"]), _texts(data["subjects"]), kept)
+
+
+def _showing(data: Any) -> Showing:
+    session, id, at = data
+    return Showing(_text(session), _text(id), _moment(at))
+
+
+def _text(value: object) -> str:
+    return validated(value, str, "a text")
+
+
+def _text_or_none(value: object) -> str | None:
+    return validated(value, str | None, "a text")
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return validated(value, tuple[str, ...], "a list of texts")
+
+
+def _moment(value: object) -> datetime:
+    return instant(_text(value))
 
 
 READERS: Mapping[str, Callable[[Any], Record]] = {
     "entity": _entity,
-    "link": lambda data: Link(*data),
+    "link": _link,
     "job": _job,
-    "entry": lambda data: Entry(data["id"], instant(data["at"]), data["verb"], tuple(data["subjects"]), data["data"]),
-    "shown": lambda data: Showing(data[0], data[1], instant(data[2])),
-    "noise": Noise,
+    "entry": _entry,
+    "shown": _showing,
+    "noise": lambda data: Noise(_text(data)),
 }
 
 
@@ -147,4 +185,5 @@ def _unpacked(data: Data, embedding: str | None) -> Vectors:
     def vector(text: str) -> Vector:
         return np.frombuffer(b64decode(text, validate=True), "<f2").astype(np.float32)
 
-    return Embedded(embedding, {view: vector(text) for view, text in data.items()})
+    views = validated(data, Mapping[str, str], "vectors")
+    return Embedded(embedding, {view: vector(text) for view, text in views.items()})

@@ -19,6 +19,7 @@ from fastapi import Path as PathParameter
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from memorist.access.idempotency import KeyReused, RequestUnderWay, Ticket
 from memorist.engine.engine import Engine
@@ -265,4 +266,13 @@ async def download(make: Callable[[Path], Coroutine[Any, Any, object]], name: st
         shutil.rmtree(folder, ignore_errors=True)
         raise
     gone = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    return FileResponse(folder / name, media_type=media_type, filename=name, background=gone)
+    return _WholeFile(folder / name, media_type=media_type, filename=name, background=gone)
+
+
+class _WholeFile(FileResponse):
+    """A file that is sent whole: it is made anew for each request, so that parts of it would not fit together."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, whatever range was asked for."""
+        headers = [(name, value) for name, value in scope["headers"] if name not in (b"range", b"if-range")]
+        await super().__call__({**scope, "headers": headers}, receive, send)

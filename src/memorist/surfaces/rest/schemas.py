@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 
 from memorist.engine.verbs import Verbs
 from memorist.model import REQUIRED, FieldInfo, Item, Memory, When, fields_of, keywords_of
@@ -27,9 +27,39 @@ class RequestModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _whole_characters(cls, data: Any) -> Any:
+        """Refuse half a surrogate pair, which JSON can write and no answer can repeat."""
+        if any(not text.isascii() and not text.isprintable() and _is_half(text) for text in _texts(data)):
+            raise ValueError("a text has half a surrogate pair, which is not a character")
+        return data
+
     def given(self, *without: str) -> Any:
         """The keywords of the verb that were given."""
         return self.model_dump(exclude_unset=True, exclude=set(without))
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Every text of a request, at any depth."""
+    waiting = [data]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting += [*cast("dict[Any, Any]", one), *cast("dict[Any, Any]", one).values()]
+        elif isinstance(one, list):
+            waiting += cast("list[Any]", one)
+
+
+def _is_half(text: str) -> bool:
+    """Whether it has a surrogate without its other half."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 class ResponseModel(BaseModel):

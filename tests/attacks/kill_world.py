@@ -1,0 +1,406 @@
+"""A small world of files to be killed in: a memory, and every operation that changes it or writes beside it.
+
+An operation is a function of the world and of dice, so that two processes do exactly the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import memorist
+from memorist.access.keys import KeyRing
+from memorist.engine.engine import Engine
+from memorist.ports import Store
+from memorist.stores.sql.database import Migration
+from memorist.stores.sqlite import SqliteStore, schema
+from memorist.stores.sqlite.connection import Connections, use_write_ahead_log
+from memorist.testing.fakes import START, FakeClock, FakeEmbedder
+from memorist.upkeep.transfer import export, move
+
+NAMES = ("Alice", "Bob", "Chloe", "David", "Emma")
+CITIES = ("Oslo", "Bergen", "Rome", "Lisbon", "Madrid", "Berlin", "Paris", "Vienna")
+VERDICTS = ("useful", "wrong", "outdated", "hide")
+MANY = 300
+"""Texts of a bulk operation: more than one batch."""
+LATER = Migration("m999_later", "ALTER TABLE {0}memories ADD COLUMN later INTEGER; UPDATE {0}memories SET later = 1;")
+"""A migration of tomorrow: it changes every row."""
+
+
+@dataclass
+class World:
+    """A folder with a memory, and the memory once it is open."""
+
+    folder: Path
+    seed: int
+    file: str = "agent.db"
+    server: str | None = None
+    """The URL of a database, if the memory is on a server."""
+    older: bool = False
+    """Whether it must be migrated when it is opened."""
+    opened: Engine | None = None
+
+    @property
+    def clock(self) -> FakeClock:
+        return CLOCK
+
+    @property
+    def engine(self) -> Engine:
+        if self.opened is None:
+            self.opened = self.open()
+        return self.opened
+
+    def open(self) -> Engine:
+        """Open the memory, with the embedder that made its vectors."""
+        engine = self._open(FakeEmbedder())
+        if not uses(engine, FakeEmbedder(SMALL)):
+            return engine
+        engine.close()
+        return self._open(FakeEmbedder(SMALL))
+
+    def _open(self, embedder: FakeEmbedder) -> Engine:
+        return memorist.open(
+            str(self.folder / self.file) if self.server is None else self.server,
+            space=None if self.server is None else self.folder.name,
+            embedder=embedder,
+            reranker="none",
+            clock=CLOCK,
+            background=False,
+            config={"notes_dir": str(self.folder / "notes")},
+        )
+
+    def close(self) -> None:
+        if self.opened is not None:
+            self.opened.close()
+            self.opened = None
+
+    def do(self, name: str, number: int) -> None:
+        """Run one operation at its own hour."""
+        CLOCK.set(hour(number))
+        OPERATIONS[name](self, random.Random(f"{self.seed}/{number}"))
+
+
+CLOCK = FakeClock()
+SMALL = 32
+"""The dimension of the other embedder."""
+
+
+def uses(engine: Engine, embedder: FakeEmbedder) -> bool:
+    """Whether the vectors of a memory are of an embedder."""
+    return (engine.store.embedding or "").startswith(embedder.generation)
+
+
+def hour(number: int) -> datetime:
+    """When an operation takes place."""
+    return START + timedelta(days=40, hours=number)
+
+
+def sentence(dice: random.Random) -> str:
+    return f"{dice.choice(NAMES)} moved to {dice.choice(CITIES)}, says note {dice.randrange(10**9)}."
+
+
+def chosen(world: World, dice: random.Random) -> str:
+    """The id of something that was said."""
+    said = [item for item in world.engine.list(limit=1000).items if item.scope.startswith("project-") and not item.fact]
+    return dice.choice(sorted(item.id for item in said if item.kind.value == "episodic"))
+
+
+# Operations
+
+
+def open_(world: World, dice: random.Random) -> None:
+    assert world.engine.stats().memories or world.older
+
+
+def remember(world: World, dice: random.Random) -> None:
+    world.engine.remember(sentence(dice), speaker=dice.choice(NAMES), importance=dice.random())
+
+
+def remember_key(world: World, dice: random.Random) -> None:
+    world.engine.remember(sentence(dice), key=f"plan-{dice.randrange(3)}")
+
+
+def remember_many(world: World, dice: random.Random) -> None:
+    world.engine.remember_many([f"lantern {dice.randrange(10**9)} in {dice.choice(CITIES)}" for _ in range(MANY)])
+
+
+def ingest(world: World, dice: random.Random) -> None:
+    talk = [{"role": "user", "name": dice.choice(NAMES), "content": sentence(dice)} for _ in range(MANY)]
+    world.engine.ingest(talk, session=f"talk-{dice.randrange(10**6)}")
+
+
+def relate(world: World, dice: random.Random) -> None:
+    world.engine.relate(dice.choice(NAMES), dice.choice(("lives_in", "likes")), dice.choice(CITIES))
+
+
+def session(world: World, dice: random.Random) -> None:
+    world.engine.session(f"Book a table in {dice.choice(CITIES)}", id=f"run-{dice.randrange(3)}")
+
+
+def step(world: World, dice: random.Random) -> None:
+    run = world.engine.session(id=f"run-{dice.randrange(3)}")
+    run.step(f"The form asks for {sentence(dice)}", "fill it in", dice.random())
+
+
+def commit(world: World, dice: random.Random) -> None:
+    world.engine.session(id=f"run-{dice.randrange(3)}").commit()
+
+
+def work(world: World, dice: random.Random) -> None:
+    world.clock.advance(timedelta(days=1))
+    world.engine.work()
+
+
+def recall(world: World, dice: random.Random) -> None:
+    world.engine.recall(f"Where does {dice.choice(NAMES)} live?", session=f"talk-{dice.randrange(3)}")
+
+
+def feedback(world: World, dice: random.Random) -> None:
+    found = world.engine.recall("Who moved to Oslo?", track=False)
+    world.engine.feedback(chosen(world, dice), dice.choice(VERDICTS), dice.choice([None, found]))
+
+
+def forget(world: World, dice: random.Random) -> None:
+    world.engine.forget(chosen(world, dice))
+
+
+def forget_scope(world: World, dice: random.Random) -> None:
+    world.engine.forget(scope=f"project-{dice.randrange(3)}")
+
+
+def invalidate(world: World, dice: random.Random) -> None:
+    current = [item.id for item in world.engine.list(limit=60).items if item.times.valid_to is None]
+    world.engine.invalidate(dice.choice(current))
+
+
+def undo(world: World, dice: random.Random) -> None:
+    entries = [one for verb in ("invalidate", "feedback", "tidy") for one in world.engine.journal(verb)]
+    for entry in entries:
+        try:
+            world.engine.undo(entry.id)
+        except memorist.InvalidInput:
+            continue
+        return
+
+
+def tidy(world: World, dice: random.Random) -> None:
+    world.clock.advance(timedelta(days=200))
+    world.engine.tidy(dry_run=False)
+
+
+def audit(world: World, dice: random.Random) -> None:
+    world.engine.audit(fix=True)
+
+
+def consolidate(world: World, dice: random.Random) -> None:
+    world.engine.consolidate()
+
+
+def backup(world: World, dice: random.Random) -> None:
+    world.engine.backup(world.folder / "made.db", overwrite=True)
+
+
+def export_(world: World, dice: random.Random) -> None:
+    world.engine.export(world.folder / "made.jsonl", overwrite=True)
+
+
+def import_(world: World, dice: random.Random) -> None:
+    world.engine.import_(world.folder / "other.jsonl", without_vectors=not uses(world.engine, FakeEmbedder()))
+
+
+def move_(world: World, dice: random.Random) -> None:
+    target = SqliteStore.open(world.folder / f"target-{dice.randrange(10**6)}.db")
+    move(world.engine.store, target)
+    target.close()
+
+
+def restore(world: World, dice: random.Random) -> None:
+    world.close()
+    memorist.restore(world.folder / "backup.db", world.folder / world.file, config={"notes_dir": None})
+    assert world.engine.stats().memories
+
+
+def reembed(world: World, dice: random.Random) -> None:
+    world.engine.reembed(FakeEmbedder(SMALL) if uses(world.engine, FakeEmbedder()) else FakeEmbedder())
+
+
+def keys(world: World, dice: random.Random) -> None:
+    with KeyRing(world.folder / ".keys.db", clock=world.clock) as ring:
+        for key in ring.all()[:1]:
+            ring.revoke(key.id)
+        ring.create(space="agent", rights="write", name=f"key {dice.randrange(10**6)}")
+
+
+def rest(world: World, dice: random.Random) -> None:
+    """A write over HTTP, tried again an hour after the server died."""
+    text, once = sentence(dice), str(dice.randrange(10**9))
+    folder = world.folder / "spaces"
+    folder.mkdir(exist_ok=True)
+    if (folder / ".answers.db").exists():
+        with sqlite3.connect(folder / ".answers.db") as answers:
+            if answers.execute("SELECT 1 FROM sqlite_schema WHERE name = 'answers'").fetchone():
+                answers.execute("UPDATE answers SET at = at - 3600 WHERE body IS NULL")
+        answers.close()
+    assert asyncio.run(_posted(folder, text, once)) == 201
+
+
+async def _posted(folder: Path, text: str, once: str) -> int:
+    import httpx
+
+    from memorist.surfaces.rest.app import create_app
+    from memorist.surfaces.rest.server import Settings
+
+    app = create_app(Settings(db=f"{folder}/", embedder="none"))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+        url, headers = "/v1/spaces/agent/memories", {"Idempotency-Key": once}
+        answer = await client.post(url, json={"text": text}, headers=headers)
+    app.state.server.close()
+    return answer.status_code
+
+
+def upgrade(world: World, dice: random.Random) -> None:
+    """Open the memory with the next version of Memorist."""
+    world.close()
+    if world.server is None:
+        later = Migration(LATER.name, LATER.sql.format(""))
+        older, schema.migrate.__defaults__ = schema.MIGRATIONS, ((*schema.MIGRATIONS, later),)
+        schema.pending.__defaults__ = schema.migrate.__defaults__
+        assert older
+    else:
+        from memorist.stores.postgres import database
+
+        database.MIGRATIONS = (*database.MIGRATIONS, Migration(LATER.name, LATER.sql.format("memorist.")))  # pyright: ignore
+    assert world.engine.stats().memories
+
+
+OPERATIONS: dict[str, Callable[[World, random.Random], None]] = {
+    "open": open_,
+    "remember": remember,
+    "remember by key": remember_key,
+    "remember many": remember_many,
+    "ingest": ingest,
+    "relate": relate,
+    "session": session,
+    "step": step,
+    "commit": commit,
+    "work": work,
+    "recall": recall,
+    "feedback": feedback,
+    "forget": forget,
+    "forget by filter": forget_scope,
+    "invalidate": invalidate,
+    "undo": undo,
+    "tidy": tidy,
+    "audit": audit,
+    "consolidate": consolidate,
+    "backup": backup,
+    "export": export_,
+    "import": import_,
+    "move": move_,
+    "restore": restore,
+    "reembed": reembed,
+    "keys": keys,
+    "rest": rest,
+    "upgrade": upgrade,
+}
+IN_PARTS = {
+    *("remember many", "ingest", "step", "commit", "work", "recall", "forget", "forget by filter", "audit"),
+    *("consolidate", "backup", "import", "move", "reembed", "keys", "rest"),
+}
+"""Operations of several transactions or files: what was done of them stays, and a second run does the rest."""
+OF_FILES = {"backup", "restore", "move", "keys", "rest", "consolidate"}
+"""Operations that are about files, whatever the memory is on."""
+
+
+# What there is
+
+
+def lines_of(store: Store) -> list[str]:
+    """Everything that a store holds, in an order of its own."""
+    file = io.BytesIO()
+    export(store, file)
+    return sorted(file.getvalue().decode("utf-8", "surrogatepass").splitlines()[1:])
+
+
+def state(world: World) -> dict[str, Any]:
+    """Everything that there is, of the memory and beside it, in a form that can be compared."""
+    found: dict[str, Any] = {"memory": lines_of(world.engine.store)}
+    for file in sorted(world.folder.rglob("*")):
+        name = str(file.relative_to(world.folder))
+        if file.suffix == ".md" and ".before-" not in name and ".part" not in name:
+            found[name] = file.read_text(encoding="utf-8")
+        elif name == "made.jsonl":
+            found[name] = sorted(file.read_text(encoding="utf-8").splitlines()[1:])
+        elif name == "made.db" or (name.startswith("target-") and file.suffix == ".db"):
+            store = SqliteStore.open(file)
+            found[name] = lines_of(store)
+            store.close()
+        elif name == ".keys.db":
+            with KeyRing(file) as ring:
+                found[name] = sorted((key.name, key.revoked_at is None) for key in ring.all())
+        elif name == "spaces/agent.db":
+            store = SqliteStore.open(file)
+            found[name] = sorted(json.loads(line)["memory"]["text"] for line in lines_of(store) if '{"memory"' in line)
+            store.close()
+    return found
+
+
+# Building one
+
+
+def build(folder: Path) -> None:
+    """The world before anything happens: a memory, its backup, the export of another one, and an older file."""
+    folder.mkdir(parents=True)
+    world = World(folder, 0)
+    dice = random.Random(0)
+    for number in range(20):
+        CLOCK.set(START + timedelta(days=number))
+        world.engine.remember(sentence(dice), scope=f"project-{number % 3}", speaker=dice.choice(NAMES))
+    for number in range(3):
+        world.engine.session(f"Book a table in {dice.choice(CITIES)}", id=f"run-{number}").step("A form.", "fill it")
+    world.engine.remember("The first plan.", key="plan-0")
+    world.engine.remember("hm hm hm")
+    world.engine.remember("The password is hunter2-Tr0ub4dor&3, keep it.")
+    world.engine.relate("Alice", "lives_in", "Rome", valid_from="2020-01-01")
+    world.engine.backup(folder / "backup.db")
+    world.engine.recall("Alice", session="talk-0")
+    world.engine.consolidate()
+    world.engine.export(folder / "agent.jsonl")
+    world.close()
+    _older(folder / "agent.db", folder / "old.db")
+    other = World(folder, 1, file="other.db")
+    other.engine.remember_many([sentence(dice) for _ in range(MANY)])
+    other.engine.export(folder / "other.jsonl")
+    other.close()
+    for file in folder.glob("other.db*"):
+        file.unlink()
+    shutil.rmtree(folder / "backup.db.notes", ignore_errors=True)
+
+
+def _older(file: Path, older: Path) -> None:
+    """The same rows in a file with the first tables only."""
+    connections = Connections(older)
+    connections.create()
+    with connections.reading() as db:
+        use_write_ahead_log(db)
+        with connections.writing():
+            schema.migrate(db, older, schema.MIGRATIONS[:1])
+        db.execute(f"ATTACH '{file}' AS newer")
+        tables = [name for (name,) in db.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'")]
+        db.execute("PRAGMA foreign_keys = OFF")
+        for table in tables:
+            if table.startswith("sqlite_") or table == "migrations":
+                continue
+            columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
+            db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
+        db.execute("DETACH newer")
+    connections.close()

