@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -30,12 +32,18 @@ def killed_at(step: int, work: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
-def kills(work: Callable[[], object]) -> Iterator[int]:
-    """Kill a fork of the same work at its first step, at its second, and so on; gives each step before the last."""
-    step = 1
+def kills(work: Callable[[], object], folder: Path) -> Iterator[int]:
+    """Kill a fork of the same work at its first step, at its second, and so on; gives each step before the last.
+
+    The folder that it works in is as it was before, each time.
+    """
+    step, before = 1, folder.with_name(f"{folder.name} before")
+    shutil.copytree(folder, before)
     while killed_at(step, work):
         yield step
         step += 1
+        shutil.rmtree(folder)
+        shutil.copytree(before, folder)
     assert step > 3, "the work changes files"
 
 
