@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from typing import Any
 
 from psycopg import errors
 
@@ -73,7 +74,7 @@ def _readers_are_gone(connection: Connection, wait: float) -> bool:
     return True
 
 
-def _value(connection: Connection, sql: str, *values: str) -> int:
+def _value(connection: Connection, sql: str, *values: str) -> Any:
     row = connection.execute(sql.encode(), values or None).fetchone()
     assert row is not None
     return row[0]
