@@ -93,20 +93,32 @@ def sync(path: Path) -> None:
 @contextmanager
 def scratch(near: Path, *, home: Path | None = None) -> Generator[Path]:
     """A private folder on the disk of `near`, which is removed afterwards; after a kill, `sweep(home)` removes it."""
-    shop = None if home is None else _workshop(home)
-    local = shop is not None and near.parent.stat().st_dev == shop.parent.stat().st_dev
-    folder, lock = _locked_folder(shop, "") if shop and local else _locked_folder(near.parent, f".{near.name}{PART}")
-    note: Path | None = None
+    made = Scratch(near, home=home)
     try:
-        note = None if shop is None or local else _noted(shop, folder)
-        yield folder
+        yield made.folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-        if note is not None:
-            note.unlink(missing_ok=True)
-        if shop is not None:
-            _close_workshop(shop)
+        made.close()
+
+
+class Scratch:
+    """A private folder on the disk of `near`, until it is closed."""
+
+    def __init__(self, near: Path, *, home: Path | None = None) -> None:
+        shop = None if home is None else _workshop(home)
+        local = shop is not None and near.parent.stat().st_dev == shop.parent.stat().st_dev
+        parent, prefix = (shop, "") if shop and local else (near.parent, f".{near.name}{PART}")
+        self.folder, self._lock = _locked_folder(parent, prefix)
+        self._shop = shop
+        self._note = None if shop is None or local else _noted(shop, self.folder)
+
+    def close(self) -> None:
+        """Remove it with everything in it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
+        if self._note is not None:
+            self._note.unlink(missing_ok=True)
+        if self._shop is not None:
+            _close_workshop(self._shop)
 
 
 def sweep(home: Path) -> None:

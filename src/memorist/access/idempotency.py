@@ -83,11 +83,11 @@ class Answers:
         with self._connections.writing() as db:
             db.execute("DELETE FROM answers WHERE caller = ? AND key = ? AND body IS NULL", (ticket.caller, ticket.key))
 
-    def forget(self, space: str) -> None:
-        """Erase the answers about a space: after a forget, no copy may remain."""
+    def forget(self, space: str) -> bool:
+        """Erase the answers about a space: after a forget, no copy may remain; False while the log still has one."""
         with self._connections.writing() as db:
             db.execute("DELETE FROM answers WHERE space = ? AND body IS NOT NULL", (space,))
-        self._connections.checkpoint(wait=1.0)
+        return self._connections.checkpoint(wait=1.0)
 
     def close(self) -> None:
         """Release the file."""

@@ -13,11 +13,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from memorist.asking import Askers
-from memorist.engine.upkeep import SCRUB, Upkeep
+from memorist.engine.upkeep import Upkeep
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Fact, Memory, Recall, RecallRequest, Remembered, refuse_unknown
 from memorist.models.store_embedder import StoreEmbedder
-from memorist.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
+from memorist.ports import SCRUB, Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
 from memorist.ports.notices import Notice, Notices
 from memorist.recall.pipeline import Pipeline

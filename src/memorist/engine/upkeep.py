@@ -11,7 +11,7 @@ from memorist.asking import Askers
 from memorist.errors import MissingService, StoreBusy
 from memorist.model import Memory, Recall, When, instant
 from memorist.models.store_embedder import StoreEmbedder
-from memorist.ports import Batch, Clock, Embedder, Entry, Job, Progress, Store
+from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
 from memorist.remember.jobs import retry_after
 from memorist.remember.writer import Writer
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from memorist.upkeep.maintenance import Backup, Reembedding
     from memorist.upkeep.tidy import Tidying
     from memorist.upkeep.transfer import Exported
-
-SCRUB = "scrub"
-"""The task of overwriting erased bytes that a reader held at the time."""
 
 
 class Upkeep:
@@ -103,7 +100,7 @@ class Upkeep:
         return undo(self._store, entry, self._clock.now(), self._writer.restore)
 
     def _overwritten(self, *, rewrite: bool) -> bool:
-        """Overwrite erased bytes; returns False, and schedules a retry, if a reader is in the way."""
+        """Overwrite erased bytes; returns False, and schedules a job, if that cannot be done at once."""
         done = self._store.scrub(rewrite=rewrite)
         if not done:
             self._store.put(Batch(jobs=[Job(SCRUB, self._store.space, self._clock.now() + retry_after(1))]))
@@ -111,7 +108,10 @@ class Upkeep:
 
     def _scrub(self, job: Job) -> None:
         if not self._store.scrub(rewrite=True):
-            raise StoreBusy("Another process still reads erased data", remedy="Let it finish, or close it.")
+            raise StoreBusy(
+                "Erased data is still in the files of the store",
+                remedy="Let other readers finish; for a large database run `memorist db rewrite`.",
+            )
 
     # Re-embedding, backups and moving
 

@@ -16,6 +16,7 @@ from memorist.ports.store import (
     View,
 )
 from memorist.ports.values import (
+    SCRUB,
     Batch,
     Embedded,
     Entry,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LLM",
+    "SCRUB",
     "Batch",
     "Bookkeeping",
     "Clock",

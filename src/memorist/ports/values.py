@@ -117,9 +117,16 @@ Record = Kept | Entity | Link | Job | Entry | Showing | Noise
 """One record of a store."""
 
 
+SCRUB = "scrub"
+"""The task of removing the bytes of erased data from the files, where that could not be done at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The erased ids and the time; `pending` while a reader elsewhere still uses the old file."""
+    """The erased ids and the time; `pending` until the bytes have left the files of the store.
+
+    They stay in a file while another process reads it, and on a server until its tables are rewritten.
+    """
 
     forgotten: tuple[str, ...]
     at: datetime

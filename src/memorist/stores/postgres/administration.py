@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memorist.errors import StoreError
+from memorist.errors import StoreBusy, StoreError
 from memorist.stores.postgres.database import Connection, connected, migrate, pending, recorded
 from memorist.stores.postgres.pool import checked
+from memorist.stores.postgres.rewriting import rewrite
 from memorist.stores.postgres.schema import DISTRIBUTED
 
+REWRITE_PATIENCE = 30.0
+"""Seconds that a rewrite waits for others."""
 SERVER = "SELECT current_setting('server_version'), current_database()"
 EXTENSIONS = "SELECT extname, extversion FROM pg_extension WHERE extname IN ('vector', 'citus')"
 DISTRIBUTED_TABLES = "SELECT table_name::text FROM citus_tables WHERE citus_table_type = 'distributed'"
@@ -43,6 +46,16 @@ class Administration:
         """Apply the missing migrations; returns their names."""
         with connected(self._conninfo) as connection:
             return migrate(connection)
+
+    def rewrite(self) -> None:
+        """Rewrite the tables, so that the server's files hold nothing that was erased; others wait meanwhile."""
+        with connected(self._conninfo) as connection:
+            migrate(connection)
+            if not rewrite(connection, wait=REWRITE_PATIENCE):
+                raise StoreBusy(
+                    "Others hold a table or still read what was erased",
+                    remedy="End long transactions, prepared ones and unused replication slots; then try again.",
+                )
 
     def distribute(self) -> list[str]:
         """Distribute the tables over the nodes of a Citus cluster by space; returns the newly distributed ones."""

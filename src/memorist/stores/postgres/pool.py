@@ -102,7 +102,7 @@ class Connections:
     """The connections of one store, from a shared pool."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self.url = url
         self._pid = os.getpid()
         self._pool: Pool | None = POOLS.take(url)
 
@@ -133,7 +133,7 @@ class Connections:
     def close(self) -> None:
         """Release the pool; safe to call twice."""
         if self._pool is not None and os.getpid() == self._pid:
-            POOLS.give_back(self._url)
+            POOLS.give_back(self.url)
         self._pool = None
 
     def _current(self) -> Pool:

@@ -10,14 +10,18 @@ from typing import TypeVar
 from pgvector import HalfVector
 
 from memorist.errors import InvalidInput
-from memorist.stores.postgres.database import Connection, Database, prepare
+from memorist.stores.postgres.database import Connection, Database, connected, prepare
 from memorist.stores.postgres.pool import Connections, checked
+from memorist.stores.postgres.rewriting import LARGEST
+from memorist.stores.postgres.rewriting import rewrite as rewrite_tables
 from memorist.stores.postgres.statements import POSTGRES, SIZE
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
 
 T = TypeVar("T")
+SCRUB_PATIENCE = 2.0
+"""Seconds that erasing waits for others before it leaves the rest to a later job."""
 
 
 class PostgresStore(SqlStore[HalfVector]):
@@ -35,8 +39,11 @@ class PostgresStore(SqlStore[HalfVector]):
         return cls(Connections(conninfo), space)
 
     def scrub(self, *, rewrite: bool = False) -> bool:
-        """Nothing to do: the server's vacuum removes erased rows from its files."""
-        return True
+        """Rewrite the tables if asked to and if they are small; otherwise their files keep what was erased."""
+        if not rewrite:
+            return False
+        with connected(self._connections.url) as connection:
+            return rewrite_tables(connection, wait=SCRUB_PATIENCE, largest=LARGEST)
 
     def backup(self, path: Path) -> None:
         """Not supported: a server has its own backups."""

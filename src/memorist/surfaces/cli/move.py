@@ -163,6 +163,14 @@ def distribute(target: Target) -> Iterator[object]:
     say(("✓ ", "green"), f"Distributed {count(len(done), 'table', 'tables')} by space.")
 
 
+@command(db_app)
+def rewrite(target: Target) -> Iterator[object]:
+    """Rewrite the tables, so that the server's files hold nothing that was forgotten; others wait meanwhile."""
+    open_database(_database_url(target)).rewrite()
+    yield {"rewritten": True}
+    say(("✓ ", "green"), "Rewrote the tables. The server's write-ahead log, backups and standbys are its own.")
+
+
 def _database_url(target: Target) -> str:
     url = target.settings().db
     if url is None:

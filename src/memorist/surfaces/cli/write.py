@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 
+from memorist.engine.open import on_server
 from memorist.errors import Error, InvalidInput
 from memorist.model import FactFields, Fields, Filters, Memory, Outcome, to_data
 from memorist.surfaces.cli.app import Target
@@ -121,7 +122,14 @@ def forget(
     yield receipt
     say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
     if receipt.pending:
-        say("  pending: another process is still reading the old file; the bytes are overwritten when it ends")
+        say(f"  pending: {_why_pending(target)}")
+
+
+def _why_pending(target: Target) -> str:
+    db = target.settings().db
+    if db is not None and on_server(db):
+        return "the server's files keep the bytes until a job or `memorist db rewrite` rewrites its tables"
+    return "another process is still reading the old file; the bytes are overwritten when it ends"
 
 
 @command(app)

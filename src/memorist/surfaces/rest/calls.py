@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +22,7 @@ from starlette.types import Receive, Scope, Send
 from memorist.access.idempotency import KeyReused, RequestUnderWay, Ticket
 from memorist.engine.engine import Engine
 from memorist.errors import Error, InvalidInput, NotFound
+from memorist.files import Scratch
 from memorist.model import SPACE_PATTERN, Memory, to_data
 from memorist.surfaces.rest.auth import MOST_CLASSIFIED, UPLOADS, Caller
 from memorist.surfaces.rest.problems import (
@@ -77,8 +76,8 @@ class Call:
 
         def find(engine: Engine) -> Any:
             found = to_data(verb(engine))
-            if erases:
-                self.server.answers.forget(self.space)
+            if erases and not self.server.answers.forget(self.space):
+                found["pending"] = True
             return found
 
         if ticket is None:
@@ -243,30 +242,32 @@ def _event(name: str, data: bytes) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
 
 
-async def received(request: Request, name: str) -> Path:
-    """The body as a file in a new folder, which the caller must remove."""
-    folder = Path(await to_thread.run_sync(tempfile.mkdtemp))
-    path = folder / name
+async def received(call: Call, name: str) -> tuple[Path, Scratch]:
+    """The body as a file in a new folder, which the caller must close."""
+    scratch = await _scratch(call)
+    path = scratch.folder / name
     try:
         with path.open("wb") as file:
-            async for chunk in request.stream():
+            async for chunk in call.request.stream():
                 await to_thread.run_sync(file.write, chunk)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.close()
         raise
-    return path
+    return path, scratch
 
 
-async def download(make: Callable[[Path], Coroutine[Any, Any, object]], name: str, media_type: str) -> Response:
+async def download(
+    call: Call, make: Callable[[Path], Coroutine[Any, Any, object]], name: str, media_type: str
+) -> Response:
     """A file that is complete before its first byte is sent, so that a failure shows in the status."""
-    folder = Path(await to_thread.run_sync(tempfile.mkdtemp))
+    scratch = await _scratch(call)
     try:
-        await make(folder / name)
+        await make(scratch.folder / name)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.close()
         raise
-    gone = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    return _WholeFile(folder / name, media_type=media_type, filename=name, background=gone)
+    gone = BackgroundTask(scratch.close)
+    return _WholeFile(scratch.folder / name, media_type=media_type, filename=name, background=gone)
 
 
 class _WholeFile(FileResponse):
@@ -276,3 +277,8 @@ class _WholeFile(FileResponse):
         """Send it, whatever range was asked for."""
         headers = [(name, value) for name, value in scope["headers"] if name not in (b"range", b"if-range")]
         await super().__call__({**scope, "headers": headers}, receive, send)
+
+
+async def _scratch(call: Call) -> Scratch:
+    """A folder among the spaces: if this process is killed, the next `forget` in any of them removes it."""
+    return await to_thread.run_sync(Scratch, call.server.settings.folder / "transfer")

@@ -67,7 +67,7 @@ class Erasing(StoreCase):
         world = put_embedded(store, *sample_world())
         store.delete([world[0].id])
         kept = everything(store)
-        assert store.scrub()
+        store.scrub()  # a server leaves the rest to a job
         assert store.scrub(rewrite=True)
         assert everything(store) == kept == list(world[1:])
         probe = EMBEDDER.embed([world[1].text], purpose="query")

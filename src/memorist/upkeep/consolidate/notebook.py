@@ -97,9 +97,10 @@ class StoredNotes:
     ) -> NoteRecord:
         """Replace a note; lines that cite memories forgotten meanwhile are dropped.
 
-        The file is written first: if the run is killed before the journal entry, the next run writes the note again.
+        The old file is removed first and the new one written last: if the run is killed, no file holds what the
+        journal does not know and `forget` would not find. The next run writes the file that is missing.
         """
-        self.publish(record, lines)
+        self.publish(record, ())
         kept: list[Memory] = []
 
         def plan(reader: Reader) -> Batch:
@@ -116,8 +117,9 @@ class StoredNotes:
 
         self.store.update(plan, Batch(lines, incoming.vectors))
         after = _with_lines(record, kept)
-        if after != record:
-            self.publish(after, kept)
+        self.publish(after, kept)
+        if len(self.lines(after)) < len(kept):  # forgotten since
+            self.publish(after, self.lines(after))
         return after
 
     def cut(self, record: NoteRecord, lines: Sequence[Memory], now: datetime) -> None:
@@ -126,6 +128,7 @@ class StoredNotes:
         self.publish(after, lines)
         erased = [id for id in record.lines if id not in after.lines]
         self.store.put(Batch(erased=erased, journal=[after.entry(now)]))
+        self.publish(after, lines)  # another process may have written it in between
 
 
 def _with_lines(record: NoteRecord, lines: Sequence[Memory]) -> NoteRecord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -188,7 +187,7 @@ async def ingest(call: WriteCall, body: IngestBody) -> Any:
 )
 async def ingest_file(call: WriteCall, query: Annotated[FileQuery, Query()]) -> Any:
     """Keep the texts of a file: a chat, notes, a log or an export of another product."""
-    path = await received(call.request, _plain_name(query.name))
+    path, scratch = await received(call, _plain_name(query.name))
     given = query.given("name")
 
     async def work(progress: Progress) -> Any:
@@ -197,7 +196,7 @@ async def ingest_file(call: WriteCall, query: Annotated[FileQuery, Query()]) -> 
                 lambda engine: engine.ingest(path, progress=progress, **given), long=True, makes=True
             )
         finally:
-            shutil.rmtree(path.parent, ignore_errors=True)
+            scratch.close()
 
     return await with_progress(call.request, work)
 
@@ -210,7 +209,7 @@ async def export(call: AdminCall) -> Response:
     async def make(path: Path) -> object:
         return await whole.run(lambda engine: engine.export(path), long=True)
 
-    return await download(make, f"{call.space}.jsonl", JSON_LINES)
+    return await download(call, make, f"{call.space}.jsonl", JSON_LINES)
 
 
 @moving_router.get("/backup", response_class=Response, responses=_file(SQLITE, "The space's file, checked."))
@@ -221,17 +220,18 @@ async def backup(call: AdminCall) -> Response:
     async def make(path: Path) -> object:
         return await whole.run(lambda engine: engine.backup(path), long=True)
 
-    return await download(make, f"{call.space}.db", SQLITE)
+    return await download(call, make, f"{call.space}.db", SQLITE)
 
 
 @moving_router.post("/import", response_model=answer_of(Verbs.import_), openapi_extra=_body(BYTES))
 async def import_(call: AdminCall, query: Annotated[ImportQuery, Query()]) -> Any:
     """Import an export; known memories stay as they are."""
-    whole, path = call.whole(), await received(call.request, "import.jsonl")
+    whole = call.whole()
+    path, scratch = await received(call, "import.jsonl")
     try:
         return await whole.answer(lambda engine: engine.import_(path, **query.given()), long=True, makes=True)
     finally:
-        shutil.rmtree(path.parent, ignore_errors=True)
+        scratch.close()
 
 
 def _plain_name(name: str) -> str:

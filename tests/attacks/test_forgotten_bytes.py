@@ -1,0 +1,117 @@
+"""What is forgotten leaves the files, or the receipt says that it has not yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from memorist.engine.engine import Engine
+from memorist.engine.open import open_database
+from memorist.stores.postgres import PostgresStore, rewriting
+from memorist.stores.postgres import store as postgres_store
+from memorist.testing.fakes import FakeClock, FakeEmbedder
+from tests.stores.postgres_server import space_of
+
+COUNT = 100
+LONG = 3000
+"""Letters of every tenth text: it is kept out of line, in the table's TOAST."""
+
+
+def mark(number: int) -> str:
+    return f"zq{number:06d}qzheron"
+
+
+def told(number: int) -> str:
+    rare = os.urandom(LONG).hex() if number % 10 == 0 else ""
+    return f"The {mark(number)} nests behind mill {number}. {rare}"
+
+
+def files_of(url: str) -> Path:
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SHOW data_directory").fetchone()
+    assert row is not None
+    return Path(row[0])
+
+
+def left(folder: Path, parts: Iterable[str]) -> list[int]:
+    """The numbers of the texts that are found in files of these parts of a data folder."""
+    paths = [path for part in parts for path in (folder / part).rglob("*") if path.is_file()]
+    content = b"\n".join(path.read_bytes() for path in paths)
+    return [number for number in range(COUNT) if mark(number).encode() in content]
+
+
+@pytest.fixture
+def engine(postgres: str, tmp_path: Path) -> Iterator[Engine]:
+    store = PostgresStore.open(postgres, space=space_of(tmp_path, "bytes"))
+    with Engine(store, embedder=FakeEmbedder(), clock=FakeClock(), background=False) as engine:
+        engine.remember_many({"text": told(number), "scope": "gone"} for number in range(COUNT))
+        engine.remember("The lamp stays.")
+        yield engine
+
+
+def flush(url: str, *statements: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        for one in (*statements, "CHECKPOINT"):
+            connection.execute(one.encode())
+
+
+def forget_all(engine: Engine, url: str) -> None:
+    """Forget every text after the planner has sampled them; the receipt says that bytes are left, and it is true."""
+    flush(url, "ANALYZE memorist.memories")
+    receipt = engine.forget(scope="gone")
+    flush(url)
+    assert (len(receipt.forgotten) >= COUNT, receipt.pending) == (True, True)
+    assert len(left(files_of(url), ["base"])) > COUNT / 2
+    assert [job.task for job in engine.jobs()] == ["scrub"]
+
+
+@pytest.mark.slow
+def test_a_server_keeps_forgotten_texts_until_a_job_rewrites_its_tables(engine: Engine, postgres: str) -> None:
+    forget_all(engine, postgres)
+    engine._clock.advance(timedelta(minutes=2))  # pyright: ignore
+    assert (engine.work(), engine.jobs()) == (1, [])
+    assert left(files_of(postgres), ["base", "global", "pg_stat"]) == []
+    assert [one.text for one in engine.list().items] == ["The lamp stays."]
+    assert engine.recall("Where is the lamp?").items
+
+
+@pytest.mark.slow
+def test_a_large_database_is_rewritten_only_when_somebody_says_so(
+    engine: Engine, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "LARGEST", 0)
+    forget_all(engine, postgres)
+    engine._clock.advance(timedelta(minutes=2))  # pyright: ignore
+    assert engine.work() == 1
+    (job,) = engine.jobs()
+    assert "memorist db rewrite" in (job.error or "")
+    open_database(postgres).rewrite()
+    assert (left(files_of(postgres), ["base"]), engine.jobs()) == ([], [])
+
+
+@pytest.mark.slow
+def test_while_a_transaction_still_sees_them_the_receipt_stays_pending(
+    engine: Engine, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "SCRUB_PATIENCE", 0.1)
+    with psycopg.connect(postgres) as reader:
+        reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        reader.execute("SELECT count(*) FROM memorist.memories")
+        forget_all(engine, postgres)
+        assert not engine.store.scrub(rewrite=True)
+    assert engine.store.scrub(rewrite=True)
+    assert (left(files_of(postgres), ["base"]), engine.jobs()) == ([], [])
+
+
+def test_every_table_is_rewritten(postgres: str, tmp_path: Path) -> None:
+    PostgresStore.open(postgres, space=space_of(tmp_path, "tables")).close()
+    with psycopg.connect(postgres) as connection:
+        found = {
+            name for (name,) in connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'memorist'")
+        }
+    assert found - {"migrations"} == set(rewriting.DISTRIBUTED)
