@@ -14,7 +14,7 @@ from functools import cache
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any
 
-from memorist.errors import Error, InvalidInput, MissingExtra
+from memorist.errors import Closed, Error, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     import ssl
@@ -101,8 +101,21 @@ class HttpClient(ABC):
     @contextmanager
     def stream(self, method: str, path: str, **request: Any) -> Generator[httpx.Response]:
         """An answer that is read piece by piece; sent once, and of any size."""
-        with self._client.stream(method, self._url + path, **request) as response:
+        with self._still_open(), self._client.stream(method, self._url + path, **request) as response:
             yield response
+
+    @contextmanager
+    def _still_open(self) -> Generator[None]:
+        """Raise `Closed` for what fails because this was closed, before or meanwhile."""
+        closed = Closed("This connection is closed", remedy="Connect again.")
+        if not self._finalizer.alive:
+            raise closed
+        try:
+            yield
+        except Exception as error:
+            if not self._finalizer.alive and not isinstance(error, Error):
+                raise closed from error
+            raise
 
     def _attempt(self, method: str, path: str, timeout: float, request: Mapping[str, Any]) -> Outcome:
         import httpx
@@ -110,7 +123,7 @@ class HttpClient(ABC):
         end = time.monotonic() + timeout
         limits = httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
         try:
-            with self._client.stream(method, self._url + path, timeout=limits, **request) as response:
+            with self.stream(method, path, timeout=limits, **request) as response:
                 body = self._read(response, end)
                 return Reply(response.status_code, body, response.headers.get("retry-after"))
         except httpx.DecodingError:

@@ -38,9 +38,16 @@ class RemoteSession:
         self.id = id
         self.goal = goal
 
-    def step(self, observation: str, action: str | None = None, reward: float | None = None) -> Memory:
+    def step(
+        self,
+        observation: str,
+        action: str | None = None,
+        reward: float | None = None,
+        *,
+        number: int | None = None,
+    ) -> Memory:
         """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns."""
-        body = {"observation": observation, "action": action, "reward": reward}
+        body = {"observation": observation, "action": action, "reward": reward, "number": number}
         return from_data(Memory, self._transport.post(f"{self._path}/steps", body))
 
     def commit(self) -> Commit:

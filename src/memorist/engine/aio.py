@@ -91,9 +91,16 @@ class AsyncSession:
         """The session's id."""
         return self.session.id
 
-    async def step(self, observation: str, action: str | None = None, reward: float | None = None) -> Memory:
+    async def step(
+        self,
+        observation: str,
+        action: str | None = None,
+        reward: float | None = None,
+        *,
+        number: int | None = None,
+    ) -> Memory:
         """Keep an observation and the action that followed."""
-        return await asyncio.to_thread(self.session.step, observation, action, reward)
+        return await asyncio.to_thread(self.session.step, observation, action, reward, number=number)
 
     async def commit(self) -> Commit:
         """Learn from the steps so far and close the session."""

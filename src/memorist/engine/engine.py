@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from memorist.asking import Askers
+from memorist.engine.closing import guarded
 from memorist.engine.upkeep import Upkeep
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Fact, Memory, Recall, RecallRequest, Remembered, refuse_unknown
@@ -51,6 +52,7 @@ BATCH = 256
 """Memories per transaction of `remember_many`."""
 
 
+@guarded
 class Engine(Upkeep):
     """An open memory. Thread-safe; after a fork, open it again."""
 
@@ -73,6 +75,7 @@ class Engine(Upkeep):
         notes: Path | None = None,
         background: bool = True,
     ) -> None:
+        self.closed = False
         self._store = store
         self._embedder = StoreEmbedder(embedder, store) if embedder is not None else None
         self._reranker = reranker
@@ -130,7 +133,11 @@ class Engine(Upkeep):
         self.close()
 
     def close(self) -> None:
-        """Release the store. Safe to call twice. Pending jobs run when it is next opened."""
+        """Release the store. Safe to call twice, and while verbs run in other threads: they finish or raise `Closed`.
+
+        Pending jobs run when it is next opened.
+        """
+        self.closed = True
         self._worker.close()
         self._pool.shutdown()
         self._store.close()

@@ -36,8 +36,18 @@ class SessionVerbs(Protocol):
         """What the run is for."""
         ...
 
-    def step(self, observation: str, action: str | None = None, reward: float | None = None) -> Memory:
-        """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns."""
+    def step(
+        self,
+        observation: str,
+        action: str | None = None,
+        reward: float | None = None,
+        *,
+        number: int | None = None,
+    ) -> Memory:
+        """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns.
+
+        With its `number`, counted from 1, a step can safely be sent again: the same step is kept once.
+        """
         ...
 
     def commit(self) -> Commit:

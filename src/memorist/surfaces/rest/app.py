@@ -27,7 +27,7 @@ from memorist.surfaces.rest.description import describe, page
 from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error, of_sort, of_status, problem
 from memorist.surfaces.rest.routes import memories, sessions, upkeep
 from memorist.surfaces.rest.server import Server, Settings
-from memorist.surfaces.rest.watch import Watch, set_up
+from memorist.surfaces.rest.watch import Watch, log_private, set_up
 
 ABOUT = """The memory of AI agents, over HTTP. Writes accept an `Idempotency-Key`, every response has an
 `X-Request-Id`, and errors are `application/problem+json` documents with a remedy."""
@@ -81,6 +81,7 @@ async def _page(request: Request) -> Response:
 
 
 async def _told(request: Request, error: Error) -> Response:
+    log_private(error, request.state.request_id)
     return of_error(error, request.state.request_id)
 
 

@@ -37,7 +37,7 @@ from memorist.surfaces.rest.problems import (
     of_sort,
 )
 from memorist.surfaces.rest.server import Server
-from memorist.surfaces.rest.watch import failure
+from memorist.surfaces.rest.watch import failure, log_private
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Memory)
@@ -231,6 +231,7 @@ async def _settled(request_id: str, work: Work, progress: Progress) -> bytes:
     except Refusal as refusal:
         problem = of_sort(refusal.sort, request_id, refusal.detail)
     except Error as error:
+        log_private(error, request_id)
         problem = of_error(error, request_id)
     except Exception as error:
         failure("request failed", error, request_id=request_id)

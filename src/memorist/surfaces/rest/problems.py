@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -179,12 +181,25 @@ def type_of(error: type[errors.Error]) -> str:
     return TYPE + error_name(known)
 
 
+def is_private(error: errors.Error) -> bool:
+    """Whether the text of an error is for the log alone: it may name a file, a folder or another server."""
+    if isinstance(error, errors.EmbeddingMismatch):
+        return False
+    return isinstance(error, errors.StoreError | errors.ModelUnavailable) or type(error) is errors.Error
+
+
 def of_error(error: errors.Error, request_id: str) -> JSONResponse:
-    """The response to one of our errors."""
+    """The response to one of our errors, without paths of the server."""
     status = status_of(type(error))
     title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
     headers = {"Retry-After": str(RETRY_SOON)} if status == 503 else {}
-    return problem(status, type_of(type(error)), title, str(error.problem), error.remedy, request_id, headers)
+    detail = title if is_private(error) else without_folders(str(error.problem))
+    return problem(status, type_of(type(error)), title, detail, without_folders(error.remedy), request_id, headers)
+
+
+def without_folders(text: str) -> str:
+    """A text that names files received here without their temporary folders."""
+    return re.sub(rf"{re.escape(tempfile.gettempdir())}[/\\](?:tmp[^/\\\s]*[/\\])?", "", text)
 
 
 def of_sort(

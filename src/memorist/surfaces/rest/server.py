@@ -17,7 +17,7 @@ from memorist.access.idempotency import Answers
 from memorist.access.keys import KeyRing, keys_file
 from memorist.engine.engine import Engine
 from memorist.engine.open import locate, on_server, sharing_embedder
-from memorist.errors import InvalidInput
+from memorist.errors import Closed, InvalidInput
 from memorist.model import checked_space, is_space_name
 from memorist.surfaces.rest.connections import ConnectionLimits
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
@@ -110,18 +110,22 @@ class SpaceSlot:
         self.users = 0
         self._open = open_
         self._lock = threading.Lock()
+        self._closed = False
         self._engine: Engine | None = None
 
     def engine(self) -> Engine:
         """The engine; the first user opens it while others wait."""
         with self._lock:
+            if self._closed:
+                raise _shut()
             if self._engine is None:
                 self._engine = self._open(self.name)
             return self._engine
 
     def close(self) -> None:
-        """Close the engine, if it was opened."""
+        """Close the engine if it was opened, and do not open it any more."""
         with self._lock:
+            self._closed = True
             if self._engine is not None:
                 self._engine.close()
 
@@ -139,6 +143,7 @@ class Spaces:
         self._most = max(1, most)
         self._lock = threading.Lock()
         self._slots: OrderedDict[str, SpaceSlot] = OrderedDict()
+        self._closed = False
 
     @contextmanager
     def use(self, name: str, *, create: bool) -> Generator[Engine]:
@@ -171,8 +176,9 @@ class Spaces:
         return len(self._slots)
 
     def close(self) -> None:
-        """Close them all."""
+        """Close them all, and open none any more."""
         with self._lock:
+            self._closed = True
             slots = list(self._slots.values())
             self._slots.clear()
         for slot in slots:
@@ -180,6 +186,8 @@ class Spaces:
 
     def _enter(self, name: str) -> SpaceSlot:
         with self._lock:
+            if self._closed:
+                raise _shut()
             slot = self._slots.setdefault(name, SpaceSlot(name, self._open))
             self._slots.move_to_end(name)
             slot.users += 1
@@ -193,6 +201,10 @@ class Spaces:
             for one in surplus:
                 del self._slots[one.name]
             return surplus
+
+
+def _shut() -> Closed:
+    return Closed("The server is shutting down", remedy="Try again in a moment.")
 
 
 def spaces_of(settings: Settings) -> Spaces:

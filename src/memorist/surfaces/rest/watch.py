@@ -19,8 +19,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memorist.errors import Error
 from memorist.model import isoformat
-from memorist.surfaces.rest.problems import INTERNAL, Refusal, of_sort
+from memorist.surfaces.rest.problems import INTERNAL, Refusal, is_private, of_error, of_sort
 from memorist.text.patterns import lazy
 
 logger = logging.getLogger("memorist.serve")
@@ -60,6 +61,12 @@ def note(message: str, **fields: Any) -> None:
 def failure(message: str, error: BaseException, **fields: Any) -> None:
     """Write a line about an unexpected error."""
     logger.error(message, exc_info=error, extra={FIELDS: fields})
+
+
+def log_private(error: Error, request_id: str) -> None:
+    """Write what the answer to one of our errors leaves out."""
+    if is_private(error):
+        failure("request failed", error, request_id=request_id, problem=error.problem, remedy=error.remedy)
 
 
 def _told(error: BaseException) -> dict[str, Any]:
@@ -163,6 +170,11 @@ class Watch:
             await self._app(scope, receive, told)
         except Refusal as refusal:
             await _answer(of_sort(refusal.sort, id, refusal.detail, refusal.headers), scope, receive, told)
+        except Error as error:
+            log_private(error, id)
+            if status:
+                raise
+            await _answer(of_error(error, id), scope, receive, told)
         except Exception as error:
             failure("request failed", error, request_id=id, route=_route(scope))
             if status:

@@ -38,6 +38,9 @@ class StepBody(body_of(SessionVerbs.step)):
     model_config = example(observation="The form asks for a date.", reward=1)
 
     reward: Annotated[float, Field(ge=0, le=1)] | None = None
+    number: Annotated[int, Field(ge=1, lt=2**31)] | None = Field(
+        None, description="The number of the step, counted from 1; the same step is kept once."
+    )
 
 
 class SessionData(ResponseModel):

@@ -1,0 +1,272 @@
+"""Closing while others work, using what is closed, and what a server says when something breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from benchmarks.serve import served
+
+import memorist
+from memorist import Closed
+from memorist.client import connect
+from memorist.engine.engine import Engine
+from memorist.surfaces.rest.app import create_app
+from memorist.surfaces.rest.server import Server, Settings
+from memorist.surfaces.rest.watch import JsonLines
+from tests.surfaces.rest import conftest as rest_fixtures
+from tests.surfaces.rest.conftest import Running, Serve
+
+serve = rest_fixtures.serve
+server = rest_fixtures.server
+
+
+# The engine
+
+
+def opened(place: Path | str) -> Engine:
+    engine = memorist.open(place, embedder="none", reranker="none")
+    engine.remember_many([f"Alice lives in Oslo, and this is note {number}." for number in range(20)])
+    return engine
+
+
+WORK: dict[str, Callable[[Engine], object]] = {
+    "remember": lambda engine: engine.remember("The barn is red."),
+    "remember_many": lambda engine: engine.remember_many(["One.", "Two.", "Three."]),
+    "relate": lambda engine: engine.relate("Alice", "lives_in", "Rome"),
+    "recall": lambda engine: engine.recall("Where does Alice live?"),
+    "mnemo": lambda engine: engine.recall("Where does Alice live?", recipe="mnemo"),
+    "list": lambda engine: engine.list(),
+    "forget": lambda engine: engine.forget(topic="nothing"),
+    "audit": lambda engine: engine.audit(),
+    "tidy": lambda engine: engine.tidy(dry_run=False),
+    "history": lambda engine: engine.history("Alice"),
+    "session": lambda engine: engine.session("Move house").step("The van is full.", "Drive.", 1.0),
+    "ingest": lambda engine: engine.ingest([{"role": "user", "content": "I moved to Oslo."}]),
+    "work": lambda engine: engine.work(),
+    "stats": lambda engine: engine.stats(),
+}
+
+
+@pytest.mark.parametrize("place", ["file", ":memory:"])
+def test_verbs_that_are_running_finish_or_say_that_it_is_closed(tmp_path: Path, place: str) -> None:
+    engine = opened(tmp_path / "a.db" if place == "file" else place)
+    begun, raised = threading.Barrier(len(WORK) + 1), dict[str, BaseException]()
+
+    def run(name: str) -> None:
+        WORK[name](engine)
+        begun.wait(60)
+        try:
+            while True:
+                WORK[name](engine)
+        except BaseException as error:
+            raised[name] = error
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in WORK]
+    for thread in threads:
+        thread.start()
+    begun.wait(60)
+    engine.close()
+    for thread in threads:
+        thread.join(60)
+    assert {name: type(error) for name, error in raised.items()} == dict.fromkeys(WORK, Closed)
+
+
+@pytest.mark.parametrize("place", ["file", ":memory:"])
+def test_every_verb_of_a_closed_engine_says_so(tmp_path: Path, place: str) -> None:
+    engine = opened(tmp_path / "a.db" if place == "file" else place)
+    engine.close()
+    engine.close()
+    verbs = [name for name, _ in inspect.getmembers(Engine, inspect.isfunction) if name[0] != "_" and name != "close"]
+    assert len(verbs) > 25
+    for name in verbs:
+        taken = inspect.signature(getattr(engine, name)).parameters.values()
+        given = ["x" for one in taken if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+        with pytest.raises(Closed, match="Open it again"):
+            getattr(engine, name)(*given)
+
+
+def test_what_was_opened_from_an_engine_ends_with_it(tmp_path: Path) -> None:
+    engine = opened(tmp_path / "a.db")
+    session = engine.session("Move house")
+    engine.close()
+    with pytest.raises(Closed):
+        session.step("The van is full.")
+    with pytest.raises(Closed):
+        asyncio.run(_async_stats(engine))
+
+
+async def _async_stats(engine: Engine) -> None:
+    from memorist.engine.aio import AsyncEngine
+
+    await AsyncEngine(engine).stats()
+
+
+@pytest.mark.parametrize("verb", ["remember_many", "audit", "export"])
+def test_a_verb_may_close_its_own_engine(tmp_path: Path, verb: str) -> None:
+    engine = opened(tmp_path / "a.db")
+
+    def progress(_: int) -> None:
+        engine.close()
+
+    given: dict[str, tuple[Any, ...]] = {
+        "remember_many": ([f"Note {number}." for number in range(600)],),
+        "export": (tmp_path / "out.jsonl",),
+    }
+    with suppress(Closed):
+        getattr(engine, verb)(*given.get(verb, ()), progress=progress)
+    with memorist.open(tmp_path / "a.db", embedder="none") as again:
+        assert again.stats().memories >= 20
+
+
+def test_two_threads_may_close_at_once(tmp_path: Path) -> None:
+    engine, failed = opened(tmp_path / "a.db"), list[BaseException]()
+
+    def close() -> None:
+        try:
+            engine.close()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=close) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failed == []
+
+
+def test_a_closed_client_says_so(server: Running) -> None:
+    client = connect(server.url, space="agent")
+    client.remember("The barn is red.")
+    client.close()
+    client.close()
+    for use in (client.stats, lambda: client.ingest([{"role": "user", "content": "Hi."}]), lambda: client.export("x")):
+        with pytest.raises(Closed, match="Connect again"):
+            use()
+
+
+# The server
+
+
+def test_a_server_that_shut_down_opens_nothing_any_more(tmp_path: Path) -> None:
+    app = create_app(Settings(db=f"{tmp_path}/spaces/", embedder="none"))
+    server: Server = app.state.server
+    with server.spaces.use("agent", create=True) as engine:
+        server.close()
+        with pytest.raises(Closed):
+            engine.stats()
+        with pytest.raises(Closed), server.spaces.use("agent", create=True):
+            pass
+    assert server.spaces.open == 0
+
+
+@pytest.mark.slow
+def test_a_signal_finishes_what_has_begun_and_drops_what_has_not(tmp_path: Path) -> None:
+    """One request is half sent, and 20 connections say nothing; the half is completed after the signal."""
+    body = json.dumps({"text": "The barn is red."}).encode()
+    head = (
+        f"POST /v1/spaces/agent/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode()
+    with served(tmp_path / "spaces") as (url, process), ExitStack() as stack:
+        port = httpx.URL(url).port or 0
+        idle = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20)) for _ in range(20)]
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as half:
+            half.sendall(head + body[:5])
+            _await_request(port)
+            process.send_signal(signal.SIGTERM)
+            assert all(one.recv(1) == b"" for one in idle)
+            half.sendall(body[5:])
+            assert half.recv(65536).startswith(b"HTTP/1.1 201")
+        assert process.wait(60) in (0, -signal.SIGTERM)
+    with memorist.open(tmp_path / "spaces", space="agent", embedder="none") as engine:
+        assert [one.text for one in engine.list().items] == ["The barn is red."]
+
+
+def _await_request(port: int) -> None:
+    """Wait until the server has begun to answer the half request."""
+    while "memorist_requests_under_way 2\n" not in httpx.get(f"http://127.0.0.1:{port}/metrics").text:
+        pass
+
+
+# What a failure tells
+
+
+BREAKAGES: dict[str, Exception] = {
+    "unexpected": RuntimeError("/home/ann/memories/agent.db: Zanzibar"),
+    "of the system": OSError(28, "No space left on device", "/home/ann/memories/agent.db"),
+    "of the store": memorist.StoreError("/home/ann/memories/agent.db is damaged", remedy="Run `memorist doctor`."),
+    "busy": memorist.StoreBusy("/home/ann/memories/agent.db is being written", remedy="Try again."),
+    "of a model": memorist.ModelUnavailable("/home/ann/model/model.onnx is missing", remedy="Reinstall it."),
+    "of ours": memorist.Error("Cannot use /home/ann", remedy="Give another."),
+}
+
+
+@pytest.mark.parametrize("kind", BREAKAGES)
+def test_an_answer_names_no_path_and_the_log_has_the_incident(
+    server: Running, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise BREAKAGES[kind]
+
+    monkeypatch.setattr(Engine, "stats", fails)
+    with caplog.at_level(logging.ERROR, "memorist"), server.http() as http:
+        answer = http.get("/v1/spaces/agent/stats")
+    assert answer.status_code in (500, 503) and answer.headers["content-type"] == "application/problem+json"
+    assert "/home" not in answer.text and "Zanzibar" not in answer.text and answer.json()["remedy"]
+    lines = [json.loads(JsonLines().format(one)) for one in caplog.records]
+    (line,) = [one for one in lines if one.get("request_id") == answer.json()["request_id"]]
+    assert line["error"]["type"] == type(BREAKAGES[kind]).__name__ and "Zanzibar" not in json.dumps(line)
+
+
+def test_a_damaged_file_is_a_problem_without_its_path(server: Running) -> None:
+    server.settings.folder.mkdir(parents=True, exist_ok=True)
+    (server.settings.folder / "agent.db").write_bytes(b"This is no database." * 1000)
+    with server.http() as http:
+        for answer in (http.get("/v1/spaces/agent/stats"), http.post("/v1/spaces/agent/recall", json={"query": "x"})):
+            assert answer.status_code == 500 and answer.json()["type"] == "urn:memorist:store-error"
+            assert str(server.settings.folder) not in answer.text and "agent.db" not in answer.text
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+@pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe", b"PK\x03\x04", b'{"a": ', b"[" * 5000, b"%PDF-1.4"])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.zip", "a.md", "a.eml"])
+def test_an_unreadable_upload_is_a_problem_without_its_path(
+    uploads: Running, name: str, content: bytes, accept: str
+) -> None:
+    headers = {"Content-Type": "application/octet-stream", "Accept": accept}
+    with uploads.http() as http:
+        answer = http.post(f"/v1/spaces/agent/ingest/file?name={name}", content=content, headers=headers)
+        imported = http.post("/v1/spaces/agent/import", content=content, headers=headers)
+    for one in (answer, imported):
+        assert one.status_code < 500 and "/tmp" not in one.text and "tmp" not in one.text, one.text
+
+
+@pytest.fixture(scope="module")
+def uploads(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
+    with rest_fixtures.running(Settings(db=f"{tmp_path_factory.mktemp('uploads')}/", embedder="none")) as one:
+        yield one
+
+
+def test_keys_that_cannot_be_read_are_a_problem_too(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve()
+    key = server.key("agent", "read")
+
+    def fails(*_: object) -> None:
+        raise memorist.StoreError("/home/ann/.keys.db is damaged", remedy="Restore it.")
+
+    monkeypatch.setattr("memorist.access.keys.KeyRing.find", fails)
+    answer = server.http(key).get("/v1/spaces")
+    assert answer.status_code == 500 and "/home" not in answer.text and answer.json()["remedy"]
