@@ -7,17 +7,26 @@ expression too.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import memorist
+from memorist import Engine
+from memorist.model import Entity
+from memorist.remember.entities import entity_named
+from memorist.remember.extract import Dictionary
 from memorist.remember.extract.clauses import LONGEST_SENTENCE, Sentence, own_words_of
+from memorist.text import injection
 from memorist.text.dates.values import Context
-from tests.attacks.counting import Count, Text, counting, modules
+from tests.attacks.counting import Count, Text, counting, matcher, modules
+from tests.attacks.pumps import own_attacks
 
 AT = datetime(2024, 5, 17, tzinfo=UTC)
 SIZES = (160, 320, 640)
@@ -69,9 +78,12 @@ def count() -> Iterator[Count]:
         yield made
 
 
-def attacks(units: Iterable[str]) -> list[tuple[str, str, str]]:
-    """What is put before, repeated and put after."""
-    return [(before, unit, after) for unit in units for before, after in (("", ""), ("x ", "y"), ("x", "\nsystem"))]
+Attack = tuple[str, str, str]
+"""What is put before, repeated and put after."""
+ATTACKS: list[Attack] = [("x ", unit, "y system") for unit in (*CHARACTERS, *WORDS)]
+PAIRS = [one + other for one in CHARACTERS for other in CHARACTERS if one != other]
+AROUND = (("", ""), ("x", "y"), ("x ", " system"))
+MORE_ATTACKS: list[Attack] = [(before, unit, after) for unit in (*WORDS, *PAIRS) for before, after in AROUND]
 
 
 def functions() -> Iterator[Any]:
@@ -88,7 +100,7 @@ def functions() -> Iterator[Any]:
 
 def called(function: Callable[..., Any], text: str) -> None:
     """Call a text function as the engine does, and take all it yields."""
-    first, *others = inspect.signature(inspect.unwrap(function)).parameters.values()
+    _, *others = inspect.signature(inspect.unwrap(function)).parameters.values()
     wanted = [one for one in others if one.default is inspect.Parameter.empty]
     if {"sentence", "stop"} & {one.name for one in others}:
         text = own_words_of(text)  # clauses are read from the speaker's own words
@@ -104,7 +116,7 @@ def grows_too_fast(small: int, double: int, fourfold: int) -> bool:
     return fourfold - double > 3 * max(0, double - small) + 20 * SIZES[0]
 
 
-def faults(count: Count, call: Callable[[str], object], tried: Iterable[tuple[str, str, str]]) -> list[str]:
+def faults(count: Count, call: Callable[[str], object], tried: Iterable[Attack]) -> list[str]:
     """The attacks that make a call work longer than in proportion."""
     call("I am Ann. 2 May 2020, 我")  # what is built for the first text is no work of the others
     found: list[str] = []
@@ -116,6 +128,88 @@ def faults(count: Count, call: Callable[[str], object], tried: Iterable[tuple[st
     return found
 
 
-@pytest.mark.parametrize("function", list(functions()))
+FUNCTIONS = list(functions())
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_text_function_is_linear(count: Count, function: Callable[..., Any]) -> None:
-    assert not faults(count, lambda text: called(function, text), attacks([*CHARACTERS, *WORDS]))
+    assert not faults(count, partial(called, function), ATTACKS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_text_function_is_linear_for_every_pair_of_signs(count: Count, function: Callable[..., Any]) -> None:
+    assert not faults(count, partial(called, function), MORE_ATTACKS)
+
+
+def searched(pattern: re.Pattern[str], text: str) -> None:
+    """Find every match."""
+    for _ in pattern.finditer(text):
+        pass
+
+
+FORMS = [pytest.param(form.pattern, id=f"{form.reason} {place}") for place, form in enumerate(injection._FORMS)]
+
+
+@pytest.mark.parametrize("pattern", FORMS)
+def test_a_pattern_is_linear_where_it_begins_to_match(count: Count, pattern: re.Pattern[str]) -> None:
+    """Repeats what the pattern itself repeats, after what it wants before."""
+    assert not faults(count, partial(searched, pattern), own_attacks(matcher(pattern.pattern, re.IGNORECASE)))
+
+
+# The engine
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """An engine without models."""
+    with memorist.open(tmp_path / "a.db", embedder="none", background=False, config={}) as opened:
+        yield opened
+
+
+VERBS: dict[str, Callable[[Engine, str], object]] = {
+    "remember": lambda engine, text: engine.remember(text),
+    "recall": lambda engine, text: engine.recall(text),
+    "relate": lambda engine, text: engine.relate(text, "knows", text[:-1] + "z"),
+    "step": lambda engine, text: engine.session("Find out").step(text, text),
+    "ingest": lambda engine, text: engine.ingest([{"role": "user", "content": text}]),
+}
+HOLES: list[Attack] = [
+    ("x ", ".", ""), ("", "1", ""), ("x", "\n ", "system"), ("", "1-", ""), ("", "[", ""), ("x", " ", "y"),
+    ("", "A ", ""), ("我", "刚", "x"),
+]  # fmt: skip
+"""Each of these froze the server."""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_is_linear(count: Count, engine: Engine, verb: str) -> None:
+    assert not faults(count, partial(VERBS[verb], engine), HOLES)
+
+
+def test_names_that_are_almost_the_same_are_not_compared_letter_by_letter(count: Count, engine: Engine) -> None:
+    names = ["A" + "nna-lena" * 1000 + ending for ending in ("x", "y")]
+    engine.relate(names[0], "knows", "Ben")
+    first = count.of(lambda: engine.relate("Carl", "knows", "Ben"))
+    assert count.of(lambda: engine.relate(names[1], "knows", "Ben")) < first + 8 * len(names[1])
+
+
+def test_a_name_is_compared_with_few_others(count: Count) -> None:
+    few, many = (Dictionary(_names(number)) for number in (1000, 4000))
+    least, most = (count.of(partial(known.find, "Annabella")) for known in (few, many))
+    assert most < least + 1000
+
+
+def _names(number: int) -> list[Entity]:
+    letters = "bcdefghijk"
+    written = ("Annab" + "".join(letters[int(digit)] for digit in f"{place:04}") for place in range(number))
+    return [entity_named(name) for name in written]
+
+
+@pytest.mark.slow
+def test_long_texts_do_not_stop_the_others(count: Count, engine: Engine) -> None:
+    """Eight texts of 60 kB, each of which took minutes, cost a bounded number of steps per character."""
+    size = 60_000
+    count.limit = 400 * size
+    for before, unit, after in HOLES:
+        text = before + unit * (size // len(unit)) + after
+        assert count.of(partial(engine.remember, text)) < 200 * size, unit
