@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -25,6 +25,8 @@ from tests.attacks.matcher import Matcher, TooManySteps
 _UNCOUNTED = (str(Path(__file__).parent), str(Path(re.__file__).parent))
 """Our own lines, and those of `re`, which compile a pattern once."""
 _LAZY = type(lazy(""))
+_CACHED = type(lru_cache(int))
+_COUNTED = ("memorist.text", "memorist.remember", "memorist.recall", "memorist.stores", "memorist.engine")
 Pattern = tuple[str | bytes, int]
 
 
@@ -109,7 +111,7 @@ class Count:
 @cache
 def _caches() -> list[Any]:
     """The functions that remember results for texts; those that remember everything hold tables."""
-    found = [one for module in modules("memorist") for one in vars(module).values() if hasattr(one, "cache_clear")]
+    found = [one for module in modules(*_COUNTED) for one in vars(module).values() if type(one) is _CACHED]
     return [one for one in found if one.cache_parameters()["maxsize"] is not None]
 
 
@@ -151,7 +153,7 @@ for _name in _METHODS_OF_TEXT.split():
 @contextmanager
 def counting(count: Count) -> Iterator[None]:
     """Let every pattern of the engine count its steps."""
-    modules("memorist")
+    modules(*_COUNTED)
     patterns = [one for one in gc.get_objects() if type(one) is _LAZY]
     functions = {name: getattr(re, name) for name in ("search", "match", "fullmatch", "sub", "findall", "finditer")}
     for one in patterns:
