@@ -83,7 +83,8 @@ class CrossReranker:
 
     def _beginning(self, query: str) -> str:
         cut = self._folder.cut(query)
-        offsets = self._load().tokenizer.encode(cut, add_special_tokens=False).offsets[:QUERY_TOKENS]
+        # As the second of a pair, because only a second text may be truncated.
+        offsets = self._load().tokenizer.encode("", cut, add_special_tokens=False).offsets[:QUERY_TOKENS]
         return cut[: offsets[-1][1]] if offsets else ""
 
     def _load(self) -> _Loaded:
