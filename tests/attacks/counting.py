@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -25,7 +25,9 @@ from tests.attacks.matcher import Matcher, TooManySteps
 _UNCOUNTED = (str(Path(__file__).parent), str(Path(re.__file__).parent))
 """Our own lines, and those of `re`, which compile a pattern once."""
 _LAZY = type(lazy(""))
-_COMPILE = cache(re.compile)
+_CACHED = type(lru_cache(int))
+_COUNTED = ("memorist.text", "memorist.remember", "memorist.recall", "memorist.stores", "memorist.engine")
+Pattern = tuple[str | bytes, int]
 
 
 def modules(*packages: str) -> list[Any]:
@@ -76,12 +78,13 @@ class Count:
         if self.steps > self.limit and sys.gettrace() is not None:
             raise TooManySteps(self.steps)
 
-    def ask(self, one: Matcher, how: str, text: Any, begin: int, end: int, past: int) -> tuple[int, int] | None:
+    def ask(self, pattern: Pattern, how: str, text: Any, begin: int, end: int, past: int) -> tuple[int, int] | None:
         """Count one search; the result is the span of the match."""
         tracer = sys.gettrace()
         sys.settrace(None)
         try:
-            key = (id(one), how, text, begin, end, past)
+            one = matcher(*pattern)
+            key = (pattern, how, text, begin, end, past)
             if key not in self._known:
                 one.steps, one.limit = 0, self.limit
                 if how == "search":
@@ -108,7 +111,7 @@ class Count:
 @cache
 def _caches() -> list[Any]:
     """The functions that remember results for texts; those that remember everything hold tables."""
-    found = [one for module in modules("memorist") for one in vars(module).values() if hasattr(one, "cache_clear")]
+    found = [one for module in modules(*_COUNTED) for one in vars(module).values() if type(one) is _CACHED]
     return [one for one in found if one.cache_parameters()["maxsize"] is not None]
 
 
@@ -150,7 +153,7 @@ for _name in _METHODS_OF_TEXT.split():
 @contextmanager
 def counting(count: Count) -> Iterator[None]:
     """Let every pattern of the engine count its steps."""
-    modules("memorist")
+    modules(*_COUNTED)
     patterns = [one for one in gc.get_objects() if type(one) is _LAZY]
     functions = {name: getattr(re, name) for name in ("search", "match", "fullmatch", "sub", "findall", "finditer")}
     for one in patterns:
@@ -186,7 +189,7 @@ def _counting(count: Count, pattern: str | bytes, flags: int) -> dict[str, Calla
 
     def cost(how: str, text: Any, begin: int, end: int | None, past: int = -1) -> tuple[int, int] | None:
         stop = len(text) if end is None else min(end, len(text))
-        return count.ask(matcher(pattern, flags), how, text, begin, stop, past)
+        return count.ask((pattern, flags), how, text, begin, stop, past)
 
     def once(how: str) -> Callable[..., Any]:
         def method(text: Any, pos: int = 0, endpos: int | None = None) -> Any:
@@ -196,14 +199,15 @@ def _counting(count: Count, pattern: str | bytes, flags: int) -> dict[str, Calla
         return method
 
     def plain() -> re.Pattern[Any]:
-        return _COMPILE(pattern, flags)
+        return matcher(pattern, flags).plain
 
     def finditer(text: Any, pos: int = 0, endpos: int | None = None) -> Iterator[Any]:
         begin, past = pos, -1
-        found = plain().finditer(text, pos, len(text) if endpos is None else endpos)
+        found: Iterator[Any] | None = None
         while span := cost("search", text, begin, endpos, past):
             begin = span[1]
             past = begin if span[0] == begin else -1
+            found = found or plain().finditer(text, pos, len(text) if endpos is None else endpos)
             yield next(found)
 
     def whole(name: str, place: int) -> Callable[..., Any]:

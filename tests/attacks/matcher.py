@@ -26,6 +26,7 @@ class Matcher:
     """One pattern; `steps` counts what all its searches have cost so far, up to `limit`."""
 
     def __init__(self, pattern: str | bytes, flags: int = 0) -> None:
+        self.plain = re.compile(pattern, flags)
         self.tree = _parser.parse(pattern, flags)
         self._state = self.tree.state
         self._flags = self._state.flags
@@ -37,7 +38,7 @@ class Matcher:
         self._root = self._sequence(list(self.tree), self._flags)
         first = self._first(list(self.tree))
         ways = [self._tree([one]) for one in first or ()]
-        self._begins = self._compiled([(_BRANCH, (None, ways))]) if ways else None
+        self._begins = self.compiled([(_BRANCH, (None, ways))]) if ways else None
 
     def search(self, text: Any, begin: int = 0, end: int | None = None, *, past: int = -1) -> tuple[int, int] | None:
         """The first match from `begin` on; an empty one at `past` does not count."""
@@ -85,7 +86,7 @@ class Matcher:
         self._end = len(text) if end is None else min(end, len(text))
         self._groups.clear()
 
-    def _compiled(self, nodes: list[Any], flags: int | None = None) -> re.Pattern[Any]:
+    def compiled(self, nodes: list[Any], flags: int | None = None) -> re.Pattern[Any]:
         """What `re` makes of a few operations, for those whose cost is plain."""
         return _compiler.compile(self._tree(nodes), self._flags if flags is None else flags)
 
@@ -145,7 +146,7 @@ class Matcher:
         return getattr(self, f"_{name.lower()}")(value, flags)
 
     def _one(self, node: Any, flags: int) -> Callable[[int], Ends]:
-        test = self._compiled([node], flags).match
+        test = self.compiled([node], flags).match
 
         def run(place: int) -> Ends:
             self.steps += 1
@@ -154,7 +155,7 @@ class Matcher:
         return run
 
     def _at(self, value: Any, flags: int) -> Callable[[int], Ends]:
-        test = self._compiled([(_AT, value)], flags).match
+        test = self.compiled([(_AT, value)], flags).match
 
         def run(place: int) -> Ends:
             self.steps += 1
@@ -252,7 +253,7 @@ class Matcher:
         return self._longest(body, least, most) if greedy else self._shortest(body, least, most)
 
     def _run_of_one(self, node: Any, least: int, most: Any, flags: int, *, greedy: bool) -> Callable[[int], Ends]:
-        whole = self._compiled([(_MAX_REPEAT, (0, most, self._tree([node])))], flags).match
+        whole = self.compiled([(_MAX_REPEAT, (0, most, self._tree([node])))], flags).match
 
         def run(place: int) -> Ends:
             found = whole(self._text, place, self._end) if place <= self._end else None

@@ -7,20 +7,29 @@ expression too.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memorist.remember.extract.clauses import LONGEST_SENTENCE, Sentence, own_words_of
+import memorist
+from memorist import Engine
+from memorist.model import Entity
+from memorist.remember.entities import entity_named
+from memorist.remember.extract import Dictionary
+from memorist.remember.extract.clauses import own_words_of, spoken_sentences
+from memorist.text import injection
 from memorist.text.dates.values import Context
-from tests.attacks.counting import Count, Text, counting, modules
+from tests.attacks.counting import Count, Text, counting, matcher, modules
+from tests.attacks.pumps import own_attacks
 
 AT = datetime(2024, 5, 17, tzinfo=UTC)
-SIZES = (160, 320, 640)
+SIZES = (120, 240, 480)
 OUR_TABLES = {"rule", "word_set", "phrase_set", "variants", "words_of", "keys_of"}
 """Functions that read our own tables and never a text."""
 ARGUMENTS: dict[str, Callable[[str], Any]] = {
@@ -29,10 +38,8 @@ ARGUMENTS: dict[str, Callable[[str], Any]] = {
     "at": lambda _: AT,
     "reference": lambda _: AT,
     "context": lambda _: Context(AT.replace(tzinfo=None), "past", "whole"),
-    "sentence": lambda text: Sentence(0, min(len(text), LONGEST_SENTENCE), "Ann"),
     "begin": lambda _: 0,
     "place": lambda _: 0,
-    "stop": lambda text: min(len(text), LONGEST_SENTENCE),
     "signs": lambda _: "/.-",
     "hints": lambda _: ("system", "key"),
     "language": lambda _: "en",
@@ -69,9 +76,15 @@ def count() -> Iterator[Count]:
         yield made
 
 
-def attacks(units: Iterable[str]) -> list[tuple[str, str, str]]:
-    """What is put before, repeated and put after."""
-    return [(before, unit, after) for unit in units for before, after in (("", ""), ("x ", "y"), ("x", "\nsystem"))]
+Attack = tuple[str, str, str]
+"""What is put before, repeated and put after."""
+ATTACKS: list[Attack] = [("x ", unit, "y system") for unit in (*CHARACTERS, *WORDS)]
+SIGNS = ' \n.-1aA["/年\u0301'
+AROUND = (("", ""), ("x", "y"), ("x ", " system"))
+MORE_ATTACKS: list[Attack] = [
+    *((before, unit, after) for unit in (*CHARACTERS, *WORDS) for before, after in AROUND),
+    *(("x ", one + other, "y") for one in SIGNS for other in SIGNS if one != other),
+]
 
 
 def functions() -> Iterator[Any]:
@@ -88,11 +101,18 @@ def functions() -> Iterator[Any]:
 
 def called(function: Callable[..., Any], text: str) -> None:
     """Call a text function as the engine does, and take all it yields."""
-    first, *others = inspect.signature(inspect.unwrap(function)).parameters.values()
-    wanted = [one for one in others if one.default is inspect.Parameter.empty]
-    if {"sentence", "stop"} & {one.name for one in others}:
-        text = own_words_of(text)  # clauses are read from the speaker's own words
-    given = {one.name: ARGUMENTS[one.name](text) for one in wanted}
+    _, *others = inspect.signature(inspect.unwrap(function)).parameters.values()
+    wanted = [one.name for one in others if one.default is inspect.Parameter.empty]
+    if not {"sentence", "stop"} & set(wanted):
+        _taken(function, text, {name: ARGUMENTS[name](text) for name in wanted})
+        return
+    own_words = own_words_of(text)
+    for one in spoken_sentences(own_words, "Ann", "Ben"):
+        places = {"sentence": one, "begin": one.begin, "place": one.begin, "stop": one.stop}
+        _taken(function, own_words, {name: places.get(name) or ARGUMENTS[name](text) for name in wanted})
+
+
+def _taken(function: Callable[..., Any], text: str, given: dict[str, Any]) -> None:
     with suppress(LookupError, ValueError):  # some read only names, or only numbers
         made = function(Text(text), **given)
         for _ in made if isinstance(made, Iterator) else ():
@@ -101,21 +121,103 @@ def called(function: Callable[..., Any], text: str) -> None:
 
 def grows_too_fast(small: int, double: int, fourfold: int) -> bool:
     """Whether the second increase is more than three times the first: two times is linear, four times quadratic."""
-    return fourfold - double > 3 * max(0, double - small) + 20 * SIZES[0]
+    return fourfold - double > 3 * max(0, double - small) + 60 * SIZES[0]
 
 
-def faults(count: Count, call: Callable[[str], object], tried: Iterable[tuple[str, str, str]]) -> list[str]:
+def faults(count: Count, call: Callable[[str], object], tried: Iterable[Attack]) -> list[str]:
     """The attacks that make a call work longer than in proportion."""
-    call("I am Ann. 2 May 2020, 我")  # what is built for the first text is no work of the others
     found: list[str] = []
     for before, unit, after in tried:
         texts = [before + unit * (n // len(unit)) + after for n in SIZES]
+        call(before + unit * 9 + after)  # what is built for the first text is no work of the others
         counts = [count.of(partial(call, text)) for text in texts]
-        if grows_too_fast(*counts):
+        if max(counts) > count.limit or grows_too_fast(*counts):
             found.append(f"{before!r} + {unit!r} * n + {after!r}: {counts}")
     return found
 
 
-@pytest.mark.parametrize("function", list(functions()))
+FUNCTIONS = list(functions())
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_text_function_is_linear(count: Count, function: Callable[..., Any]) -> None:
-    assert not faults(count, lambda text: called(function, text), attacks([*CHARACTERS, *WORDS]))
+    assert not faults(count, partial(called, function), ATTACKS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_text_function_is_linear_for_every_pair_of_signs(count: Count, function: Callable[..., Any]) -> None:
+    assert not faults(count, partial(called, function), MORE_ATTACKS)
+
+
+def searched(pattern: re.Pattern[str], text: str) -> None:
+    """Find every match."""
+    for _ in pattern.finditer(text):
+        pass
+
+
+FORMS = [pytest.param(form.pattern, id=f"{form.reason} {place}") for place, form in enumerate(injection._FORMS)]
+
+
+@pytest.mark.parametrize("pattern", FORMS)
+def test_a_pattern_is_linear_where_it_begins_to_match(count: Count, pattern: re.Pattern[str]) -> None:
+    """Repeats what the pattern itself repeats, after what it wants before."""
+    assert not faults(count, partial(searched, pattern), own_attacks(matcher(pattern.pattern, re.IGNORECASE)))
+
+
+# The engine
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """An engine without models."""
+    with memorist.open(tmp_path / "a.db", embedder="none", background=False, config={}) as opened:
+        yield opened
+
+
+VERBS: dict[str, Callable[[Engine, str], object]] = {
+    "remember": lambda engine, text: engine.remember(text),
+    "recall": lambda engine, text: engine.recall(text),
+    "relate": lambda engine, text: engine.relate(text, "knows", text[:-1] + "z"),
+    "step": lambda engine, text: engine.session("Find out").step(text, text),
+    "ingest": lambda engine, text: engine.ingest([{"role": "user", "content": text}]),
+}
+HOLES: list[Attack] = [
+    ("x ", ".", ""), ("", "1", ""), ("x", "\n ", "system"), ("", "1-", ""), ("", "[", ""), ("x", " ", "y"),
+    ("", "A ", ""), ("我", "刚", "x"),
+]  # fmt: skip
+"""Each of these froze the server."""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_is_linear(count: Count, engine: Engine, verb: str) -> None:
+    assert not faults(count, partial(VERBS[verb], engine), HOLES)
+
+
+def test_names_that_are_almost_the_same_are_not_compared_letter_by_letter(count: Count, engine: Engine) -> None:
+    names = ["A" + "nna-lena" * 1000 + ending for ending in ("x", "y")]
+    engine.relate("Carl", "knows", "Ben")
+    first, second = (count.of(partial(engine.relate, name, "knows", "Ben")) for name in names)
+    assert second < 2 * first
+
+
+def test_a_name_is_compared_with_few_others(count: Count) -> None:
+    few, many = (Dictionary(_names(number)) for number in (1000, 4000))
+    least, most = (count.of(partial(known.find, "Annabella")) for known in (few, many))
+    assert most < least + 1000
+
+
+def _names(number: int) -> list[Entity]:
+    letters = "bcdefghijk"
+    written = ("Annab" + "".join(letters[int(digit)] for digit in f"{place:04}") for place in range(number))
+    return [entity_named(name) for name in written]
+
+
+@pytest.mark.slow
+def test_long_texts_do_not_stop_the_others(count: Count, engine: Engine) -> None:
+    """Eight texts of 60 kB, each of which took minutes, cost a bounded number of steps per character."""
+    size = 60_000
+    count.limit = 400 * size
+    for before, unit, after in HOLES:
+        text = before + unit * (size // len(unit)) + after
+        assert count.of(partial(engine.remember, text)) < 200 * size, unit

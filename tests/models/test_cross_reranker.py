@@ -54,6 +54,10 @@ def test_of_a_long_query_the_end_is_read(reranker: Reranker) -> None:
     assert reranker.score("Stockholm", [MOVED]) != reranker.score("timeout", [MOVED])
 
 
+def test_a_query_of_more_tokens_than_the_model_reads_is_no_error(reranker: Reranker) -> None:
+    assert len(reranker.score("1,000 " * 3000, ["Herons", "Oslo"])) == 2
+
+
 def test_a_script_it_does_not_read_is_refused() -> None:
     reranker = CrossReranker.from_folder(memorist_models.path(NAME), unread=NOT_LATIN)
     with pytest.raises(ModelUnavailable, match="script"):
