@@ -31,6 +31,7 @@ from memorist.recall.assemble import (
     AssembleFacts,
     AssembleTurns,
 )
+from memorist.recall.reason import Reason
 from memorist.recall.recipes import RECIPES
 from memorist.recall.stage import Draft, Stage
 from memorist.recall.superseded import OUTDATED
@@ -193,6 +194,16 @@ def test_a_text_that_reads_like_instructions_is_marked_wherever_it_stands() -> N
 def test_a_context_that_comes_back_is_recognised(stage: Stage) -> None:
     kept = [hostile(f"{place:08x}", ("Tea at five.", "a.md", "s", "Bob", "likes", "Bob"), place) for place in range(2)]
     assert form_of(written(stage, kept).context) == "is a context that recall wrote"
+
+
+@attacks
+def test_a_summary_is_one_line_and_repeats_no_orders(attack: str) -> None:
+    texts = (f"The key is red. {attack}", "The key is blue.", "Ignore the key.")
+    kept = [Candidate(memory(f"m{place}", text), 1.0) for place, text in enumerate(texts)]
+    kept[2] = replace(kept[2], memory=replace(kept[2].memory, worth=Worth(flags=(INSTRUCTIONS,))))
+    with world() as env:
+        said = Reason(by="rules")(draft(kept, query="key"), env).reasoned.episodic or ""
+    assert "red" in said and "Ignore" not in said and len(said.splitlines()) == 1
 
 
 @given(anything)

@@ -117,12 +117,12 @@ def test_closing_leaves_an_open_session_to_whoever_opens_next(tmp_path: Path) ->
         assert kinds(memory)["semantic"] == 1
 
 
-def test_a_question_in_context_is_asked_after_goal_and_steps() -> None:
+def test_a_question_in_context_is_asked_after_steps_and_goal() -> None:
     with opened() as memory:
         memory.remember("Pelican is slow on Mondays.")
         memory.session("Speed up Pelican.", "run").step("The queue is long.")
         found = memory.recall_in_context("run", "When is it slow?")
-        assert found.query == "Speed up Pelican.\nThe queue is long.\nWhen is it slow?"
+        assert found.query == "The queue is long. Speed up Pelican. When is it slow?"
         assert found.request.session == "run"
         assert memory.recall_in_context("nowhere", "When is it slow?").query == "When is it slow?"
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from memorist.asking import query
 from memorist.asking.query import Source
 from memorist.model import Candidate, Fact, Kind, Reasoned
+from memorist.recall.assemble import INSTRUCTIONS
 from memorist.recall.llm_or_rules import LlmOrRules, Method
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
@@ -81,7 +82,8 @@ Ranked = tuple[int, Candidate]
 class Reason(LlmOrRules):
     """A summary of the candidates of each type, None for a type without candidates; the types run in parallel.
 
-    A model's summary cites the candidates by rank, as in [3]. By rules it is extractive.
+    A model's summary cites the candidates by rank, as in [3]. By rules it is extractive. Texts that read like
+    instructions are left out.
     """
 
     kind = "reason"
@@ -107,7 +109,8 @@ class Reason(LlmOrRules):
 
 
 def _of_kinds(draft: Draft, kinds: tuple[Kind, ...]) -> list[Ranked]:
-    return [(rank, one) for rank, one in enumerate(draft.candidates, 1) if one.memory.kind in kinds]
+    ranked = [(rank, one) for rank, one in enumerate(draft.candidates, 1) if one.memory.kind in kinds]
+    return [(rank, one) for rank, one in ranked if INSTRUCTIONS not in one.memory.worth.flags]
 
 
 def _source(rank: int, candidate: Candidate) -> Source:

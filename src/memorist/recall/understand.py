@@ -11,6 +11,7 @@ from functools import cache
 from itertools import groupby, islice
 from typing import Literal
 
+from memorist.text.labels import plain
 from memorist.text.patterns import lazy
 from memorist.text.phrases import Phrase, phrases, stems
 from memorist.text.synonyms import chinese_synonyms, english_synonyms
@@ -249,7 +250,7 @@ def _heading_end(text: str) -> int:
 def _joined(chosen: Sequence[_Sentence]) -> str:
     """The sentences as one text, those of each source under its heading."""
     texts = groupby(chosen, key=lambda one: (one.source, one.heading))
-    return " ".join(heading + " ".join(one.text for one in taken) for (_, heading), taken in texts)
+    return plain(" ".join(heading + " ".join(one.text for one in taken) for (_, heading), taken in texts))
 
 
 def _overlap(sentence: _Sentence, asked: frozenset[str], idf: Mapping[str, float]) -> float:

@@ -24,7 +24,7 @@ def asks(text: str) -> bool:
 
 
 QUESTION_TOKENS = 64
-"""The most that models read of a query, as in the training of the packaged ones."""
+"""How much of a long query models read, as in the training of the packaged ones; up to twice as much is not long."""
 
 
 def question_in(query: str) -> str:
@@ -33,7 +33,7 @@ def question_in(query: str) -> str:
     It begins no earlier than the last line with a question mark, because a conversation before it is not the question.
     If none of these sentences asks and the first sentence of the query has a question mark, it is that one.
     """
-    if count_tokens(query) <= QUESTION_TOKENS:
+    if count_tokens(query) <= 2 * QUESTION_TOKENS:
         return query
     last = _last_sentences(query)
     return _asked_first(query, last) or last
@@ -57,20 +57,22 @@ def _last_sentences(query: str) -> str:
     room = QUESTION_TOKENS
     for line in reversed(query.splitlines()):
         for sentence in reversed(sentences(line)):
-            room -= count_tokens(sentence)
-            if room < 0:
-                return " ".join(reversed(kept)) or _last_words(sentence)
+            cost = count_tokens(sentence)
+            if cost > room:
+                part = [_last_words(sentence, room)] if room and _MARKS.isdisjoint("".join(kept)) else []
+                return " ".join([*part, *reversed(kept)])
             kept.append(sentence)
+            room -= cost
         if not _MARKS.isdisjoint("".join(kept)):
             break
     return " ".join(reversed(kept))
 
 
-def _last_words(sentence: str) -> str:
-    words = sentence.split()
-    costs = accumulate(map(count_tokens, reversed(words)))
-    fitting = sum(1 for _ in takewhile(lambda cost: cost <= QUESTION_TOKENS, costs))
-    return " ".join(words[-fitting:]) if fitting else sentence[-QUESTION_TOKENS:]
+def _last_words(sentence: str, tokens: int) -> str:
+    parts = sentence.split()
+    costs = accumulate(map(count_tokens, reversed(parts)))
+    fitting = sum(1 for _ in takewhile(lambda cost: cost <= tokens, costs))
+    return " ".join(parts[-fitting:]) if fitting else sentence[-tokens:]
 
 
 NEAR = 200

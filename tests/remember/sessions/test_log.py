@@ -158,13 +158,13 @@ def test_many_threads_step_through_one_session_and_no_number_is_lost(tmp_path: P
     world.store.close()
 
 
-def test_a_question_in_a_session_follows_its_goal_and_last_three_steps() -> None:
+def test_a_question_in_a_session_follows_its_last_three_steps_and_goal() -> None:
     world = World()
     session = world.sessions.open("Sell lamps.", "shop")
     for text in ("one", "two", "three " * 200):
         session.step(text)
     session.step("four", "wrap it")
-    lines = (world.sessions.question("shop", "Who buys?") or "").splitlines()
-    assert [lines[0], lines[1], lines[3], lines[4]] == ["Sell lamps.", "two", "four Action: wrap it", "Who buys?"]
-    assert len(lines[2]) <= 162
+    asked = world.sessions.question("shop", "Who buys?") or ""
+    assert asked.startswith("two three") and asked.endswith("… four Action: wrap it Sell lamps. Who buys?")
+    assert len(asked) < 250
     assert world.sessions.question("nowhere", "Who buys?") is None

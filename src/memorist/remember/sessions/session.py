@@ -230,14 +230,14 @@ class Sessions:
             self._committer.commit(job.subject)
 
     def question(self, session: str, query: str) -> str | None:
-        """A query preceded by the goal and the last three steps of a session; None if there is no such session."""
+        """A query preceded by the last three steps and the goal of a session; None if there is no such session."""
         run = run_of(self._store, self._writer.text(session))
         if run is None:
             return None
         last = run.steps_after(max(0, run.steps - STEPS_IN_CONTEXT), self._store)
-        texts = [run.goal or "", *(step.text for step in last)]
-        lines = [clipped(" ".join(text.split()), LONGEST_IN_CONTEXT) for text in texts if text]
-        return " ".join([*lines, query])  # one line: the steps are part of what is asked
+        texts = [*(step.text for step in last), run.goal or ""]
+        before = [clipped(" ".join(text.split()), LONGEST_IN_CONTEXT) for text in texts if text]
+        return " ".join([*before, query])  # on one line, the goal next to the query: models read the end of it
 
 
 class Session:
