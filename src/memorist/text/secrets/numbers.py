@@ -70,6 +70,7 @@ _NO_PERSON = "".join(
 )
 NUMBERS: Sequence[Form] = (
     form("card number", r"(?<![A-Za-z\d.,/-])\d(?:[ -]?\d){12,18}(?![A-Za-z\d-]|[.,]\d)", "", is_card),
+    form("card number", r"(?<![A-Za-z\d.,/-])\d{4}(?:[ -]\d{4}){3}(?![A-Za-z\d-]|[.,]\d)", "", is_card),
     form("IBAN", r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b", "", is_iban),
     ignoring_case("social security number", rf"(?<![\w.#-])\d{_NO_PERSON}\d\d-\d\d-\d{{4}}(?![\w-]|\.\d)", "", is_ssn),
 )
