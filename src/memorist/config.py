@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_type_hints
 
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, without_passwords
 from memorist.validate import validated
 
 FILE_NAME = "memorist.toml"
@@ -96,6 +96,12 @@ class Config:
     recipes: Mapping[str, Mapping[str, Any]] = _table(
         "Your own recipes by name: a base and parameters to set, or a list of stages."
     )
+
+    def __repr__(self) -> str:
+        """The settings without passwords, because a repr ends up in logs; of the tables, only the names."""
+        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        shown = (f"{name}={sorted(value) if name in TABLES else value!r}" for name, value in values.items())
+        return without_passwords(f"Config({', '.join(shown)})")
 
 
 SETTINGS = tuple(
