@@ -50,6 +50,7 @@ def open(  # the verb users expect: memorist.open
     from memorist.profiles import find_profile, profiled
     from memorist.recall.recipes import Recipes, custom_recipes
     from memorist.remember.gates import Policy
+    from memorist.text.secrets import masked
 
     named = {"space": space, "recipe": recipe, "embedder": embedder, "reranker": reranker, "llm": llm}
     texts = {name: value for name, value in named.items() if isinstance(value, str)}
@@ -68,7 +69,7 @@ def open(  # the verb users expect: memorist.open
         recipe=chosen.recipe,
         recipes=Recipes(custom_recipes(chosen.recipes), change=lambda recipe: profiled(recipe, profile)),
         clock=clock,
-        notices=Notices(notify or log, texts=bool(chosen.notice_text)),
+        notices=Notices(notify or log, texts=bool(chosen.notice_text), clean=masked),
         idle=timedelta(minutes=chosen.session_idle),
         notes=_notes_folder(chosen, store),
         background=background,
