@@ -110,9 +110,14 @@ def _bytes_under(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
+def _judge(memory: memorist.Engine, query: str) -> None:
+    found = memory.recall(query)
+    memory.feedback(found.items[0].memory.id, "wrong", found)
+
+
 ASK: dict[str, Callable[[memorist.Engine, str], object]] = {
     "recall": lambda memory, text: memory.recall(text),
-    "feedback": lambda memory, text: memory.feedback(memory.list().items[0].id, "wrong", memory.recall(text)),
+    "feedback": _judge,
     "why_not": lambda memory, text: memory.why_not(text, memory.list().items[0].id),
     "recall_in_context": lambda memory, text: memory.recall_in_context(memory.session("a goal").id, text),
     "history": lambda memory, text: memory.history(text),
