@@ -48,6 +48,13 @@ def test_hardly_any_harmless_text_is_masked(name: str) -> None:
     assert len(wrong) <= MOST_FALSE * len(texts), wrong
 
 
+def test_a_pin_is_masked_in_every_field_but_not_inside_a_date() -> None:
+    with memorist.open(":memory:", embedder="none") as memory:
+        kept = memory.remember("My PIN is 2024.", metadata={"note": "met on 2024-05-12, typed 2024 twice"})
+    assert kept.text == "My PIN is [secret: PIN]."
+    assert kept.metadata["note"] == "met on 2024-05-12, typed [secret: PIN] twice"
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
