@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_type_hints
 
 from memorist import trust
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, without_passwords
 from memorist.validate import validated
 
 FILE_NAME = "memorist.toml"
@@ -147,6 +147,12 @@ class Config:
     def untrusted_recipes(self) -> tuple[str, ...]:
         """The recipes of a file that is not trusted."""
         return () if self.untrusted is None else tuple(self.untrusted.used.get("recipes", ()))
+
+    def __repr__(self) -> str:
+        """The settings without passwords, because a repr ends up in logs; of the tables, only the names."""
+        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in _FIELDS}
+        shown = (f"{name}={sorted(value) if isinstance(value, Mapping) else value!r}" for name, value in values.items())
+        return without_passwords(f"Config({', '.join(shown)})")
 
 
 _FIELDS = tuple(one for one in fields(Config) if one.metadata)

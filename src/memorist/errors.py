@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
+_USER = r"(?<=://)[^\s/@'\"][^\s'\"]{0,300}(?=@)"
+_PARAMETER = r"(?i)(?<=[?&])((?:ssl)?password|pwd|token|secret|(?:api_?|access_?)?key)=[^\s&'\"]{1,300}"
+
+
+def without_passwords(text: str) -> str:
+    """A text with `…` in place of the user and password of each URL, and of passwords among its parameters."""
+    return re.sub(_PARAMETER, r"\1=…", re.sub(_USER, "…", text)) if "://" in text else text
+
 
 class Error(Exception):
-    """The base class of all errors that Memorist raises."""
+    """The base class of all errors that Memorist raises. No message holds the password of a URL."""
 
     def __init__(self, problem: str, *, remedy: str) -> None:
-        super().__init__(f"{problem.rstrip('.')}. {remedy}")
-        self.problem = problem
+        self.problem = without_passwords(problem)
         self.remedy = remedy
+        super().__init__(f"{self.problem.rstrip('.')}. {remedy}")
 
 
 class InvalidInput(Error, ValueError):

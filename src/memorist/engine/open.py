@@ -77,6 +77,7 @@ def opened(
     from memorist.profiles import find_profile, profiled
     from memorist.recall.recipes import Recipes, custom_recipes
     from memorist.remember.gates import Policy
+    from memorist.text.secrets import masked
 
     profile = find_profile(chosen.profile, chosen.profiles)
     recipes = custom_recipes(chosen.recipes, shipped_parts=chosen.untrusted_recipes)
@@ -93,7 +94,7 @@ def opened(
         recipe=chosen.recipe,
         recipes=Recipes(recipes, change=lambda recipe: profiled(recipe, profile)),
         clock=clock,
-        notices=Notices(notify or log, texts=bool(chosen.notice_text)),
+        notices=Notices(notify or log, texts=bool(chosen.notice_text), clean=masked),
         idle=timedelta(minutes=chosen.session_idle),
         notes=_notes_folder(chosen, store),
         background=background,

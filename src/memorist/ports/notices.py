@@ -46,14 +46,19 @@ def _on_one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """Passes notices to a hook; texts only if enabled, and an error in the hook goes no further."""
+    """Passes notices to a hook; an error in the hook goes no further.
+
+    Texts are passed only if enabled, and each through `clean`, which masks secrets.
+    """
 
     hook: Hook = log
     texts: bool = False
+    clean: Callable[[str], str] = str
 
     def tell(self, notice: Notice) -> None:
         """Call the hook; its errors are logged."""
         try:
-            self.hook(notice if self.texts else replace(notice, texts=()))
+            texts = tuple(self.clean(text) for text in notice.texts) if self.texts else ()
+            self.hook(replace(notice, texts=texts))
         except Exception:
             logger.warning("the hook for notices failed on %r", notice.kind, exc_info=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
@@ -15,6 +16,8 @@ from memorist.text.secrets import masked, secrets_in
 
 SHORTEST = 7
 """A shorter text has no room for a secret and the word that introduces it."""
+LONG = 10
+"""A secret of fewer characters may occur inside other words and numbers by chance."""
 _QUOTES = "'\"`“”‘’"
 _AFTER = ".,;:?"
 """Punctuation that ends a sentence and may have been read as the end of a secret."""
@@ -115,7 +118,7 @@ def _mask(value: object, found: Mapping[str, str]) -> object:
     if isinstance(value, str):
         text = masked(value)
         for secret in sorted(found, key=len, reverse=True):
-            text = text.replace(secret, f"[secret: {found[secret]}]")
+            text = _without(text, secret, f"[secret: {found[secret]}]")
         return text
     if isinstance(value, Mapping):
         pairs = cast("Mapping[str, object]", value).items()
@@ -128,6 +131,13 @@ def _mask(value: object, found: Mapping[str, str]) -> object:
         replace(cast("Any", value), **{name: _mask(getattr(value, name), found) for name in names}) if names else value
     )
     return _with_its_key(value, made) if isinstance(value, Memory) and isinstance(made, Memory) else made
+
+
+def _without(text: str, secret: str, mark: str) -> str:
+    """A text with a mark in place of a secret; a short one, such as a PIN, only where it is no part of a date or id."""
+    if len(secret) >= LONG or secret not in text:
+        return text.replace(secret, mark)
+    return re.sub(rf"(?<![\w.:-]){re.escape(secret)}(?![\w:-]|\.\d)", mark, text)
 
 
 def _with_its_key(memory: Memory, clean: Memory) -> Memory:

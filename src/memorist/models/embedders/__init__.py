@@ -9,6 +9,7 @@ from memorist.errors import InvalidInput
 from memorist.models.folder import packaged, packages
 from memorist.models.settings import Options, checked, split
 from memorist.ports import Embedder
+from memorist.text.secrets import masked
 
 __all__ = ["build", "installed"]
 
@@ -57,7 +58,8 @@ def _remote(setting: str, name: str, model: str, options: Options | None) -> Emb
 
     if name != "ollama" and name not in PRESETS:
         choices = ["local", "local:NAME", "onnx:FOLDER", "ollama:MODEL", *(f"{preset}:MODEL" for preset in PRESETS)]
-        raise InvalidInput(f"There is no embedder {setting!r}", remedy=f"Choose none or one of {', '.join(choices)}.")
+        problem = f"There is no embedder {masked(setting)!r}"
+        raise InvalidInput(problem, remedy=f"Choose none or one of {', '.join(choices)}.")
     given: dict[str, Any] = checked(options, _REMOTE_OPTIONS, f"The embedder {name}")
     if name == "ollama":
         return OllamaEmbedder(model, **given) if model else OllamaEmbedder(**given)

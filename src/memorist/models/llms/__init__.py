@@ -7,6 +7,7 @@ from typing import Any
 from memorist.errors import InvalidInput
 from memorist.models.settings import Options, checked, split
 from memorist.ports import LLM
+from memorist.text.secrets import masked
 
 __all__ = ["VENDORS", "build"]
 
@@ -27,7 +28,9 @@ def build(setting: str | LLM | None, *, options: Options | None = None) -> LLM |
         return None
     if vendor not in VENDORS:
         choices = ", ".join(f"{name}:MODEL" for name in VENDORS)
-        raise InvalidInput(f"There is no language model {setting!r}", remedy=f"Choose none or one of {choices}.")
+        raise InvalidInput(
+            f"There is no language model {masked(setting)!r}", remedy=f"Choose none or one of {choices}."
+        )
     given: dict[str, Any] = checked(options, _OPTIONS, f"The language model {vendor}")
     if vendor == "anthropic":
         from memorist.models.llms.anthropic import SERVICE, AnthropicLLM

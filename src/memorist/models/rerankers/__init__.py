@@ -9,6 +9,7 @@ from memorist.errors import InvalidInput
 from memorist.models.folder import packaged
 from memorist.models.settings import Options, checked, split
 from memorist.ports import Reranker
+from memorist.text.secrets import masked
 
 __all__ = ["build", "packaged_for"]
 
@@ -35,7 +36,7 @@ def build(setting: str | Reranker | None, *, options: Options | None = None) -> 
 
     if name not in PROVIDERS:
         raise InvalidInput(
-            f"There is no reranker {setting!r}",
+            f"There is no reranker {masked(setting)!r}",
             remedy=f"Choose auto, none or one of {', '.join((*PROVIDERS, 'local'))}; jina:MODEL names a model.",
         )
     given: dict[str, Any] = checked(options, ("url", "key_env", "timeout"), f"The reranker {name}")

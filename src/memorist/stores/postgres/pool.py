@@ -33,13 +33,14 @@ LOST_RACES = (errors.SerializationFailure, errors.DeadlockDetected)
 
 def checked(url: str) -> str:
     """A connection string, parsed here so that the error for a bad one does not repeat it."""
-    try:
+    given: dict[str, Any] | None = None
+    with suppress(psycopg.ProgrammingError):
         given = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
+    if given is None:  # raised here, because the error of libpq quotes the URL, and with it the password
         raise InvalidInput(
             "The URL of the database is invalid",
             remedy="Write it as postgresql://user:password@host:5432/database, with %-escapes for special characters.",
-        ) from None  # libpq quotes the URL, and with it the password
+        )
     return make_conninfo("", **{"application_name": "memorist", "connect_timeout": 10, **given})
 
 

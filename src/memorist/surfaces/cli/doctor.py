@@ -16,12 +16,11 @@ import typer
 
 from memorist.config import SETTINGS, Config, Setting
 from memorist.engine.open import locate, on_server, open_database, opened
-from memorist.errors import Error, StoreError
+from memorist.errors import Error, StoreError, without_passwords
 from memorist.model import isoformat
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import all_memories, command
 from memorist.surfaces.cli.output import count, one_line, print_json, say, size
-from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 PROBLEMS_SHOWN = 3
-CREDENTIALS = lazy(r"(?<=://)[^/@]*(?=@)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,4 +226,4 @@ def _origin(setting: Setting, target: Target, file: Path | None) -> str:
 
 def shown(value: str | int | None) -> str | None:
     """A value without its password."""
-    return None if value is None else CREDENTIALS.sub("…", str(value))
+    return None if value is None else without_passwords(str(value))

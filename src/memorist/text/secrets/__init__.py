@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+
 from memorist.text.patterns import lazy
 from memorist.text.secrets.codes import CODES
-from memorist.text.secrets.form import Secret
+from memorist.text.secrets.form import Form, Secret
 from memorist.text.secrets.keys import TOKENS, VENDORS
-from memorist.text.secrets.numbers import NUMBERS, PROVEN, is_card, is_iban, seed_phrases_in
+from memorist.text.secrets.numbers import BASIC, NUMBERS, PROVEN, SOCIAL, is_card, is_iban, seed_phrases_in
 from memorist.text.secrets.passwords import COMMANDS, PASSWORDS
 from memorist.text.tokens import holds_any
 
 __all__ = ["Secret", "is_card", "is_iban", "masked", "secrets_in"]
 
 _DIGITS = lazy(r"\d[\d -]{6}")
-_FORMS = (*VENDORS, *PROVEN, *PASSWORDS, *COMMANDS, *CODES, *TOKENS)
+_LONG = lazy(r"\S{15}")
+"""No key or token is shorter."""
 
 
 def secrets_in(text: str) -> list[Secret]:
     """The secrets in a text, in order and without overlap."""
     folded = text.lower()
-    found = [one for form in _FORMS if holds_any(folded, form.hints) for one in form.matches(text)]
+    found = list(_found(text, folded, _SAID))
+    if _LONG.search(text):
+        found += _found(text, folded, _KEYS)
+    if re.search(r"\d", text):
+        found += _found(text, folded, _CODES)
     if _DIGITS.search(text):
         found += [one for form in NUMBERS for one in form.matches(text)]
     found += seed_phrases_in(text)
     return _apart(found)
+
+
+def _found(text: str, folded: str, groups: _Groups) -> Iterator[Secret]:
+    for hints, forms in groups.items():
+        if holds_any(folded, hints):
+            for form in forms:
+                yield from form.matches(text)
+
+
+_Groups = Mapping[tuple[str, ...], list[Form]]
+
+
+def _grouped(*forms: Form) -> _Groups:
+    """Forms by their hints, so that hints that many share are looked for once."""
+    groups: dict[tuple[str, ...], list[Form]] = {}
+    for one in forms:
+        groups.setdefault(one.hints, []).append(one)
+    return groups
+
+
+_SAID = _grouped(*PASSWORDS, *COMMANDS, *BASIC)
+_KEYS = _grouped(*VENDORS, *TOKENS, *PROVEN)
+_CODES = _grouped(*CODES, *SOCIAL)
 
 
 def masked(text: str) -> str:

@@ -11,7 +11,10 @@ _END = r"(?![\w%]|-\w|[.,:/]\d| (?:lines|characters|chars|files|digits|zeilen|wo
 _NUMBER = rf"(?P<it>[#*]?\d{{4,8}}#?){_END}"
 _CODE = rf"(?P<it>[#*]?(?:\d{{3,8}}[A-Z]?|[A-Z]\d{{3,7}}|\d{{1,2}}(?:[- ]\d{{1,2}}){{2,3}})#?){_END}"
 _ONCE = rf"(?P<it>(?:[A-Z]-)?(?:\d{{4,8}}|\d{{3}}[ -]\d{{3}})){_END}"
-_PIN = r"(?<![A-Za-z])(?:pin|puk|tan|geheimzahl|geheimnummer)(?:[- ]?(?:code|number|nummer|no\.?))?(?! (?:count|badge|map))"
+_PIN = (
+    r"(?<![A-Za-z])(?:pin|puk|tan|geheimzahl|geheimnummer)(?:[- ]?(?:code|number|nummer|no\.?))?"
+    r"(?! (?:count|badge|map))"
+)
 _PLACE = (
     r"(?:(?:front |back )?(?:door|gate|garage|alarm|safe|lock ?box|locker|padlock|bike lock|lock|entry|entrance|access"
     r"|building|keypad|unlock|screen|phone|voicemail|security|house|shed|vault)|haustür|tür|tor|zugangs|tresor|schloss|fahrrad"
@@ -24,6 +27,7 @@ _SENT = (
     r"|uber|bank|discord|tiktok|snapchat|linkedin) (?:code|password|passcode|pin)|\botp"
     r"|\byour (?!(?:zip|postal|area|country|error|product|booking|promo|discount|course|order|dress|bar|qr|source|gift"
     r"|voucher|coupon|customer|reference|tracking|tax|flight)\b)(?:[\w-]{1,15} ){0,3}code"
+    r"|\b(?:ihr|dein|su|tu|votre|ton|seu|il tuo) (?:code|c[oó]digo|codice)"
     r"|bestätigungscode|sicherheitscode|anmeldecode|verifizierungscode|einmalpasswort|einmalcode"
     r"|\bc[oó]digo de (?:verificaci[oó]n|seguridad|acceso|verifica[cç][aã]o|confirmaci[oó]n)"
     r"|\bcode de (?:v[ée]rification|s[ée]curit[ée]|confirmation|connexion|validation)|\bcodice di verifica"
@@ -36,7 +40,7 @@ CODES: Sequence[Form] = (
         "PIN", rf"(?<![A-Za-z])(?:PIN|PUK|TAN|(?:card|voicemail|sim|phone|bank|atm|debit) pin) {_NUMBER}", "pin puk tan"
     ),
     ignoring_case(
-        "code", rf"\b{_PLACE}[ -]?(?:code|combination|combo|kombination){OF}{IS}{_CODE}", "code combi combo kombi"
+        "code", rf"\b{_PLACE}[ -]?(?:code|combination|combo|kombination)(?:{OF}{IS}| ){_CODE}", "code combi combo kombi"
     ),
     ignoring_case(
         "code",
@@ -53,8 +57,8 @@ CODES: Sequence[Form] = (
     form("one-time code", r"\b[Ss]team [Gg]uard(?: [Cc]ode)?(?: is|:)? (?P<it>[A-Z0-9]{5})\b", "steam guard"),
     ignoring_case(
         "one-time code",
-        r"(?<![\w.,-])(?P<it>(?:G-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is (?:your|the|my)|ist (?:ihr|dein)|es (?:tu|su)|est votre"
-        r"|é o seu)\b(?! (?:zip|postal|area|country|error|product|booking|order|exit|status))[^.\n]{0,40}?"
+        r"(?<![\w.,-])(?P<it>(?:G-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is (?:your|the|my)|ist (?:ihr|dein)|es (?:tu|su)"
+        r"|est votre|é o seu)\b(?! (?:zip|postal|area|country|error|product|booking|order|exit|status))[^.\n]{0,40}?"
         r"(?:code|c[oó]digo|otp|\bpin\b|passcode)",
         "code digo otp pin",
     ),
@@ -65,8 +69,8 @@ CODES: Sequence[Form] = (
     ),
     ignoring_case(
         "recovery code",
-        rf"\b(?:backup|recovery|emergency|scratch|wiederherstellungs) ?codes?\b{OF}(?: are| is| sind)?[^\w\n]{{0,5}}\s{{0,3}}"
-        r"(?P<it>(?:(?=[A-Za-z-]{0,12}\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,3}[\s,;]{0,3}){1,20}+)",
+        rf"\b(?:backup|recovery|emergency|scratch|wiederherstellungs) ?codes?\b{OF}(?: are| is| sind)?[^\w\n]{{0,5}}"
+        r"\s{0,3}(?P<it>(?:(?=[A-Za-z-]{0,12}\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,3}[\s,;]{0,3}){1,20}+)",
         "codes code",
     ),
 )

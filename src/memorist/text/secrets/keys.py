@@ -14,9 +14,9 @@ _EDGE, _STOP = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9_-])"
 _BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 
 _OTHERS = (
-    "lin_api_ ntn_ figd_ glsa_ glc_ hvs. hvb. dckr_pat_ sbp_ pscale_tkn_ gsk_ xai- pplx- r8_ nrak- sntrys_ sntryu_ pmak- "
-    "atatt3 atbb ccipat_ dp.pt. dp.st. tskey- nfp_ rnd_ pul- rubygems_ key- fo1_ hrku- sgp_ apify_api_ secret_ lsv2_ "
-    "tvly- jina_ sk-or-v1-"
+    "lin_api_ ntn_ figd_ glsa_ glc_ hvs. hvb. dckr_pat_ sbp_ pscale_tkn_ gsk_ xai- pplx- r8_ nrak- sntrys_ sntryu_ "
+    "pmak- atatt3 atbb ccipat_ dp.pt. dp.st. tskey- nfp_ rnd_ pul- rubygems_ key- fo1_ hrku- sgp_ apify_api_ secret_ "
+    "lsv2_ tvly- jina_ sk-or-v1-"
 )
 """The beginnings of keys of which only letters, digits, hyphens and underscores follow, at least 20 and random."""
 

@@ -70,17 +70,20 @@ _NO_PERSON = "".join(
 )
 NUMBERS: Sequence[Form] = (
     form("card number", r"(?<![A-Za-z\d.,/-])\d(?:[ -]?\d){12,18}(?![A-Za-z\d-]|[.,]\d)", "", is_card),
+    form("card number", r"(?<![A-Za-z\d.,/-])\d{4}(?:[ -]\d{4}){3}(?![A-Za-z\d-]|[.,]\d)", "", is_card),
     form("IBAN", r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b", "", is_iban),
     ignoring_case("social security number", rf"(?<![\w.#-])\d{_NO_PERSON}\d\d-\d\d-\d{{4}}(?![\w-]|\.\d)", "", is_ssn),
 )
 """Forms without a hint, for texts with many digits."""
-PROVEN: Sequence[Form] = (
+SOCIAL: Sequence[Form] = (
     ignoring_case(
         "social security number",
         r"(?:\bssn|\bsocial(?: security)?(?: (?:number|no))?)\b[^\d\n]{0,12}(?P<it>\d{3}[ -]?\d{2}[ -]?\d{4})(?![\w-])",
         "ssn social",
         lambda number: re.sub(r"\D", "", number) not in _KNOWN_SSN,
     ),
+)
+PROVEN: Sequence[Form] = (
     form(
         "private key",
         r"(?<![A-Za-z0-9])(?:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})(?![A-Za-z0-9])",
@@ -88,6 +91,8 @@ PROVEN: Sequence[Form] = (
         is_base58_key,
     ),
     form("private key", r"(?<![A-Za-z0-9])[xyzt]prv[1-9A-HJ-NP-Za-km-z]{107}(?![A-Za-z0-9])", "prv", is_base58_key),
+)
+BASIC: Sequence[Form] = (
     ignoring_case("password", r"\bbasic\s{1,4}(?P<it>[A-Za-z0-9+/]{8,400}={0,2})", "basic", is_basic),
     ignoring_case(
         "password",

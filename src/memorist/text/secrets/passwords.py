@@ -10,11 +10,15 @@ from memorist.text.secrets.wording import IS, MEANS, NOW, OF, QUOTED, SIGN, VALU
 
 _WORD = (
     r"(?:pass(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha|hasło"
-    r"|пароль|(?:wi-?fi|wlan|network|netzwerk|wpa[23]?|router|hotspot)[ -](?:key|code|schlüssel|pass))"
+    r"|пароль|\bpsk|pre-?shared[ _-]?key"
+    r"|(?:wi-?fi|wlan|network|netzwerk|wpa[23]?|router|hotspot)[ -](?:key|code|schlüssel|pass))"
 )
 _SHORT = r"(?<![A-Za-z])(?:pass|pw|mdp|clave|parola|code wi-?fi)(?![A-Za-z])"
 """Words for a password that mean something else, too."""
-_HINTS = "pass pwd pw kennwort wachtwoord lösenord contrase senha hasło пароль mdp clave parola key code schlüssel"
+_HINTS = (
+    "pass pwd pw psk identified kennwort wachtwoord lösenord contrase senha hasło пароль mdp clave parola wifi wi-fi wlan "
+    "wpa network netzwerk router hotspot"
+)
 _ABOUT = r"(?! (?:manager|policy|reset|length|field|hash|generator|change|prompt|strength|rules?|rotation|hint)\b)"
 
 PASSWORDS: Sequence[Form] = (
@@ -34,7 +38,7 @@ PASSWORDS: Sequence[Form] = (
     ),
     ignoring_case(
         "password",
-        rf"(?:\b{_WORD}|{_SHORT}){_ABOUT}(?: \w{{2,15}})??{OF}(?:{IS}|\s?[-–]\s){VALUE}",
+        rf"(?:\b{_WORD}|{_SHORT}){_ABOUT}(?: \w{{2,15}})??{OF}(?:{IS}| [-–] ){VALUE}",
         _HINTS,
         is_said,
     ),
@@ -52,7 +56,16 @@ PASSWORDS: Sequence[Form] = (
         is_strong,
     ),
     ignoring_case(
-        "password", rf"\b(?:{_WORD}|pass|pw|requirepass|identified by)s? {VALUE}", f"{_HINTS} identified", is_strong
+        "password",
+        rf"(?<![A-Za-z])(?:{_WORD}|pass|pw|requirepass|identified by)s? {VALUE}",
+        _HINTS,
+        is_strong,
+    ),
+    ignoring_case(
+        "password",
+        rf"(?<!\S){VALUE},? (?:as|is|was) (?:(?:my|the|his|her|our|your|their)(?: \w{{1,15}}){{0,2}} )?{_WORD}",
+        _HINTS,
+        is_strong,
     ),
     form(
         "password",
@@ -81,7 +94,7 @@ _MORE = r"[^\n|;]{0,150}?\s"
 COMMANDS: Sequence[Form] = (
     ignoring_case(
         "password",
-        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,60}:"
+        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-[a-zA-Z]{0,5}u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,60}:"
         r"(?P<it>[^\s'\"]{3,100})",
         "curl wget http",
         is_given,

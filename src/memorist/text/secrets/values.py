@@ -10,7 +10,8 @@ from memorist.text.patterns import lazy
 
 TOKEN_BITS = 2.75
 """The least entropy of a token in bits per character: English words have about 2.5, 20 random base64 characters 4."""
-QUOTES = "'\"`“”‘’«»"
+QUOTES = "'\"`“”‘’„«»*"
+"""Signs around a value, the asterisks of Markdown among them."""
 
 _PLACEHOLDER = lazy(
     r"\*{3}|x{5}|\.{3}|…|•{3}|_{4}|^[<{\[(]|>$|\}\}$|^\$\{?\w+\}?$|^\$\(|^%\(|\[secret|your|example|placeholder"
@@ -54,7 +55,7 @@ def is_random(token: str) -> bool:
     if not re.search(r"[A-Za-z]", token) or _PLACEHOLDER.search(token):
         return False
     if not re.search(r"\d", token):
-        return len(token) >= 20 and 0.3 <= sum(map(str.isupper, token)) / len(token) <= 0.7
+        return len(token) >= 20 and token.isalpha() and 0.3 <= sum(map(str.isupper, token)) / len(token) <= 0.7
     counts = Counter(token)
     bits = -sum(count / len(token) * math.log2(count / len(token)) for count in counts.values())
     return bits >= TOKEN_BITS and not all(_PART.fullmatch(part) for part in re.split(r"[-_.~/]", token))

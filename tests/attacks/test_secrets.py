@@ -1,0 +1,167 @@
+"""Secrets are found in texts of people and programs, and reach no log, error, trace or file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import memorist
+from memorist import config
+from memorist.errors import Error, without_passwords
+from memorist.surfaces.cli import main
+from memorist.surfaces.rest.server import Settings
+from memorist.text.secrets import masked, secrets_in
+from tests.attacks.key_material import filled
+from tests.secret_samples import SAMPLES, token
+from tests.surfaces.rest.conftest import running
+
+TEXTS = Path(__file__).parent / "texts"
+SETS = ("tuned", "held_out")
+"""Patterns are written for texts of the first set, and only measured on the second."""
+LEAST_CAUGHT = 0.95
+MOST_FALSE = 2 / 80
+WORD = "Blue" + "Whale42"
+KEY = SAMPLES["GitHub token"][1]
+
+
+def _texts(name: str) -> list[tuple[str, list[str]]]:
+    """The texts of a set with the key material in them; ⏎ is a line break, and # begins the name of a class."""
+    lines = (TEXTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [filled(line.replace("⏎", "\n"), seed=1) for line in lines if line and not line.startswith("# ")]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_nearly_every_secret_is_masked(name: str) -> None:
+    texts = _texts(f"secrets_{name}")
+    missed = [text for text, made in texts if any(one in masked(text) for one in made)]
+    assert len(missed) <= (1 - LEAST_CAUGHT) * len(texts), missed
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_hardly_any_harmless_text_is_masked(name: str) -> None:
+    texts = _texts(f"harmless_{name}")
+    wrong = [masked(text) for text, _ in texts if secrets_in(text)]
+    assert len(wrong) <= MOST_FALSE * len(texts), wrong
+
+
+def test_a_pin_is_masked_in_every_field_but_not_inside_a_date() -> None:
+    with memorist.open(":memory:", embedder="none") as memory:
+        kept = memory.remember("My PIN is 2024.", metadata={"note": "met on 2024-05-12, typed 2024 twice"})
+    assert kept.text == "My PIN is [secret: PIN]."
+    assert kept.metadata["note"] == "met on 2024-05-12, typed [secret: PIN] twice"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (f"redis://:{WORD}@cache:6379/0", "redis://…@cache:6379/0"),
+        (f"postgresql://ann:{WORD}@db/app", "postgresql://…@db/app"),
+        (f"postgresql://ann:p@ss/{WORD}@db/app", "postgresql://…@db/app"),
+        (f"postgresql://db/app?user=ann&password={WORD}&x=1", "postgresql://db/app?user=ann&password=…&x=1"),
+        ("https://db/app?x=1", "https://db/app?x=1"),
+    ],
+)
+def test_an_error_shows_no_password_of_a_url(url: str, shown: str) -> None:
+    assert without_passwords(url) == shown
+    assert str(Error(f"Cannot open {url}", remedy="Check it.")) == f"Cannot open {shown}. Check it."
+
+
+def _use(settings: dict[str, object]) -> None:
+    with memorist.open(config=settings) as memory:
+        memory.remember("Alice moved to Stockholm.")
+        memory.recall("Where does Alice live?")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"db": f"postgers://ann:{WORD}@db/app"},
+        {"db": f"postgresql://ann:{WORD}@[db/app"},
+        {"db": f"postgresql://ann:{WORD}@127.0.0.1:1/app"},
+        {"db": f"postgresql://ann:{WORD}@127.0.0.1:port/app"},
+        {"embedder": f"http://ann:{WORD}@host/"},
+        {"embedder": f"{KEY}{WORD}"},
+        {"llm": f"http://ann:{WORD}@host/"},
+        {"llm": "openai:gpt", "llm_options": {"url": f"ftp://ann:{WORD}@host"}},
+        {"llm": "openai:gpt", "llm_options": {"key": WORD}},
+        {"reranker": f"https://ann:{WORD}@host"},
+        {"embedder": "openai:small", "embedder_options": {"url": f"http://ann:{WORD}@127.0.0.1:1?x", "dim": 8}},
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_refused_without_its_secret(tmp_path: Path, given: dict[str, object]) -> None:
+    settings = {"db": str(tmp_path / "a.db"), "embedder": "none", **given}
+    with pytest.raises(Error) as refused:
+        _use(settings)
+    assert WORD not in f"{refused.value} {refused.value!r} {refused.value.problem} {refused.value.__context__}"
+
+
+def test_settings_do_not_show_their_secrets() -> None:
+    given = {"db": f"postgresql://ann:{WORD}@db/app", "llm_options": {"url": f"http://ann:{WORD}@host", "key": WORD}}
+    assert WORD not in repr(config.load(given))
+    assert "db='postgresql://…@db/app'" in repr(config.load(given))
+
+
+def test_the_doctor_shows_no_password(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--db", f"postgresql://ann:{WORD}@127.0.0.1:1/app", "--embedder", "none", "doctor"]) == 1
+    shown = capsys.readouterr()
+    assert "127.0.0.1" in shown.out + shown.err
+    assert WORD not in shown.out + shown.err
+
+
+def _bytes_under(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+def _judge(memory: memorist.Engine, query: str) -> None:
+    found = memory.recall(query)
+    memory.feedback(found.items[0].memory.id, "wrong", found)
+
+
+ASK: dict[str, Callable[[memorist.Engine, str], object]] = {
+    "recall": lambda memory, text: memory.recall(text),
+    "feedback": _judge,
+    "why_not": lambda memory, text: memory.why_not(text, memory.list().items[0].id),
+    "recall_in_context": lambda memory, text: memory.recall_in_context(memory.session("a goal").id, text),
+    "history": lambda memory, text: memory.history(text),
+    "forget": lambda memory, text: memory.forget(text),
+    "undo": lambda memory, text: memory.undo(text),
+}
+
+
+@pytest.mark.parametrize("verb", ASK)
+def test_a_secret_in_a_question_is_kept_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFixture, verb: str) -> None:
+    caplog.set_level(logging.DEBUG, logger="memorist")
+    notices: list[object] = []
+    settings = {"embedder": "none", "notice_text": 1}
+    with memorist.open(tmp_path / "agent.db", config=settings, notify=notices.append) as memory:
+        memory.remember("Alice moved to Stockholm.")
+        with suppress(memorist.NotFound):
+            ASK[verb](memory, f"Where does Alice live? My token is {KEY}")
+        told = [*memory.journal(), *notices, caplog.text]
+    assert KEY not in str(told)
+    assert KEY.encode() not in _bytes_under(tmp_path)
+
+
+def test_a_server_logs_no_query_and_no_key(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    own = token(32, seed="a key of ours")
+    with running(Settings(db=str(tmp_path), embedder="none")) as served, served.http(own) as http:
+        for method, path in (
+            ("POST", "/v1/spaces/agent/recall"),
+            ("POST", f"/v1/spaces/agent/memories?text={KEY}"),
+            ("GET", f"/v1/spaces/agent/memories/{KEY}"),
+            ("GET", f"/v1/nowhere/{KEY}?token={KEY}"),
+        ):
+            http.request(
+                method, path, json={"query": f"token {KEY}", "text": 7, "k": KEY}, headers={"X-Request-Id": "a"}
+            )
+    logged = [record.getMessage() + str(record.__dict__) for record in caplog.records if record.name != "httpx"]
+    ours = [line for line in logged if "httpcore" not in line]
+    assert any("request" in line for line in ours)
+    assert not [line for line in ours if KEY in line or own in line]
+    assert KEY.encode() not in _bytes_under(tmp_path)
