@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
+from memorist.arguments import checks_arguments
 from memorist.client.transport import Transport, Unreachable, encoded, raise_problem
 from memorist.errors import InvalidInput
 from memorist.model import Memory, Recall, When, from_data
@@ -22,6 +23,7 @@ from memorist.upkeep.tidy import Tidying
 from memorist.upkeep.transfer import Exported, refuse_existing, replacing
 
 
+@checks_arguments
 class RemoteUpkeep:
     """Part of `Client`, which sets the transport."""
 

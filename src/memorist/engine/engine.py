@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
+from memorist.arguments import check_argument, checks_arguments
 from memorist.asking import Askers
 from memorist.engine.upkeep import SCRUB, Upkeep
 from memorist.errors import InvalidInput, NotFound
@@ -51,6 +52,7 @@ BATCH = 256
 """Memories per transaction of `remember_many`."""
 
 
+@checks_arguments
 class Engine(Upkeep):
     """An open memory. Thread-safe; after a fork, open it again."""
 
@@ -162,6 +164,7 @@ class Engine(Upkeep):
         return written
 
     def _record(self, given: str | Mapping[str, Any]) -> Memory:
+        check_argument("memories", [given], Iterable[str | Mapping[str, Any]])
         fields = {"text": given} if isinstance(given, str) else dict(given)
         if "text" not in fields:
             raise InvalidInput("A memory has no text", remedy="Give each one as a string or with a 'text' key.")

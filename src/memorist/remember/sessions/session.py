@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 from uuid import uuid4
 
+from memorist.arguments import checks_arguments
 from memorist.asking import Asker, Askers, BudgetSpent
 from memorist.asking import sessions as asking_sessions
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
@@ -240,6 +241,7 @@ class Sessions:
         return "\n".join([*lines, query])
 
 
+@checks_arguments
 class Session:
     """A session of an agent: keeps its steps, and learns from them when it is committed. Thread-safe."""
 
