@@ -114,12 +114,19 @@ def _size(name: str, text: str) -> int:
 
 def check_nesting(name: str, value: object) -> None:
     """Refuse data that is nested too deeply."""
+    if nests_deeper(value, MOST_NESTED):
+        problem = f"{name} is nested more than {MOST_NESTED} levels deep"
+        raise InvalidInput(problem, remedy="Flatten it, or pass a text.")
+
+
+def nests_deeper(value: object, most: int) -> bool:
+    """Whether lists and mappings lie inside each other on more levels than these; never raises."""
     level: list[object] = [value]
-    for _ in range(MOST_NESTED + 1):
+    for _ in range(most + 1):
         level = [inner for one in level for inner in _inside(one)]
         if not level:
-            return
-    raise InvalidInput(f"{name} is nested more than {MOST_NESTED} levels deep", remedy="Flatten it, or pass a text.")
+            return False
+    return True
 
 
 def _inside(value: object) -> Iterable[object]:

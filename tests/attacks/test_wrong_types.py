@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import io
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -144,6 +145,19 @@ def test_a_refusal_names_the_argument_and_the_remedy(attack: str) -> None:
         with pytest.raises(InvalidInput, match=message) as refused:
             attempt(engine)
         assert refused.value.remedy and engine.stats().memories == 0
+
+
+@pytest.mark.parametrize("levels", [300, 900])
+def test_deep_data_is_refused_by_imports_and_skipped_by_ingestion(levels: int) -> None:
+    held = io.BytesIO()
+    with Engine(MemoryStore(), background=False) as engine:
+        engine.remember("The lamp is on.", metadata={"a": "HERE"})
+        engine.export(held)
+        line = held.getvalue().replace(b'"HERE"', b'{"a":' * levels + b"1" + b"}" * levels)
+        with pytest.raises(InvalidInput, match="nested more than"):
+            engine.import_(io.BytesIO(line))
+        report = engine.ingest([{"role": "user", "content": "Hi.", "metadata": nested(levels)}])
+    assert "nested more than" in report.skipped[0].reason
 
 
 def test_the_async_engine_refuses_the_same() -> None:
