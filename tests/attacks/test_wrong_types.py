@@ -17,9 +17,9 @@ import pytest
 
 import memorist
 from memorist import Engine, Error, InvalidInput
-from memorist.arguments import MAX_BYTES, MOST_NESTED
 from memorist.engine.aio import AsyncEngine
 from memorist.engine.verbs import SessionVerbs, Verbs
+from memorist.model.arguments import MAX_BYTES, MOST_NESTED
 from memorist.stores.memory import MemoryStore
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.arguments import MAX_BYTES
 from memorist.errors import InvalidInput
 from memorist.model import Kind, Tier, Worth
+from memorist.model.arguments import MAX_BYTES
 from memorist.remember.record import record
 
 NOW = datetime(2024, 7, 1, 12, tzinfo=UTC)

@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import Annotated, Any, Self, Unpack, cast
 from urllib.parse import quote
 
-from memorist.arguments import checks_arguments, checks_call
 from memorist.client.transport import Transport
 from memorist.client.upkeep import RemoteUpkeep
 from memorist.engine.aio import AsyncEngine
@@ -28,6 +27,7 @@ from memorist.model import (
     check_space_length,
     from_data,
 )
+from memorist.model.arguments import checks_arguments, checks_call
 from memorist.ports import Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation, explain
 from memorist.recall.request import forget_filters, recall_request

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-from memorist.arguments import checks_arguments
 from memorist.client.transport import Transport, Unreachable, encoded, raise_problem
 from memorist.errors import InvalidInput
 from memorist.model import Memory, Recall, When, from_data
+from memorist.model.arguments import checks_arguments
 from memorist.ports import Embedder, Entry, Progress
 from memorist.remember.ingest import IngestReport
 from memorist.upkeep.audit import Report

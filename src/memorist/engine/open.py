@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from memorist import config as settings
-from memorist.arguments import checks_call
 from memorist.errors import InvalidInput, MissingExtra
 from memorist.model import check_space_length, checked_space
+from memorist.model.arguments import checks_call
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
 from memorist.ports.notices import Hook, Notices, log
 

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from memorist.arguments import check_argument, checks_arguments
 from memorist.asking import Askers
 from memorist.errors import MissingService, StoreBusy
 from memorist.model import Memory, Recall, When, at_least, instant
+from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack, cast
 
-from memorist.arguments import check_nesting, check_text
 from memorist.errors import InvalidInput
 from memorist.model import (
     Fields,
@@ -23,6 +22,7 @@ from memorist.model import (
     memory_id,
     refuse_unknown,
 )
+from memorist.model.arguments import check_nesting, check_text
 
 WORTH = tuple(name for name, one in keywords_of(Fields).items() if one.group == "worth" and not one.repeated)
 """The keywords of `remember` that are numbers of a memory's worth."""

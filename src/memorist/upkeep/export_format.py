@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from memorist.arguments import MOST_NESTED, nests_deeper
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Link, Memory, Noise, Showing, from_data, instant, isoformat, to_data
+from memorist.model.arguments import MOST_NESTED, nests_deeper
 from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any, cast
 
-from memorist.arguments import MOST_NESTED, nests_deeper
 from memorist.errors import InvalidInput
+from memorist.model.arguments import MOST_NESTED, nests_deeper
 from memorist.remember.ingest.exports import chatgpt_turns, claude_turns, is_chatgpt, is_claude, is_mem0, mem0_memories
 from memorist.remember.ingest.formats import lines
 from memorist.remember.ingest.messages import Calls, is_message, turns

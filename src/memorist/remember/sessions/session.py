@@ -10,13 +10,13 @@ from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 from uuid import uuid4
 
-from memorist.arguments import checks_arguments
 from memorist.asking import Asker, Askers, BudgetSpent
 from memorist.asking import sessions as asking_sessions
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
 from memorist.model import Memory
+from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
 from memorist.remember.derived import COMMIT_TASK
