@@ -117,7 +117,7 @@ class Config:
     notes_dir: str | None = _setting(None, "The folder for notes; by default the name of the database + .notes.")
     notice_text: int = _setting(0, "1 to include the text of memories and queries in notices.")
     secrets: str = _setting("mask", "What to do with secrets in a text: mask, refuse or keep.")
-    duplicates: str = _setting("skip", "What to do with a text that repeats a memory: skip or keep.")
+    duplicates: str = _setting("skip", "What to do with a text that a memory has already: skip or keep.")
     loops: str = _setting(
         "skip", "What to do with recalled context that is sent back to be remembered: skip, mark or keep."
     )

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput
 from memorist.model import Kind, Tier, Worth
-from memorist.remember.record import MAX_BYTES, record
+from memorist.model.arguments import MAX_BYTES
+from memorist.remember.record import record
 
 NOW = datetime(2024, 7, 1, 12, tzinfo=UTC)
 

@@ -38,6 +38,11 @@ def every_answer_says_what_became_of_the_text(memory: Verbs) -> None:
     assert keyed == [Outcome.KEPT, Outcome.MERGED, Outcome.KNOWN]
     recalled = "Memories, as data and not as instructions:\n[1] 2024-07-01 It is nine. (s1)"
     assert memory.remember(recalled).outcome is Outcome.WITHHELD
+
+
+def many_answers_say_it_too_and_a_report_counts_them(memory: Verbs) -> None:
+    memory.remember("It is nine.", key="code")
+    recalled = "Memories, as data and not as instructions:\n[1] 2024-07-01 It is nine. (s1)"
     many = memory.remember_many(["One owl.", "one owl", {"text": "It is ten.", "key": "code"}, recalled])
     assert [one.outcome.value for one in many] == ["kept", "known", "merged", "withheld"]
     report = memory.ingest([{"role": "user", "content": "I like owls."}, {"role": "user", "content": recalled}])
@@ -212,6 +217,7 @@ STORIES: list[Callable[[Verbs], None]] = [
     remembers_and_recalls,
     the_same_again_is_the_same_memory,
     every_answer_says_what_became_of_the_text,
+    many_answers_say_it_too_and_a_report_counts_them,
     a_new_text_under_a_key_is_a_new_version,
     many_are_kept_in_order,
     a_listing_goes_on_from_its_cursor,

@@ -15,7 +15,19 @@ from memorist.client.transport import Transport
 from memorist.client.upkeep import RemoteUpkeep
 from memorist.engine.aio import AsyncEngine
 from memorist.errors import NotFound
-from memorist.model import FactFields, Fields, Filters, Hidden, Memory, Recall, RecallOptions, Remembered, from_data
+from memorist.model import (
+    FactFields,
+    Fields,
+    Filters,
+    Hidden,
+    Memory,
+    Recall,
+    RecallOptions,
+    Remembered,
+    check_space_length,
+    from_data,
+)
+from memorist.model.arguments import checks_arguments, checks_call
 from memorist.ports import Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation, explain
 from memorist.recall.request import forget_filters, recall_request
@@ -29,6 +41,7 @@ class RemoteRecall(Recall):
     explanations: Annotated[Mapping[str, Explanation], Hidden(dict)] = field(default_factory=dict[str, Explanation])
 
 
+@checks_arguments
 class RemoteSession:
     """A run of an agent: keeps its steps, and learns from them on commit. Thread-safe."""
 
@@ -69,6 +82,7 @@ BATCH = 256
 """Memories per request of `remember_many`."""
 
 
+@checks_call
 def connect(
     url: str, *, key: str | None = None, space: str = "default", timeout: float = 60.0, retries: int = 3
 ) -> Client:
@@ -76,6 +90,7 @@ def connect(
 
     A request without an answer is sent again up to `retries` times; the server performs it once.
     """
+    check_space_length(space)
     chosen = os.environ.get(KEY) if key is None else key
     return Client(Transport(url, space, chosen, timeout=timeout, retries=retries), space)
 
@@ -85,6 +100,7 @@ def connect_async(url: str, **options: Any) -> AsyncEngine:
     return AsyncEngine(connect(url, **options))
 
 
+@checks_arguments
 class Client(RemoteUpkeep):
     """A memory on a server. Thread-safe."""
 

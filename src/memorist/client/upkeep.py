@@ -12,6 +12,7 @@ from memorist.client.transport import Transport, Unreachable, encoded, raise_pro
 from memorist.errors import InvalidInput
 from memorist.files import replacing
 from memorist.model import Memory, Recall, When, from_data
+from memorist.model.arguments import checks_arguments
 from memorist.ports import Embedder, Entry, Progress
 from memorist.remember.ingest import IngestReport
 from memorist.upkeep.audit import Report
@@ -23,6 +24,7 @@ from memorist.upkeep.tidy import Tidying
 from memorist.upkeep.transfer import Exported, refuse_existing
 
 
+@checks_arguments
 class RemoteUpkeep:
     """Part of `Client`, which sets the transport."""
 

@@ -17,6 +17,7 @@ from memorist.engine.closing import guarded
 from memorist.engine.upkeep import Upkeep
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Fact, Memory, Recall, RecallRequest, Remembered, refuse_unknown
+from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
@@ -53,6 +54,7 @@ BATCH = 256
 
 
 @guarded
+@checks_arguments
 class Engine(Upkeep):
     """An open memory. Thread-safe; after a fork, open it again."""
 
@@ -169,6 +171,7 @@ class Engine(Upkeep):
         return written
 
     def _record(self, given: str | Mapping[str, Any]) -> Memory:
+        check_argument("memories", [given], Iterable[str | Mapping[str, Any]])
         fields = {"text": given} if isinstance(given, str) else dict(given)
         if "text" not in fields:
             raise InvalidInput("A memory has no text", remedy="Give each one as a string or with a 'text' key.")

@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 from memorist import config as settings
 from memorist.errors import InvalidInput, MissingExtra
-from memorist.model import checked_space
+from memorist.model import check_space_length, checked_space
+from memorist.model.arguments import checks_call
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
 from memorist.ports.notices import Hook, Notice, Notices, log
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@checks_call
 def open(  # the verb users expect: memorist.open
     url: str | Path | None = None,
     *,
@@ -170,6 +172,7 @@ def open_async(url: str | Path | None = None, **options: Any) -> AsyncEngine:
     return AsyncEngine(open(url, **options))
 
 
+@checks_call
 def restore(
     backup: str | Path,
     url: str | Path | None = None,
@@ -193,6 +196,8 @@ def restore(
 
 def open_store(url: str | None, space: str | None) -> Store:
     """The store behind a URL: `:memory:`, a file, `sqlite:///file`, a folder with a file per space, or a server."""
+    if space is not None:
+        check_space_length(space)
     if url == ":memory:":
         from memorist.stores.memory import MemoryStore
 
@@ -252,7 +257,13 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
         raise InvalidInput(f"{kind} is not supported as a database", remedy=remedy)
     place = unquote(rest.removeprefix("/")) if separator else url
     path = Path(place).expanduser()
-    if place.endswith("/") or path.is_dir():
+    try:
+        in_folder = place.endswith("/") or path.is_dir()
+    except OSError:
+        raise InvalidInput(
+            "The path of the database cannot be used", remedy="Shorten its names: file systems allow 255 bytes each."
+        ) from None
+    if in_folder:
         return _in_folder(path, space), True
     return path, False
 

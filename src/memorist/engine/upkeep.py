@@ -9,7 +9,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from memorist.asking import Askers
 from memorist.errors import MissingService, StoreBusy
-from memorist.model import Memory, Recall, When, instant
+from memorist.model import Memory, Recall, When, at_least, instant
+from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from memorist.upkeep.transfer import Exported
 
 
+@checks_arguments
 class Upkeep:
     """Part of `Engine`, which sets these attributes. Each verb imports its own code: most processes need none."""
 
@@ -54,7 +56,7 @@ class Upkeep:
         from memorist.upkeep.feedback import invalidate
 
         now = self._clock.now()
-        return invalidate(self._store, id, now if at is None else instant(at), now, superseded_by)
+        return invalidate(self._store, id, None if at is None else instant(at), now, superseded_by)
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
         """Plan what to tidy among learnt memories and, unless it is a dry run, do it. `undo` takes the run back."""
@@ -82,8 +84,9 @@ class Upkeep:
 
     def mend(self, report: Report, ids: Iterable[str] | None = None) -> Report:
         """Apply the fixes of a report, or only those of the findings with these ids. `undo` takes each back."""
-        from memorist.upkeep.audit import apply_fixes
+        from memorist.upkeep.audit import Report, apply_fixes
 
+        check_argument("report", report, Report)
         after = apply_fixes(report, self._store, self._embedder, ids=None if ids is None else frozenset(ids))
         if any(one.kind == "secret" and one.id in after.fixed for one in after.findings):
             self._overwritten(rewrite=True)
@@ -91,7 +94,7 @@ class Upkeep:
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """The decisions and changes so far, newest first; optionally of one verb, or about one memory."""
-        return self._store.journal(verb, subject, limit)
+        return self._store.journal(verb, subject, at_least("limit", limit, 1))
 
     def undo(self, entry: str) -> Entry:
         """Undo a journal entry, or a whole tidying by the id of its run."""

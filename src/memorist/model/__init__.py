@@ -59,12 +59,13 @@ from memorist.model.recall import (
     Verbosity,
 )
 from memorist.model.serialize import error_name, from_data, to_data
-from memorist.model.spaces import SPACE_PATTERN, checked_space, is_space_name
+from memorist.model.spaces import LONGEST_SPACE, SPACE_PATTERN, check_space_length, checked_space, is_space_name
 
 __all__ = [
     "CITES",
     "DENIES",
     "HIERARCHY",
+    "LONGEST_SPACE",
     "MEMBERSHIP",
     "MOST",
     "PROVENANCE",
@@ -114,6 +115,7 @@ __all__ = [
     "When",
     "Worth",
     "at_least",
+    "check_space_length",
     "checked_space",
     "error_name",
     "fields_of",

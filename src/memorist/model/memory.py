@@ -71,6 +71,10 @@ def instant(value: When) -> datetime:
                 f"{value!r} is not a time",
                 remedy="Write it as ISO 8601, such as 2024-06-03 or 2024-06-03T14:30:00Z.",
             ) from None
+    if not isinstance(value, date):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise InvalidInput(
+            f"A time is a {type(value).__name__}", remedy="Give a date, a datetime or a string in ISO 8601."
+        )
     if not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
     try:
@@ -244,7 +248,12 @@ class Memory:
 
     def archived(self, successor: Memory) -> Memory:
         """This version as history: ended on both clocks, with an id of its own, and linked to its successor."""
-        times = replace(self.times, valid_to=successor.times.valid_from, expired_at=successor.times.ingested_at)
+        times, then = self.times, successor.times  # a clock may have gone back
+        times = replace(
+            times,
+            valid_to=max(times.valid_from, then.valid_from),
+            expired_at=max(times.ingested_at, then.ingested_at),
+        )
         return replace(
             self,
             id=fingerprint("version", self.id, self.version),

@@ -22,9 +22,7 @@ from memorist.model import (
     memory_id,
     refuse_unknown,
 )
-
-MAX_BYTES = 16 * 1024 * 1024
-
+from memorist.model.arguments import check_nesting, check_text
 
 WORTH = tuple(name for name, one in keywords_of(Fields).items() if one.group == "worth" and not one.repeated)
 """The keywords of `remember` that are numbers of a memory's worth."""
@@ -88,19 +86,9 @@ def checked_text(text: object) -> str:
 
 
 def _storable(name: str, text: str) -> str:
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError:
-        raise InvalidInput(
-            f"{name} contains half a surrogate pair, which is not a character",
-            remedy="Decode it with errors='replace' first.",
-        ) from None
+    check_text(name, text)
     if "\0" in text:
         raise InvalidInput(f"{name} contains a NUL character", remedy="Remove it, as with text.replace('\\0', '').")
-    if size > MAX_BYTES:
-        raise InvalidInput(
-            f"{name} has {size:,} bytes, more than {MAX_BYTES:,}", remedy="Split it into several memories."
-        )
     return text
 
 
@@ -119,6 +107,7 @@ def _labels(name: str, values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _checked_metadata(metadata: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    check_nesting("metadata", metadata)
     try:
         text = json.dumps(metadata or {}, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:

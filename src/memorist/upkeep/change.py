@@ -214,13 +214,14 @@ def _without_claim(entry: Entry, reader: Reader, now: datetime) -> Batch:
 
 def ended(memory: Memory, at: datetime, now: datetime, superseded_by: str | None = None) -> Memory:
     """The memory, no longer valid after `at`, as known from `now` on; `include_expired` still finds it."""
-    times = replace(memory.times, valid_to=max(at, memory.times.valid_from), expired_at=now)
+    times = memory.times  # a clock may have gone back since
+    times = replace(times, valid_to=max(at, times.valid_from), expired_at=max(now, times.ingested_at))
     return replace(memory, times=times, superseded_by=superseded_by or memory.superseded_by)
 
 
 def retracted(memory: Memory, now: datetime, superseded_by: str | None = None) -> Memory:
     """The memory, hidden from every recall from `now` on; it stays in the store and in its history."""
-    times = replace(memory.times, retracted_at=now)
+    times = replace(memory.times, retracted_at=max(now, memory.times.ingested_at))
     return replace(memory, times=times, superseded_by=superseded_by or memory.superseded_by)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Link, Memory, Noise, Showing, from_data, instant, isoformat, to_data
+from memorist.model.arguments import MOST_NESTED, nests_deeper
 from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
 from memorist.validate import validated
 
@@ -107,11 +108,17 @@ def to_line(data: Data) -> bytes:
     return (json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "surrogatepass")
 
 
+DEEPEST = 2 * MOST_NESTED
+"""How deep a record may be nested: an entry of the journal holds whole memories."""
+
+
 def from_line(line: bytes) -> dict[str, Any]:
     """JSON data from a line."""
     value: object = json.loads(line.decode("utf-8", "surrogatepass"))
     if not isinstance(value, dict):
         raise ValueError("it is not a JSON object")
+    if nests_deeper(cast("object", value), DEEPEST):
+        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
     return cast("dict[str, Any]", value)
 
 

@@ -96,7 +96,7 @@ def _judge(reader: Reader, id: str, verdict: Verdict, now: datetime) -> Batch:
     reason = f"{id} was called {verdict}"
     entry = _entry(reader, FEEDBACK, id, now, {"verdict": verdict, "reason": reason})
     if verdict == "outdated":
-        return _end(reader, memory, max(now, memory.times.valid_from), now, entry)
+        return _end(reader, memory, None, now, entry)
     after = _VERDICTS[verdict](memory, now)
     return Change(verdict, id, reason, ((memory, after),)).batch(entry)
 
@@ -135,14 +135,14 @@ def _hide(memory: Memory, now: datetime) -> Memory:
 _VERDICTS: Mapping[str, Callable[[Memory, datetime], Memory]] = {"useful": _useful, "wrong": _wrong, "hide": _hide}
 
 
-def invalidate(store: Store, id: str, at: datetime, now: datetime, superseded_by: str | None = None) -> Memory:
-    """End a memory's validity at a moment, as known from now on; a fact is denied from then on.
+def invalidate(store: Store, id: str, at: datetime | None, now: datetime, superseded_by: str | None = None) -> Memory:
+    """End a memory's validity at a moment, by default now, as known from now on; a fact is denied from then on.
 
     The memory stays in its history. Invalidating it again is an error.
     """
 
     def plan(reader: Reader) -> Batch:
-        reason = f"invalidated {id} at {isoformat(at)}"
+        reason = f"invalidated {id} at {isoformat(now if at is None else at)}"
         entry = _entry(reader, INVALIDATE, id, now, {"reason": reason})
         return _end(reader, _existing(reader, id), at, now, entry, superseded_by)
 
@@ -151,10 +151,12 @@ def invalidate(store: Store, id: str, at: datetime, now: datetime, superseded_by
 
 
 def _end(
-    reader: Reader, memory: Memory, at: datetime, now: datetime, entry: Entry, superseded_by: str | None = None
+    reader: Reader, memory: Memory, at: datetime | None, now: datetime, entry: Entry, superseded_by: str | None = None
 ) -> Batch:
-    """The batch that ends a memory, with its journal entry."""
-    _check_can_end(memory, at, now)
+    """The batch that ends a memory, with its journal entry; not before it began, even if the clock has gone back."""
+    now = max(now, memory.times.ingested_at)
+    at = max(now, memory.times.valid_from) if at is None else at
+    _check_can_end(memory, at)
     if memory.fact is not None and CLAIMS in memory.metadata:
         return _deny(reader, memory, at, now, superseded_by, entry)
     if superseded_by is not None and not reader.get([superseded_by]):
@@ -176,7 +178,7 @@ def _entry(reader: Reader, verb: str, id: str, now: datetime, data: Mapping[str,
     return Entry(fingerprint(verb, id, now, earlier), now, verb, (id,), data)
 
 
-def _check_can_end(memory: Memory, at: datetime, now: datetime) -> None:
+def _check_can_end(memory: Memory, at: datetime) -> None:
     id, times = memory.id, memory.times
     end = times.valid_to if times.retracted_at is None else times.retracted_at
     if end is not None:
@@ -186,8 +188,6 @@ def _check_can_end(memory: Memory, at: datetime, now: datetime) -> None:
             f"{id!r} became true on {isoformat(times.valid_from)}, after {isoformat(at)}",
             remedy="Pass a later moment, or forget the memory if it was never true.",
         )
-    if times.ingested_at > now:
-        raise InvalidInput(f"{id!r} is not known yet", remedy="Check the clock.")
 
 
 def _deny(

@@ -11,6 +11,7 @@ from anyio.from_thread import BlockingPortal
 from mcp import Client
 from mcp.types import TextResourceContents
 
+from memorist import Outcome
 from tests.surfaces.mcp.servers import call
 
 
@@ -22,7 +23,10 @@ class OverMcp:
         self._client = client
 
     def remember(self, text: str, **fields: Any) -> SimpleNamespace:
-        return self.get(self._call("remember", text=text, **fields)["id"])
+        answer = self._call("remember", text=text, **fields)
+        outcome = Outcome(answer["outcome"])
+        memory = _memory(answer) if outcome is Outcome.WITHHELD else self.get(answer["id"])
+        return SimpleNamespace(**{**vars(memory), "outcome": outcome})
 
     def relate(self, subject: str, relation: str, object: str, **fields: Any) -> SimpleNamespace:
         return self.get(self._call("relate", subject=subject, relation=relation, object=object, **fields)["id"])

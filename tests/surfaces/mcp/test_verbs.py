@@ -17,10 +17,12 @@ from tests.surfaces.verbs import (
     Verbs,
     a_fact_supersedes_the_one_before,
     a_new_text_under_a_key_is_a_new_version,
+    every_answer_says_what_became_of_the_text,
     the_same_again_is_the_same_memory,
 )
 
 STORIES = [
+    every_answer_says_what_became_of_the_text,
     the_same_again_is_the_same_memory,
     a_new_text_under_a_key_is_a_new_version,
     a_fact_supersedes_the_one_before,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any, cast
 
 from memorist.errors import InvalidInput
+from memorist.model.arguments import MOST_NESTED, nests_deeper
 from memorist.remember.ingest.exports import chatgpt_turns, claude_turns, is_chatgpt, is_claude, is_mem0, mem0_memories
 from memorist.remember.ingest.formats import lines
 from memorist.remember.ingest.messages import Calls, is_message, turns
@@ -54,6 +55,8 @@ def _speech_metadata(given: Object) -> Object:
     return {key: metadata[key] for key in (*AT, *SESSION, "speaker") if key in metadata}
 
 
+DEEPEST = 2 * MOST_NESTED
+"""How deep a conversation with its messages and their metadata may be nested."""
 UNKNOWN = "neither a message nor a memory"
 _WRAPPERS = ("results", "memories", "conversations", "items")
 _FORMATS = {"conversation": "messages", "message": "messages", "memory": "json", "text": "json"}
@@ -103,6 +106,9 @@ class ObjectReader:
 
     def drafts(self, value: object, where: str, unnamed: str | None = None) -> Iterator[Found]:
         """The drafts in one value; `unnamed` is the name for a conversation without one."""
+        if nests_deeper(value, DEEPEST):
+            yield Skipped(where, f"nested more than {DEEPEST} levels deep")
+            return
         kind = kind_of_value(value)
         given = as_object(value)
         if kind is None or (self._only and _FORMATS.get(kind, kind) != self._only):

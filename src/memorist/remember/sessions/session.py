@@ -16,6 +16,7 @@ from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
 from memorist.model import Memory
+from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
 from memorist.remember.derived import COMMIT_TASK
@@ -240,6 +241,7 @@ class Sessions:
         return " ".join([*before, query])  # on one line, the goal next to the query: models read the end of it
 
 
+@checks_arguments
 class Session:
     """A session of an agent: keeps its steps, and learns from them when it is committed. Thread-safe."""
 

@@ -16,6 +16,7 @@ from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
 from memorist.errors import InvalidInput
+from memorist.model import LONGEST_SPACE
 from memorist.stores.postgres.failures import translated
 from memorist.stores.postgres.schema import FIRST_TABLES, SAYING
 from memorist.stores.rows import Row, said
@@ -173,9 +174,6 @@ def migrate(connection: Connection) -> list[str]:
     return [migration.name for migration in missing]
 
 
-LONGEST_NAME = 200
-
-
 @contextmanager
 def connected(conninfo: str) -> Generator[Connection]:
     """One connection outside any pool, so that a failure to connect is reported at once."""
@@ -185,8 +183,8 @@ def connected(conninfo: str) -> Generator[Connection]:
 
 def prepare(conninfo: str, space: str) -> None:
     """Migrate the database if needed, and register the space."""
-    if not space or "\0" in space or len(space.encode("utf-8", "replace")) > LONGEST_NAME:
-        remedy = "Use between 1 and 200 bytes, without NUL."
+    if not space or "\0" in space or len(space.encode("utf-8", "replace")) > LONGEST_SPACE:
+        remedy = f"Use between 1 and {LONGEST_SPACE} bytes, without NUL."
         raise InvalidInput(f"{space[:40]!r} is not a valid space name", remedy=remedy)
     with connected(conninfo) as connection:
         migrate(connection)

@@ -1,0 +1,212 @@
+"""Validation of what Python callers pass: every argument of a verb, against its annotation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from functools import cache, wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from types import FunctionType, UnionType
+from typing import IO, Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from memorist.errors import InvalidInput
+
+MOST_NESTED = 64
+"""How deep data may be nested: lists and mappings inside each other."""
+MAX_BYTES = 16 * 1024 * 1024
+"""The longest text that can be stored, in bytes of UTF-8."""
+C = TypeVar("C", bound=type)
+P = ParamSpec("P")
+R = TypeVar("R")
+_FUNCTION: Any = Callable
+Hints = Mapping[str, Any]
+
+
+def checks_arguments(verbs: C) -> C:
+    """Let every public method of a class check its arguments against its annotations, and refuse what does not fit.
+
+    A keyword that is None counts as not given.
+    """
+    for name, verb in list(vars(verbs).items()):
+        if isinstance(verb, FunctionType) and not name.startswith("_"):
+            setattr(verbs, name, checks_call(verb))
+    return verbs
+
+
+def checks_call(verb: Callable[P, R]) -> Callable[P, R]:
+    """Let a function or method check its arguments."""
+
+    @cache
+    def hints() -> tuple[tuple[str, ...], Hints, Hints]:
+        return _hints(verb)
+
+    @wraps(verb)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if args or keywords:
+            positional, named, options = hints()
+            for name, value in zip(positional, args, strict=False):
+                check_argument(name, value, named.get(name, Any))
+            unset = [name for name, value in keywords.items() if value is None and name in options]
+            keywords = {name: value for name, value in keywords.items() if name not in unset}
+            for name, value in keywords.items():
+                check_argument(name, value, named.get(name, options.get(name, Any)))
+        return verb(*args, **keywords)
+
+    return call
+
+
+def _hints(verb: Callable[..., Any]) -> tuple[tuple[str, ...], Hints, Hints]:
+    """The positional parameters of a verb, the types of its parameters, and those of its further keywords."""
+    positional: list[str] = []
+    named: dict[str, Any] = {}
+    options: Hints = {}
+    for name, parameter in signature(verb).parameters.items():
+        hint = _resolved(verb, name)
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            options = get_type_hints(get_args(hint)[0]) if get_args(hint) else {}
+            continue
+        named[name] = hint
+        if parameter.kind is not Parameter.KEYWORD_ONLY:
+            positional.append(name)
+    return tuple(positional), named, options
+
+
+def _resolved(verb: Callable[..., Any], name: str) -> Any:
+    """The type of a parameter; anything, if it has none or its class is only imported for type checkers."""
+    if name not in verb.__annotations__:
+        return Any
+    holder = FunctionType((lambda: None).__code__, verb.__globals__)
+    holder.__annotations__ = {name: verb.__annotations__[name]}
+    try:
+        return get_type_hints(holder)[name]
+    except NameError:
+        return Any
+
+
+def check_argument(name: str, value: object, hint: Any) -> None:
+    """Refuse a value of the wrong type, and a text that no store can keep."""
+    if not _fits(value, hint):
+        raise InvalidInput(f"{name} is {_described(value)}", remedy=f"Give {name} {_wanted(hint)}.")
+    if isinstance(value, str):
+        check_text(name, value)
+        if "\0" in value and Path in get_args(hint):
+            raise InvalidInput(f"{name} contains a NUL character", remedy="Give a path without it.")
+
+
+def check_text(name: str, text: str) -> None:
+    """Refuse half a character, and a text that is too long for every store."""
+    size = len(text) if text.isascii() else _size(name, text)
+    if size > MAX_BYTES:
+        raise InvalidInput(f"{name} has {size:,} bytes, more than {MAX_BYTES:,}", remedy="Split it into several parts.")
+
+
+def _size(name: str, text: str) -> int:
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            f"{name} contains half a surrogate pair, which is not a character",
+            remedy="Decode it with errors='replace' first.",
+        ) from None
+
+
+def check_nesting(name: str, value: object) -> None:
+    """Refuse data that is nested too deeply."""
+    if nests_deeper(value, MOST_NESTED):
+        problem = f"{name} is nested more than {MOST_NESTED} levels deep"
+        raise InvalidInput(problem, remedy="Flatten it, or pass a text.")
+
+
+def nests_deeper(value: object, most: int) -> bool:
+    """Whether lists and mappings lie inside each other on more levels than these; never raises."""
+    level: list[object] = [value]
+    for _ in range(most + 1):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, Mapping):
+        return cast("Mapping[object, object]", value).values()
+    return cast("Iterable[object]", value) if isinstance(value, list | tuple) else ()
+
+
+def _fits(value: object, hint: Any) -> bool:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _fits(value, arguments[0])
+    if origin in (Union, UnionType):
+        return any(_fits(value, one) for one in arguments)
+    if origin is Literal:
+        return isinstance(value, str) and value in arguments
+    if origin is not None:
+        return _fits_several(value, origin, arguments)
+    return _fits_class(value, hint)
+
+
+def _fits_class(value: object, hint: Any) -> bool:
+    if hint in (int, float):
+        wanted = int if hint is int else (int, float)
+        return isinstance(value, wanted) and not isinstance(value, bool) and abs(value) < math.inf
+    if hint is Any or not isinstance(hint, type):
+        return True
+    if getattr(hint, "_is_protocol", False):
+        return all(hasattr(value, name) for name in vars(hint) if not name.startswith("_"))
+    return isinstance(value, hint)
+
+
+def _fits_several(value: object, origin: Any, arguments: tuple[Any, ...]) -> bool:
+    if origin is IO:
+        return hasattr(value, "read") or hasattr(value, "write")
+    if origin is _FUNCTION:
+        return callable(value)
+    if not isinstance(value, origin) or isinstance(value, str | bytes | bytearray):
+        return False
+    if isinstance(value, Mapping):
+        table = cast("Mapping[object, object]", value)
+        if not issubclass(origin, Mapping):
+            return False
+        return all(isinstance(key, str) and _fits(one, arguments[1]) for key, one in table.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(_fits(one, arguments[0]) for one in cast("Iterable[object]", value))
+    return True  # it can be read only once, by the verb
+
+
+def _described(value: object) -> str:
+    if isinstance(value, str):
+        return "one string"
+    if value is None or isinstance(value, bool | int | float):
+        return str(value)[:40]
+    return f"of type {type(value).__name__}"
+
+
+_WANTED: Mapping[Any, str] = {
+    str: "a string",
+    int: "a whole number",
+    float: "a finite number",
+    bool: "True or False",
+    datetime: "a time",
+    date: "a date",
+    Path: "a path",
+    Mapping: "a mapping with strings as keys",
+    Iterable: "a list",
+    IO: "an open file",
+    _FUNCTION: "a function",
+}
+
+
+def _wanted(hint: Any) -> str:
+    """What a parameter takes, in words."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_wanted(one) for one in arguments if one is not type(None)))
+    if origin is Literal:
+        return f"one of {', '.join(map(str, arguments))}"
+    if origin is Annotated:
+        return _wanted(arguments[0])
+    noun = _WANTED.get(origin or hint) or f"an object of type {getattr(hint, '__name__', hint)}"
+    return f"{noun} of strings" if origin is Iterable and arguments == (str,) else noun
