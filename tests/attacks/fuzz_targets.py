@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import io
 import json
@@ -37,7 +38,12 @@ SECRET = "ocelotwhisker"
 CLASSIFIED = f"The word of the inner vault is {SECRET}."
 NOT_YET = {"labels no memory"}
 """Findings of an audit that are known and wait for their cause to be removed."""
-GROUPS: dict[str, Any] = {"Fields": Fields, "FactFields": FactFields, "Filters": Filters, "RecallOptions": RecallOptions}
+GROUPS: dict[str, Any] = {
+    "Fields": Fields,
+    "FactFields": FactFields,
+    "Filters": Filters,
+    "RecallOptions": RecallOptions,
+}
 
 
 def fresh(url: str) -> Engine:
@@ -94,13 +100,16 @@ def _value(engine: Engine, hostile: Hostile, name: str, annotation: str, folder:
         return None
     if name == "recall":
         found = engine.recall("Alice", track=False)
-        return dice.choice((found, hostile.mutated({"id": found.id, "query": "q", "now": "2024", "items": [{"id": "x"}]})))
+        if dice.random() < 0.6:
+            return found
+        hostile.wrong = True
+        return hostile.mutated({"id": found.id, "query": "q", "now": "2024", "items": [{"id": "x"}]})
     if name == "report":
         return engine.audit()
     if name == "embedder":
         return dice.choice((FakeEmbedder(dim=32), FakeEmbedder(), hostile.text()))
     if dice.random() < 0.1:
-        return hostile.value()
+        return hostile.misfit()
     if name in ("id", "superseded_by", "ids", "entry", "name", "cursor") and dice.random() < 0.6:
         known = dice.choice([item.id for item in engine.list(limit=20).items] or ["x"])
         entries = [one.id for one in engine.journal(limit=20)] or ["x"]
@@ -108,7 +117,19 @@ def _value(engine: Engine, hostile: Hostile, name: str, annotation: str, folder:
     return _typed(hostile, annotation)
 
 
-WORDS = ("episodic", "global", "working", "useful", "lives_in", "Alice", "daily", "memorist", "talk", "run", "duplicate")
+WORDS = (
+    "episodic",
+    "global",
+    "working",
+    "useful",
+    "lives_in",
+    "Alice",
+    "daily",
+    "memorist",
+    "talk",
+    "run",
+    "duplicate",
+)
 
 
 def _typed(hostile: Hostile, annotation: str) -> Any:
@@ -125,7 +146,7 @@ def _typed(hostile: Hostile, annotation: str) -> Any:
     if "bool" in annotation:
         return dice.random() < 0.5
     if "int" in annotation or "float" in annotation:
-        return hostile.number()
+        return hostile.whole() if "float" not in annotation else hostile.number()
     return dice.choice((hostile.text(), hostile.text(), hostile.text(), dice.choice(WORDS)))
 
 
@@ -134,8 +155,12 @@ def _path(hostile: Hostile, name: str, folder: Path) -> Any:
     plain = "".join(sign for sign in hostile.plain() if sign not in "/\\\0\n.~")[:40] or "made"
     file = folder / plain
     kind = hostile.dice.randrange(4)
+    hostile.wrong |= kind == 0 and name != "path"
     if name == "what" and kind < 3:
-        return hostile.mutated([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]}])
+        hostile.wrong = True
+        return hostile.mutated(
+            [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]}]
+        )
     if kind == 0:
         return io.BytesIO(hostile.text().encode("utf-8", "surrogatepass"))
     return hostile.dice.choice((file, str(file)))
@@ -269,7 +294,11 @@ class Rest:
 
     def _query(self, hostile: Hostile, operation: Any) -> str:
         names = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
-        given = {name: _typed(hostile, hostile.dice.choice(("str", "int", "bool", "When"))) for name in names if hostile.dice.random() < 0.2}
+        given = {
+            name: _typed(hostile, hostile.dice.choice(("str", "int", "bool", "When")))
+            for name in names
+            if hostile.dice.random() < 0.2
+        }
         if hostile.dice.random() < 0.05:
             given[hostile.plain()] = hostile.plain()
         return urlencode({name: str(value)[:2000] for name, value in given.items()}, errors="replace")
@@ -295,10 +324,18 @@ class Rest:
         kind = schema.get("type")
         if kind == "object":
             needed = schema.get("required", ())
-            some = {name: one for name, one in schema.get("properties", {}).items() if name in needed or dice.random() < 0.15}
+            some = {
+                name: one
+                for name, one in schema.get("properties", {}).items()
+                if name in needed or dice.random() < 0.15
+            }
             return {name: self._named(hostile, name, one, depth) for name, one in some.items()} if depth else {}
         if kind == "array":
-            return [self._example(hostile, schema.get("items", {}), depth - 1) for _ in range(dice.choice((0, 1, 2)))] if depth else []
+            return (
+                [self._example(hostile, schema.get("items", {}), depth - 1) for _ in range(dice.choice((0, 1, 2)))]
+                if depth
+                else []
+            )
         numbers = {"integer": 1, "number": 0.5, "boolean": dice.random() < 0.5, "null": None}
         return numbers[kind] if kind in numbers else hostile.text()
 
@@ -335,7 +372,7 @@ class Rest:
         sent, told = [{"type": "http.request", "body": body, "more_body": False}], list[Any]()
 
         async def receive() -> Any:
-            return sent.pop() if sent else {"type": "http.disconnect"}
+            return sent.pop() if sent else await asyncio.Event().wait()  # the caller stays until it is answered
 
         async def send(message: Any) -> None:
             told.append(message)

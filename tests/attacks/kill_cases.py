@@ -320,9 +320,7 @@ def _upgraded(world: World) -> None:
         OPERATIONS["upgrade"](world, random.Random())
 
 
-def _compared(
-    world: World, steps: list[str], states: list[Any], done: int, problems: list[tuple[str, str]]
-) -> int:
+def _compared(world: World, steps: list[str], states: list[Any], done: int, problems: list[tuple[str, str]]) -> int:
     """Compare with what was acknowledged; returns the operation to go on with."""
     now = state(world)
     if now == states[done]:
@@ -368,7 +366,9 @@ def _sound(world: World, problems: list[tuple[str, str]]) -> None:
     import json
 
     data = [json.loads(line) for line in lines_of(engine.store)]
-    ids = {one["memory"]["id"] for one in data if "memory" in one} | {one["entity"][0] for one in data if "entity" in one}
+    ids = {one["memory"]["id"] for one in data if "memory" in one} | {
+        one["entity"][0] for one in data if "entity" in one
+    }
     links = [one["link"] for one in data if "link" in one]
     problems += [("dangling", str(link)) for link in links if not {link[0], link[2]} <= ids]
     shown = [one["shown"] for one in data if "shown" in one]

@@ -335,7 +335,7 @@ def state(world: World) -> dict[str, Any]:
     """Everything that there is, of the memory and beside it, in a form that can be compared."""
     found: dict[str, Any] = {"memory": lines_of(world.engine.store)}
     for file in sorted(world.folder.rglob("*")):
-        name = str(file.relative_to(world.folder))
+        name = str(file.relative_to(world.folder)).replace(world.folder.name, "space")
         if file.suffix == ".md" and ".before-" not in name and ".part" not in name:
             found[name] = file.read_text(encoding="utf-8")
         elif name == "made.jsonl":

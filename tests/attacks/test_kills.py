@@ -50,7 +50,9 @@ def table(outcomes: Iterable[Outcome]) -> str:
     columns = ("kills", "acknowledged", "lost", "half-written", "unclean")
     rows["together"] = sum(rows.values(), Counter[str]())
     head = f"{'killed during':<18}" + "".join(f"{name:>14}" for name in columns)
-    return "\n".join([head, *(f"{name:<18}" + "".join(f"{row[one]:>14}" for one in columns) for name, row in rows.items())])
+    return "\n".join(
+        [head, *(f"{name:<18}" + "".join(f"{row[one]:>14}" for one in columns) for name, row in rows.items())]
+    )
 
 
 def column(problem: str) -> str:
