@@ -133,26 +133,25 @@ class Hostile:
 
     def bytes_of(self, data: bytes) -> bytes:
         """A file with something wrong in it."""
-        dice = self.dice
-        for _ in range(dice.choice((0, 1, 1, 2, 4))):
-            place = dice.randrange(len(data) + 1)
-            size = dice.choice((1, 2, 8, 200))
-            data = dice.choice(
-                (
-                    lambda: data[:place],
-                    lambda: data[:place] + dice.randbytes(size) + data[place + size :],
-                    lambda: data[:place] + data[place + size :],
-                    lambda: data[:place] + self.text().encode("utf-8", "surrogatepass") + data[place:],
-                    lambda: data[:place] + data[place : place + size] * 9 + data[place:],
-                    lambda: data.replace(b"\n", b"\r\n"),
-                    lambda: b"\xef\xbb\xbf" + data,
-                    lambda: data.decode("utf-8", "replace").encode(
-                        dice.choice(("utf-16", "utf-32", "latin-1")), "replace"
-                    ),
-                    lambda: b"",
-                )
-            )()
+        for _ in range(self.dice.choice((0, 1, 1, 2, 4))):
+            place, size = self.dice.randrange(len(data) + 1), self.dice.choice((1, 2, 8, 200))
+            data = self.dice.choice(self._damages(data[:place], data[place:], size))
         return data
+
+    def _damages(self, before: bytes, after: bytes, size: int) -> list[bytes]:
+        whole = before + after
+        encoding = self.dice.choice(("utf-16", "utf-32", "latin-1"))
+        return [
+            b"",
+            before,
+            before + after[size:],
+            before + self.dice.randbytes(size) + after[size:],
+            before + self.text().encode("utf-8", "surrogatepass") + after,
+            before + after[:size] * 9 + after,
+            whole.replace(b"\n", b"\r\n"),
+            b"\xef\xbb\xbf" + whole,
+            whole.decode("utf-8", "replace").encode(encoding, "replace"),
+        ]
 
 
 def json_bytes(data: Any) -> bytes:
@@ -175,15 +174,10 @@ def smaller(value: Any, depth: int = 5) -> list[Any]:
         return [*less, *({**value, name: one} for name in value for one in smaller(value[name], depth - 1))]
     if isinstance(value, Sequence) and not isinstance(value, str | bytes) and value:
         items = list(value)
-        less = [items[: len(items) // 2], items[len(items) // 2 :], items[1:]] if len(items) > 1 else []
-        return [
-            *less,
-            *(
-                [*items[:n], one, *items[n + 1 :]]
-                for n in range(min(9, len(items)))
-                for one in smaller(items[n], depth - 1)
-            ),
-        ]
+        half = len(items) // 2
+        less = [items[:half], items[half:], items[1:]] if half else []
+        changed = [(n, one) for n in range(min(9, len(items))) for one in smaller(items[n], depth - 1)]
+        return [*less, *([*items[:n], one, *items[n + 1 :]] for n, one in changed)]
     return []
 
 

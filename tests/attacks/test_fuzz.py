@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,13 @@ import pytest
 
 import memorist
 from memorist.errors import Error
+from tests.attacks.fuzz_rest import Rest
 from tests.attacks.fuzz_targets import (
     CANARY,
     CLASSIFIED,
     KEPT_APART,
     PLAIN,
     SECRET,
-    Rest,
     call_of_a_verb,
     do,
     file_of,
@@ -40,7 +41,6 @@ from tests.attacks.hostile import Hostile, shown, smallest
 SHARES = {"verbs": 40_000, "importers": 30_000, "rest": 20_000, "mcp": 10_000}
 """The hundred thousand, by target."""
 FEW = {"verbs": 150, "importers": 150, "rest": 100, "mcp": 50}
-IMP = 10
 AT_ONCE = 250
 """Inputs for one memory, after which it must still work."""
 NOT_YET = {"wrong types"}
@@ -120,7 +120,7 @@ def verbs(count: int, shard: str, folder: Path, found: Found) -> None:
             engine = fresh(":memory:" if number % (2 * AT_ONCE) else str(folder / f"agent-{number}.db"))
         assert engine is not None
         call = call_of_a_verb(engine, hostile, folder)
-        error = failure_of(lambda: do(engine, call))
+        error = failure_of(partial(do, engine, call))
         found.inputs += 1
         if error is not None:
             name, sort = call[0], _sort(error)
@@ -140,12 +140,12 @@ def importers(count: int, shard: str, folder: Path, found: Found) -> None:
     engine = fresh(str(folder / "agent.db"))
     for number, (seed, hostile) in enumerate(inputs("importers", count, shard)):
         found.inputs += 1
-        if number % IMP:
+        if number % 10:
             given = file_of(hostile)
-            error = failure_of(lambda given=given: parse(folder, given))
+            error = failure_of(partial(parse, folder, given))
             fails = None if error is None else _parser_fails(folder, given, _sort(error))
             if number % 20 == 1:
-                error = error or failure_of(lambda given=given: engine.ingest(folder / given[0], format=given[2]))
+                error = error or failure_of(partial(engine.ingest, folder / given[0], format=given[2]))
             if error is not None:
                 found.add(f"{seed} {given[0]} {given[2]}", error, given[1], fails)
         else:
@@ -153,7 +153,7 @@ def importers(count: int, shard: str, folder: Path, found: Found) -> None:
             file = folder / "import.jsonl"
             file.write_bytes(lines)
             with fresh(":memory:") as other:
-                error = failure_of(lambda: other.import_(file))
+                error = failure_of(partial(other.import_, file))
             if error is not None:
                 found.add(seed, error, lines)
         if number % AT_ONCE == AT_ONCE - 1:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from memorist.errors import InvalidInput, NotFound
-from tests.attacks.fuzz_targets import Answer, Rest, fresh
+from tests.attacks.fuzz_rest import Answer, Rest
+from tests.attacks.fuzz_targets import fresh
 
 HALF = "\ud800"
 """Half a surrogate pair: JSON can write it, and it is no character."""
