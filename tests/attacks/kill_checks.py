@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import stat
 from contextlib import suppress
 from datetime import timedelta
@@ -35,6 +36,8 @@ def look(world: World, steps: list[str], states: list[Any], done: int) -> list[P
     problems += _unlike(first, state(world), "at a second opening")
     world.close()
     _files(world, problems)
+    if world.server is None and "restore" not in steps:
+        _erased(world, states, problems)
     return problems
 
 
@@ -128,3 +131,16 @@ def _files(world: World, problems: list[Problem]) -> None:
                 problems.append(("temporary files", name))
             elif stat.S_IMODE(file.stat().st_mode) & 0o077 and not name.endswith(".md"):
                 problems.append(("private files", f"{name} {stat.S_IMODE(file.stat().st_mode):o}"))
+
+
+def _erased(world: World, states: list[Any], problems: list[Problem]) -> None:
+    """What was forgotten is in no byte of the memory, its log or its notes."""
+    number = re.compile(r"note (\d+)")
+    said = {one for before in states for line in before["memory"] for one in number.findall(line)}
+    gone = said.difference(one for line in states[-1]["memory"] for one in number.findall(line))
+    notes = (world.folder / "notes").rglob("*")
+    for file in [*world.folder.glob(f"{world.file}*"), *notes]:
+        if file.is_file() and ".before-" not in file.name:
+            data = file.read_bytes()
+            left = [one for one in sorted(gone) if one.encode() in data]
+            problems += [("erased bytes", f"{file.name} still has note {one}") for one in left[:1]]

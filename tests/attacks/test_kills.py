@@ -101,7 +101,7 @@ def durable_server() -> Iterator[str]:
 @pytest.mark.usefixtures("one_thread")
 def test_a_killed_process_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        outcomes = [one for some in pool.map(run, cases(FEW, tmp_path, per_case=2)) for one in some]
+        outcomes = [one for some in pool.map(run, cases(FEW, tmp_path)) for one in some]
     check(outcomes, FEW)
 
 
