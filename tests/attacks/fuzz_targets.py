@@ -90,7 +90,7 @@ def call_of_a_verb(engine: Engine, hostile: Hostile, folder: Path) -> Call:
 def _value(engine: Engine, hostile: Hostile, name: str, annotation: str, folder: Path) -> Any:
     dice = hostile.dice
     if name in ("path", "what"):
-        return _path(hostile, name, folder)
+        return _path(hostile, name, annotation, folder)
     if name in ("progress", "recall", "report", "embedder"):
         return _object(engine, hostile, name)
     if dice.random() < 0.1:
@@ -150,18 +150,18 @@ def typed(hostile: Hostile, annotation: str) -> Any:
     return dice.choice((hostile.text(), hostile.text(), hostile.text(), dice.choice(WORDS)))
 
 
-def _path(hostile: Hostile, name: str, folder: Path) -> Any:
+def _path(hostile: Hostile, name: str, annotation: str, folder: Path) -> Any:
     """Something to read, or a name to write to that stays in the folder."""
     plain = "".join(sign for sign in hostile.plain() if sign not in "/\\\0\n.~")[:40] or "made"
     file = folder / plain
     kind = hostile.dice.randrange(4)
-    hostile.wrong |= kind == 0 and name != "path"
     if name == "what" and kind < 3:
         hostile.wrong = True
         return hostile.mutated(
             [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]}]
         )
     if kind == 0:
+        hostile.wrong |= "IO" not in annotation
         return io.BytesIO(hostile.text().encode("utf-8", "surrogatepass"))
     return hostile.dice.choice((file, str(file)))
 

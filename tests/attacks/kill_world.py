@@ -164,7 +164,9 @@ def recall(world: World, dice: random.Random) -> None:
 
 def feedback(world: World, dice: random.Random) -> None:
     found = world.engine.recall("Who moved to Oslo?", track=False)
-    world.engine.feedback(chosen(world, dice), dice.choice(VERDICTS), dice.choice([None, found]))
+    verdict, seen = dice.choice(VERDICTS), dice.random() < 0.5 and found.items
+    id = found.items[0].memory.id if seen else chosen(world, dice)
+    world.engine.feedback(id, verdict, found if seen else None)
 
 
 def forget(world: World, dice: random.Random) -> None:
