@@ -117,19 +117,8 @@ def _object(engine: Engine, hostile: Hostile, name: str) -> Any:
     return hostile.mutated({"id": found.id, "query": "q", "now": "2024", "items": [{"id": "x"}]})
 
 
-WORDS = (
-    "episodic",
-    "global",
-    "working",
-    "useful",
-    "lives_in",
-    "Alice",
-    "daily",
-    "memorist",
-    "talk",
-    "run",
-    "duplicate",
-)
+WORDS = ("episodic", "global", "working", "useful", "lives_in", "Alice", "daily", "memorist", "talk", "run", "hide")
+TALK = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]}]
 
 
 def typed(hostile: Hostile, annotation: str) -> Any:
@@ -156,10 +145,9 @@ def _path(hostile: Hostile, name: str, annotation: str, folder: Path) -> Any:
     file = folder / plain
     kind = hostile.dice.randrange(4)
     if name == "what" and kind < 3:
-        hostile.wrong = True
-        return hostile.mutated(
-            [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]}]
-        )
+        talk = hostile.mutated(TALK)
+        hostile.wrong |= not isinstance(talk, list)
+        return talk
     if kind == 0:
         hostile.wrong |= "IO" not in annotation
         return io.BytesIO(hostile.text().encode("utf-8", "surrogatepass"))

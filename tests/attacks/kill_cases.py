@@ -144,6 +144,8 @@ def _world(case: Case, name: str) -> World:
     folder = case.folder / f"{'space' if case.server else 'file'}-{os.getpid()}-{case.seed}-{what}-{name}"
     shutil.copytree(_template(case), folder)
     file = "old.db" if case.older and case.server is None else "agent.db"
+    if case.older:
+        shutil.rmtree(folder / "notes")  # an older memory knows of no notes
     if case.server is None:
         return World(folder, case.seed, file=file, older=case.older)
     url = _database(case.server, folder.name) if case.operation in FIRST else case.server

@@ -63,6 +63,12 @@ def test_a_name_that_cannot_be_stored_is_known_to_nobody(url: str, tmp_path: Pat
             engine.forget(HALF)
 
 
+@pytest.mark.parametrize("name", [HALF, f"a{HALF}.md", "a\0b", "", "x" * 5000])
+def test_a_path_that_no_file_has_is_refused(name: str, tmp_path: Path) -> None:
+    with fresh(":memory:") as engine, pytest.raises(InvalidInput, match="cannot be read|is not a regular file"):
+        engine.ingest(str(tmp_path / "folder" / "file" / name))
+
+
 @pytest.mark.parametrize("limit", [0, -1, 10**30, True, 1.5, float("nan"), None])
 def test_a_limit_of_the_journal_is_a_number_of_entries(limit: Any) -> None:
     with fresh(":memory:") as engine, pytest.raises(InvalidInput, match="limit"):
