@@ -8,7 +8,6 @@ import pickle
 import random
 import shutil
 import signal
-import stat
 import sys
 import time
 import traceback
@@ -20,8 +19,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from memorist.errors import Error
+from tests.attacks.kill_build import build
+from tests.attacks.kill_checks import look
 from tests.attacks.kill_points import KillPoints
-from tests.attacks.kill_world import IN_PARTS, OF_FILES, OPERATIONS, World, build, hour, lines_of, state
+from tests.attacks.kill_world import OF_FILES, OPERATIONS, World, state
 
 STEPS = 3
 SOMETIMES = 0.2
@@ -29,8 +30,6 @@ SOMETIMES = 0.2
 FIRST = ("open", "upgrade")
 RARE = 3
 """How much likelier a kill is where a folder changes."""
-ANOTHER = ("recall", "work")
-"""Operations whose second run is another one: a recall counts again, and a claimed job is free after its lease."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +127,11 @@ def _reference(case: Case) -> Reference:
     return Reference(steps, states, moments, seconds)
 
 
+def _tell(pipe: int, what: object) -> None:
+    with os.fdopen(pipe, "wb") as told:
+        told.write(pickle.dumps(what))
+
+
 def _result(ended: tuple[bytes, int]) -> Any:
     told, status = ended
     assert status == 0, told.decode("utf-8", "replace")
@@ -140,6 +144,8 @@ def _world(case: Case, name: str) -> World:
     folder = case.folder / f"{'space' if case.server else 'file'}-{os.getpid()}-{case.seed}-{what}-{name}"
     shutil.copytree(_template(case), folder)
     file = "old.db" if case.older and case.server is None else "agent.db"
+    if case.older:
+        shutil.rmtree(folder / "notes")  # an older memory knows of no notes
     if case.server is None:
         return World(folder, case.seed, file=file, older=case.older)
     url = _database(case.server, folder.name) if case.operation in FIRST else case.server
@@ -148,7 +154,7 @@ def _world(case: Case, name: str) -> World:
     def fill(pipe: int) -> None:
         world.engine.import_(folder / "agent.jsonl")
         world.close()
-        os.write(pipe, pickle.dumps(None))
+        _tell(pipe, None)
 
     if not case.older:
         _result(forked(fill))
@@ -191,8 +197,7 @@ def _undisturbed(world: World, steps: list[str], pipe: int) -> None:
         states.append(state(world))
     if len(states) == len(steps):
         states.insert(0, states[0])  # an older file is the same memory once it is open
-    with os.fdopen(pipe, "wb") as told:
-        told.write(pickle.dumps((states, moments, seconds, [name for name in sys.modules if name not in loaded])))
+    _tell(pipe, (states, moments, seconds, [name for name in sys.modules if name not in loaded]))
 
 
 def _killed(case: Case, reference: Reference, number: int, dice: random.Random) -> Outcome:
@@ -210,7 +215,7 @@ def _outcome(case: Case, reference: Reference, world: World, told: bytes, when: 
         raise AssertionError(f"seed {case.seed}, {reference.steps}: {told.decode('utf-8', 'replace')}")
     done, steps = len(told), reference.steps
     outcome = Outcome(case.seed, steps, when, steps[done] if done < len(steps) else "nothing", done)
-    told, status = forked(lambda pipe: _looking(world, steps, reference.states, done, pipe))
+    told, status = forked(lambda pipe: _tell(pipe, look(world, steps, reference.states, done)))
     outcome.problems = _result((told, status)) if status == 0 else [("cannot be opened", told.decode()[-3000:])]
     shutil.rmtree(world.folder)
     return outcome
@@ -288,123 +293,3 @@ def _doing(world: World, steps: list[str], at: int | None, pipe: int) -> None:
         world.do(step, number)
         os.write(pipe, b"+")
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-# Looking at what is left
-
-
-def _looking(world: World, steps: list[str], states: list[Any], done: int, pipe: int) -> None:
-    problems = list[tuple[str, str]]()
-    world.clock.set(hour(done))
-    if "upgrade" in steps[: done + 1]:
-        _upgraded(world)
-    after = _compared(world, steps, states, done, problems)
-    _sound(world, problems)
-    _found(world, problems)
-    for number in range(after, len(steps)):
-        world.do(steps[number], number)
-        problems += _unlike(states[number + 1], state(world), f"after {steps[number]}")
-    _jobs_done(world, problems)
-    first = state(world)
-    world.close()
-    problems += _unlike(first, state(world), "at a second opening")
-    world.close()
-    _files(world, problems)
-    with os.fdopen(pipe, "wb") as told:
-        told.write(pickle.dumps(problems))
-
-
-def _upgraded(world: World) -> None:
-    """Open it with the version that was to open it."""
-    with suppress(AssertionError):
-        OPERATIONS["upgrade"](world, random.Random())
-
-
-def _compared(
-    world: World, steps: list[str], states: list[Any], done: int, problems: list[tuple[str, str]]
-) -> int:
-    """Compare with what was acknowledged; returns the operation to go on with."""
-    now = state(world)
-    if now == states[done]:
-        return done
-    if done < len(steps):
-        if now == states[done + 1]:
-            return done + 1
-        if steps[done] in IN_PARTS:
-            lost = _lost(states[done], states[done + 1], now)
-            problems += [("lost", one) for one in lost]
-            return len(steps) if steps[done] in ANOTHER else done
-    kind = "half-written" if done < len(steps) and not _lost(states[done], states[done + 1], now) else "lost"
-    problems += [(kind, text) for _, text in _unlike(states[done], now, "after the kill")]
-    return len(steps)
-
-
-def _lost(before: dict[str, Any], after: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What was there before and should be there after, and is not."""
-    kept = set(before["memory"]) & set(after["memory"]) - set(now["memory"])
-    return [line[:200] for line in sorted(kept)[:3]]
-
-
-def _unlike(wanted: dict[str, Any], found: dict[str, Any], when: str) -> list[tuple[str, str]]:
-    problems: list[tuple[str, str]] = []
-    for name in sorted(wanted.keys() | found.keys()):
-        one, other = wanted.get(name), found.get(name)
-        if one == other:
-            continue
-        if isinstance(one, list) and isinstance(other, list):
-            missing = [item for item in one if item not in other]
-            extra = [item for item in other if item not in one]
-            text = f"{name} {when}: {len(missing)} missing {missing[:2]!s:.600}, {len(extra)} more {extra[:2]!s:.600}"
-        else:
-            text = f"{name} {when}: {one!s:.200} but {other!s:.200}"
-        problems.append(("differs", text))
-    return problems
-
-
-def _sound(world: World, problems: list[tuple[str, str]]) -> None:
-    engine = world.engine
-    for finding in engine.audit(kinds=("orphan", "drift")).findings:
-        problems.append(("audit", f"{finding.kind}: {finding.reason} {finding.ids}"))
-    import json
-
-    data = [json.loads(line) for line in lines_of(engine.store)]
-    ids = {one["memory"]["id"] for one in data if "memory" in one} | {one["entity"][0] for one in data if "entity" in one}
-    links = [one["link"] for one in data if "link" in one]
-    problems += [("dangling", str(link)) for link in links if not {link[0], link[2]} <= ids]
-    shown = [one["shown"] for one in data if "shown" in one]
-    problems += [("dangling", str(one)) for one in shown if one[1] not in ids]
-    named = {end for link in links for end in (link[0], link[2])}
-    problems += [("nameless", str(one)) for one in data if "entity" in one and one["entity"][0] not in named]
-    stats = engine.stats()
-    counted = sum("memory" in one for one in data), len(links)
-    if counted != (stats.memories + stats.versions, stats.links):
-        problems.append(("counts", f"{counted} but {stats}"))
-
-
-def _found(world: World, problems: list[tuple[str, str]]) -> None:
-    """A memory that is there can be found by its words."""
-    engine = world.engine
-    current = [one for one in engine.list(limit=1000).items if one.kind.value == "episodic" and "note" in one.text]
-    if current:
-        wanted = current[-1]
-        ids = [item.memory.id for item in engine.recall(wanted.text, limit=20, track=False).items]
-        if wanted.id not in ids:
-            problems.append(("recall", f"{wanted.text} is not found"))
-
-
-def _jobs_done(world: World, problems: list[tuple[str, str]]) -> None:
-    from datetime import timedelta
-
-    world.clock.advance(timedelta(days=2))
-    world.engine.work()
-    problems += [("jobs", str(job)) for job in world.engine.jobs()]
-
-
-def _files(world: World, problems: list[tuple[str, str]]) -> None:
-    for file in world.folder.rglob("*"):
-        if file.is_file():
-            name = str(file.relative_to(world.folder))
-            if ".part" in name or "restoring" in name or name.endswith("-journal"):
-                problems.append(("temporary files", name))
-            elif stat.S_IMODE(file.stat().st_mode) & 0o077 and not name.endswith(".md"):
-                problems.append(("private files", f"{name} {stat.S_IMODE(file.stat().st_mode):o}"))

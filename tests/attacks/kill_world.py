@@ -9,7 +9,6 @@ import asyncio
 import io
 import json
 import random
-import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from memorist.engine.engine import Engine
 from memorist.ports import Store
 from memorist.stores.sql.database import Migration
 from memorist.stores.sqlite import SqliteStore, schema
-from memorist.stores.sqlite.connection import Connections, use_write_ahead_log
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
 from memorist.upkeep.transfer import export, move
 
@@ -166,7 +164,9 @@ def recall(world: World, dice: random.Random) -> None:
 
 def feedback(world: World, dice: random.Random) -> None:
     found = world.engine.recall("Who moved to Oslo?", track=False)
-    world.engine.feedback(chosen(world, dice), dice.choice(VERDICTS), dice.choice([None, found]))
+    verdict, seen = dice.choice(VERDICTS), dice.random() < 0.5 and found.items
+    id = found.items[0].memory.id if seen else chosen(world, dice)
+    world.engine.feedback(id, verdict, found if seen else None)
 
 
 def forget(world: World, dice: random.Random) -> None:
@@ -335,7 +335,7 @@ def state(world: World) -> dict[str, Any]:
     """Everything that there is, of the memory and beside it, in a form that can be compared."""
     found: dict[str, Any] = {"memory": lines_of(world.engine.store)}
     for file in sorted(world.folder.rglob("*")):
-        name = str(file.relative_to(world.folder))
+        name = str(file.relative_to(world.folder)).replace(world.folder.name, "space")
         if file.suffix == ".md" and ".before-" not in name and ".part" not in name:
             found[name] = file.read_text(encoding="utf-8")
         elif name == "made.jsonl":
@@ -352,55 +352,3 @@ def state(world: World) -> dict[str, Any]:
             found[name] = sorted(json.loads(line)["memory"]["text"] for line in lines_of(store) if '{"memory"' in line)
             store.close()
     return found
-
-
-# Building one
-
-
-def build(folder: Path) -> None:
-    """The world before anything happens: a memory, its backup, the export of another one, and an older file."""
-    folder.mkdir(parents=True)
-    world = World(folder, 0)
-    dice = random.Random(0)
-    for number in range(20):
-        CLOCK.set(START + timedelta(days=number))
-        world.engine.remember(sentence(dice), scope=f"project-{number % 3}", speaker=dice.choice(NAMES))
-    for number in range(3):
-        world.engine.session(f"Book a table in {dice.choice(CITIES)}", id=f"run-{number}").step("A form.", "fill it")
-    world.engine.remember("The first plan.", key="plan-0")
-    world.engine.remember("hm hm hm")
-    world.engine.remember("The password is hunter2-Tr0ub4dor&3, keep it.")
-    world.engine.relate("Alice", "lives_in", "Rome", valid_from="2020-01-01")
-    world.engine.backup(folder / "backup.db")
-    world.engine.recall("Alice", session="talk-0")
-    world.engine.consolidate()
-    world.engine.export(folder / "agent.jsonl")
-    world.close()
-    _older(folder / "agent.db", folder / "old.db")
-    other = World(folder, 1, file="other.db")
-    other.engine.remember_many([sentence(dice) for _ in range(MANY)])
-    other.engine.export(folder / "other.jsonl")
-    other.close()
-    for file in folder.glob("other.db*"):
-        file.unlink()
-    shutil.rmtree(folder / "backup.db.notes", ignore_errors=True)
-
-
-def _older(file: Path, older: Path) -> None:
-    """The same rows in a file with the first tables only."""
-    connections = Connections(older)
-    connections.create()
-    with connections.reading() as db:
-        use_write_ahead_log(db)
-        with connections.writing():
-            schema.migrate(db, older, schema.MIGRATIONS[:1])
-        db.execute(f"ATTACH '{file}' AS newer")
-        tables = [name for (name,) in db.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'")]
-        db.execute("PRAGMA foreign_keys = OFF")
-        for table in tables:
-            if table.startswith("sqlite_") or table == "migrations":
-                continue
-            columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
-            db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
-        db.execute("DETACH newer")
-    connections.close()

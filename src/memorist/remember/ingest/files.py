@@ -220,7 +220,10 @@ def below(folder: Path, session: str | None, format: str | None) -> Iterator[Fil
 
 def shown(name: str) -> str:
     """A file name as text; its bytes may not be valid UTF-8."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    try:
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # half a surrogate pair: no file has such a name
+        return name.encode("utf-8", "replace").decode()
 
 
 def _left_out(path: Path) -> str | None:

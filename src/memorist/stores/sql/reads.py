@@ -153,6 +153,8 @@ class Reads:
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """Journal entries, newest first; optionally of one verb, or about one memory."""
+        if not all(one is None or _encodes(one) for one in (verb, subject)):
+            return []
         rows = list(self._db.execute(self._sql.journal, {"verb": verb, "subject": subject, "limit": limit}))
         subjects: defaultdict[int, list[str]] = defaultdict(list)
         for entry, about in self._db.execute(self._sql.journal_subjects, {"entries": [row[0] for row in rows]}):
