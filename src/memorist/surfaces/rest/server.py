@@ -18,7 +18,7 @@ from memorist.access.idempotency import Answers
 from memorist.access.keys import KeyRing, keys_file
 from memorist.engine.engine import Engine
 from memorist.engine.open import locate, on_server, sharing_embedder
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, StoreMoved
 from memorist.model import checked_space, is_space_name
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
 from memorist.surfaces.rest.watch import Metrics
@@ -155,6 +155,9 @@ class Spaces:
         slot = self._enter(name)
         try:
             yield slot.engine()
+        except StoreMoved:
+            self._abandon(slot)
+            raise
         finally:
             for idle in self._leave(slot):
                 idle.close()
@@ -187,6 +190,12 @@ class Spaces:
             slot.users += 1
             return slot
 
+    def _abandon(self, slot: SpaceSlot) -> None:
+        """Let the next request open what lies there now."""
+        with self._lock:
+            if self._slots.get(slot.name) is slot:
+                del self._slots[slot.name]
+
     def _leave(self, slot: SpaceSlot) -> list[SpaceSlot]:
         with self._lock:
             slot.users -= 1
@@ -194,7 +203,8 @@ class Spaces:
             surplus = idle[: max(0, len(self._slots) - self._most)]
             for one in surplus:
                 del self._slots[one.name]
-            return surplus
+            abandoned = not slot.users and slot not in surplus and self._slots.get(slot.name) is not slot
+            return [*surplus, slot] if abandoned else surplus
 
 
 def spaces_of(settings: Settings) -> Spaces:
