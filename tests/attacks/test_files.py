@@ -24,6 +24,7 @@ from memorist.engine.engine import Engine
 from memorist.errors import Error, InvalidInput, NotFound, StoreError, StoreMoved
 from memorist.stores.sqlite import SqliteStore, connection
 from memorist.stores.sqlite.restoring import restore
+from memorist.surfaces.rest.server import Spaces
 from memorist.testing.fakes import FakeClock
 from tests.attacks.killing import kills
 
@@ -345,6 +346,20 @@ def test_closing_does_not_harm_the_file_that_took_the_place(path: Path) -> None:
         assert path.with_name("agent.db-wal").exists()
         new.remember("Still there.")
     assert texts(path) == ["Of the new memory.", "Still there."]
+
+
+def test_a_server_opens_what_took_the_place(tmp_path: Path) -> None:
+    spaces = Spaces(tmp_path, lambda name: opened(tmp_path / f"{name}.db"), lambda name: opened(tmp_path / name), 2)
+    with spaces.use("agent", create=True) as engine:
+        engine.remember("Before.")
+    for one in tmp_path.iterdir():
+        one.unlink()
+    with pytest.raises(StoreMoved), spaces.use("agent", create=True) as engine:
+        engine.remember("Into nowhere.")
+    with spaces.use("agent", create=True) as engine:
+        engine.remember("After.")
+    spaces.close()
+    assert texts(tmp_path / "agent.db") == ["After."]
 
 
 # Disks and permissions

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 
-from memorist.engine.open import on_server
 from memorist.errors import Error, InvalidInput
 from memorist.model import FactFields, Fields, Filters, Memory, Outcome, to_data
 from memorist.surfaces.cli.app import Target
@@ -126,6 +125,8 @@ def forget(
 
 
 def _why_pending(target: Target) -> str:
+    from memorist.engine.open import on_server
+
     db = target.settings().db
     if db is not None and on_server(db):
         return "the server's files keep the bytes until a job or `memorist db rewrite` rewrites its tables"

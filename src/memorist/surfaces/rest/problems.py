@@ -28,6 +28,8 @@ STATUS: Mapping[type[errors.Error], int] = {
     errors.ModelUnavailable: 503,
     errors.MissingExtra: 501,
     errors.StoreBusy: 503,
+    errors.StoreMoved: 503,
+    errors.UnreadableMemory: 500,
     errors.NewerStore: 500,
     errors.SpaceMismatch: 409,
     errors.EmbeddingMismatch: 409,

@@ -17,7 +17,7 @@ from memorist.access.idempotency import Answers
 from memorist.access.keys import KeyRing, keys_file
 from memorist.engine.engine import Engine
 from memorist.engine.open import locate, on_server, sharing_embedder
-from memorist.errors import Closed, InvalidInput
+from memorist.errors import Closed, InvalidInput, StoreMoved
 from memorist.model import checked_space, is_space_name
 from memorist.surfaces.rest.connections import ConnectionLimits
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
@@ -158,6 +158,9 @@ class Spaces:
         slot = self._enter(name)
         try:
             yield slot.engine()
+        except StoreMoved:
+            self._abandon(slot)
+            raise
         finally:
             for idle in self._leave(slot):
                 idle.close()
@@ -193,6 +196,12 @@ class Spaces:
             slot.users += 1
             return slot
 
+    def _abandon(self, slot: SpaceSlot) -> None:
+        """Let the next request open what lies there now."""
+        with self._lock:
+            if self._slots.get(slot.name) is slot:
+                del self._slots[slot.name]
+
     def _leave(self, slot: SpaceSlot) -> list[SpaceSlot]:
         with self._lock:
             slot.users -= 1
@@ -200,7 +209,8 @@ class Spaces:
             surplus = idle[: max(0, len(self._slots) - self._most)]
             for one in surplus:
                 del self._slots[one.name]
-            return surplus
+            abandoned = not slot.users and slot not in surplus and self._slots.get(slot.name) is not slot
+            return [*surplus, slot] if abandoned else surplus
 
 
 def _shut() -> Closed:
