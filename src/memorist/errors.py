@@ -23,6 +23,10 @@ class NotFound(Error, KeyError):
         return str(self.args[0])  # KeyError would print the message in quotes
 
 
+class Forbidden(Error):
+    """The caller may not see or keep memories that are so highly classified."""
+
+
 class MissingService(Error):
     """A recipe needs an embedder, reranker or language model that is not configured."""
 

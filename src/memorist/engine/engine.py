@@ -5,17 +5,29 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from datetime import timedelta
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from memorist.asking import Askers
+from memorist.engine.desk import Desk, Means, keep
 from memorist.engine.upkeep import SCRUB, Upkeep
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Fact, Memory, Recall, RecallRequest, refuse_unknown
+from memorist.model import (
+    CITES,
+    MOST_CLASSIFIED,
+    USUAL_CLASSIFICATION,
+    Fact,
+    Kind,
+    Memory,
+    Recall,
+    RecallRequest,
+    marked,
+    refuse_unknown,
+)
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
@@ -32,7 +44,7 @@ from memorist.recall.request import (
     recall_request,
 )
 from memorist.recall.stage import Env
-from memorist.remember.derived import COMMIT_TASK
+from memorist.remember.derived import COMMIT_TASK, session_key
 from memorist.remember.entities import Find, names
 from memorist.remember.fact_rows import FactFields, relation_claim
 from memorist.remember.forgetting import FACTS_TASK, dependents, erase, withheld_entries
@@ -40,12 +52,12 @@ from memorist.remember.gates import Gates, Policy
 from memorist.remember.jobs import Task, Worker
 from memorist.remember.record import Fields, record
 from memorist.remember.writer import Writer, Written
+from memorist.stores.part import Part, counted_page
 
 if TYPE_CHECKING:
     from memorist.recall.explain import Absence, Explanation
     from memorist.remember.ingest import IngestReport
-    from memorist.remember.llm_facts import FactReader
-    from memorist.remember.sessions import Session, Sessions
+    from memorist.remember.sessions import Session
 
 BATCH = 256
 """Memories per transaction of `remember_many`."""
@@ -73,7 +85,8 @@ class Engine(Upkeep):
         notes: Path | None = None,
         background: bool = True,
     ) -> None:
-        self._store = store
+        self._store = self._whole = store
+        self._most = MOST_CLASSIFIED
         self._embedder = StoreEmbedder(embedder, store) if embedder is not None else None
         self._reranker = reranker
         self._packaged = packaged
@@ -81,45 +94,41 @@ class Engine(Upkeep):
         self._recipes = recipes
         self._recipe = self._pipeline(recipe).name
         self._clock = clock or SystemClock()
-        self._writer = Writer(
-            store,
-            self._embedder,
-            Gates(policy or Policy(), self._clock),
-            facts=facts,
-            find=find,
-            follow_up_jobs=self._follow_up_jobs,
-        )
+        gates = Gates(policy or Policy(), self._clock)
+        self._writer = Writer(store, self._embedder, gates)
         self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
         self._notices = notices or Notices()
-        self._background = background
-        self._notes, self._idle = notes, idle
-        tasks: dict[str, Task] = {
-            COMMIT_TASK: lambda job: self._sessions.work(job),  # noqa: PLW0108  # sessions load on first use
-            FACTS_TASK: lambda job: self._fact_reader.work(job, self._writer),
-            SCRUB: self._scrub,
-        }
-        self._worker = Worker(store, self._clock, tasks, self._notices)
-        self._wake()
-
-    @cached_property
-    def _fact_reader(self) -> FactReader:
-        from memorist.remember.llm_facts import FactReader
-
-        return FactReader(self._store, self._clock, self._askers)
-
-    @cached_property
-    def _sessions(self) -> Sessions:
-        from memorist.remember.sessions import IDLE, Sessions
-
-        return Sessions(
-            self._store,
-            self._writer,
-            self._clock,
+        means = Means(
+            store,
+            self._embedder,
+            gates,
+            facts=facts,
+            find=find,
+            clock=self._clock,
             askers=self._askers,
             notices=self._notices,
-            idle=IDLE if self._idle is None else self._idle,
+            idle=idle,
+            notes=notes,
             on_new_job=self._wake,
         )
+        self._desks = tuple(Desk(classification, means) for classification in range(MOST_CLASSIFIED + 1))
+        self._worker = Worker(store, self._clock, {SCRUB: self._scrub, **self._tasks()}, self._notices)
+        self._waking = self._worker if background else None
+        self._wake()
+
+    def _tasks(self) -> dict[str, Task]:
+        """The tasks that a worker may run: those of each classification that may be seen."""
+        commits = {marked(COMMIT_TASK, desk.classification): desk.commit for desk in self._seen_desks}
+        return {**commits, **{marked(FACTS_TASK, desk.classification): desk.read_facts for desk in self._seen_desks}}
+
+    def _up_to(self, classification: int) -> Engine:
+        if classification >= self._most:
+            return self
+        narrow = copy(self)
+        narrow._most = classification
+        narrow._store = Part(self._whole, 0, classification)
+        narrow._worker = Worker(narrow._store, self._clock, narrow._tasks(), self._notices)
+        return narrow
 
     def __enter__(self) -> Self:
         return self
@@ -131,6 +140,8 @@ class Engine(Upkeep):
 
     def close(self) -> None:
         """Release the store. Safe to call twice. Pending jobs run when it is next opened."""
+        if self._most < MOST_CLASSIFIED:
+            return  # it belongs to the engine that sees everything
         self._worker.close()
         self._pool.shutdown()
         self._store.close()
@@ -157,7 +168,7 @@ class Engine(Upkeep):
         return kept
 
     def _written(self, memories: Sequence[Memory]) -> Written:
-        written = self._writer.keep(memories)
+        written = keep(memories, self._desk)
         self._wake()
         return written
 
@@ -189,7 +200,8 @@ class Engine(Upkeep):
     ) -> Memory:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         refuse_unknown(times, FactFields, "relate")
-        return self._writer.relate(*relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times))
+        slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)
+        return self._desk(slot.classification).writer.relate(slot, claim)
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, or all that the filters select, for good, with the facts that rest on nothing else.
@@ -213,8 +225,10 @@ class Engine(Upkeep):
 
     def _erase(self, ids: Sequence[str], withheld: Sequence[Entry]) -> Receipt:
         now = self._clock.now()
-        lines = self._notebook.forget(dependents(ids, self._store).keys(), now)
-        gone = tuple(sorted({*lines, *erase(self._store, ids, withheld)}))
+        resting = dependents(ids, self._store).keys()
+        citing = {link.source for link in self._store.links(sorted(resting), CITES)}
+        lines = [line for desk in self._seen_desks for line in desk.notebook.forget(resting, now)]
+        gone = tuple(sorted({*lines, *erase(self._store, sorted({*ids, *citing}), withheld)}))
         pending = bool(gone) and not self._overwritten(rewrite=bool(withheld))
         self._wake()
         return Receipt(gone, now, pending)
@@ -223,11 +237,11 @@ class Engine(Upkeep):
 
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> Session:
         """A session of an agent, for a `with` block; a known id continues that session."""
-        return self._sessions.open(goal, id, scope)
+        return self._desk_of_session(id).sessions.open(goal, id, scope)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
         """`recall` with the session's goal and last three steps before the question, if the session is known."""
-        question = self._sessions.question(session, query)
+        question = self._desk_of_session(session).sessions.question(session, query)
         if question is None:
             return self.recall(query, **options)
         options.setdefault("session", session)
@@ -241,12 +255,15 @@ class Engine(Upkeep):
         """Pending jobs, earliest due first, with how often each failed and why."""
         return self._worker.jobs()
 
-    def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
-        return self._fact_reader.follow_up_jobs(memories) if self._askers.models else ()
+    def _desk_of_session(self, id: str | None) -> Desk:
+        """The desk of a session; of the usual classification if it is new or if several have one with this id."""
+        known = [] if id is None else self._store.keyed([session_key(self._writer.text(id))])
+        classes = {one.worth.classification for one in known if one.kind is Kind.SOURCE and one.version_of is None}
+        return self._desk(USUAL_CLASSIFICATION if USUAL_CLASSIFICATION in classes or not classes else max(classes))
 
     def _wake(self) -> None:
-        if self._background:
-            self._worker.wake()
+        if self._waking is not None:
+            self._waking.wake()
 
     # Finding
 
@@ -323,7 +340,10 @@ class Engine(Upkeep):
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
         """Memories in the order written; pass the `cursor` of a page to get the next one."""
         refuse_unknown(filters, Filters, "list")
-        return self._store.scan(listing_filter(filters, self._clock.now()), at_least("limit", limit, 1), cursor)
+        where, size = listing_filter(filters, self._clock.now()), at_least("limit", limit, 1)
+        if self._most < MOST_CLASSIFIED:
+            return counted_page(self._store, where, size, cursor)
+        return self._store.scan(where, size, cursor)
 
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, by id, or of every fact about an entity, by name; newest first."""
@@ -342,6 +362,14 @@ class Engine(Upkeep):
     def stats(self) -> StoreStats:
         """How much the space holds."""
         return self._store.stats()
+
+
+def up_to(engine: Engine, classification: int) -> Engine:
+    """An engine for somebody who may see classifications up to this one, as if nothing else were stored.
+
+    It shares everything with the given engine, and needs no closing.
+    """
+    return engine._up_to(classification)  # pyright: ignore[reportPrivateUsage]
 
 
 def _batches(memories: Iterable[Memory]) -> Iterator[builtins.list[Memory]]:

@@ -127,6 +127,13 @@ class Times:
     retracted_at: Annotated[datetime | None, Doc("When it was taken back.")] = None
 
 
+USUAL_CLASSIFICATION = 1
+"""The classification of a memory that is given none."""
+MOST_CLASSIFIED = 3
+"""The highest classification."""
+_MARK = "~"
+
+
 @dataclass(frozen=True, slots=True)
 class Worth:
     """How much a memory matters, and how far to believe it."""
@@ -136,7 +143,9 @@ class Worth:
     salience: Annotated[float, Range(0, 1), Doc("How much it stands out, from 0 to 1.")] = 0.0
     trust: Annotated[int, Range(0, 3), Doc("Who says it: 3 owner, 2 the agent itself, 1 peer, 0 untrusted.")] = 3
     credibility: Annotated[int, Range(1, 6), Doc("How credible it is: 1 is best, 5 worst, 6 cannot be judged.")] = 6
-    classification: Annotated[int, Range(0, 3), Doc("How secret it is, from 0 to 3; recall shows up to 2.")] = 1
+    classification: Annotated[
+        int, Range(0, MOST_CLASSIFIED), Doc("How secret it is, from 0 to 3; recall shows up to 2.")
+    ] = USUAL_CLASSIFICATION
     emotion: Annotated[float, Range(-5, 5), Doc("How it felt, from -5 to 5.")] = 0.0
     emotion_tags: Annotated[tuple[str, ...], Doc("Words for how it felt.")] = ()
     flags: Annotated[tuple[str, ...], Doc("Marks of your own.")] = ()
@@ -284,6 +293,7 @@ class FactFields(TypedDict, total=False):
     ingested_at: Annotated[When | None, Doc("When it became known; now if left out.")]
     source: str | None
     scope: str
+    classification: int
 
 
 def memory_id(
@@ -295,11 +305,36 @@ def memory_id(
     session: str | None = None,
     position: int | None = None,
     at: datetime | None = None,
+    classification: int = USUAL_CLASSIFICATION,
 ) -> str:
-    """The id of a memory: from its scope and key, else from its scope, text, origin and time."""
+    """The id of a memory: from its scope and key, else from its scope, text, origin and time.
+
+    The same memory under two classifications is two memories: neither replaces the other, or tells of it.
+    """
+    apart = beside_the_usual(classification)
     if key is not None:
-        return fingerprint("key", scope, key)
-    return fingerprint("text", scope, source, session, position, text, isoformat(at) if at else None)
+        return fingerprint("key", scope, key, *apart)
+    return fingerprint("text", scope, source, session, position, text, isoformat(at) if at else None, *apart)
+
+
+def beside_the_usual(classification: int) -> tuple[int, ...]:
+    """What a classification adds to an id: nothing if it is the usual one."""
+    return () if classification == USUAL_CLASSIFICATION else (classification,)
+
+
+def marked(name: str, classification: int) -> str:
+    """The name that something without a classification of its own has within one: an entity, a task or an entry."""
+    return name if classification == USUAL_CLASSIFICATION else f"{bare_name(name)}{_MARK}{classification}"
+
+
+def bare_name(name: str) -> str:
+    """A name without the mark of its classification."""
+    return name[:-2] if name[-2:-1] == _MARK else name
+
+
+def marked_classification(name: str) -> int:
+    """The classification that a name is marked with; the usual one if it has no mark."""
+    return int(name[-1]) if name[-2:-1] == _MARK and name[-1].isdecimal() else USUAL_CLASSIFICATION
 
 
 def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> list[Memory]:
