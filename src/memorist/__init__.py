@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         Closed,
         EmbeddingMismatch,
         Error,
-        Forbidden,
         InvalidInput,
         MissingExtra,
         MissingService,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         SpaceMismatch,
         StoreBusy,
         StoreError,
+        TooClassified,
     )
     from memorist.model import Entity, Fact, Item, Kind, Link, Memory, Recall, Tier
     from memorist.ports import Page, Receipt
@@ -45,7 +45,6 @@ __all__ = [
     "Entity",
     "Error",
     "Fact",
-    "Forbidden",
     "InvalidInput",
     "Item",
     "Kind",
@@ -63,6 +62,7 @@ __all__ = [
     "StoreBusy",
     "StoreError",
     "Tier",
+    "TooClassified",
     "__version__",
     "connect",
     "connect_async",

@@ -23,8 +23,8 @@ class NotFound(Error, KeyError):
         return str(self.args[0])  # KeyError would print the message in quotes
 
 
-class Forbidden(Error):
-    """The caller may not see or keep memories that are so highly classified."""
+class TooClassified(Error):
+    """The caller may not see or keep memories of this classification; nothing was written."""
 
 
 class MissingService(Error):

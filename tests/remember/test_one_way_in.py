@@ -44,6 +44,7 @@ PLAIN = "The heron stands by the weir in Bergen."
 
 TEXT_FIELDS = {"scope", "topic", "original", "source", "session", "speaker", "key", "metadata"}
 LIST_FIELDS = {"keywords", "flags", "emotion_tags"}
+TIMES = ("valid_from", "valid_to", "ingested_at")
 OTHER_FIELDS = {
     *("at", "ingested_at", "kind", "tier", "importance", "confidence", "salience", "trust", "credibility"),
     *("classification", "emotion", "position", "expires_at"),

@@ -14,7 +14,7 @@ from memorist.ports import Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
 from memorist.remember.jobs import retry_after
 from memorist.remember.writer import Writer
-from memorist.stores.part import forbidden, partial_work
+from memorist.stores.part import partial_work, too_classified
 
 if TYPE_CHECKING:
     from memorist.upkeep.audit import Report
@@ -49,7 +49,7 @@ class Upkeep:
     def _desk(self, classification: int) -> Desk:
         """Where memories of a classification are written; refused above what may be seen."""
         if classification > self._most:
-            raise forbidden(classification, self._most)
+            raise too_classified(classification, self._most)
         return self._desks[classification]
 
     def _desk_about(self, id: str) -> Desk:

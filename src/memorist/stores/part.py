@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
-from memorist.errors import Forbidden, InvalidInput
+from memorist.errors import InvalidInput, TooClassified
 from memorist.model import (
     MOST_CLASSIFIED,
     USUAL_CLASSIFICATION,
@@ -129,7 +129,7 @@ class PartReader:
         given = {memory.id: memory for memory in (*batch.memories, *batch.revised)}
         for memory in given.values():
             if not self.holds(memory.worth.classification):
-                raise forbidden(memory.worth.classification, self.highest)
+                raise too_classified(memory.worth.classification, self.highest)
         if self._foreign(self._reader.get(list(given))):
             raise InvalidInput("A memory cannot be kept under this id", remedy="Give it another key or text.")
         hidden = self._hidden(batch.erased) if batch.erased else set[str]()
@@ -157,9 +157,9 @@ def _classification(entry: Entry, known: Mapping[str, Memory], own: int | None =
     return max((*about, *(() if own is None else (own,))), default=USUAL_CLASSIFICATION)
 
 
-def forbidden(classification: int, highest: int) -> Forbidden:
+def too_classified(classification: int, highest: int) -> TooClassified:
     """The refusal of a write above a cap: the same whatever is stored."""
-    return Forbidden(
+    return TooClassified(
         f"This caller may not see or keep memories of classification {classification}",
         remedy=f"Classify it as {highest} or lower, or use a key with a higher limit.",
     )
@@ -342,9 +342,9 @@ def counted_page(store: Store, where: Filter, limit: int, cursor: str | None) ->
             return Page(tuple(found[:limit]), more)
 
 
-def partial_work() -> Forbidden:
+def partial_work() -> TooClassified:
     """The refusal of what concerns every memory."""
-    return Forbidden(
+    return TooClassified(
         "This concerns every memory, and this caller may not see the most secret ones",
         remedy=f"Use a key that may see classification {MOST_CLASSIFIED}.",
     )

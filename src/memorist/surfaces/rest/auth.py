@@ -9,6 +9,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorist.access.keys import Key
+from memorist.model import MOST_CLASSIFIED
 from memorist.surfaces.rest.limits import bounded, checked_length
 from memorist.surfaces.rest.problems import FOREIGN_HOST, FOREIGN_ORIGIN, UNKNOWN_KEY, Refusal
 from memorist.surfaces.rest.server import LOOPBACK_NAMES, Server, is_address
@@ -17,7 +18,6 @@ HEALTH = ("/healthz", "/readyz")
 """Paths that need no key: monitors call them, and they reveal nothing."""
 UPLOADS = ("/ingest/file", "/import")
 """The endings of paths that take files."""
-MOST_CLASSIFIED = 3
 
 
 @dataclass(frozen=True, slots=True)

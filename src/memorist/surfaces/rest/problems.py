@@ -22,7 +22,7 @@ RETRY_SOON = 1
 STATUS: Mapping[type[errors.Error], int] = {
     errors.InvalidInput: 422,
     errors.NotFound: 404,
-    errors.Forbidden: 403,
+    errors.TooClassified: 403,
     errors.MissingService: 409,
     errors.ModelUnavailable: 503,
     errors.MissingExtra: 501,
