@@ -237,11 +237,13 @@ class Engine(Upkeep):
 
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> Session:
         """A session of an agent, for a `with` block; a known id continues that session."""
-        return self._desk_of_session(id).sessions.open(goal, id, scope)
+        known = None if id is None else self._classification_of_session(id)
+        return self._desk(USUAL_CLASSIFICATION if known is None else known).sessions.open(goal, id, scope)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
         """`recall` with the session's goal and last three steps before the question, if the session is known."""
-        question = self._desk_of_session(session).sessions.question(session, query)
+        known = self._classification_of_session(session)
+        question = None if known is None else self._desk(known).sessions.question(session, query)
         if question is None:
             return self.recall(query, **options)
         options.setdefault("session", session)
@@ -255,11 +257,11 @@ class Engine(Upkeep):
         """Pending jobs, earliest due first, with how often each failed and why."""
         return self._worker.jobs()
 
-    def _desk_of_session(self, id: str | None) -> Desk:
-        """The desk of a session; of the usual classification if it is new or if several have one with this id."""
-        known = [] if id is None else self._store.keyed([session_key(self._writer.text(id))])
+    def _classification_of_session(self, id: str) -> int | None:
+        """The classification of a session; the usual one if several have one with this id, None if none has."""
+        known = self._store.keyed([session_key(self._writer.text(id))])
         classes = {one.worth.classification for one in known if one.kind is Kind.SOURCE and one.version_of is None}
-        return self._desk(USUAL_CLASSIFICATION if USUAL_CLASSIFICATION in classes or not classes else max(classes))
+        return USUAL_CLASSIFICATION if USUAL_CLASSIFICATION in classes else max(classes, default=None)
 
     def _wake(self) -> None:
         if self._waking is not None:

@@ -306,7 +306,7 @@ class Part(PartReader):
             entities=len({link.target for link in links if link.relation in MENTIONS}),
             bytes=sum(len(memory.text.encode("utf-8", "surrogatepass")) for memory in rows),
             generation=len(rows) + len(links),
-            embedding=self.embedding,
+            embedding=self.embedding if self.embedded([memory.id for memory in rows]) else None,
             kinds=Counter(str(memory.kind) for memory in current),
             scopes=Counter(memory.scope for memory in current),
         )

@@ -82,6 +82,11 @@ class IndexTable:
                 found.append(row)
         return found
 
+    def has_vectors(self, alive: Mask) -> bool:
+        """Whether any of these rows has a vector."""
+        rows = np.flatnonzero(alive)
+        return any(matrix.has_any(rows) for matrix in self.matrices.values())
+
     def select(self, rows: NDArray[np.intp]) -> IndexTable:
         """A table with some of the rows, which must have distinct ids."""
         kept = IndexTable()
@@ -137,7 +142,8 @@ class IndexView:
             within = (lowest <= classes) & (classes <= highest)
             if within.all():
                 return self
-            made = IndexView(self._table, self._alive & within, self.generation, self.embedding, is_part=True)
+            made = IndexView(self._table, self._alive & within, self.generation, is_part=True)
+            made.embedding = self.embedding if self._table.has_vectors(made._alive) else None
             self._parts[lowest, highest] = made
         return made
 
