@@ -111,7 +111,9 @@ def writes(random: Random, classification: int, ids: list[str]) -> tuple[str, Ca
     message = {"role": "user", "content": text, "classification": classification}
     choices: dict[str, Call] = {
         f"remember {text} {given}": lambda engine: engine.remember(text, **given),
-        f"remember_many {text} {given}": lambda engine: engine.remember_many([{"text": text, **given}, {"text": f"{text} Yes.", **given}]),
+        f"remember_many {text} {given}": lambda engine: engine.remember_many(
+            [{"text": text, **given}, {"text": f"{text} Yes.", **given}]
+        ),
         f"ingest {text}": lambda engine: engine.ingest([message], session=session),
         f"relate {subject} {relation} {value}": lambda engine: engine.relate(
             subject, relation, value, classification=classification
