@@ -103,9 +103,10 @@ def fields(random: Random, classification: int) -> dict[str, Any]:
 def writes(random: Random, classification: int, ids: list[str]) -> tuple[str, Call]:
     """A write of one classification, and its name."""
     text, one = random.choice(TEXTS), (random.choice(ids) if ids else "nobody")
-    subject, value = random.choice(NAMES), random.choice(("Oslo", "Rome", *NAMES))
-    relation, verdict = random.choice(("lives_in", "knows", "works_at")), random.choice(("useful", "wrong", "outdated"))
+    subject, value = random.choice(NAMES[:2]), random.choice(("Oslo", "Heron Labs"))
+    relation, verdict = random.choice(("lives_in", "knows")), random.choice(("useful", "wrong", "outdated"))
     session, given = random.choice(SESSIONS), fields(random, classification)
+    since = f"2024-01-0{random.randint(1, 3)}"
     source = {"kind": "source", "key": f"session/{session}", "session": session, "classification": classification}
     source |= {"metadata": {"goal": text, "state": "open", "steps": 0, "learnt": 0}}
     message = {"role": "user", "content": text, "classification": classification}
@@ -115,8 +116,8 @@ def writes(random: Random, classification: int, ids: list[str]) -> tuple[str, Ca
             [{"text": text, **given}, {"text": f"{text} Yes.", **given}]
         ),
         f"ingest {text}": lambda engine: engine.ingest([message], session=session),
-        f"relate {subject} {relation} {value}": lambda engine: engine.relate(
-            subject, relation, value, classification=classification
+        f"relate {subject} {relation} {value} {since}": lambda engine: engine.relate(
+            subject, relation, value, valid_from=since, classification=classification
         ),
         f"open {session}": lambda engine: engine.remember(text, **source),
         f"feedback {one} {verdict}": lambda engine: engine.feedback(one, verdict),
