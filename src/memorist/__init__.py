@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SpaceMismatch,
         StoreBusy,
         StoreError,
+        TooClassified,
     )
     from memorist.model import Entity, Fact, Item, Kind, Link, Memory, Outcome, Recall, Remembered, Tier
     from memorist.ports import Page, Receipt
@@ -63,6 +64,7 @@ __all__ = [
     "StoreBusy",
     "StoreError",
     "Tier",
+    "TooClassified",
     "__version__",
     "connect",
     "connect_async",

@@ -151,7 +151,8 @@ class Config:
     def __repr__(self) -> str:
         """The settings without passwords, because a repr ends up in logs; of the tables, only the names."""
         values: dict[str, Any] = {one.name: getattr(self, one.name) for one in _FIELDS}
-        shown = (f"{name}={sorted(value) if isinstance(value, Mapping) else value!r}" for name, value in values.items())
+        tables = {one.name for one in TABLES}
+        shown = (f"{name}={sorted(value) if name in tables else value!r}" for name, value in values.items())
         return without_passwords(f"Config({', '.join(shown)})")
 
 

@@ -33,6 +33,10 @@ class NotFound(Error, KeyError):
         return str(self.args[0])  # KeyError would print the message in quotes
 
 
+class TooClassified(Error):
+    """The caller may not see or keep memories of this classification; nothing was written."""
+
+
 class MissingService(Error):
     """A recipe needs an embedder, reranker or language model that is not configured."""
 

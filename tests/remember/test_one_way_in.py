@@ -44,6 +44,7 @@ PLAIN = "The heron stands by the weir in Bergen."
 
 TEXT_FIELDS = {"scope", "topic", "original", "source", "session", "speaker", "key", "metadata"}
 LIST_FIELDS = {"keywords", "flags", "emotion_tags"}
+TIMES = ("valid_from", "valid_to", "ingested_at")
 OTHER_FIELDS = {
     *("at", "ingested_at", "kind", "tier", "importance", "confidence", "salience", "trust", "credibility"),
     *("classification", "emotion", "position", "expires_at"),
@@ -251,7 +252,12 @@ def test_every_verb_and_every_text_field_has_a_case() -> None:
     assert {name for name in dir(Engine) if not name.startswith("_")} == VERBS.keys() | WITHOUT_TEXT
     assert {name for name in dir(Session) if not name.startswith("_")} == {"id", "goal", "step", "commit"}
     assert set(Fields.__annotations__) == TEXT_FIELDS | LIST_FIELDS | OTHER_FIELDS
-    assert set(FactFields.__annotations__) == {"valid_from", "valid_to", "ingested_at", "source", "scope"}
+    assert set(FactFields.__annotations__) == {
+        *("valid_from", "valid_to", "ingested_at"),
+        "source",
+        "scope",
+        "classification",
+    }
     assert set(ingest_formats("")) == set(FORMATS)
 
 

@@ -163,9 +163,11 @@ def test_scopes_secrets_and_distrusted_texts_are_kept_apart(engine: Engine, cloc
     engine.remember("The choir sings on Sunday evening.", at=QUARTER, classification=2, trust=1)
     clock.set(QUARTER + DAY)
     engine.consolidate()
-    (text,) = files(tmp_path).values()
-    assert "## global" in text and "## user:bo" in text
-    assert "vault" not in text and "wire" not in text
+    written = files(tmp_path)
+    assert written.keys() == {"daily/2024-04-01.md", "classification-2/daily/2024-04-01.md"}
+    assert "## user:bo" in written["daily/2024-04-01.md"] and "choir" not in written["daily/2024-04-01.md"]
+    assert "choir" in written["classification-2/daily/2024-04-01.md"]
+    assert not any("vault" in text or "wire" in text for text in written.values())
     (choir,) = notes(engine, scope="global")
     assert (choir.worth.classification, choir.worth.trust) == (2, 1)
     assert "ferry" not in choir.text

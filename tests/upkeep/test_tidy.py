@@ -298,9 +298,9 @@ def test_what_changed_between_plan_and_write_is_left_alone() -> None:
     store: Any = engine.store
     update = store.update
 
-    def meanwhile(plan: Any) -> Any:
+    def meanwhile(plan: Any, draft: Any = None) -> Any:
         store.touch(["a"], START)
-        return update(plan)
+        return update(plan, draft)
 
     store.update = meanwhile
     tidied: Tidying = engine.tidy(dry_run=False)

@@ -5,18 +5,32 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from datetime import timedelta
-from functools import cached_property
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from memorist.asking import Askers
 from memorist.engine.closing import guarded
+from memorist.engine.desk import Desk, Means, keep
 from memorist.engine.upkeep import Upkeep
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Fact, Memory, Recall, RecallRequest, Remembered, refuse_unknown
+from memorist.model import (
+    CITES,
+    MOST_CLASSIFIED,
+    USUAL_CLASSIFICATION,
+    Fact,
+    Kind,
+    Memory,
+    Recall,
+    RecallRequest,
+    Remembered,
+    marked,
+    refuse_unknown,
+)
 from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
@@ -34,7 +48,7 @@ from memorist.recall.request import (
     recall_request,
 )
 from memorist.recall.stage import Env
-from memorist.remember.derived import COMMIT_TASK
+from memorist.remember.derived import COMMIT_TASK, session_key
 from memorist.remember.entities import Find, names
 from memorist.remember.fact_rows import FactFields, relation_claim
 from memorist.remember.forgetting import FACTS_TASK, dependents, erase, refuse_damaged, withheld_entries
@@ -42,12 +56,12 @@ from memorist.remember.gates import Gates, Policy
 from memorist.remember.jobs import Task, Worker
 from memorist.remember.record import Fields, record
 from memorist.remember.writer import Writer, Written
+from memorist.stores.part import Part, counted_page
 
 if TYPE_CHECKING:
     from memorist.recall.explain import Absence, Explanation
     from memorist.remember.ingest import IngestReport
-    from memorist.remember.llm_facts import FactReader
-    from memorist.remember.sessions import Session, Sessions
+    from memorist.remember.sessions import Session
 
 BATCH = 256
 """Memories per transaction of `remember_many`."""
@@ -77,8 +91,9 @@ class Engine(Upkeep):
         notes: Path | None = None,
         background: bool = True,
     ) -> None:
-        self.closed = False
-        self._store = store
+        self._closing = Event()
+        self._store = self._whole = store
+        self._most = MOST_CLASSIFIED
         self._embedder = StoreEmbedder(embedder, store) if embedder is not None else None
         self._reranker = reranker
         self._packaged = packaged
@@ -86,45 +101,41 @@ class Engine(Upkeep):
         self._recipes = recipes
         self._recipe = self._pipeline(recipe).name
         self._clock = clock or SystemClock()
-        self._writer = Writer(
-            store,
-            self._embedder,
-            Gates(policy or Policy(), self._clock),
-            facts=facts,
-            find=find,
-            follow_up_jobs=self._follow_up_jobs,
-        )
+        gates = Gates(policy or Policy(), self._clock)
+        self._writer = Writer(store, self._embedder, gates)
         self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
         self._notices = notices or Notices()
-        self._background = background
-        self._notes, self._idle = notes, idle
-        tasks: dict[str, Task] = {
-            COMMIT_TASK: lambda job: self._sessions.work(job),  # noqa: PLW0108  # sessions load on first use
-            FACTS_TASK: lambda job: self._fact_reader.work(job, self._writer),
-            SCRUB: self._scrub,
-        }
-        self._worker = Worker(store, self._clock, tasks, self._notices)
-        self._wake()
-
-    @cached_property
-    def _fact_reader(self) -> FactReader:
-        from memorist.remember.llm_facts import FactReader
-
-        return FactReader(self._store, self._clock, self._askers)
-
-    @cached_property
-    def _sessions(self) -> Sessions:
-        from memorist.remember.sessions import IDLE, Sessions
-
-        return Sessions(
-            self._store,
-            self._writer,
-            self._clock,
+        means = Means(
+            store,
+            self._embedder,
+            gates,
+            facts=facts,
+            find=find,
+            clock=self._clock,
             askers=self._askers,
             notices=self._notices,
-            idle=IDLE if self._idle is None else self._idle,
+            idle=idle,
+            notes=notes,
             on_new_job=self._wake,
         )
+        self._desks = tuple(Desk(classification, means) for classification in range(MOST_CLASSIFIED + 1))
+        self._worker = Worker(store, self._clock, {SCRUB: self._scrub, **self._tasks()}, self._notices)
+        self._waking = self._worker if background else None
+        self._wake()
+
+    def _tasks(self) -> dict[str, Task]:
+        """The tasks that a worker may run: those of each classification that may be seen."""
+        commits = {marked(COMMIT_TASK, desk.classification): desk.commit for desk in self._seen_desks}
+        return {**commits, **{marked(FACTS_TASK, desk.classification): desk.read_facts for desk in self._seen_desks}}
+
+    def _up_to(self, classification: int) -> Engine:
+        if classification >= self._most:
+            return self
+        narrow = copy(self)
+        narrow._most = classification
+        narrow._store = Part(self._whole, 0, classification)
+        narrow._worker = Worker(narrow._store, self._clock, narrow._tasks(), self._notices)
+        return narrow
 
     def __enter__(self) -> Self:
         return self
@@ -139,7 +150,9 @@ class Engine(Upkeep):
 
         Pending jobs run when it is next opened.
         """
-        self.closed = True
+        if self._most < MOST_CLASSIFIED:
+            return  # it belongs to the engine that sees everything
+        self._closing.set()
         self._worker.close()
         self._pool.shutdown()
         self._store.close()
@@ -166,7 +179,7 @@ class Engine(Upkeep):
         return kept
 
     def _written(self, memories: Sequence[Memory]) -> Written:
-        written = self._writer.keep(memories)
+        written = keep(memories, self._desk)
         self._wake()
         return written
 
@@ -199,7 +212,8 @@ class Engine(Upkeep):
     ) -> Memory:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         refuse_unknown(times, FactFields, "relate")
-        return self._writer.relate(*relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times))
+        slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)
+        return self._desk(slot.classification).writer.relate(slot, claim)
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, or all that the filters select, for good, with the facts that rest on nothing else.
@@ -224,8 +238,10 @@ class Engine(Upkeep):
 
     def _erase(self, ids: Sequence[str], withheld: Sequence[Entry]) -> Receipt:
         now = self._clock.now()
-        lines = self._notebook.forget(dependents(ids, self._store).keys(), now)
-        gone = tuple(sorted({*lines, *erase(self._store, ids, withheld)}))
+        resting = dependents(ids, self._store).keys()
+        citing = {link.source for link in self._store.links(sorted(resting), CITES)}
+        lines = [line for desk in self._seen_desks for line in desk.notebook.forget(resting, now)]
+        gone = tuple(sorted({*lines, *erase(self._store, sorted({*ids, *citing}), withheld)}))
         pending = bool(gone) and not self._overwritten(rewrite=bool(withheld))
         self._wake()
         return Receipt(gone, now, pending)
@@ -234,11 +250,13 @@ class Engine(Upkeep):
 
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> Session:
         """A session of an agent, for a `with` block; a known id continues that session."""
-        return self._sessions.open(goal, id, scope)
+        known = None if id is None else self._classification_of_session(id)
+        return self._desk(USUAL_CLASSIFICATION if known is None else known).sessions.open(goal, id, scope)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
         """`recall` with the session's goal and last three steps before the question, if the session is known."""
-        question = self._sessions.question(session, query)
+        known = self._classification_of_session(session)
+        question = None if known is None else self._desk(known).sessions.question(session, query)
         if question is None:
             return self.recall(query, **options)
         options.setdefault("session", session)
@@ -252,12 +270,15 @@ class Engine(Upkeep):
         """Pending jobs, earliest due first, with how often each failed and why."""
         return self._worker.jobs()
 
-    def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
-        return self._fact_reader.follow_up_jobs(memories) if self._askers.models else ()
+    def _classification_of_session(self, id: str) -> int | None:
+        """The classification of a session; the usual one if several have one with this id, None if none has."""
+        known = self._store.keyed([session_key(self._writer.text(id))])
+        classes = {one.worth.classification for one in known if one.kind is Kind.SOURCE and one.version_of is None}
+        return USUAL_CLASSIFICATION if USUAL_CLASSIFICATION in classes else max(classes, default=None)
 
     def _wake(self) -> None:
-        if self._background:
-            self._worker.wake()
+        if self._waking is not None:
+            self._waking.wake()
 
     # Finding
 
@@ -313,6 +334,11 @@ class Engine(Upkeep):
     # Looking
 
     @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closing.is_set()
+
+    @property
     def space(self) -> str:
         """The name of the open space."""
         return self._store.space
@@ -334,7 +360,10 @@ class Engine(Upkeep):
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
         """Memories in the order written; pass the `cursor` of a page to get the next one."""
         refuse_unknown(filters, Filters, "list")
-        return self._store.scan(listing_filter(filters, self._clock.now()), at_least("limit", limit, 1), cursor)
+        where, size = listing_filter(filters, self._clock.now()), at_least("limit", limit, 1)
+        if self._most < MOST_CLASSIFIED:
+            return counted_page(self._store, where, size, cursor)
+        return self._store.scan(where, size, cursor)
 
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, by id, or of every fact about an entity, by name; newest first."""
@@ -353,6 +382,14 @@ class Engine(Upkeep):
     def stats(self) -> StoreStats:
         """How much the space holds."""
         return self._store.stats()
+
+
+def up_to(engine: Engine, classification: int) -> Engine:
+    """An engine for somebody who may see classifications up to this one, as if nothing else were stored.
+
+    It shares everything with the given engine, and needs no closing.
+    """
+    return engine._up_to(classification)  # pyright: ignore[reportPrivateUsage]
 
 
 def _batches(memories: Iterable[Memory]) -> Iterator[builtins.list[Memory]]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from memorist.asking import Askers
+from memorist.engine.desk import Desk
 from memorist.errors import MissingService, StoreBusy
-from memorist.model import Memory, Recall, When, at_least, instant
+from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Memory, Recall, When, at_least, instant
 from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
 from memorist.remember.jobs import retry_after
 from memorist.remember.writer import Writer
+from memorist.stores.part import partial_work, too_classified
 
 if TYPE_CHECKING:
     from memorist.upkeep.audit import Report
-    from memorist.upkeep.consolidate import Consolidation, Notebook
+    from memorist.upkeep.consolidate import Consolidation
     from memorist.upkeep.importing import Imported
     from memorist.upkeep.maintenance import Backup, Reembedding
     from memorist.upkeep.tidy import Tidying
@@ -31,38 +31,56 @@ class Upkeep:
     """Part of `Engine`, which sets these attributes. Each verb imports its own code: most processes need none."""
 
     _store: Store
+    """What may be seen; `_whole` is the store itself."""
+    _whole: Store
+    _most: int
+    """The highest classification that may be seen."""
+    _desks: tuple[Desk, ...]
     _embedder: StoreEmbedder | None
     _writer: Writer
-    _askers: Askers
     _notices: Notices
     _clock: Clock
-    _notes: Path | None
 
-    @cached_property
-    def _notebook(self) -> Notebook:
-        from memorist.upkeep.consolidate import Notebook
+    @property
+    def _seen_desks(self) -> tuple[Desk, ...]:
+        return self._desks[: self._most + 1]
 
-        return Notebook(self._store, self._notes, self._askers, self._writer)
+    def _desk(self, classification: int) -> Desk:
+        """Where memories of a classification are written; refused above what may be seen."""
+        if classification > self._most:
+            raise too_classified(classification, self._most)
+        return self._desks[classification]
+
+    def _desk_about(self, id: str) -> Desk:
+        """Where a memory was written; any desk knows that an unknown one is unknown."""
+        known = self._store.get([id]).get(id)
+        return self._desks[min(USUAL_CLASSIFICATION, self._most) if known is None else known.worth.classification]
+
+    def _concerns_everything(self) -> None:
+        if self._most < MOST_CLASSIFIED:
+            raise partial_work()
 
     def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
         """Say what a memory was worth: useful, wrong, outdated or hide. With the recall, its query is kept too."""
         from memorist.upkeep.feedback import feedback, recall_seen
 
         seen = None if recall is None else recall_seen(recall, self._writer.text)
-        return feedback(self._store, id, verdict, self._clock.now(), seen)
+        return feedback(self._desk_about(id).store, id, verdict, self._clock.now(), seen)
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's validity at a moment, by default now. It stays in its history; a second time is an error."""
         from memorist.upkeep.feedback import invalidate
 
         now = self._clock.now()
-        return invalidate(self._store, id, None if at is None else instant(at), now, superseded_by)
+        store = self._desk_about(id).store
+        return invalidate(store, id, None if at is None else instant(at), now, superseded_by)
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
         """Plan what to tidy among learnt memories and, unless it is a dry run, do it. `undo` takes the run back."""
-        from memorist.upkeep.tidy import tidy
+        from memorist.upkeep.tidy import Tidying, tidy
 
-        done = tidy(self._store, self._clock.now(), dry_run=dry_run)
+        now = self._clock.now()
+        done = Tidying.of([tidy(desk.store, now, dry_run=dry_run) for desk in self._seen_desks])
         ended = tuple(one.id for one in done.changes if one.rule in ("decay", "expire"))
         if done.run is not None and ended:
             self._notices.tell(Notice("decay", done.at, ended, dict(done.counts)))
@@ -70,16 +88,19 @@ class Upkeep:
 
     def consolidate(self, period: str | None = None) -> Consolidation:
         """Write the notes of past days, weeks and quarters that are new or out of date; `period` selects one kind."""
-        return self._notebook.consolidate(self._clock.now(), period)
+        from memorist.upkeep.consolidate import Consolidation
+
+        now = self._clock.now()
+        return Consolidation.of([desk.notebook.consolidate(now, period) for desk in self._seen_desks])
 
     def audit(
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
     ) -> Report:
         """Check every memory and report what is wrong; with `fix`, apply all fixes."""
-        from memorist.upkeep.audit import audit
+        from memorist.upkeep.audit import Report, audit
 
-        wanted = None if kinds is None else frozenset(kinds)
-        report = audit(self._store, self._clock.now(), kinds=wanted, progress=progress)
+        wanted, now = None if kinds is None else frozenset(kinds), self._clock.now()
+        report = Report.of([audit(desk.store, now, kinds=wanted, progress=progress) for desk in self._seen_desks])
         return self.mend(report) if fix else report
 
     def mend(self, report: Report, ids: Iterable[str] | None = None) -> Report:
@@ -100,17 +121,20 @@ class Upkeep:
         """Undo a journal entry, or a whole tidying by the id of its run."""
         from memorist.upkeep.change import undo
 
-        return undo(self._store, entry, self._clock.now(), self._writer.restore)
+        return undo(self._store, entry, self._clock.now(), self._restore)
+
+    def _restore(self, memory: Memory) -> Memory:
+        return self._desk(memory.worth.classification).writer.restore(memory)
 
     def _overwritten(self, *, rewrite: bool) -> bool:
         """Overwrite erased bytes; returns False, and schedules a job, if that cannot be done at once."""
         done = self._store.scrub(rewrite=rewrite)
         if not done:
-            self._store.put(Batch(jobs=[Job(SCRUB, self._store.space, self._clock.now() + retry_after(1))]))
+            self._whole.put(Batch(jobs=[Job(SCRUB, self._store.space, self._clock.now() + retry_after(1))]))
         return done
 
     def _scrub(self, job: Job) -> None:
-        if not self._store.scrub(rewrite=True):
+        if not self._whole.scrub(rewrite=True):
             raise StoreBusy(
                 "Erased data is still in the files of the store",
                 remedy="Let other readers finish; for a large database run `memorist db rewrite`.",
@@ -125,6 +149,7 @@ class Upkeep:
         """
         from memorist.upkeep.maintenance import reembed
 
+        self._concerns_everything()
         if self._embedder is None:
             raise MissingService(
                 "This memory was opened without an embedder",
@@ -139,8 +164,10 @@ class Upkeep:
         """Copy the memory to a file while it is in use, and verify the copy. `memorist.restore` restores it."""
         from memorist.upkeep.maintenance import backup
 
+        self._concerns_everything()
         source: Path | None = getattr(self._store, "path", None)
-        return backup(self._store, path, overwrite=overwrite, source=source, notes=self._notebook.folder)
+        notes = self._desk(USUAL_CLASSIFICATION).notebook.folder
+        return backup(self._store, path, overwrite=overwrite, source=source, notes=notes)
 
     def export(
         self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
@@ -148,6 +175,7 @@ class Upkeep:
         """Write everything as lines of JSON, vectors included; `import_` reads them into any store."""
         from memorist.upkeep.transfer import export
 
+        self._concerns_everything()
         return export(self._store, path, overwrite=overwrite, progress=progress)
 
     def import_(
@@ -157,6 +185,7 @@ class Upkeep:
         from memorist.upkeep.importing import import_
         from memorist.upkeep.maintenance import reembed
 
+        self._concerns_everything()
         embedder = self._embedder
         able = embedder and embedder.makes
         admit = self._writer.admission()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -14,6 +12,7 @@ from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
 from memorist.errors import InvalidInput
 from memorist.model.fields import Doc, Flat, Range, keywords_for, ranges_of
+from memorist.model.identity import MOST_CLASSIFIED, USUAL_CLASSIFICATION
 
 RECALL_TIMES_KEPT = 20
 MOST = 10**9
@@ -83,17 +82,6 @@ def instant(value: When) -> datetime:
         raise InvalidInput(f"{value} is outside the calendar in UTC", remedy="Use a year from 1 to 9999.") from None
 
 
-def isoformat(moment: datetime) -> str:
-    """A UTC moment as ISO 8601 text ending in Z."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def fingerprint(*parts: object) -> str:
-    """A stable 128-bit id of its parts, the same in every process and store."""
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
 def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
     """Refuse keywords that a verb does not have; `known` is the TypedDict or dataclass that lists its keywords."""
     from difflib import get_close_matches
@@ -149,7 +137,9 @@ class Worth:
     salience: Annotated[float, Range(0, 1), Doc("How much it stands out, from 0 to 1.")] = 0.0
     trust: Annotated[int, Range(0, 3), Doc("Who says it: 3 owner, 2 the agent itself, 1 peer, 0 untrusted.")] = 3
     credibility: Annotated[int, Range(1, 6), Doc("How credible it is: 1 is best, 5 worst, 6 cannot be judged.")] = 6
-    classification: Annotated[int, Range(0, 3), Doc("How secret it is, from 0 to 3; recall shows up to 2.")] = 1
+    classification: Annotated[
+        int, Range(0, MOST_CLASSIFIED), Doc("How secret it is, from 0 to 3; recall shows up to 2.")
+    ] = USUAL_CLASSIFICATION
     emotion: Annotated[float, Range(-5, 5), Doc("How it felt, from -5 to 5.")] = 0.0
     emotion_tags: Annotated[tuple[str, ...], Doc("Words for how it felt.")] = ()
     flags: Annotated[tuple[str, ...], Doc("Marks of your own.")] = ()
@@ -325,22 +315,7 @@ class FactFields(TypedDict, total=False):
     ingested_at: Annotated[When | None, Doc("When it became known; now if left out.")]
     source: str | None
     scope: str
-
-
-def memory_id(
-    text: str,
-    *,
-    scope: str,
-    key: str | None = None,
-    source: str | None = None,
-    session: str | None = None,
-    position: int | None = None,
-    at: datetime | None = None,
-) -> str:
-    """The id of a memory: from its scope and key, else from its scope, text, origin and time."""
-    if key is not None:
-        return fingerprint("key", scope, key)
-    return fingerprint("text", scope, source, session, position, text, isoformat(at) if at else None)
+    classification: int
 
 
 def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> list[Memory]:

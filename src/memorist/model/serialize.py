@@ -16,7 +16,8 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_h
 
 from memorist.errors import Error, InvalidInput
 from memorist.model.fields import REQUIRED, FieldInfo, fields_of, members
-from memorist.model.memory import Memory, instant, isoformat, member
+from memorist.model.identity import isoformat
+from memorist.model.memory import Memory, instant, member
 from memorist.model.recall import Item, Step
 
 T = TypeVar("T")

@@ -90,13 +90,14 @@ def _line(kept: Sequence[Memory], session: str, new: Sequence[Memory]) -> list[M
 
 
 def _pairs(line: Sequence[Memory]) -> Iterable[tuple[Memory, Memory]]:
-    """Pairs of adjacent turns in the same scope, not too far apart."""
-    scopes: dict[str, Memory] = {}
+    """Pairs of adjacent turns of the same scope and classification, not too far apart."""
+    last: dict[tuple[str, int], Memory] = {}
     for after in line:
-        before = scopes.get(after.scope)
+        where = after.scope, after.worth.classification
+        before = last.get(where)
         if before is not None and _place(after) - _place(before) <= REACH:
             yield before, after
-        scopes[after.scope] = after
+        last[where] = after
 
 
 def _place(memory: Memory) -> int:

@@ -81,6 +81,10 @@ class StoreEmbedder:
         """This embedder fixed to the generation of one view's vectors, for the searches of that view."""
         return _Bound(self, generation)
 
+    def within(self, part: Store) -> StoreEmbedder:
+        """This embedder for a part of the store: it reads a turn only with turns of that part."""
+        return _Within(self, part)
+
     def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
         """Vectors of the memories that need them, and of stored turns that now follow one of them, by id and view."""
         ids = [memory.id for memory in memories]
@@ -111,6 +115,18 @@ class StoreEmbedder:
         rows = embedder.embed(distinct, purpose="memory")
         self._store.adopt(made_by, embedder.dim)
         return {text: Embedded(made_by, {TEXT: row}) for text, row in zip(distinct, rows, strict=True)}
+
+
+class _Within(StoreEmbedder):
+    """A store's embedder for a part of the store; the store decides which model makes the vectors."""
+
+    def __init__(self, owner: StoreEmbedder, part: Store) -> None:
+        super().__init__(owner._given, part)
+        self._owner = owner
+
+    def making(self, generation: str | None) -> Embedder:
+        """The embedder that makes vectors of a generation."""
+        return self._owner.making(generation)
 
 
 class _Bound:

@@ -42,6 +42,10 @@ class View(Protocol):
         """The number of memories in the view."""
         ...
 
+    def part(self, lowest: int, highest: int) -> View:
+        """The memories between two classifications, both inclusive: counts and statistics know of no others."""
+        ...
+
     def search_text(
         self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
     ) -> list[Hit]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
-from memorist.model import FactGraph, Hit, Memory
+from memorist.model import FactGraph, Hit, Memory, bare_name
 from memorist.recall.stage import Draft, Env, Signal
 from memorist.text.words import fold
 
@@ -46,7 +46,8 @@ class Graph(Signal):
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """The facts nearest to the entities of the question."""
         graph, admitted = env.view.graph(draft.request.where)
-        seeds = {graph.nodes[one.id]: 1.0 for one in draft.query.entities if one.id in graph.nodes}
+        known = (bare_name(one.id) for one in draft.query.entities)
+        seeds = {graph.nodes[node]: 1.0 for node in known if node in graph.nodes}
         if not seeds:
             return []
         usable = _adjacency(graph).masked(admitted)
@@ -64,10 +65,10 @@ class Edges(Signal):
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """The edges of one entity."""
         graph, admitted = env.view.graph(draft.request.where)
-        first = next((one for one in draft.query.entities if one.id in graph.nodes), None)
+        first = next((one for one in draft.query.entities if bare_name(one.id) in graph.nodes), None)
         if first is None:
             return []
-        node = graph.nodes[first.id]
+        node = graph.nodes[bare_name(first.id)]
         touching = np.flatnonzero(((graph.source == node) | (graph.target == node)) & admitted)
         memories = env.store.get(list({graph.memories[edge] for edge in touching.tolist()}))
         names = {fold(name) for name in (first.name, *first.aliases)}

@@ -166,8 +166,9 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         phase_timings=_phase_timings(steps, draft.timings),
         llm=spent if spent.calls else None,
     )
+    found = [one.memory.id for one in draft.candidates]
     return Recall(
-        id=fingerprint("recall", name, request.query, isoformat(request.now), env.view.generation),
+        id=fingerprint("recall", name, request.query, isoformat(request.now), found),
         query=request.query,
         recipe=name,
         now=request.now,

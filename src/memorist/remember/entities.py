@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from memorist.model import Entity, Link, Memory, fingerprint
+from memorist.model import USUAL_CLASSIFICATION, Entity, Link, Memory, fingerprint, marked, marked_classification
 from memorist.remember.extract.names import Dictionary, Known, entities, name_runs
 from memorist.remember.extract.spans import Named
 
@@ -17,10 +17,13 @@ SUBJECT, OBJECT, MENTIONS = "subject", "object", "mentions"
 """Relations of the links from a memory to the entities that it mentions."""
 
 
-def entity_named(name: str) -> Entity:
-    """The entity with a name; names that differ only in case and spaces are the same entity."""
+def entity_named(name: str, classification: int = USUAL_CLASSIFICATION) -> Entity:
+    """The entity with a name; names that differ only in case and spaces are the same entity.
+
+    Each classification has its own: a name or an alias that only secret memories use is as secret as they are.
+    """
     shown = " ".join(name.split())
-    return Entity(fingerprint("entity", shown.casefold()), shown)
+    return Entity(marked(fingerprint("entity", shown.casefold()), classification), shown)
 
 
 def names(text: str, known: Known) -> list[Named]:
@@ -31,15 +34,24 @@ def names(text: str, known: Known) -> list[Named]:
 def about(memories: Sequence[Memory], known: Known, find: Find = names) -> tuple[list[Entity], list[Link]]:
     """The entities that memories mention, and the links to them."""
     there = list(known(_written(memories)))
-    met = Dictionary(there)
-    dictionary = Dictionary([*there, *(entity_named(name) for name in _sure(memories) if met.find(name) is None)])
     spoken_of: dict[str, Entity] = {}
     links: dict[Link, None] = {}
-    for memory in memories:
-        for role, entity in [*_ends(memory, dictionary), *_mentioned(memory, dictionary, find)]:
-            spoken_of.setdefault(entity.id, entity)
-            links[Link(memory.id, role, entity.id)] = None
+    for classification in dict.fromkeys(memory.worth.classification for memory in memories):
+        alike = [memory for memory in memories if memory.worth.classification == classification]
+        dictionary = _dictionary(alike, there, classification)
+        for memory in alike:
+            for role, entity in [*_ends(memory, dictionary), *_mentioned(memory, dictionary, find)]:
+                spoken_of.setdefault(entity.id, entity)
+                links[Link(memory.id, role, entity.id)] = None
     return list(spoken_of.values()), list(links)
+
+
+def _dictionary(memories: Sequence[Memory], known: Sequence[Entity], classification: int) -> Dictionary:
+    """The names that memories of one classification may use."""
+    there = [entity for entity in known if marked_classification(entity.id) == classification]
+    met = Dictionary(there)
+    sure = (name for name in _sure(memories) if met.find(name) is None)
+    return Dictionary([*there, *(entity_named(name, classification) for name in sure)])
 
 
 def _written(memories: Sequence[Memory]) -> list[str]:
@@ -59,13 +71,13 @@ def _sure(memories: Sequence[Memory]) -> list[str]:
 def _mentioned(memory: Memory, dictionary: Dictionary, find: Find) -> Iterator[tuple[str, Entity]]:
     for one in find(memory.text, dictionary):
         if one.kind not in UNLINKED:
-            named = entity_named(one.text) if one.entity is None else one.entity
+            named = entity_named(one.text, memory.worth.classification) if one.entity is None else one.entity
             yield MENTIONS, named if named.kind or one.kind == "name" else replace(named, kind=one.kind)
 
 
 def _ends(memory: Memory, dictionary: Dictionary) -> Iterator[tuple[str, Entity]]:
     for role, name in _roles(memory):
-        yield role, dictionary.find(name, misspelt=False) or entity_named(name)
+        yield role, dictionary.find(name, misspelt=False) or entity_named(name, memory.worth.classification)
 
 
 def _roles(memory: Memory) -> list[tuple[str, str]]:

@@ -12,12 +12,15 @@ from typing import Any, Unpack
 from memorist.errors import InvalidInput
 from memorist.model import (
     REQUIRED,
+    USUAL_CLASSIFICATION,
     Fact,
     FactFields,
     Kind,
     Memory,
     Times,
     When,
+    Worth,
+    beside_the_usual,
     fields_of,
     fingerprint,
     from_data,
@@ -73,12 +76,16 @@ CLAIMS = "claims"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for one value at a time: a one-valued relation of a subject, or one value of any other relation."""
+    """A place for one value at a time: a one-valued relation of a subject, or one value of any other relation.
+
+    Facts of different classifications are in different slots: neither ends the other.
+    """
 
     scope: str
     subject: str
     relation: str
     value: str | None = None
+    classification: int = USUAL_CLASSIFICATION
 
     @property
     def key(self) -> str:
@@ -86,10 +93,15 @@ class Slot:
         names = (part.replace("/", _SLASH) for part in (folded(self.subject), self.relation))
         return "/".join(["fact", *names, *([folded(self.value)] if self.value else [])])
 
+    def holds(self, row: Memory) -> bool:
+        """Whether a memory with its key is in this slot."""
+        return row.scope == self.scope and row.worth.classification == self.classification
 
-def slot_of(fact: Fact, scope: str) -> Slot:
+
+def slot_of(fact: Fact, scope: str, classification: int = USUAL_CLASSIFICATION) -> Slot:
     """The slot that a fact fills."""
-    return Slot(scope, fact.subject, fact.relation, None if one_valued(fact.relation) else fact.object)
+    value = None if one_valued(fact.relation) else fact.object
+    return Slot(scope, fact.subject, fact.relation, value, classification)
 
 
 def claims_in(rows: Iterable[Memory]) -> list[Claim]:
@@ -143,7 +155,7 @@ def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | Non
         source=segment.claims[0].source,
         confidence=max(claim.confidence for claim in segment.claims),
         trust=max(claim.trust for claim in segment.claims),
-        classification=max(claim.classification for claim in segment.claims),
+        classification=slot.classification,
         flags=[flag for flag in newest.flags if all(flag in claim.flags for claim in segment.claims)],
         expires_at=None if None in expiries else max(filter(None, expiries)),
         metadata={CLAIMS: [claim_to_data(claim) for claim in segment.claims]},
@@ -163,7 +175,8 @@ def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | Non
 
 def fact_id(slot: Slot, value: str, start: datetime) -> str:
     """The id of the memory that says that a slot has a value from a moment on."""
-    return fingerprint("fact", slot.scope, slot.key, folded(value), isoformat(start))
+    apart = beside_the_usual(slot.classification)
+    return fingerprint("fact", slot.scope, slot.key, folded(value), isoformat(start), *apart)
 
 
 def _id(slot: Slot, segment: Segment) -> str:
@@ -200,6 +213,7 @@ def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[
     until = _moment(given.get("valid_to"))
     if until is not None and until <= since:
         raise InvalidInput("valid_to is not after valid_from", remedy="Give an end after the start.")
+    classification = Worth(classification=given.get("classification", USUAL_CLASSIFICATION)).classification
     claim = Claim(
         fact.object,
         since,
@@ -207,8 +221,9 @@ def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[
         until,
         source=given.get("source"),
         text=None if text is None else checked_text(text),
+        classification=classification,
     )
-    return slot_of(fact, given.get("scope", "global")), claim
+    return slot_of(fact, given.get("scope", "global"), classification), claim
 
 
 def _moment(given: When | None) -> datetime | None:

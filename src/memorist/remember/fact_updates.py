@@ -55,7 +55,7 @@ def settle(
     claims = _together(claims)
     rows = _rows(claims, reader)
     for slot, added in claims.items():
-        known = rows[slot.scope, slot.key]
+        known = rows[_place(slot)]
         known_claims = [amended for claim in claims_in(known) if (amended := amend(claim)) is not None]
         subject = known[0].fact.subject if known and known[0].fact else slot.subject
         after = settled(replace(slot, subject=subject), list(dict.fromkeys((*known_claims, *added))))
@@ -66,17 +66,25 @@ def settle(
 
 def _together(claims: Claims) -> dict[Slot, list[Claim]]:
     """Claims by slot, with slots that differ only in spelling made one."""
-    first: dict[tuple[str, str], Slot] = {}
+    first: dict[Place, Slot] = {}
     made: dict[Slot, list[Claim]] = {}
     for slot, added in claims.items():
-        made.setdefault(first.setdefault((slot.scope, slot.key), slot), []).extend(added)
+        made.setdefault(first.setdefault(_place(slot), slot), []).extend(added)
     return made
 
 
-def _rows(claims: Claims, reader: Reader) -> defaultdict[tuple[str, str], list[Memory]]:
-    rows = defaultdict[tuple[str, str], list[Memory]](list)
+Place = tuple[str, str, int]
+"""A slot as rows name it: scope, key and classification."""
+
+
+def _place(slot: Slot) -> Place:
+    return slot.scope, slot.key, slot.classification
+
+
+def _rows(claims: Claims, reader: Reader) -> defaultdict[Place, list[Memory]]:
+    rows = defaultdict[Place, list[Memory]](list)
     for row in reader.keyed(list({slot.key for slot in claims})):
-        rows[row.scope, row.origin.key or ""].append(row)
+        rows[row.scope, row.origin.key or "", row.worth.classification].append(row)
     return rows
 
 
@@ -146,7 +154,7 @@ def _claim(memory: Memory, statement: Statement, subject: str, order: int) -> tu
         classification=worth.classification,
         expires_at=times.expires_at,
     )
-    return slot_of(fact, memory.scope), claim
+    return slot_of(fact, memory.scope, worth.classification), claim
 
 
 def by_slot(pairs: Sequence[tuple[Slot, Claim]]) -> Claims:
@@ -177,4 +185,4 @@ def facts_stated_by(ids: Collection[str], reader: Reader) -> list[Memory]:
 
 def slots_of(facts: Sequence[Memory]) -> list[Slot]:
     """The slots that facts fill."""
-    return [slot_of(row.fact, row.scope) for row in facts if row.fact is not None]
+    return [slot_of(row.fact, row.scope, row.worth.classification) for row in facts if row.fact is not None]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from memorist.errors import UnreadableMemory
-from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory
+from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory, marked
 from memorist.models.embedding_text import CONTEXT, following
 from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
 from memorist.remember.derived import COMMIT_TASK, DERIVED, STEP_FINDINGS, content_stems, session_key
@@ -59,7 +59,7 @@ def _facts_without(erased: set[str], reader: Reader) -> FactChange:
     slots = dict.fromkeys(slots_of(facts), ())
     dropped = set(claims_in(row for row in facts if row.id in erased))
     for slot in slots:
-        claims = claims_in(row for row in reader.keyed([slot.key]) if row.scope == slot.scope)
+        claims = claims_in(row for row in reader.keyed([slot.key]) if slot.holds(row))
         dropped |= without_basis(claims, {one for one in claims if one in dropped or one.source in erased})
     return settle(slots, reader, amend=lambda claim: None if claim in dropped else claim)
 
@@ -140,8 +140,14 @@ def dependents(ids: Sequence[str], reader: Reader) -> dict[str, Memory]:
 
 def _steps(gone: Known, reader: Reader) -> dict[str, Memory]:
     """The steps of every session that loses a step or its goal."""
-    sessions = {one.origin.session for one in gone.values() if one.origin.session and _of_a_session(one)}
-    return {step.id: step for session in sorted(sessions) for step in reader.turns(session, 1, EVERY_ENTRY)}
+    lost = [one for one in gone.values() if _of_a_session(one)]
+    sessions = {(one.origin.session or "", one.worth.classification) for one in lost}
+    return {
+        step.id: step
+        for session, classification in sorted(sessions)
+        for step in reader.turns(session, 1, EVERY_ENTRY)
+        if step.worth.classification == classification
+    }
 
 
 def _of_a_session(memory: Memory) -> bool:
@@ -175,7 +181,8 @@ def _pairs(ids: Collection[str], reader: Reader) -> Iterator[tuple[str, str]]:
 def _is_still_supported(memory: Memory, rests: Collection[str], gone: Known, reader: Reader) -> bool:
     """Whether its remaining sources are enough to keep it."""
     left = reader.get([id for id in rests if id not in gone])
-    goals = reader.keyed([memory.origin.source]) if memory.origin.source else []
+    keyed = reader.keyed([memory.origin.source]) if memory.origin.source else []
+    goals = [goal for goal in keyed if goal.worth.classification == memory.worth.classification]
     lost = [gone[id] for id in rests if id in gone] + [goal for goal in goals if goal.id in gone]
     remaining = [*left.values(), *(goal for goal in goals if goal.id not in gone)]
     return bool(left) and not content_stems(memory.text) & (_words(lost) - _words(remaining))
@@ -194,8 +201,15 @@ def without_basis(claims: Iterable[Claim], dropped: Collection[Claim]) -> set[Cl
 
 def without_lost_words(gone: Known, reader: Reader) -> list[Memory]:
     """Remaining memories that change because they lose words which only the forgotten ones contained."""
+    classes = sorted({one.worth.classification for one in gone.values()})
+    alike = [{id: one for id, one in gone.items() if one.worth.classification == each} for each in classes]
+    return [one for each, some in zip(classes, alike, strict=True) for one in _without_words(some, each, reader)]
+
+
+def _without_words(gone: Known, classification: int, reader: Reader) -> list[Memory]:
     steps = {id: one for id, one in _steps(gone, reader).items() if id not in gone}
-    goals = reader.keyed([session_key(one.origin.session) for one in steps.values() if one.origin.session])
+    keyed = reader.keyed([session_key(one.origin.session) for one in steps.values() if one.origin.session])
+    goals = [goal for goal in keyed if goal.worth.classification == classification]
     lost = _words(gone.values()) - _words([*steps.values(), *(goal for goal in goals if goal.id not in gone)])
     bases = reader.get([one for one, base in _pairs(gone, reader) if base in gone and one not in gone])
     intents = {id: one for id, one in bases.items() if one.kind is Kind.INTENT}
@@ -240,7 +254,11 @@ def _without_view(vectors: Vectors, view: str) -> Vectors:
 
 def jobs_without(gone: Known, reader: Reader) -> tuple[list[Job], list[tuple[str, str]]]:
     """The jobs that lose some of their memories, and the jobs to drop."""
-    sessions = {(COMMIT_TASK, one.origin.session) for one in gone.values() if one.kind is Kind.SOURCE}
+    sessions = {
+        (marked(COMMIT_TASK, one.worth.classification), one.origin.session)
+        for one in gone.values()
+        if one.kind is Kind.SOURCE
+    }
     left: list[Job] = []
     dropped: list[tuple[str, str]] = []
     for job in reader.jobs(limit=EVERY_ENTRY):

@@ -47,7 +47,7 @@ class FactReader:
         for memory in memories:
             read = known[memory.id] or Extracted()
             found = [_statement(one) for one in read.statements]
-            writer.add_facts(memory, found, [writer.derived_record(_entity(one)) for one in read.entities])
+            writer.add_facts(memory, found, [writer.derived_record(_entity(one, memory)) for one in read.entities])
 
     def _read(self, memories: Sequence[Memory], writer: Writer) -> list[Extracted]:
         asker = self._askers.for_extraction()
@@ -103,8 +103,9 @@ def _statement(answer: StatementAnswer) -> Statement:
     )
 
 
-def _entity(named: NamedAnswer) -> Entity:
-    return replace(entity_named(named.name), kind=named.kind or None, aliases=named.aliases)
+def _entity(named: NamedAnswer, memory: Memory) -> Entity:
+    entity = entity_named(named.name, memory.worth.classification)
+    return replace(entity, kind=named.kind or None, aliases=named.aliases)
 
 
 def _start(day: date | None) -> datetime | None:

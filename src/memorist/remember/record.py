@@ -44,6 +44,11 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
     scope = _label("scope", fields.get("scope")) or "global"
     checked = checked_text(text)
     original = fields.get("original")
+    worth = Worth(
+        **{name: value for name, value in cast("dict[str, Any]", fields).items() if name in WORTH},
+        emotion_tags=_labels("emotion_tags", fields.get("emotion_tags", ())),
+        flags=_labels("flags", fields.get("flags", ())),
+    )
     return Memory(
         id=memory_id(
             checked,
@@ -53,6 +58,7 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
             session=origin.session,
             position=origin.position,
             at=said_at,
+            classification=worth.classification,
         ),
         text=checked,
         times=Times(
@@ -66,11 +72,7 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
         topic=_label("topic", fields.get("topic")),
         original=checked_text(original) if original is not None else None,
         keywords=_labels("keywords", fields.get("keywords", ())),
-        worth=Worth(
-            **{name: value for name, value in cast("dict[str, Any]", fields).items() if name in WORTH},
-            emotion_tags=_labels("emotion_tags", fields.get("emotion_tags", ())),
-            flags=_labels("flags", fields.get("flags", ())),
-        ),
+        worth=worth,
         origin=origin,
         metadata=_checked_metadata(fields.get("metadata")),
     )

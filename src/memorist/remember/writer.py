@@ -103,12 +103,16 @@ class Writer:
         self._gates = gates
         self._lenient_gates = gates.never_refusing()
 
-    def keep(self, memories: Sequence[Memory]) -> Written:
+    def check(self, memories: Sequence[Memory]) -> Checked:
+        """Pass texts through the gates; raises if one is refused."""
+        return self._checked(memories, IN_ORDER)
+
+    def keep(self, memories: Sequence[Memory], checked: Checked | None = None) -> Written:
         """Keep texts as the gates leave them, with the dates they name and the facts they state.
 
-        What is known already is left as it is.
+        What is known already is left as it is. Texts that were checked before are not checked again.
         """
-        return self._kept(self._checked(memories, IN_ORDER), gated=True)
+        return self._kept(self.check(memories) if checked is None else checked, gated=True)
 
     def restore(self, memory: Memory) -> Memory:
         """Keep a memory without the gates, because the decision to withhold it was undone."""
@@ -122,14 +126,12 @@ class Writer:
         fresh = self._fact_vectors([(slot, claim)])
 
         def plan(reader: Reader) -> Batch:
-            known = claims_in(row for row in reader.keyed([slot.key]) if row.scope == slot.scope)
+            known = claims_in(filter(slot.holds, reader.keyed([slot.key])))
             entries = () if claim in known else checked.entries
             return replace(settle({slot: [claim]}, reader, fresh).batch(reader), journal=entries)
 
         self._store.update(plan)
-        resting = [
-            row for row in self._store.keyed([slot.key]) if row.scope == slot.scope and claim in claims_in([row])
-        ]
+        resting = [row for row in filter(slot.holds, self._store.keyed([slot.key])) if claim in claims_in([row])]
         return min(resting, key=lambda row: row.times.retracted_at is not None)
 
     def add_facts(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
@@ -277,7 +279,7 @@ def _as_checked(claim: Claim, row: Memory) -> tuple[Slot, Claim]:
     assert fact is not None
     text = None if claim.text is None else row.text
     claim = replace(claim, value=fact.object, source=row.origin.source, text=text, trust=worth.trust, flags=worth.flags)
-    return slot_of(fact, row.scope), claim
+    return slot_of(fact, row.scope, worth.classification), claim
 
 
 def _moved(claim: Claim, past: Mapping[str, str]) -> Claim:

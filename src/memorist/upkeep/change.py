@@ -172,7 +172,8 @@ def apply_changes(store: Store, planned: Sequence[Change], verb: str, now: datet
 
 def undo(store: Store, id: str, now: datetime, keep: Keep) -> Entry:
     """Undo one entry of the journal, or every entry of a run, the newest first; returns what was undone."""
-    run = [entry for entry in store.journal(limit=EVERY_ENTRY) if entry.data.get(RUN) == id]
+    runs = id.split()  # a tidying is one run per classification
+    run = [entry for entry in store.journal(limit=EVERY_ENTRY) if entry.data.get(RUN) in runs]
     if run:
         return _undo_run(store, id, [entry for entry in run if UNDONE not in entry.data], now)
     entry = entry_called(store, id)

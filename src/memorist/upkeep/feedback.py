@@ -211,7 +211,7 @@ def _deny(
         classification=worth.classification,
         expires_at=memory.times.expires_at,
     )
-    slot = slot_of(fact, memory.scope)
+    slot = slot_of(fact, memory.scope, worth.classification)
     data = {**entry.data, CLAIM: claim_to_data(claim), SLOT: asdict(slot)}
     batch = settle({slot: [claim]}, reader).batch(reader)
     return replace(batch, journal=[replace(entry, data=data)])

@@ -282,9 +282,9 @@ class _Merge:
         kept = self.batch.kept
         facts = {id: slot for id, one in kept.items() if (slot := _slot(one.memory)) is not None}
         rows = reader.keyed(list({slot.key for slot in facts.values()})) if facts else []
-        there = {(row.scope, row.origin.key) for row in rows}
+        there = {(row.scope, row.origin.key, row.worth.classification) for row in rows}
         for id, slot in facts.items():
-            if slot in self.merged.begun or (slot.scope, slot.key) not in there:
+            if slot in self.merged.begun or (slot.scope, slot.key, slot.classification) not in there:
                 self.outcome.begun.add(slot)
             else:
                 self.outcome.meeting.setdefault(slot, {})[id] = kept[id]
@@ -348,7 +348,7 @@ def _settle_facts(store: Store, merged: _Merged) -> None:
 
 
 def _history(slot: Slot, rows: Mapping[str, Kept], links: Sequence[Link], reader: Reader) -> Batch:
-    held = {row.id for row in reader.keyed([slot.key]) if row.scope == slot.scope}
+    held = {row.id for row in reader.keyed([slot.key]) if slot.holds(row)}
     if not held <= rows.keys():
         fresh = {one.memory.text: one.vectors for one in rows.values() if one.vectors}
         return settle({slot: claims_in(one.memory for one in rows.values())}, reader, fresh).batch(reader)
@@ -363,4 +363,6 @@ def _history(slot: Slot, rows: Mapping[str, Kept], links: Sequence[Link], reader
 
 def _slot(memory: Memory) -> Slot | None:
     """The slot of a fact that was settled from claims; None for any other memory."""
-    return slot_of(memory.fact, memory.scope) if memory.fact is not None and CLAIMS in memory.metadata else None
+    if memory.fact is None or CLAIMS not in memory.metadata:
+        return None
+    return slot_of(memory.fact, memory.scope, memory.worth.classification)

@@ -182,7 +182,7 @@ def test_a_caller_that_waits_is_told_that_somebody_is_there(server: Running, mon
 
 def test_a_download_appears_whole_or_not_at_all(server: Running, tmp_path: Path) -> None:
     key = server.key("agent", "admin", max_classification=1)
-    with pytest.raises(Refused):
+    with pytest.raises(memorist.TooClassified):
         server.client(key=key).export(tmp_path / "all.jsonl")
     assert list(tmp_path.glob("*.jsonl*")) == [] and list(tmp_path.glob(".*")) == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 
 from memorist.model import Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
@@ -205,19 +206,23 @@ def secrets(memory: Memory, context: GateContext) -> Verdict | None:
 
 def _under_own_id(memory: Memory, given: Memory) -> Memory:
     """The masked memory under an id of its own: the id of the text with the secret would let the secret be guessed."""
-    scope, origin, fact = memory.scope, memory.origin, memory.fact
-    if fact is not None and origin.key == slot_of(fact, scope).key:
-        return replace(memory, id=fact_id(slot_of(fact, scope), fact.object, memory.times.valid_from))
-    if origin.key is not None:
-        return replace(memory, id=memory_id(memory.text, scope=scope, key=origin.key))
-    before = given.origin
-    undated = given.id == memory_id(
-        given.text, scope=given.scope, source=before.source, session=before.session, position=before.position
-    )
-    at = None if undated else given.times.valid_from
-    return replace(
-        memory,
-        id=memory_id(
-            memory.text, scope=scope, source=origin.source, session=origin.session, position=origin.position, at=at
-        ),
+    fact, classification = memory.fact, memory.worth.classification
+    slot = None if fact is None else slot_of(fact, memory.scope, classification)
+    if fact is not None and slot is not None and memory.origin.key == slot.key:
+        return replace(memory, id=fact_id(slot, fact.object, memory.times.valid_from))
+    undated = given.id == _id(given, None)
+    return replace(memory, id=_id(memory, None if undated else given.times.valid_from))
+
+
+def _id(memory: Memory, at: datetime | None) -> str:
+    origin = memory.origin
+    return memory_id(
+        memory.text,
+        scope=memory.scope,
+        key=origin.key,
+        source=origin.source,
+        session=origin.session,
+        position=origin.position,
+        at=at,
+        classification=memory.worth.classification,
     )

@@ -128,6 +128,7 @@ class Findings:
             "scope": self._run.memory.scope,
             "source": session_key(self._run.id),
             "trust": SELF,
+            "classification": self._run.memory.worth.classification,
             "metadata": {**(fields.get("metadata") or {}), "by": self.by},
         }
         return record(text, self._now, **given)

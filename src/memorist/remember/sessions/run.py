@@ -232,7 +232,7 @@ class SessionRun:
     def steps_after(self, number: int, reader: Reader) -> list[Memory]:
         """The steps after a number, in order, without forgotten ones."""
         keys = (step_key(self.id, later) for later in range(number + 1, self.steps + 1))
-        known = reader.get([memory_id("", scope=self.memory.scope, key=key) for key in keys])
+        known = reader.get([_step_id(self.memory, key) for key in keys])
         return sorted(known.values(), key=lambda step: step.origin.position or 0)
 
     def revised(self, **metadata: Any) -> Memory:
@@ -246,8 +246,8 @@ def run_of(reader: Reader, id: str) -> SessionRun | None:
     return SessionRun(id, found[-1]) if found else None
 
 
-def run_memory(id: str, goal: str | None, scope: str, now: datetime) -> Memory:
-    """The memory of a new session; its text is the goal."""
+def run_memory(id: str, goal: str | None, scope: str, classification: int, now: datetime) -> Memory:
+    """The memory of a new session; its text is the goal. Steps and lessons have its classification."""
     started = {"goal": goal, "state": "open", "started": isoformat(now), "steps": 0, "learnt": 0, "error": None}
     return record(
         goal or f"Session {id}.",
@@ -256,6 +256,7 @@ def run_memory(id: str, goal: str | None, scope: str, now: datetime) -> Memory:
         scope=scope,
         key=session_key(id),
         session=id,
+        classification=classification,
         metadata=started,
     )
 
@@ -282,6 +283,7 @@ def step_memory(run: SessionRun, observation: str, action: str | None, reward: f
         session=run.id,
         position=UNNUMBERED,
         key=step_key(run.id, UNNUMBERED),
+        classification=run.memory.worth.classification,
         metadata={"observation": observation, "action": action, "reward": reward},
     )
 
@@ -290,7 +292,11 @@ def numbered(step: Memory, run: SessionRun, number: int) -> Memory:
     """A step under its number."""
     key = step_key(run.id, number)
     origin = replace(step.origin, position=number, key=key)
-    return replace(step, id=memory_id("", scope=run.memory.scope, key=key), origin=origin)
+    return replace(step, id=_step_id(run.memory, key), origin=origin)
+
+
+def _step_id(session: Memory, key: str) -> str:
+    return memory_id("", scope=session.scope, key=key, classification=session.worth.classification)
 
 
 def step_link(run: SessionRun, step: Memory) -> Link:

@@ -15,7 +15,7 @@ from memorist.asking import sessions as asking_sessions
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
-from memorist.model import Memory
+from memorist.model import USUAL_CLASSIFICATION, Memory
 from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
@@ -95,11 +95,12 @@ class Log:
     clock: Clock
     notices: Notices
     idle: timedelta = IDLE
+    classification: int = USUAL_CLASSIFICATION
 
     def open(self, goal: str | None, id: str | None, scope: str | None) -> SessionRun:
         """Begin a session, or continue the one with that id; a goal given then replaces the old one."""
         now = self.clock.now()
-        begun = run_memory(uuid4().hex if id is None else id, goal or None, scope or "global", now)
+        begun = run_memory(uuid4().hex if id is None else id, goal or None, scope or "global", self.classification, now)
         incoming = self._prepared(begun, embed=bool(goal) or id is None or run_of(self.store, id) is None)
         fresh = incoming.checked.memories[0]
         name = fresh.origin.session or ""
@@ -202,6 +203,7 @@ class Sessions:
         notices: Notices | None = None,
         idle: timedelta = IDLE,
         on_new_job: Callable[[], None] = lambda: None,
+        classification: int = USUAL_CLASSIFICATION,
     ) -> None:
         self._store = store
         self._writer = writer
@@ -209,7 +211,7 @@ class Sessions:
         notices = notices or Notices()
         rules = SessionRules()
         model = ModelExtractor(askers, rules) if askers is not None and askers.models else None
-        self.log = Log(store, writer, clock, notices, idle)
+        self.log = Log(store, writer, clock, notices, idle, classification)
         self._committer = Committer(store, writer, clock, rules, model, notices)
 
     def open(self, goal: str | None = None, id: str | None = None, scope: str | None = None) -> Session:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Link, Memory
+from memorist.model import Link, Memory, bare_name
 from memorist.text.words import analyse
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -68,12 +68,12 @@ def related_pairs(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ..
     """The pairs of entities that a memory's links relate.
 
     The first entity (the subject, or else the first one mentioned) is paired with the object and with every other
-    mentioned entity.
+    mentioned entity. An entity has one node, whatever the classifications of the memories that mention it.
     """
     found: dict[str, list[str]] = {"subject": [], "object": [], "mentions": []}
     for relation, entity in links:
         if relation in found:
-            found[relation].append(entity)
+            found[relation].append(bare_name(entity))
     ends = [*found["subject"], *found["object"], *sorted(found["mentions"])]
     others = dict.fromkeys(entity for entity in ends[1:] if entity != ends[0])
     return tuple((ends[0], other) for other in others)

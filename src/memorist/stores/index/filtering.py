@@ -126,6 +126,18 @@ class EntityEdges:
                 known = self._graph = self._build(ids, rows)
         return known, rows
 
+    def part(self, ids: Sequence[str], rows: NDArray[np.intp]) -> tuple[FactGraph, NDArray[np.int32]]:
+        """The graph of some of the rows alone, and the row of each edge: no trace is left of any other."""
+        own = self._rows.head(len(self._rows))
+        edges = np.flatnonzero(np.isin(own, rows))
+        ends: list[list[int]] = [column.head(len(own))[edges].tolist() for column in (self._source, self._target)]
+        numbers = {node: number for number, node in enumerate(dict.fromkeys((*ends[0], *ends[1])))}
+        source, target = (np.array([numbers[node] for node in column], np.int32) for column in ends)
+        names, places = list(self._nodes), own[edges]
+        chosen: list[int] = places.tolist()
+        nodes = {names[node]: number for node, number in numbers.items()}
+        return FactGraph(nodes, source, target, [ids[row] for row in chosen]), places
+
     def _build(self, ids: Sequence[str], rows: NDArray[np.int32]) -> FactGraph:
         size = len(rows)
         numbers: list[int] = rows.tolist()

@@ -82,6 +82,11 @@ class IndexTable:
                 found.append(row)
         return found
 
+    def has_vectors(self, alive: Mask) -> bool:
+        """Whether any of these rows has a vector."""
+        rows = np.flatnonzero(alive)
+        return any(matrix.has_any(rows) for matrix in self.matrices.values())
+
     def select(self, rows: NDArray[np.intp]) -> IndexTable:
         """A table with some of the rows, which must have distinct ids."""
         kept = IndexTable()
@@ -112,14 +117,35 @@ _LONG_ENOUGH = lazy(rf".{{3,}}|.*[{UNSPACED}].+|.+[{UNSPACED}]", re.DOTALL)
 class IndexView:
     """The rows at the time the view was taken; later writes are invisible. Threads may share it."""
 
-    def __init__(self, table: IndexTable, alive: Mask, generation: int, embedding: str | None = None) -> None:
+    def __init__(
+        self, table: IndexTable, alive: Mask, generation: int, embedding: str | None = None, *, is_part: bool = False
+    ) -> None:
         self.generation = generation
         self.embedding = embedding
         self.size = int(np.count_nonzero(alive))
         self._table = table
         self._alive = alive
         self._masks: dict[Filter, Mask] = {}
+        self._parts: dict[tuple[int, int], IndexView] = {}
+        self._is_part = is_part
+        self._part_graph: tuple[FactGraph, NDArray[np.int32]] | None = None
         self._collections: dict[tuple[TextField, ...], CollectionStats] = {}
+
+    def part(self, lowest: int, highest: int) -> IndexView:
+        """The memories between two classifications, both inclusive, as if there were no others.
+
+        Every count and statistic is of these memories. A table without others, dead or alive, is its own part.
+        """
+        made = self._parts.get((lowest, highest))
+        if made is None:
+            classes = self._table.columns.classification.head(len(self._alive))
+            within = (lowest <= classes) & (classes <= highest)
+            if within.all():
+                return self
+            made = IndexView(self._table, self._alive & within, self.generation, is_part=True)
+            made.embedding = self.embedding if self._table.has_vectors(made._alive) else None
+            self._parts[lowest, highest] = made
+        return made
 
     def search_text(self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH) -> list[Hit]:
         """BM25 over stems and bigrams of unspaced scripts; a query word counts once, whatever its language."""
@@ -184,8 +210,16 @@ class IndexView:
 
     def graph(self, where: Filter) -> tuple[FactGraph, Mask]:
         """The entity graph, and a mask of the edges that the filter admits."""
-        graph, rows = self._table.relations.graph(self._table.ids, len(self._alive))
+        graph, rows = self._graph()
         return graph, self._mask(where)[rows]
+
+    def _graph(self) -> tuple[FactGraph, NDArray[np.int32]]:
+        relations, ids = self._table.relations, self._table.ids
+        if not self._is_part:
+            return relations.graph(ids, len(self._alive))
+        if self._part_graph is None:
+            self._part_graph = relations.part(ids, np.flatnonzero(self._alive))
+        return self._part_graph
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """The unit vector of the view `text` of each memory that has one."""

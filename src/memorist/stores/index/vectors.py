@@ -67,6 +67,10 @@ class VectorMatrix:
         having, places = self._places(rows)
         return having, self._vectors.head(len(self._rows))[places]
 
+    def has_any(self, rows: NDArray[np.intp]) -> bool:
+        """Whether any of the rows has a vector."""
+        return bool(self._places(rows)[0].any())
+
     def candidates(self, probes: Vectors, allowed: Mask, limit: int) -> NDArray[np.intp]:
         """Allowed rows that include the nearest `limit`: always up to `EXACT_ROWS`, almost always beyond."""
         own, vectors = self._until(len(allowed))

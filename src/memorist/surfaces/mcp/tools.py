@@ -12,9 +12,9 @@ from pydantic import Field
 
 from memorist.access.keys import Key
 from memorist.asking.wording import fenced
-from memorist.engine.engine import Engine
+from memorist.engine.engine import Engine, up_to
 from memorist.errors import Error, NotFound
-from memorist.model import FactFields, Fields, Memory, Outcome, RecallOptions
+from memorist.model import USUAL_CLASSIFICATION, FactFields, Fields, Memory, Outcome, RecallOptions
 from memorist.surfaces.mcp.schemas import (
     TRUST,
     FeedbackResult,
@@ -64,6 +64,11 @@ class McpCaller:
     session: str | None
     max_classification: int
     key: Key | None = None
+
+    @property
+    def usual_classification(self) -> int:
+        """The classification of what it writes."""
+        return min(USUAL_CLASSIFICATION, self.max_classification)
 
     def may(self, right: str) -> bool:
         """Whether the call has a right; a call without a key has all of them."""
@@ -132,8 +137,9 @@ class Tools:
         **fields: Any,
     ) -> Annotated[CallToolResult, RememberResult]:
         """Store something for later conversations, word for word."""
-        most = self._caller(context, "write").max_classification
-        memory = self._engine.remember(text, kind=kind, trust=TRUST.index(trust), classification=min(1, most), **fields)
+        engine, caller = self._open(context, "write")
+        fields["classification"] = caller.usual_classification
+        memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), **fields)
         return _result(_TOLD[memory.outcome].format(id=memory.id), stored_memory(memory, text))
 
     @with_keywords(RecallOptions, "as_of", "repeat", bare=("since", "until", "topic", "scope"))
@@ -145,10 +151,9 @@ class Tools:
         **options: Any,
     ) -> Annotated[CallToolResult, RecallResult]:
         """Find what earlier conversations stored about a question."""
-        caller = self._caller(context, "read")
-        found = self._engine.recall(
-            query, limit=limit, session=caller.session, max_classification=caller.max_classification, **options
-        )
+        engine, caller = self._open(context, "read")
+        most = caller.max_classification
+        found = engine.recall(query, limit=limit, session=caller.session, max_classification=most, **options)
         memories = [] if found.abstained else [recalled_memory(item.memory) for item in found.items]
         held_back = sum(step.before - step.after for step in found.trace.steps if step.stage == UNSEEN)
         data = {"notice": NOTICE, "memories": memories, "abstained": found.abstained, "held_back": held_back}
@@ -165,8 +170,9 @@ class Tools:
         **fields: Any,
     ) -> Annotated[CallToolResult, RelateResult]:
         """Store a fact that may change; a new value replaces the old, which stays in the history."""
-        self._caller(context, "write")
-        memory = self._engine.relate(subject, relation, object, text, **fields)
+        engine, caller = self._open(context, "write")
+        fields["classification"] = caller.usual_classification
+        memory = engine.relate(subject, relation, object, text, **fields)
         return _result(f"Remembered as {memory.id}.", stored_memory(memory, text))
 
     def history(
@@ -175,50 +181,48 @@ class Tools:
         name: Annotated[str, Field(description="A memory's id or an entity's name")],
     ) -> Annotated[CallToolResult, HistoryResult]:
         """Show every version of a memory or of the facts about a name, with dates."""
-        caller = self._caller(context, "read")
-        seen = [one for one in self._engine.history(name) if _visible(one, caller)]
-        if not seen:
-            raise NotFound(f"Nothing is known about {name!r}", remedy="Give a memory's id or the name of an entity.")
-        versions = [memory_version(one) for one in seen]
+        engine, _ = self._open(context, "read")
+        versions = [memory_version(one) for one in engine.history(name)]
         return _result(_fence({"versions": versions}), {"notice": NOTICE, "versions": versions})
 
     def feedback(
         self, context: Calling, id: Id, verdict: Literal["useful", "wrong", "outdated", "hide"]
     ) -> Annotated[CallToolResult, FeedbackResult]:
         """Rate a recalled memory, which moves its ranking."""
-        self._visible(id, self._caller(context, "write"))
-        return _result(f"Noted: {verdict}.", rated_memory(self._engine.feedback(id, verdict), verdict))
+        engine, _ = self._open(context, "write")
+        _known(engine, id)
+        return _result(f"Noted: {verdict}.", rated_memory(engine.feedback(id, verdict), verdict))
 
     def forget(self, context: Calling, id: Id) -> Annotated[CallToolResult, ForgetResult]:
         """Erase a memory for good, and what derives from it alone. Only when the user asks."""
-        self._visible(id, self._caller(context, "write"))
-        receipt = self._engine.forget(id)
+        engine, _ = self._open(context, "write")
+        receipt = engine.forget(_known(engine, id).id)
         return _result(f"Erased {len(receipt.forgotten)}.", erased(receipt))
 
     def status(self, context: Calling) -> Annotated[CallToolResult, StatusResult]:
         """Show how much is stored, and what you may do."""
-        caller, stats = self._caller(context, "read"), self._engine.stats()
+        engine, caller = self._open(context, "read")
+        stats = engine.stats()
         bounds = {"max_classification": caller.max_classification, "may_write": caller.may("write")}
         return _result(f"{stats.memories} memories in the space {stats.space}.", counted(stats) | bounds)
 
     def memory(self, id: str, context: Calling) -> str:
         """One whole memory, in a fence."""
-        return _fence(memory_version(self._visible(id, self._caller(context, "read"))))
+        engine, _ = self._open(context, "read")
+        return _fence(memory_version(_known(engine, id)))
 
-    def _caller(self, context: Calling, right: str) -> McpCaller:
+    def _open(self, context: Calling, right: str) -> tuple[Engine, McpCaller]:
+        """The caller, if it has a right, and the engine as it may see it: no tool checks again."""
         who = caller(context, self._bounds)
         who.require(right)
-        return who
-
-    def _visible(self, id: str, caller: McpCaller) -> Memory:
-        memory = self._engine.get(id)
-        if memory is None or not _visible(memory, caller):
-            raise NotFound(f"There is no memory {id!r}", remedy="Give an id from recall or history.")
-        return memory
+        return up_to(self._engine, who.max_classification), who
 
 
-def _visible(memory: Memory, caller: McpCaller) -> bool:
-    return memory.worth.classification <= caller.max_classification
+def _known(engine: Engine, id: str) -> Memory:
+    memory = engine.get(id)
+    if memory is None:
+        raise NotFound(f"There is no memory {id!r}", remedy="Give an id from recall or history.")
+    return memory
 
 
 def _context(memories: list[dict[str, Any]], held_back: int) -> str:

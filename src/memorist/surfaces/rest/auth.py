@@ -8,6 +8,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorist.access.keys import Key
+from memorist.model import MOST_CLASSIFIED
 from memorist.surfaces.rest.limits import bounded, checked_length
 from memorist.surfaces.rest.origin import check_body
 from memorist.surfaces.rest.problems import UNKNOWN_KEY, Refusal
@@ -17,7 +18,6 @@ HEALTH = ("/healthz", "/readyz")
 """Paths that need no key: monitors call them, and they reveal nothing."""
 UPLOADS = ("/ingest/file", "/import")
 """The endings of paths that take files."""
-MOST_CLASSIFIED = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
 from anyio import move_on_after, to_thread
 from fastapi import Depends
@@ -20,11 +20,11 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from memorist.access.idempotency import KeyReused, RequestUnderWay, Ticket
-from memorist.engine.engine import Engine
-from memorist.errors import Error, InvalidInput, NotFound
+from memorist.engine.engine import Engine, up_to
+from memorist.errors import Error, InvalidInput
 from memorist.files import Scratch
-from memorist.model import SPACE_PATTERN, Memory, to_data
-from memorist.surfaces.rest.auth import MOST_CLASSIFIED, UPLOADS, Caller
+from memorist.model import SPACE_PATTERN, to_data
+from memorist.surfaces.rest.auth import UPLOADS, Caller
 from memorist.surfaces.rest.problems import (
     FORBIDDEN,
     INTERNAL,
@@ -40,13 +40,10 @@ from memorist.surfaces.rest.server import Server
 from memorist.surfaces.rest.watch import failure, log_private
 
 T = TypeVar("T")
-M = TypeVar("M", bound=Memory)
 Verb = Callable[[Engine], T]
 Progress = Callable[[int], None]
 IDEMPOTENCY = "idempotency-key"
 LONGEST_KEY = 255
-USUAL_CLASSIFICATION = 2
-"""The highest classification that recall and list show by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +57,14 @@ class Call:
     right: str
 
     async def run(self, verb: Verb[T], *, long: bool = False, makes: bool = False) -> T:
-        """What a verb returns, run in a thread within the time limit; `makes` creates a missing space."""
+        """What a verb returns, run in a thread within the time limit; `makes` creates a missing space.
+
+        The engine that it gets shows what the caller may see, as if nothing else were stored: no route checks again.
+        """
 
         def work() -> T:
             with self.server.spaces.use(self.space, create=makes) as engine:
-                return verb(engine)
+                return verb(up_to(engine, self.caller.max_classification))
 
         with move_on_after(self._patience(long)):
             return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self.server.threads)
@@ -119,38 +119,6 @@ class Call:
         parts = (self.request.method, self.request.url.path, self.request.url.query)
         digest = hashlib.sha256("\n".join(parts).encode() + b"\n" + await self.request.body()).hexdigest()
         return Ticket(self.caller.id or "", key, self.space, digest)
-
-    def capped(self, options: Mapping[str, Any], usual: int = USUAL_CLASSIFICATION) -> Any:
-        """The filters, limited to what the caller may see."""
-        wanted = cast("int", options.get("max_classification", usual))
-        return {**options, "max_classification": min(wanted, self.caller.max_classification)}
-
-    def may_see(self, memory: Memory) -> bool:
-        """Whether the caller may see a memory."""
-        return memory.worth.classification <= self.caller.max_classification
-
-    def seen(self, engine: Engine, id: str) -> Memory:
-        """A memory that the caller may see; any other counts as absent."""
-        memory = engine.get(id)
-        if memory is None or not self.may_see(memory):
-            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
-        return memory
-
-    def check_keeps(self, classification: int) -> None:
-        """Refuse to keep a memory that the caller may not see."""
-        if classification > self.caller.max_classification:
-            raise Refusal(FORBIDDEN, f"This key may not see or keep memories of classification {classification}")
-
-    def kept(self, memory: M) -> M:
-        """The memory that was kept. A text that was known before with a higher classification is not shown."""
-        self.check_keeps(memory.worth.classification)
-        return memory
-
-    def whole(self) -> Call:
-        """This call, if its caller may see every memory."""
-        if self.caller.max_classification < MOST_CLASSIFIED:
-            raise Refusal(FORBIDDEN, "This reads every memory, and this key may not see the most secret ones")
-        return self
 
 
 SpaceName = Annotated[

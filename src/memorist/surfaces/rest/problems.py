@@ -24,6 +24,7 @@ RETRY_SOON = 1
 STATUS: Mapping[type[errors.Error], int] = {
     errors.InvalidInput: 422,
     errors.NotFound: 404,
+    errors.TooClassified: 403,
     errors.MissingService: 409,
     errors.ModelUnavailable: 503,
     errors.MissingExtra: 501,

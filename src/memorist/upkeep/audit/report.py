@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from memorist.model import Hidden, Link, Memory, Tier, fingerprint
 from memorist.models.embedding_text import alone
@@ -16,6 +16,7 @@ from memorist.remember.gates.verdict import distrusted, flagged, quietened
 from memorist.upkeep.change import Change, PendingWrite, ended, retracted
 
 Severity = Literal["high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 KINDS = (
     "duplicate",
     "near_duplicate",
@@ -179,6 +180,13 @@ class Report:
     at: datetime
     checked: int
     findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Report]) -> Report:
+        """The reports on each classification as one, most severe first, then by kind; ties keep their order."""
+        findings = (finding for one in parts for finding in one.findings)
+        order = sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
+        return cls(parts[0].at, sum(one.checked for one in parts), tuple(order))
 
     @property
     def counts(self) -> dict[str, int]:

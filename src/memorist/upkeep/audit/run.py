@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -22,7 +22,6 @@ VERB = "audit"
 CHECKS: tuple[type[Check], ...] = (Texts, Loops, Duplicates, Contradictions, Orphans, Stale, Drift)
 PAGE = 500
 FIXES_PER_WRITE = 200
-_SEVERITIES = ("high", "medium", "low")
 
 
 def audit(
@@ -41,7 +40,7 @@ def audit(
             progress(len(page))
     for check in checks:
         findings += check.close() or ()
-    return Report(now, seen, tuple(_in_order(finding for finding in findings if finding.kind in wanted)))
+    return Report.of([Report(now, seen, tuple(finding for finding in findings if finding.kind in wanted))])
 
 
 def apply_fixes(
@@ -81,11 +80,6 @@ def checked_kinds(kinds: Collection[str] | None) -> set[str]:
     if unknown:
         raise InvalidInput(f"Unknown kinds of findings: {', '.join(unknown)}", remedy=f"Kinds are {', '.join(KINDS)}.")
     return set(KINDS if kinds is None else kinds)
-
-
-def _in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Most severe first, then by kind; stable: ties keep their order."""
-    return sorted(findings, key=lambda one: (_SEVERITIES.index(one.severity), KINDS.index(one.kind)))
 
 
 def _apply(findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | None, now: datetime) -> dict[str, str]:

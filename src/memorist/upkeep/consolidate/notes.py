@@ -97,6 +97,13 @@ class Consolidation:
     dropped: tuple[str, ...] = ()
     """Notes that were removed because none of their memories is left."""
 
+    @classmethod
+    def of(cls, parts: Sequence[Consolidation]) -> Consolidation:
+        """The runs of each classification as one."""
+        written = tuple(note for one in parts for note in one.written)
+        dropped = tuple(name for one in parts for name in one.dropped)
+        return cls(parts[0].at, written, sum(one.unchanged for one in parts), dropped)
+
 
 @dataclass(frozen=True, slots=True)
 class NotePeriod:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Literal
@@ -29,6 +29,12 @@ class Tidying:
     at: datetime
     changes: tuple[Change, ...]
     run: str | None = None
+
+    @classmethod
+    def of(cls, parts: Sequence[Tidying]) -> Tidying:
+        """The tidyings of each classification as one; `undo` takes their runs together."""
+        runs = [one.run for one in parts if one.run is not None]
+        return cls(parts[0].at, tuple(change for one in parts for change in one.changes), " ".join(runs) or None)
 
     @property
     def counts(self) -> Mapping[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -11,8 +12,8 @@ from memorist.engine.engine import Engine
 from memorist.engine.verbs import Verbs
 from memorist.engine.vocabulary import Verdict, recipe_to_data
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Memory, Recall, Worth, to_data
-from memorist.surfaces.rest.calls import Call, ReadCall, WriteCall
+from memorist.model import Memory, Recall, to_data
+from memorist.surfaces.rest.calls import ReadCall, WriteCall
 from memorist.surfaces.rest.routes import SPACE
 from memorist.surfaces.rest.schemas import RequestModel, ResponseModel, Text, answer_of, body_of, example
 
@@ -68,48 +69,44 @@ class InvalidateBody(body_of(Verbs.invalidate, "id")):
 async def remember(call: WriteCall, body: RememberBody) -> Any:
     """Keep one memory, word for word; it can be found at once."""
     fields = body.given()
-    call.check_keeps(fields.get("classification", Worth().classification))
-    return await call.answer(lambda engine: call.kept(engine.remember(**fields)), makes=True)
+    return await call.answer(lambda engine: engine.remember(**fields), makes=True)
 
 
 @router.post("/memories/batch", status_code=201, response_model=answer_of(Verbs.remember_many))
 async def remember_many(call: WriteCall, body: RememberManyBody) -> Any:
     """Keep many memories. An invalid one is refused before its batch is written."""
     given = [one.given() for one in body.memories]
-    usual = Worth().classification
-    call.check_keeps(max((one.get("classification", usual) for one in given), default=0))
-    return await call.answer(lambda engine: _items(list(map(call.kept, engine.remember_many(given)))), makes=True)
+    return await call.answer(lambda engine: _items(engine.remember_many(given)), makes=True)
 
 
 @router.get("/memories", response_model=answer_of(Verbs.list))
 async def list_memories(call: ReadCall, query: Annotated[ListQuery, Query()]) -> Any:
     """Memories in the order they were written, page by page."""
-    options = call.capped(query.given())
-    return await call.answer(lambda engine: engine.list(**options))
+    return await call.answer(lambda engine: engine.list(**query.given()))
 
 
 @router.get("/memories/{id}", response_model=answer_of(Verbs.get))
 async def get_memory(call: ReadCall, id: str) -> Any:
     """One memory."""
-    return await call.answer(lambda engine: call.seen(engine, id))
+    return await call.answer(lambda engine: _known(engine, id))
 
 
 @router.get("/memories/{id}/history", response_model=answer_of(Verbs.history))
 async def memory_history(call: ReadCall, id: str) -> Any:
     """All versions of a memory, newest knowledge first."""
-    return await call.answer(lambda engine: _history(call, engine, id))
+    return await call.answer(lambda engine: _items(engine.history(id)))
 
 
 @router.get("/entities/{name:path}/history", response_model=answer_of(Verbs.history))
 async def entity_history(call: ReadCall, name: str) -> Any:
     """Every fact about an entity, or all versions of a memory, newest knowledge first."""
-    return await call.answer(lambda engine: _history(call, engine, name))
+    return await call.answer(lambda engine: _items(engine.history(name)))
 
 
 @router.delete("/memories/{id}", response_model=answer_of(Verbs.forget))
 async def forget(call: WriteCall, id: str) -> Any:
     """Erase a memory for good, with the facts that rest on nothing else."""
-    return await call.answer(lambda engine: engine.forget(call.seen(engine, id).id), erases=True, long=True)
+    return await call.answer(lambda engine: engine.forget(id), erases=True, long=True)
 
 
 @router.post("/forget", response_model=answer_of(Verbs.forget))
@@ -121,31 +118,30 @@ async def forget_by_filter(call: WriteCall, body: ForgetBody) -> Any:
     given = {name: value for name, value in body.given().items() if value is not None}
     if not given.keys() - {"include_expired"}:
         raise InvalidInput("No filter was given", remedy="Say which memories to forget.")
-    filters = call.capped(given, usual=3)
-    return await call.answer(lambda engine: engine.forget(**filters), erases=True, long=True)
+    return await call.answer(lambda engine: engine.forget(**given), erases=True, long=True)
 
 
 @router.post("/memories/{id}/invalidate", response_model=answer_of(Verbs.invalidate))
 async def invalidate(call: WriteCall, id: str, body: InvalidateBody) -> Any:
     """End a memory's truth at a moment; it stays in its history."""
-    return await call.answer(lambda engine: engine.invalidate(call.seen(engine, id).id, **body.given()))
+    return await call.answer(lambda engine: engine.invalidate(id, **body.given()))
 
 
 @router.post("/facts", status_code=201, response_model=answer_of(Verbs.relate))
 async def relate(call: WriteCall, body: RelateBody) -> Any:
     """Write a fact; a new value of a one-valued relation supersedes the old one."""
-    return await call.answer(lambda engine: call.kept(engine.relate(**body.given())), makes=True)
+    return await call.answer(lambda engine: engine.relate(**body.given()), makes=True)
 
 
-def _items(memories: list[Memory]) -> dict[str, Any]:
+def _items(memories: Sequence[Memory]) -> dict[str, Any]:
     return {"items": memories}
 
 
-def _history(call: Call, engine: Engine, name: str) -> dict[str, Any]:
-    seen = [memory for memory in engine.history(name) if call.may_see(memory)]
-    if not seen:
-        raise NotFound(f"Nothing is known about {name!r}", remedy="Give a memory's id or the name of an entity.")
-    return _items(seen)
+def _known(engine: Engine, id: str) -> Memory:
+    memory = engine.get(id)
+    if memory is None:
+        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+    return memory
 
 
 recall_router = APIRouter(prefix=SPACE, tags=["recall"])
@@ -215,7 +211,7 @@ class RecipeData(ResponseModel):
 @recall_router.post("/recall", response_model=answer_of(Verbs.recall), response_model_exclude_unset=True)
 async def recall(call: ReadCall, body: RecallBody) -> Any:
     """Find what matters for a question, with a context ready for a prompt."""
-    options = call.capped(body.given("query", "details"))
+    options = body.given("query", "details")
     query, details = body.query, body.details
     return await call.answer(lambda engine: recalled(engine, engine.recall(query, **options), details))
 
@@ -223,15 +219,15 @@ async def recall(call: ReadCall, body: RecallBody) -> Any:
 @recall_router.post("/explain", response_model=answer_of(Verbs.explain))
 async def explain(call: ReadCall, body: ExplainBody) -> Any:
     """How an item got its place. The recall is repeated without counting it."""
-    options = call.capped(body.given("query", "id")) | {"track": False}
+    options = body.given("query", "id") | {"track": False}
     return await call.answer(lambda engine: engine.explain(engine.recall(body.query, **options), body.id))
 
 
 @recall_router.post("/why-not", response_model=answer_of(Verbs.why_not))
 async def why_not(call: ReadCall, body: ExplainBody) -> Any:
     """Which stage dropped a memory, and what would have kept it."""
-    options = call.capped(body.given("query", "id"))
-    return await call.answer(lambda engine: engine.why_not(body.query, call.seen(engine, body.id).id, **options))
+    options = body.given("query", "id")
+    return await call.answer(lambda engine: engine.why_not(body.query, body.id, **options))
 
 
 @recall_router.get("/recipes", response_model=list[RecipeData])
@@ -244,7 +240,7 @@ async def recipes(call: ReadCall) -> Any:
 async def feedback(call: WriteCall, body: FeedbackBody) -> Any:
     """Say how useful a memory was; this moves its ranking within bounds."""
     given = None if body.recall is None else body.recall.model_dump()
-    return await call.answer(lambda engine: engine.feedback(call.seen(engine, body.id).id, body.verdict, given))
+    return await call.answer(lambda engine: engine.feedback(body.id, body.verdict, given))
 
 
 def recalled(engine: Engine, found: Recall, details: bool) -> dict[str, Any]:

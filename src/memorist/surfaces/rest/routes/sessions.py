@@ -71,7 +71,7 @@ async def commit(call: WriteCall, id: str) -> Any:
 @router.post("/{id}/recall", response_model=answer_of(Verbs.recall_in_context), response_model_exclude_unset=True)
 async def recall_in_context(call: ReadCall, id: str, body: RecallBody) -> Any:
     """Recall with the session's goal and last steps before the question; a plain recall for an unknown session."""
-    options = call.capped(body.given("query", "details"))
+    options = body.given("query", "details")
     query, details = body.query, body.details
     return await call.answer(lambda engine: recalled(engine, engine.recall_in_context(id, query, **options), details))
 

@@ -76,19 +76,19 @@ async def jobs(call: ReadCall) -> Any:
 async def journal(call: AdminCall, query: Annotated[JournalQuery, Query()]) -> Any:
     """What was decided and changed, newest first."""
     given = query.given()
-    return await call.whole().answer(lambda engine: {"items": engine.journal(**given)})
+    return await call.answer(lambda engine: {"items": engine.journal(**given)})
 
 
 @router.post("/tidy", response_model=answer_of(Verbs.tidy))
 async def tidy(call: AdminCall, body: TidyBody) -> Any:
     """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
-    return await call.whole().answer(lambda engine: engine.tidy(**body.given()), long=True)
+    return await call.answer(lambda engine: engine.tidy(**body.given()), long=True)
 
 
 @router.post("/audit", response_model=answer_of(Verbs.audit))
 async def audit(call: AdminCall, body: AuditBody) -> Any:
     """Find problems with memories; mend them only on request."""
-    return await call.whole().answer(lambda engine: _audited(engine, body), long=True)
+    return await call.answer(lambda engine: _audited(engine, body), long=True)
 
 
 @router.post("/consolidate", response_model=answer_of(Verbs.consolidate))
@@ -106,7 +106,7 @@ async def reembed(call: AdminCall) -> Any:
 @router.post("/undo", response_model=answer_of(Verbs.undo))
 async def undo(call: AdminCall, body: UndoBody) -> Any:
     """Undo an entry of the journal, or a whole tidying, given its run."""
-    return await call.whole().answer(lambda engine: engine.undo(**body.given()))
+    return await call.answer(lambda engine: engine.undo(**body.given()))
 
 
 def _audited(engine: Engine, body: AuditBody) -> object:
@@ -204,10 +204,9 @@ async def ingest_file(call: WriteCall, query: Annotated[FileQuery, Query()]) -> 
 @moving_router.get("/export", response_class=Response, responses=_file(JSON_LINES, "Everything, as lines of JSON."))
 async def export(call: AdminCall) -> Response:
     """Everything the space holds, vectors included, as lines of JSON."""
-    whole = call.whole()
 
     async def make(path: Path) -> object:
-        return await whole.run(lambda engine: engine.export(path), long=True)
+        return await call.run(lambda engine: engine.export(path), long=True)
 
     return await download(call, make, f"{call.space}.jsonl", JSON_LINES)
 
@@ -215,10 +214,9 @@ async def export(call: AdminCall) -> Response:
 @moving_router.get("/backup", response_class=Response, responses=_file(SQLITE, "The space's file, checked."))
 async def backup(call: AdminCall) -> Response:
     """A consistent copy of the space's file, which `memorist restore` restores."""
-    whole = call.whole()
 
     async def make(path: Path) -> object:
-        return await whole.run(lambda engine: engine.backup(path), long=True)
+        return await call.run(lambda engine: engine.backup(path), long=True)
 
     return await download(call, make, f"{call.space}.db", SQLITE)
 
@@ -226,10 +224,9 @@ async def backup(call: AdminCall) -> Response:
 @moving_router.post("/import", response_model=answer_of(Verbs.import_), openapi_extra=_body(BYTES))
 async def import_(call: AdminCall, query: Annotated[ImportQuery, Query()]) -> Any:
     """Import an export; known memories stay as they are."""
-    whole = call.whole()
     path, scratch = await received(call, "import.jsonl")
     try:
-        return await whole.answer(lambda engine: engine.import_(path, **query.given()), long=True, makes=True)
+        return await call.answer(lambda engine: engine.import_(path, **query.given()), long=True, makes=True)
     finally:
         scratch.close()
 

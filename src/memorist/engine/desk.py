@@ -1,0 +1,122 @@
+"""A desk: everything that writes within one classification.
+
+A write meets only rows of its own classification. So it cannot replace, end, repeat or tell of a row that is more
+secret, and what is secret leaves no trace in a row that is less so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memorist.asking import Askers
+from memorist.model import USUAL_CLASSIFICATION, Memory
+from memorist.models.store_embedder import StoreEmbedder
+from memorist.ports import Clock, Job, Store
+from memorist.ports.notices import Notices
+from memorist.remember.entities import Find
+from memorist.remember.gates import Gates
+from memorist.remember.writer import Writer, Written
+from memorist.stores.part import Part
+
+if TYPE_CHECKING:
+    from memorist.remember.llm_facts import FactReader
+    from memorist.remember.sessions import Sessions
+    from memorist.upkeep.consolidate import Notebook
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What all desks of an engine share."""
+
+    store: Store
+    embedder: StoreEmbedder | None
+    gates: Gates
+    facts: bool
+    find: Find
+    clock: Clock
+    askers: Askers
+    notices: Notices
+    idle: timedelta | None
+    notes: Path | None
+    on_new_job: Callable[[], None]
+
+
+class Desk:
+    """Writes memories, sessions and notes of one classification. Thread-safe."""
+
+    def __init__(self, classification: int, means: Means) -> None:
+        self.classification = classification
+        self.store = Part(means.store, classification, classification, alone=True)
+        self.embedder = means.embedder and means.embedder.within(self.store)
+        self.writer = Writer(
+            self.store,
+            self.embedder,
+            means.gates,
+            facts=means.facts,
+            find=means.find,
+            follow_up_jobs=self._follow_up_jobs,
+        )
+        self._means = means
+
+    @cached_property
+    def fact_reader(self) -> FactReader:
+        """Has a language model read facts in new memories."""
+        from memorist.remember.llm_facts import FactReader
+
+        return FactReader(self.store, self._means.clock, self._means.askers)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The sessions of this classification."""
+        from memorist.remember.sessions import IDLE, Sessions
+
+        means = self._means
+        return Sessions(
+            self.store,
+            self.writer,
+            means.clock,
+            askers=means.askers,
+            notices=means.notices,
+            idle=IDLE if means.idle is None else means.idle,
+            on_new_job=means.on_new_job,
+            classification=self.classification,
+        )
+
+    @cached_property
+    def notebook(self) -> Notebook:
+        """The notes of this classification; its files are in a folder of their own unless it is the usual one."""
+        from memorist.upkeep.consolidate import Notebook
+
+        folder = self._means.notes
+        if folder is not None and self.classification != USUAL_CLASSIFICATION:
+            folder = folder / f"classification-{self.classification}"
+        return Notebook(self.store, folder, self._means.askers, self.writer)
+
+    def commit(self, job: Job) -> None:
+        """Commit the session of a job."""
+        self.sessions.work(job)
+
+    def read_facts(self, job: Job) -> None:
+        """Have the memories of a job read."""
+        self.fact_reader.work(job, self.writer)
+
+    def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
+        return self.fact_reader.follow_up_jobs(memories) if self._means.askers.models else ()
+
+
+def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:
+    """Keep memories, each at the desk of its classification; all of them are checked before one is written."""
+    groups: dict[int, list[Memory]] = {}
+    for memory in memories:
+        groups.setdefault(memory.worth.classification, []).append(memory)
+    writers = {classification: desk(classification).writer for classification in groups}
+    checked = {each: writers[each].check(some) for each, some in groups.items()}
+    done = {each: writers[each].keep(some, checked[each]) for each, some in groups.items()}
+    answers = {each: iter(one.memories) for each, one in done.items()}
+    kept = [next(answers[memory.worth.classification]) for memory in memories]
+    return Written(kept, frozenset(id for one in done.values() for id in one.new))

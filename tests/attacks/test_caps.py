@@ -1,0 +1,132 @@
+"""A caller with a cap sees, touches and learns nothing above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memorist.engine.engine import Engine, up_to
+from memorist.errors import NotFound, TooClassified
+from memorist.stores import MemoryStore
+from memorist.testing import FakeClock
+from tests.attacks.two_worlds import compare, worlds
+
+
+def _compared(folder: Path, kind: str, cap: int, seed: int, length: int) -> None:
+    with ExitStack() as stack:
+        compare(worlds(folder, kind, cap, seed, stack), length)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_secrets_change_no_answer_to_a_caller_below_them(tmp_path: Path, kind: str, seed: int) -> None:
+    _compared(tmp_path, kind, cap=(1, 2, 0)[seed], seed=seed, length=12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 140))
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_no_long_story_with_secrets_changes_an_answer(tmp_path: Path, kind: str, seed: int) -> None:
+    _compared(tmp_path, kind, cap=seed % 3, seed=seed, length=40)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(MemoryStore(), clock=FakeClock(), background=False) as opened:
+        yield opened
+
+
+@pytest.fixture
+def guest(engine: Engine) -> Engine:
+    return up_to(engine, 1)
+
+
+SOURCE: dict[str, Any] = {"kind": "source", "key": "session/heist", "session": "heist"}
+GOAL: dict[str, Any] = {**SOURCE, "metadata": {"goal": "Rob the vault.", "steps": 0}}
+
+
+def test_a_question_in_context_does_not_quote_a_classified_session(engine: Engine, guest: Engine) -> None:
+    engine.remember("Rob the vault.", **GOAL, classification=3)
+    engine.session(id="heist").step("The guard sleeps at noon.")
+    assert guest.recall_in_context("heist", "What now?").query == "What now?"
+    assert "guard" in engine.recall_in_context("heist", "What now?").query
+
+
+def test_a_low_fact_neither_ends_nor_meets_a_secret_one(engine: Engine, guest: Engine) -> None:
+    secret = engine.relate("Ann", "lives_in", "Lima", valid_from="2024-01-01", classification=3)
+    low = guest.relate("Ann", "lives_in", "Rome", valid_from="2024-02-01")
+    assert (low.worth.classification, engine.get(secret.id)) == (1, secret)
+    assert [one.id for one in guest.history("Ann")] == [low.id]
+    assert {one.id for one in engine.history("Ann")} == {low.id, secret.id}
+
+
+def test_a_low_key_replaces_no_secret(engine: Engine, guest: Engine) -> None:
+    secret = engine.remember("The code is seven.", key="code", classification=3)
+    low = guest.remember("The code is nine.", key="code")
+    assert (low.version, engine.get(secret.id)) == (1, secret)
+
+
+def test_a_repeat_of_a_secret_is_kept_like_any_text(engine: Engine, guest: Engine) -> None:
+    engine.remember("The vault opens with the brass key at noon.", classification=3)
+    kept = guest.remember("The vault opens with the brass key at noon.")
+    assert guest.get(kept.id) == kept and kept.worth.classification == 1
+
+
+def test_a_secret_leaves_what_is_less_secret_alone(engine: Engine, guest: Engine) -> None:
+    kept = guest.remember("The code is nine.", key="code")
+    fact = guest.relate("Ann", "lives_in", "Rome", valid_from="2024-02-01")
+    engine.remember("The code is seven.", key="code", classification=3)
+    engine.relate("Ann", "lives_in", "Lima", valid_from="2024-03-01", classification=2)
+    assert (guest.get(kept.id), guest.get(fact.id)) == (kept, fact)
+
+
+def test_counts_and_jobs_name_nothing_secret(engine: Engine, guest: Engine) -> None:
+    engine.remember("Rob the vault.", **GOAL, scope="user:mallory", classification=3)
+    engine.session(id="heist").step("The guard sleeps at noon.")
+    stats = guest.stats()
+    assert (stats.memories, stats.links, stats.entities, stats.scopes) == (0, 0, 0, {})
+    assert guest.jobs() == [] and len(engine.jobs()) == 1
+
+
+@pytest.mark.parametrize("write", ["remember", "relate", "ingest", "session"])
+def test_a_write_above_the_cap_is_refused_whatever_is_stored(engine: Engine, write: str) -> None:
+    writes = {
+        "remember": lambda guest: guest.remember("A plan.", classification=3),
+        "relate": lambda guest: guest.relate("Ann", "lives_in", "Lima", classification=3),
+        "ingest": lambda guest: guest.ingest([{"text": "A plan.", "classification": 3}]),
+        "session": lambda guest: up_to(guest, 0).session("A plan."),
+    }
+    told: list[str] = []
+    for _ in range(2):
+        with pytest.raises(TooClassified) as refused:
+            writes[write](up_to(engine, 1))
+        told.append(str(refused.value))
+        engine.remember("A plan.", classification=3)
+        engine.relate("Ann", "lives_in", "Lima", classification=3)
+    assert told[0] == told[1]
+
+
+def test_forgetting_below_a_cap_erases_nothing_above_it(engine: Engine, guest: Engine) -> None:
+    secret = engine.remember("The code is seven.", scope="user:ann", classification=3)
+    low = guest.remember("The code is nine.", scope="user:ann")
+    assert guest.forget(scope="user:ann").forgotten == (low.id,)
+    with pytest.raises(NotFound):
+        guest.forget(secret.id)
+    assert engine.get(secret.id) == secret
+
+
+def test_what_concerns_everything_is_refused_below_the_top(guest: Engine, tmp_path: Path) -> None:
+    for verb in (guest.reembed, lambda: guest.export(tmp_path / "a"), lambda: guest.backup(tmp_path / "b")):
+        with pytest.raises(TooClassified, match="every memory"):
+            verb()
+
+
+def test_who_may_see_everything_sees_both(engine: Engine, guest: Engine) -> None:
+    guest.remember("Carol keeps the brass key.", key="brass")
+    engine.remember("Carol lost the brass key in Lima.", key="brass", classification=3)
+    engine.relate("Lima", "located_in", "Peru", classification=2)
+    assert len(engine.recall("Where is Carol's brass key?", max_classification=3).items) >= 2
