@@ -6,7 +6,7 @@ secret, and what is secret leaves no trace in a row that is less so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from memorist.remember.llm_facts import FactReader
     from memorist.remember.sessions import Sessions
     from memorist.upkeep.consolidate import Notebook
+
+BATCH = 256
+"""Memories per transaction of `remember_many`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +123,15 @@ def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:
     answers = {each: iter(one.memories) for each, one in done.items()}
     kept = [next(answers[memory.worth.classification]) for memory in memories]
     return Written(kept, frozenset(id for one in done.values() for id in one.new))
+
+
+def batches(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
+    """Batches in which no id occurs twice: two versions of one memory need two writes."""
+    batch: dict[str, Memory] = {}
+    for memory in memories:
+        if len(batch) == BATCH or memory.id in batch:
+            yield list(batch.values())
+            batch = {}
+        batch[memory.id] = memory
+    if batch:
+        yield list(batch.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from memorist.asking import Askers
 from memorist.engine.closing import guarded
-from memorist.engine.desk import Desk, Means, keep
+from memorist.engine.desk import Desk, Means, batches, keep
 from memorist.engine.upkeep import Upkeep
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import (
@@ -62,9 +62,6 @@ if TYPE_CHECKING:
     from memorist.recall.explain import Absence, Explanation
     from memorist.remember.ingest import IngestReport
     from memorist.remember.sessions import Session
-
-BATCH = 256
-"""Memories per transaction of `remember_many`."""
 
 
 @guarded
@@ -172,7 +169,7 @@ class Engine(Upkeep):
         is written.
         """
         kept: builtins.list[Remembered] = []
-        for batch in _batches(map(self._record, memories)):
+        for batch in batches(map(self._record, memories)):
             kept += self._written(batch).memories
             if progress is not None:
                 progress(len(batch))
@@ -390,15 +387,3 @@ def up_to(engine: Engine, classification: int) -> Engine:
     It shares everything with the given engine, and needs no closing.
     """
     return engine._up_to(classification)  # pyright: ignore[reportPrivateUsage]
-
-
-def _batches(memories: Iterable[Memory]) -> Iterator[builtins.list[Memory]]:
-    """Batches in which no id occurs twice: two versions of one memory need two writes."""
-    batch: dict[str, Memory] = {}
-    for memory in memories:
-        if len(batch) == BATCH or memory.id in batch:
-            yield list(batch.values())
-            batch = {}
-        batch[memory.id] = memory
-    if batch:
-        yield list(batch.values())

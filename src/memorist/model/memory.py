@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
 from memorist.errors import InvalidInput
 from memorist.model.fields import Doc, Flat, Range, keywords_for, ranges_of
-from memorist.model.identity import MOST_CLASSIFIED, USUAL_CLASSIFICATION
+from memorist.model.identity import MOST_CLASSIFIED, USUAL_CLASSIFICATION, fingerprint
 
 RECALL_TIMES_KEPT = 20
 MOST = 10**9

@@ -16,8 +16,8 @@ _WORD = (
 _SHORT = r"(?<![A-Za-z])(?:pass|pw|mdp|clave|parola|code wi-?fi)(?![A-Za-z])"
 """Words for a password that mean something else, too."""
 _HINTS = (
-    "pass pwd pw psk identified kennwort wachtwoord lösenord contrase senha hasło пароль mdp clave parola wifi wi-fi wlan "
-    "wpa network netzwerk router hotspot"
+    "pass pwd pw psk identified kennwort wachtwoord lösenord contrase senha hasło пароль mdp clave parola wifi wi-fi "
+    "wlan wpa network netzwerk router hotspot"
 )
 _ABOUT = r"(?! (?:manager|policy|reset|length|field|hash|generator|change|prompt|strength|rules?|rotation|hint)\b)"
 
