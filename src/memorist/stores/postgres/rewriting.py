@@ -17,7 +17,7 @@ from memorist.stores.postgres.database import Connection
 from memorist.stores.postgres.schema import DISTRIBUTED
 
 LARGEST = 256 * 1024 * 1024
-"""Bytes of tables that are rewritten without being asked; nobody can use them meanwhile, which is about 2 seconds."""
+"""Bytes of tables that are rewritten without being asked; nobody can use a table while it is rewritten."""
 PAUSE = 0.05
 
 SIZE = """
