@@ -46,18 +46,20 @@ def recipes() -> str:
     return page
 
 
+ABOUT_SETTINGS = """Settings come from your own `memorist.toml` in your settings folder (`~/.config/memorist` on Linux),
+from the `memorist.toml` of a project (in the working folder or the nearest parent folder that has one), from the
+environment, or from arguments of `open`; later ones override earlier ones. A path is relative to its file.
+
+The file of a project may come from anybody. Until you [trust](../how-to/trust.md) it, it sets only what the last column
+says, and the rest is ignored with a warning.
+
+"""
+
+
 def settings() -> str:
     """All settings."""
     page = "# Settings\n\n" + NOTE
-    page += "Settings come from your own `memorist.toml` in your settings folder (`~/.config/memorist` on Linux), from "
-    page += (
-        "the `memorist.toml` of a project (in the working folder or the nearest parent folder that has one), from the "
-    )
-    page += "environment, or from arguments of `open`; later ones override earlier ones. A path is relative to its file.\n\n"
-    page += (
-        "The file of a project may come from anybody. Until you [trust](../how-to/trust.md) it, it sets only what the "
-    )
-    page += "last column says, and the rest is ignored with a warning.\n\n"
+    page += ABOUT_SETTINGS
     page += "| key | environment | default | meaning | by an untrusted file |\n|---|---|---|---|---|\n"
     for one in SETTINGS:
         default = f"`{one.default}`" if one.default else "–"
