@@ -57,22 +57,20 @@ def _last_sentences(query: str) -> str:
     room = QUESTION_TOKENS
     for line in reversed(query.splitlines()):
         for sentence in reversed(sentences(line)):
-            cost = count_tokens(sentence)
-            if cost > room:
-                part = [_last_words(sentence, room)] if room and _MARKS.isdisjoint("".join(kept)) else []
-                return " ".join([*part, *reversed(kept)])
+            room -= count_tokens(sentence)
+            if room < 0:
+                return " ".join(reversed(kept)) or _last_words(sentence)
             kept.append(sentence)
-            room -= cost
         if not _MARKS.isdisjoint("".join(kept)):
             break
     return " ".join(reversed(kept))
 
 
-def _last_words(sentence: str, tokens: int) -> str:
+def _last_words(sentence: str) -> str:
     parts = sentence.split()
     costs = accumulate(map(count_tokens, reversed(parts)))
-    fitting = sum(1 for _ in takewhile(lambda cost: cost <= tokens, costs))
-    return " ".join(parts[-fitting:]) if fitting else sentence[-tokens:]
+    fitting = sum(1 for _ in takewhile(lambda cost: cost <= QUESTION_TOKENS, costs))
+    return " ".join(parts[-fitting:]) if fitting else sentence[-QUESTION_TOKENS:]
 
 
 NEAR = 200

@@ -18,12 +18,13 @@ LONGEST_LABEL = 120
 
 # Joiners shape letters and emoji of other scripts and hide in ASCII; several variation selectors in a row carry data.
 _HIDDEN = lazy(
-    f"[{UNSEEN}]|(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+"
+    f"[{UNSEEN}]|(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d](?![^\x00-\x7f])"
+    "|(?<=[\u200c\u200d])[\u200c\u200d]+|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+"
 )
 _JOINERS = lazy("[\u200c\u200d]")
 _FENCE = lazy(r"<(?=[/|])|`{3,}|~{3,}")
 _SIGNS = lazy(r"[()\[\]{}<>,;`（）［］｛｝【】〔〕，；：]")
-_END_COLON = lazy(r":+(?=\s|$)")
+_END_COLON = lazy(r"(?<!:):++(?=\s|$)")
 _MARKDOWN = lazy(r"^[#>+*=~|-]|[\\`\[\]<]|%(?=%)")
 
 
@@ -48,7 +49,7 @@ def label(text: str | None) -> str:
 
     Empty for a text in which nothing is left.
     """
-    unsigned = _SIGNS.sub(" ", _JOINERS.sub("", quoted(text or "")))
+    unsigned = _SIGNS.sub(" ", _JOINERS.sub("", quoted((text or "")[: 10 * LONGEST_LABEL])))
     bare = " ".join(_END_COLON.sub("", unsigned).split())
     return bare if len(bare) <= LONGEST_LABEL else f"{bare[:LONGEST_LABEL].rstrip()}…"
 
