@@ -16,8 +16,8 @@ _WORD = (
 _SHORT = r"(?<![A-Za-z])(?:pass|pw|mdp|clave|parola|code wi-?fi)(?![A-Za-z])"
 """Words for a password that mean something else, too."""
 _HINTS = (
-    "pass pwd pw psk identified kennwort wachtwoord lösenord contrase senha hasło пароль mdp clave parola wifi wi-fi wlan "
-    "wpa network netzwerk router hotspot"
+    "pass pwd pw psk identified kennwort wachtwoord lösenord contrase senha hasło пароль mdp clave parola wifi wi-fi "
+    "wlan wpa network netzwerk router hotspot"
 )
 _ABOUT = r"(?! (?:manager|policy|reset|length|field|hash|generator|change|prompt|strength|rules?|rotation|hint)\b)"
 
@@ -94,7 +94,7 @@ _MORE = r"[^\n|;]{0,150}?\s"
 COMMANDS: Sequence[Form] = (
     ignoring_case(
         "password",
-        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-[a-zA-Z]{0,5}u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,60}:"
+        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-[a-zA-Z]{0,5}u|--user|--proxy-user)[ =]{0,3}['\"]?[^\s:'\"]{0,60}:"
         r"(?P<it>[^\s'\"]{3,100})",
         "curl wget http",
         is_given,
