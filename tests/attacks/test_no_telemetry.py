@@ -192,7 +192,15 @@ def _mcp(home: Home) -> None:
     assert all("result" in answer for answer in answers), errors
 
 
-@pytest.mark.parametrize("entry", [_python, _commands, _rest, _mcp], ids=["python", "cli", "serve", "mcp"])
+ENTRIES = (
+    pytest.param(_python, id="python"),
+    pytest.param(_rest, id="serve"),
+    pytest.param(_commands, id="cli", marks=pytest.mark.slow),
+    pytest.param(_mcp, id="mcp", marks=pytest.mark.slow),
+)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
 def test_an_entry_point_contacts_nobody_and_leaves_only_our_files(home: Home, entry: Callable[[Home], None]) -> None:
     entry(home)
     assert home.contacted() == []

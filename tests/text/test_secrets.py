@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.text.secrets import is_card, is_iban, masked, secrets_in
+from tests.attacks.key_material import filled
 from tests.secret_samples import CARD, IBAN, INNOCENT, PASSWORDS, SAMPLES
 
 
@@ -41,6 +42,37 @@ def test_numbers_are_verified_by_their_check_digits() -> None:
     assert is_card(CARD) and not is_card(CARD[:-1] + "7")
     assert is_iban(IBAN) and not is_iban(IBAN[:-1] + "1")
     assert not is_card("4444 4444 4444 4444 44")
+
+
+KINDS = {
+    "PIN": "My PIN is «d:4».",
+    "code": "The door code is «d:4»#.",
+    "one-time code": "Your verification code is «d:6».",
+    "card code": "CVV «d:3»",
+    "recovery code": "Backup codes: «h:4»-«h:4», «h:4»-«h:4»",
+    "social security number": "SSN «ssn»",
+    "seed phrase": "«seed12»",
+    "private key": "«wif»",
+    "password": "Authorization: Basic «basic»",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_code_is_masked_with_its_kind(kind: str) -> None:
+    text, _ = filled(KINDS[kind], seed=1)
+    assert [one.kind for one in secrets_in(text)] == [kind]
+
+
+def test_words_and_letters_without_the_checksum_are_text() -> None:
+    words = filled("«seed12»", seed=1)[0].split()
+    assert not secrets_in(" ".join((words[1], words[0], *words[2:])))
+    assert secrets_in(f"my seed phrase: {' '.join((words[1], words[0], *words[2:]))}")
+    key = filled("«wif»", seed=1)[0]
+    assert not secrets_in(key[:20] + ("z" if key[20] != "z" else "y") + key[21:])
+
+
+def test_a_password_of_a_url_needs_no_user() -> None:
+    assert masked("redis://:" + "s3cr3tpw" + "@cache") == "redis://:[secret: password]@cache"
 
 
 def test_two_secrets_in_one_text_are_both_masked() -> None:

@@ -16,7 +16,7 @@ _BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _OTHERS = (
     "lin_api_ ntn_ figd_ glsa_ glc_ hvs. hvb. dckr_pat_ sbp_ pscale_tkn_ gsk_ xai- pplx- r8_ nrak- sntrys_ sntryu_ "
     "pmak- atatt3 atbb ccipat_ dp.pt. dp.st. tskey- nfp_ rnd_ pul- rubygems_ key- fo1_ hrku- sgp_ apify_api_ secret_ "
-    "lsv2_ tvly- jina_ sk-or-v1-"
+    "ops_ey lsv2_ tvly- jina_ sk-or-v1-"
 )
 """The beginnings of keys of which only letters, digits, hyphens and underscores follow, at least 20 and random."""
 
@@ -45,8 +45,17 @@ VENDORS: Sequence[Form] = (
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
     ),
     form("GitLab token", rf"{_EDGE}gl(?:pat|ptt|dt|rt|cbt)-[\w-]{{20,}}", "glpat- glptt- gldt- glrt- glcbt-"),
-    form("Slack token", rf"{_EDGE}xox[abeoprs]-(?:\d{{1,20}}-)?[\w-]{{10,}}|{_EDGE}xapp-\d-[\w-]{{10,}}", "xox xapp-"),
-    form("Slack webhook", r"hooks\.slack\.com/services/(?P<it>T\w{6,}+/B\w{6,}+/\w{16,})", "hooks.slack.com"),
+    form(
+        "Slack token",
+        rf"{_EDGE}xox[abeoprs]-(?:\d{{1,20}}-)?[\w-]{{10,}}|{_EDGE}xapp-\d-[\w-]{{10,}}",
+        "xox xapp-",
+        is_random,
+    ),
+    form(
+        "Slack webhook",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<it>\w{6,20}/\w{6,20}/(?:\d{6,20}/)?\w{16,})",
+        "hooks.slack.com",
+    ),
     form("Discord token", rf"{_EDGE}[MNO][\w-]{{23,27}}\.[\w-]{{6}}\.[\w-]{{27,45}}{_STOP}", ".", is_random),
     form("Discord webhook", r"discord(?:app)?\.com/api/webhooks/\d{15,22}/(?P<it>[\w-]{40,})", "discord"),
     form("Anthropic key", rf"{_EDGE}sk-ant-[\w-]{{20,}}", "sk-ant-"),
@@ -61,7 +70,7 @@ VENDORS: Sequence[Form] = (
         rf"{_EDGE}(?:[sr]k_(?:live|test)_[A-Za-z0-9]{{16,}}|whsec_[A-Za-z0-9]{{24,}})",
         "k_live_ k_test_ whsec_",
     ),
-    form("Hugging Face token", rf"{_EDGE}hf_[A-Za-z0-9]{{30,}}", "hf_"),
+    form("Hugging Face token", rf"{_EDGE}hf_[A-Za-z0-9]{{30,}}", "hf_", is_random),
     form("npm token", rf"{_EDGE}npm_[A-Za-z0-9]{{36}}{_STOP}", "npm_"),
     form("PyPI token", rf"{_EDGE}pypi-AgEI[\w-]{{50,}}", "pypi-agei"),
     form("SendGrid key", rf"{_EDGE}SG\.[\w-]{{16,40}}+\.[\w-]{{16,}}", "sg."),
@@ -69,9 +78,10 @@ VENDORS: Sequence[Form] = (
     form("DigitalOcean token", rf"{_EDGE}do[opr]_v1_[0-9a-f]{{64}}", "_v1_"),
     form("Shopify token", rf"{_EDGE}shp(?:at|ca|pa|ss)_[0-9a-fA-F]{{32}}", "shp"),
     form("Mailchimp key", rf"{_EDGE}[0-9a-f]{{32}}-us\d{{1,2}}{_STOP}", "-us"),
-    form("Facebook token", rf"{_EDGE}EAA[A-Za-z0-9]{{80,}}", "eaa"),
+    form("Facebook token", rf"{_EDGE}(?:EAA[A-Za-z0-9]{{80,}}|\d{{15,16}}\|[\w-]{{27}}{_STOP})", "eaa |"),
     form("Firebase key", rf"{_EDGE}AAAA[\w-]{{7}}:APA91b[\w-]{{100,}}", ":apa91b"),
     form("Databricks token", rf"{_EDGE}dapi[0-9a-f]{{32}}", "dapi"),
+    form("Azure secret", r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])", "q~"),
     form("Azure key", r"AccountKey=(?P<it>[A-Za-z0-9+/]{60,}+={0,2})", "accountkey="),
     ignoring_case(
         "token",

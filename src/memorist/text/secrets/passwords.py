@@ -94,7 +94,7 @@ _MORE = r"[^\n|;]{0,150}?\s"
 COMMANDS: Sequence[Form] = (
     ignoring_case(
         "password",
-        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-[a-zA-Z]{0,5}u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,60}:"
+        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-[a-zA-Z]{0,5}u|--user|--proxy-user)[ =]{0,3}['\"]?[^\s:'\"]{0,60}:"
         r"(?P<it>[^\s'\"]{3,100})",
         "curl wget http",
         is_given,
