@@ -21,6 +21,8 @@ C = TypeVar("C", bound=type)
 P = ParamSpec("P")
 R = TypeVar("R")
 _FUNCTION: Any = Callable
+QUESTION = "query"
+"""The argument that may hold half a character: it is only searched for, and no memory has any."""
 Hints = Mapping[str, Any]
 
 
@@ -90,7 +92,7 @@ def check_argument(name: str, value: object, hint: Any) -> None:
     if not _fits(value, hint):
         raise InvalidInput(f"{name} is {_described(value)}", remedy=f"Give {name} {_wanted(hint)}.")
     if isinstance(value, str):
-        check_text(name, value)
+        check_text(name, value if name != QUESTION else value.encode("utf-8", "replace").decode())
         if "\0" in value and Path in get_args(hint):
             raise InvalidInput(f"{name} contains a NUL character", remedy="Give a path without it.")
 

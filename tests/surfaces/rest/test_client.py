@@ -192,6 +192,6 @@ def test_several_workers_share_the_files_of_a_folder(server: Running, serve: obj
     other: Running = serve()  # pyright: ignore[reportCallIssue, reportUnknownVariableType]
     one, two = server.client(), other.client()
     kept = one.remember("The barn is red.")
-    assert two.get(kept.id) == kept
+    assert two.get(kept.id) == kept.memory
     two.remember("The mill is white.")
     assert {item.memory.text for item in one.recall("Which colour is the mill?").items} >= {"The mill is white."}
