@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from memorist.asking import Askers
 from memorist.errors import MissingService, StoreBusy
-from memorist.model import Memory, Recall, When, at_least, instant
+from memorist.model import Memory, Recall, When, instant
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
@@ -94,7 +94,7 @@ class Upkeep:
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """The decisions and changes so far, newest first; optionally of one verb, or about one memory."""
-        return self._store.journal(verb, subject, at_least("limit", limit, 1))
+        return self._store.journal(verb, subject, limit)
 
     def undo(self, entry: str) -> Entry:
         """Undo a journal entry, or a whole tidying by the id of its run."""
