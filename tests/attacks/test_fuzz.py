@@ -43,7 +43,7 @@ SHARES = {"verbs": 40_000, "importers": 30_000, "rest": 20_000, "mcp": 10_000}
 FEW = {"verbs": 150, "importers": 150, "rest": 100, "mcp": 50}
 AT_ONCE = 250
 """Inputs for one memory, after which it must still work."""
-NOT_YET = {"wrong types"}
+NOT_YET = {"wrong types", "OverflowError in stores/sqlite/connection.py"}
 """Failures that are known and wait for their cause to be removed."""
 
 

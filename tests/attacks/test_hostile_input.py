@@ -69,12 +69,6 @@ def test_a_path_that_no_file_has_is_refused(name: str, tmp_path: Path) -> None:
         engine.ingest(str(tmp_path / "folder" / "file" / name))
 
 
-@pytest.mark.parametrize("limit", [0, -1, 10**30, True, 1.5, float("nan"), None])
-def test_a_limit_of_the_journal_is_a_number_of_entries(limit: Any) -> None:
-    with fresh(":memory:") as engine, pytest.raises(InvalidInput, match="limit"):
-        engine.journal(limit=limit)
-
-
 WRONG_LINES = [
     {"link": [{"a": 1}, "mentions", "x", 1.0]},
     {"link": ["x", None, "y", 1.0]},

@@ -25,7 +25,7 @@ from tests.stores.postgres_server import running
 
 KILLS_OF_FILES, KILLS_OF_CLIENTS, CRASHES = 800, 170, 30
 """A thousand: processes on files, processes on a server, and the server itself or its connections."""
-FEW = 10
+FEW = 4
 PER_CASE = 5
 NOT_YET = {"restore", "temporary files", "private files", "labels no memory"}
 """Problems, or operations under way, that are known and wait for their cause to be removed."""
@@ -100,9 +100,10 @@ def durable_server() -> Iterator[str]:
 
 @pytest.mark.usefixtures("one_thread")
 def test_a_killed_process_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    older, newer = Case(0, FEW, tmp_path, operation="remember"), Case(1, FEW, tmp_path, operation="forget")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        outcomes = [one for some in pool.map(run, cases(FEW, tmp_path)) for one in some]
-    check(outcomes, FEW)
+        outcomes = [one for some in pool.map(run, (older, newer)) for one in some]
+    check(outcomes, 2 * FEW)
 
 
 @pytest.mark.slow

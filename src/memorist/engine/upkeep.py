@@ -115,7 +115,7 @@ class Upkeep:
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """The decisions and changes so far, newest first; optionally of one verb, or about one memory."""
-        return self._store.journal(verb, subject, at_least("limit", limit, 1))
+        return self._store.journal(verb, subject, limit)
 
     def undo(self, entry: str) -> Entry:
         """Undo a journal entry, or a whole tidying by the id of its run."""
