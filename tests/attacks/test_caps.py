@@ -153,4 +153,5 @@ def test_an_old_secret_makes_way_for_a_low_memory_with_its_id(tmp_path: Path, ki
 
 
 def _id_without_classification(text: str, **fields: Any) -> str:
-    return memory_id(text, **{**fields, "classification": 1})
+    fields["classification"] = 1
+    return memory_id(text, **fields)
