@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ import pytest
 
 from memorist.engine.engine import Engine, up_to
 from memorist.errors import NotFound, TooClassified
-from memorist.stores import MemoryStore
-from memorist.testing import FakeClock
+from memorist.model import memory_id
+from memorist.remember import record
+from memorist.stores import MemoryStore, SqliteStore
+from memorist.testing import FakeClock, FakeEmbedder
 from tests.attacks.two_worlds import compare, worlds
 
 
@@ -94,7 +96,7 @@ def test_counts_and_jobs_name_nothing_secret(engine: Engine, guest: Engine) -> N
 
 @pytest.mark.parametrize("write", ["remember", "relate", "ingest", "session"])
 def test_a_write_above_the_cap_is_refused_whatever_is_stored(engine: Engine, write: str) -> None:
-    writes = {
+    writes: dict[str, Callable[[Engine], object]] = {
         "remember": lambda guest: guest.remember("A plan.", classification=3),
         "relate": lambda guest: guest.relate("Ann", "lives_in", "Lima", classification=3),
         "ingest": lambda guest: guest.ingest([{"text": "A plan.", "classification": 3}]),
@@ -130,3 +132,26 @@ def test_who_may_see_everything_sees_both(engine: Engine, guest: Engine) -> None
     engine.remember("Carol lost the brass key in Lima.", key="brass", classification=3)
     engine.relate("Lima", "located_in", "Peru", classification=2)
     assert len(engine.recall("Where is Carol's brass key?", max_classification=3).items) >= 2
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_an_old_secret_makes_way_for_a_low_memory_with_its_id(tmp_path: Path, kind: str) -> None:
+    """Before ids told classifications apart, a secret could have the id that a low memory has now."""
+    store = MemoryStore() if kind == "memory" else SqliteStore.open(tmp_path / "old.db")
+    with Engine(store, embedder=FakeEmbedder(), clock=FakeClock(), background=False) as engine:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(record, "memory_id", _id_without_classification)
+            engine.remember("I live in Rome.", key="home", speaker="Ann", classification=3)
+            old = engine.remember("I live in Lima.", key="home", speaker="Ann", classification=3)
+        low = up_to(engine, 1).remember("I live in Oslo.", key="home", speaker="Ann")
+        assert (low.id, low.version, up_to(engine, 1).history(low.id)) == (old.id, 1, [low])
+        [moved] = [one for one in engine.list(max_classification=3).items if one.text == old.text]
+        assert moved.id != old.id and [one.version for one in engine.history(moved.id)] == [2, 1]
+        engine.forget(moved.id)
+        left = engine.list(max_classification=3, include_expired=True).items
+        assert {one.worth.classification for one in left} == {1}  # with the facts that rested on it
+
+
+def _id_without_classification(text: str, **fields: Any) -> str:
+    fields["classification"] = 1
+    return memory_id(text, **fields)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx
@@ -25,7 +25,12 @@ SPACE = "/v1/spaces/ours"
 LOW = {"text": "The vault is in the cellar of Heron House.", "key": "vault", "session": "run", "at": "2024-05-01"}
 FACT = {"subject": "Alice", "relation": "lives_in", "object": "Oslo", "valid_from": "2024-01-01"}
 TURNS = [{"role": "user", "name": "Alice", "content": "I work at Heron Labs.", "timestamp": "2024-05-02"}]
-GOAL = {"kind": "source", "key": "session/run", "session": "run", "metadata": {"goal": "Rob the vault.", "steps": 0}}
+GOAL: dict[str, Any] = {
+    "kind": "source",
+    "key": "session/run",
+    "session": "run",
+    "metadata": {"goal": "Rob the vault.", "steps": 0},
+}
 QUERY = {"query": "Where is the vault of Alice?", "max_classification": 3}
 NOT_COMPARED = re.compile(rb'"[a-z_]*(?:ms|timings|request_id|path)":(?:"[^"]*"|[\d.]+|\{[^}]*\})')
 REQUESTS: dict[str, list[Any]] = {
@@ -76,7 +81,7 @@ NOT_ABOUT_MEMORIES = {"GET /metrics"}
 @pytest.fixture
 def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Running, Running]]:
     """A server without secrets and one with them, at the same moment."""
-    monkeypatch.setattr(SystemClock, "now", lambda self: FakeClock().now())  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(SystemClock, "now", lambda _: FakeClock().now())  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     with ExitStack() as stack:
         yield tuple(  # pyright: ignore[reportReturnType]
             stack.enter_context(running(Settings(db=f"{tmp_path}/{name}/", embedder="none"))) for name in ("a", "b")
@@ -132,7 +137,8 @@ def _sent(http: httpx.Client, route: str, body: Any, id: str, known: tuple[str, 
     path = path.format(space=SPACE, id=id, name=id)
     if isinstance(body, dict):
         ids = {"{secret}": known[0], "{low}": known[1]}
-        body = {name: ids.get(str(value), value) for name, value in body.items()}
+        given = cast("dict[str, Any]", body)
+        body = {name: ids.get(str(value), value) for name, value in given.items()}
     if method == "GET":
         answer = http.get(path, params=body)
     elif path.endswith(("/file", "/import")):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from memorist.engine.engine import Engine, up_to
 from memorist.errors import Error
@@ -34,7 +34,7 @@ NAMES = ("Alice", "Bob", "Carol Danvers", "Project Zebra", "Heron Labs")
 QUERIES = (*NAMES, "Where does Alice live?", "Who keeps the brass key of the vault?", "zebra projct", "tea in May 2024")
 SCOPES, SESSIONS, KEYS = ("global", "user:ann"), ("talk", "run"), (None, None, "k1", "k2")
 TIMINGS = ("ms", "timings", "bytes_per")
-Call = Callable[[Engine], object]
+Call = Callable[[Any], object]
 
 
 def answer(call: Call, engine: Engine) -> Any:
@@ -47,8 +47,9 @@ def answer(call: Call, engine: Engine) -> Any:
 
 def _timeless(data: Any) -> Any:
     if isinstance(data, dict):
-        return {name: _timeless(value) for name, value in data.items() if not name.endswith(TIMINGS)}
-    return [_timeless(one) for one in data] if isinstance(data, list) else data
+        pairs = cast("dict[str, Any]", data).items()
+        return {name: _timeless(value) for name, value in pairs if not name.endswith(TIMINGS)}
+    return [_timeless(one) for one in cast("list[Any]", data)] if isinstance(data, list) else data
 
 
 @dataclass
@@ -60,9 +61,9 @@ class Worlds:
     plain: Engine
     secret: Engine
     random: Random
-    low: list[str] = field(default_factory=list)
-    high: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    low: list[str] = field(default_factory=list[str])
+    high: list[str] = field(default_factory=list[str])
+    told: list[str] = field(default_factory=list[str])
     """What was done, for the message of a failure."""
 
     def both(self, name: str, call: Call, *, capped: bool = True) -> Any:
@@ -189,7 +190,8 @@ def reads(worlds: Worlds) -> Iterator[tuple[str, Call]]:
 
 
 def _explained(engine: Engine, query: str, options: Mapping[str, Any]) -> object:
-    found = engine.recall(query, **{**options, "track": False})
+    untracked: Any = {**options, "track": False}
+    found = engine.recall(query, **untracked)
     return [engine.explain(found, item.memory.id) for item in found.items]
 
 
@@ -237,6 +239,6 @@ def _all_secret(worlds: Worlds) -> bool:
 
 
 def _note(kept: Any, ids: list[str]) -> None:
-    for one in kept if isinstance(kept, list) else [kept]:
+    for one in cast("list[Any]", kept if isinstance(kept, list) else [kept]):
         if isinstance(one, dict) and "text" in one:
-            ids.append(one["id"])
+            ids.append(str(one["id"]))  # pyright: ignore[reportUnknownArgumentType]

@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
-from memorist.errors import InvalidInput, TooClassified
+from memorist.errors import TooClassified
 from memorist.model import (
     MOST_CLASSIFIED,
     USUAL_CLASSIFICATION,
@@ -27,6 +27,7 @@ from memorist.model import (
     marked_classification,
 )
 from memorist.ports import Batch, Entry, Job, Page, Plan, Reader, Record, Store, StoreStats, Vectors, View
+from memorist.stores.apart import moved_apart
 from memorist.stores.rules import cursor_after, position_of
 
 ALL = 2**62
@@ -134,12 +135,13 @@ class PartReader:
         for memory in given.values():
             if not self.holds(memory.worth.classification):
                 raise too_classified(memory.worth.classification, self.highest)
-        if self._foreign(self._reader.get(list(given))):
-            raise InvalidInput("A memory cannot be kept under this id", remedy="Give it another key or text.")
         hidden = self._hidden(batch.erased) if batch.erased else set[str]()
+        batch = replace(batch, erased=[id for id in batch.erased if id not in hidden])
+        there = self._reader.get(list(given))
+        if foreign := self._foreign(there):
+            batch = moved_apart(batch, [there[id] for id in sorted(foreign)], self._reader)
         return replace(
             batch,
-            erased=[id for id in batch.erased if id not in hidden],
             jobs=[replace(job, task=self._marked(job.task)) for job in batch.jobs],
             done=[(self._marked(task), subject) for task, subject in batch.done],
             journal=self._marked_entries(batch.journal, given),
