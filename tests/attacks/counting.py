@@ -150,11 +150,21 @@ for _name in _METHODS_OF_TEXT.split():
     setattr(Text, _name, _reading(_name))
 
 
+def _patterns() -> list[Any]:
+    modules(*_COUNTED)
+    return [one for one in gc.get_objects() if type(one) is _LAZY]
+
+
+def lazy_patterns() -> list[tuple[str, int]]:
+    """Every pattern of the engine with its flags."""
+    found = ((one.pattern, one._flags) for one in _patterns())
+    return sorted({one for one in found if isinstance(one[0], str)})
+
+
 @contextmanager
 def counting(count: Count) -> Iterator[None]:
     """Let every pattern of the engine count its steps."""
-    modules(*_COUNTED)
-    patterns = [one for one in gc.get_objects() if type(one) is _LAZY]
+    patterns = _patterns()
     functions = {name: getattr(re, name) for name in ("search", "match", "fullmatch", "sub", "findall", "finditer")}
     for one in patterns:
         one.__dict__.update(_counting(count, one.pattern, one._flags))
