@@ -29,7 +29,7 @@ from tests.attacks.counting import COUNTED, Count, Text, counting, matcher, modu
 from tests.attacks.pumps import own_attacks
 
 AT = datetime(2024, 5, 17, tzinfo=UTC)
-SIZES = (120, 240, 480)
+SIZES = (100, 200, 400)
 OUR_TABLES = {"rule", "word_set", "phrase_set", "variants", "words_of", "keys_of"}
 """Functions that read our own tables and never a text."""
 ARGUMENTS: dict[str, Callable[[str], Any]] = {
