@@ -22,11 +22,12 @@ import memorist
 from memorist.text.patterns import lazy
 from tests.attacks.matcher import Matcher, TooManySteps
 
-_UNCOUNTED = (str(Path(__file__).parent), str(Path(re.__file__).parent))
+_NOT_COUNTED = (str(Path(__file__).parent), str(Path(re.__file__).parent))
 """Our own lines, and those of `re`, which compile a pattern once."""
 _LAZY = type(lazy(""))
 _CACHED = type(lru_cache(int))
-_COUNTED = ("memorist.text", "memorist.remember", "memorist.recall", "memorist.stores", "memorist.engine")
+COUNTED = ("memorist.text", "memorist.remember", "memorist.recall", "memorist.stores", "memorist.engine")
+"""The packages that read what others wrote."""
 Pattern = tuple[str | bytes, int]
 
 
@@ -99,7 +100,7 @@ class Count:
         return found
 
     def _call(self, frame: FrameType, _event: str, _argument: Any) -> Any:
-        return None if frame.f_code.co_filename.startswith(_UNCOUNTED) else self._line
+        return None if frame.f_code.co_filename.startswith(_NOT_COUNTED) else self._line
 
     def _line(self, _frame: FrameType, event: str, _argument: Any) -> Any:
         """A line of Python, or another turn of a loop."""
@@ -111,7 +112,7 @@ class Count:
 @cache
 def _caches() -> list[Any]:
     """The functions that remember results for texts; those that remember everything hold tables."""
-    found = [one for module in modules(*_COUNTED) for one in vars(module).values() if type(one) is _CACHED]
+    found = [one for module in modules(*COUNTED) for one in vars(module).values() if type(one) is _CACHED]
     return [one for one in found if one.cache_parameters()["maxsize"] is not None]
 
 
@@ -150,11 +151,21 @@ for _name in _METHODS_OF_TEXT.split():
     setattr(Text, _name, _reading(_name))
 
 
+def _patterns() -> list[Any]:
+    modules(*COUNTED)
+    return [one for one in gc.get_objects() if type(one) is _LAZY]
+
+
+def lazy_patterns() -> list[tuple[str, int]]:
+    """Every pattern of the engine with its flags."""
+    found = ((one.pattern, one._flags) for one in _patterns())
+    return sorted({one for one in found if isinstance(one[0], str)})
+
+
 @contextmanager
 def counting(count: Count) -> Iterator[None]:
     """Let every pattern of the engine count its steps."""
-    modules(*_COUNTED)
-    patterns = [one for one in gc.get_objects() if type(one) is _LAZY]
+    patterns = _patterns()
     functions = {name: getattr(re, name) for name in ("search", "match", "fullmatch", "sub", "findall", "finditer")}
     for one in patterns:
         one.__dict__.update(_counting(count, one.pattern, one._flags))

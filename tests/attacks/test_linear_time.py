@@ -25,11 +25,11 @@ from memorist.remember.extract import Dictionary
 from memorist.remember.extract.clauses import own_words_of, spoken_sentences
 from memorist.text import injection
 from memorist.text.dates.values import Context
-from tests.attacks.counting import Count, Text, counting, matcher, modules
+from tests.attacks.counting import COUNTED, Count, Text, counting, matcher, modules
 from tests.attacks.pumps import own_attacks
 
 AT = datetime(2024, 5, 17, tzinfo=UTC)
-SIZES = (120, 240, 480)
+SIZES = (100, 200, 400)
 OUR_TABLES = {"rule", "word_set", "phrase_set", "variants", "words_of", "keys_of"}
 """Functions that read our own tables and never a text."""
 ARGUMENTS: dict[str, Callable[[str], Any]] = {
@@ -157,12 +157,42 @@ def searched(pattern: re.Pattern[str], text: str) -> None:
 
 
 FORMS = [pytest.param(form.pattern, id=f"{form.reason} {place}") for place, form in enumerate(injection._FORMS)]
+READ_IN_PART = {
+    "recall.bridge._BEGINS": "the four characters before a name",
+    "remember.extract.names._OPENS": "the eight characters before a name",
+    "remember.extract.clauses._BETWEEN_CLAUSES": "a sentence, whose gaps are short",
+    "remember.extract.objects._END": "a clause, whose gaps are short",
+    "remember.extract.objects._LIST": "a clause, whose gaps are short",
+    "remember.ingest.values._UTC": "a time of at most 100 characters",
+}
+"""Patterns that are quadratic, and what little they read."""
+
+
+def searched_patterns() -> Iterator[Any]:
+    """Every pattern with a name that its module searches for, not only at one place."""
+    for module in modules(*COUNTED, "memorist.asking", "memorist.upkeep"):
+        source = Path(module.__file__).read_text("utf-8")
+        for name, found in vars(module).items():
+            place = f"{module.__name__.removeprefix('memorist.')}.{name}"
+            used = re.search(rf"\b{name}\.(?:search|finditer|findall|sub|subn|split)\(", source)
+            if used and place not in READ_IN_PART and isinstance(getattr(found, "pattern", None), str):
+                yield pytest.param(found, id=place)
 
 
 @pytest.mark.parametrize("pattern", FORMS)
-def test_a_pattern_is_linear_where_it_begins_to_match(count: Count, pattern: re.Pattern[str]) -> None:
-    """Repeats what the pattern itself repeats, after what it wants before."""
-    assert not faults(count, partial(searched, pattern), own_attacks(matcher(pattern.pattern, re.IGNORECASE)))
+def test_a_pattern_for_injections_is_linear(count: Count, pattern: re.Pattern[str]) -> None:
+    assert not own_faults(count, pattern)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", list(searched_patterns()))
+def test_a_pattern_that_is_searched_for_is_linear(count: Count, pattern: re.Pattern[str]) -> None:
+    assert not own_faults(count, pattern)
+
+
+def own_faults(count: Count, pattern: re.Pattern[str]) -> list[str]:
+    """The faults when a text repeats what the pattern itself repeats, after what it wants before."""
+    return faults(count, partial(searched, pattern), own_attacks(matcher(pattern.pattern, pattern._flags)))  # type: ignore[attr-defined]
 
 
 # The engine

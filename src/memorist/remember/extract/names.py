@@ -190,7 +190,7 @@ _UNITS = (
 _CURRENCIES = (
     r"dollars?|bucks|euros?|pounds sterling|yen|yuan|rmb|rupees?|kronor|kroner|usd|eur|gbp|cny|jpy|sek|nok|chf"
 )
-_AMOUNT = r"\d++(?:,\d{3})*+(?:\.\d++)?+"
+_AMOUNT = r"\d++(?:,\d{3}){0,6}+(?:\.\d++)?+"
 _IDENTIFIER = lazy(
     r"(?P<url>\b(?:https?://|www\.)[^\s<>\"'“”，。）)\]]+[^\s<>\"'“”，。）)\].,;:!?])"
     r"|(?P<email>\b[\w.+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[^\W\d_]{2,63}\b)"

@@ -39,7 +39,7 @@ class Named:
 
 
 CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĪİŁŃŇŌŐŒŘŚŞŠŤŪŮŰŹŻŽ]"
-CAPITALISED = rf"{CAPITAL}(?:[\w&]|['’.-](?=\w))*"
+CAPITALISED = rf"{CAPITAL}(?:[\w&]|['’.-](?=\w)){{0,63}}"
 WORD = lazy(r"[\w&]+(?:['’./-][\w&]+)*")
 _NAME = lazy(rf"{CAPITALISED}(?:\s+(?:(?:of|de|del|la|le|van|von|der|da|di)\s+(?:the\s+)?)?{CAPITALISED}){{0,4}}")
 _POSSESSIVE = lazy(r"['’]s?$|['’]s?(?=\s)")
