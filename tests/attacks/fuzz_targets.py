@@ -31,8 +31,6 @@ KEPT_APART = f"The word of the vault is {CANARY}."
 SECRET = "ocelotwhisker"
 """A word that only a caller with a high classification may read."""
 CLASSIFIED = f"The word of the inner vault is {SECRET}."
-NOT_YET = {"labels no memory"}
-"""Findings of an audit that are known and wait for their cause to be removed."""
 GROUPS: dict[str, Any] = {
     "Fields": Fields,
     "FactFields": FactFields,
@@ -57,7 +55,7 @@ def still_works(engine: Engine) -> None:
     kept = engine.remember("The heron stands by the weir in Bergen.")
     assert kept.id in [item.memory.id for item in engine.recall("Where does the heron stand?", limit=20).items]
     assert engine.forget(kept.id).forgotten
-    wrong = {finding.reason for finding in engine.audit(kinds=("orphan", "drift")).findings} - NOT_YET
+    wrong = {finding.reason for finding in engine.audit(kinds=("orphan", "drift")).findings}
     assert not wrong
 
 

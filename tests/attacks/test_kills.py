@@ -27,8 +27,6 @@ KILLS_OF_FILES, KILLS_OF_CLIENTS, CRASHES = 800, 170, 30
 """A thousand: processes on files, processes on a server, and the server itself or its connections."""
 FEW = 4
 PER_CASE = 5
-NOT_YET = {"restore", "temporary files", "private files", "labels no memory"}
-"""Problems, or operations under way, that are known and wait for their cause to be removed."""
 
 
 def cases(kills: int, folder: Path, server: str | None = None, per_case: int = PER_CASE) -> list[Case]:
@@ -40,7 +38,7 @@ def cases(kills: int, folder: Path, server: str | None = None, per_case: int = P
     return [Case(seed, share, folder, server, names[seed % len(names)]) for seed, share in enumerate(shares)]
 
 
-COLUMNS = ("kills", "acknowledged", "lost", "half-written", "unclean", "not yet")
+COLUMNS = ("kills", "acknowledged", "lost", "half-written", "unclean")
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
@@ -49,18 +47,11 @@ def table(outcomes: Iterable[Outcome]) -> str:
     for outcome in outcomes:
         row = rows.setdefault(outcome.operation, Counter())
         row.update(kills=1, acknowledged=outcome.acknowledged)
-        row.update({column(outcome, kind, text) for kind, text in outcome.problems})
+        row.update({kind if kind in COLUMNS else "unclean" for kind, _ in outcome.problems})
     rows["together"] = sum(rows.values(), Counter[str]())
     head = f"{'killed during':<18}" + "".join(f"{name:>14}" for name in COLUMNS)
     lines = [f"{name:<18}" + "".join(f"{row[one]:>14}" for one in COLUMNS) for name, row in rows.items()]
     return "\n".join([head, *lines])
-
-
-def column(outcome: Outcome, kind: str, text: str) -> str:
-    """Where the table counts a problem."""
-    if {kind, outcome.operation} & NOT_YET or any(known in text for known in NOT_YET):
-        return "not yet"
-    return kind if kind in COLUMNS else "unclean"
 
 
 def check(outcomes: list[Outcome], kills: int) -> None:
@@ -69,7 +60,6 @@ def check(outcomes: list[Outcome], kills: int) -> None:
         f"seed {one.seed}, {one.steps}, {one.at}, during {one.operation}: {kind}: {text}"
         for one in outcomes
         for kind, text in one.problems
-        if column(one, kind, text) != "not yet"
     ]
     assert len(outcomes) == kills
     assert not told, "\n\n".join(told[:20])

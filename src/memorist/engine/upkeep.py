@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from memorist.engine.desk import Desk
 from memorist.errors import MissingService, StoreBusy
-from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Memory, Recall, When, at_least, instant
+from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Memory, Recall, When, instant
 from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store

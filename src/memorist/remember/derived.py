@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from math import sqrt
 
-from memorist.model import HIERARCHY, MEMBERSHIP, Kind
+from memorist.model import HIERARCHY, MEMBERSHIP, Kind, Memory
 from memorist.text.phrases import stems
 from memorist.text.words import STOP_WORDS
 
@@ -17,6 +17,11 @@ COMMIT_TASK = "session"
 """The task of a session's job, which commits the session once it is idle."""
 STEP_FINDINGS = ("state", "subgoal")
 """Metadata that a commit adds to a step."""
+
+
+def is_label(memory: Memory) -> bool:
+    """Whether a memory is a label that a session made; a caller may remember a tag, too, and it stands by itself."""
+    return memory.kind in LABELS and bool(memory.metadata.get("by"))
 
 
 def session_key(id: str) -> str:

@@ -1,7 +1,7 @@
 """Memories that stand under an id which another classification needs.
 
-Ids tell classifications apart since 0.2. A classified memory that is older may have the very id that a memory of the
-usual classification gets now. It moves to an id of its own, in the write that needs the old one.
+Ids tell classifications apart. A classified memory that was written before they did may have the very id that a memory
+of the usual classification gets now. It moves to an id of its own, in the write that needs the old one.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memorist.model import DENIES, HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, STATES, Kind, Link, Memory, Tier
 from memorist.ports import Store
-from memorist.remember.derived import DERIVED, LABELS
+from memorist.remember.derived import DERIVED, is_label
 from memorist.remember.fact_rows import sources_of
 from memorist.remember.gates import GateContext, Policy
 from memorist.remember.gates.checks import LOOP_FLAG as LOOP
@@ -129,7 +129,7 @@ class Orphans(Check):
         self._links += [link for link in links if link.relation in BETWEEN_MEMORIES]
         for memory in page:
             if is_current(memory, self.now) and memory.kind in DERIVED:
-                if memory.kind in LABELS:
+                if is_label(memory):
                     self._labels[memory.id] = None
                 elif sources := sources_of(memory):
                     self._derived[memory.id] = sources

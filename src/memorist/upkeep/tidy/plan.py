@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from memorist.model import PROVENANCE, Filter, Kind, Link, Memory
 from memorist.ports import Store
-from memorist.remember.derived import LABELS
+from memorist.remember.derived import LABELS, is_label
 from memorist.remember.fact_rows import CLAIMS
 from memorist.upkeep.change import Change, every_page
 
@@ -67,7 +67,7 @@ class TidyPlan:
         times = memory.times
         if is_learnt(memory):
             self.learnt[memory.id] = memory
-        elif memory.kind in LABELS and memory.metadata.get("by"):
+        elif is_label(memory):
             self.labels[memory.id] = memory
         closed = times.valid_to is not None or times.retracted_at is not None
         expired = times.expires_at is not None and times.expires_at <= self.now
