@@ -69,13 +69,13 @@ def test_a_low_fact_neither_ends_nor_meets_a_secret_one(engine: Engine, guest: E
 def test_a_low_key_replaces_no_secret(engine: Engine, guest: Engine) -> None:
     secret = engine.remember("The code is seven.", key="code", classification=3)
     low = guest.remember("The code is nine.", key="code")
-    assert (low.version, engine.get(secret.id)) == (1, secret)
+    assert (low.version, engine.get(secret.id)) == (1, secret.memory)
 
 
 def test_a_repeat_of_a_secret_is_kept_like_any_text(engine: Engine, guest: Engine) -> None:
     engine.remember("The vault opens with the brass key at noon.", classification=3)
     kept = guest.remember("The vault opens with the brass key at noon.")
-    assert guest.get(kept.id) == kept and kept.worth.classification == 1
+    assert guest.get(kept.id) == kept.memory and kept.worth.classification == 1
 
 
 def test_a_secret_leaves_what_is_less_secret_alone(engine: Engine, guest: Engine) -> None:
@@ -83,7 +83,7 @@ def test_a_secret_leaves_what_is_less_secret_alone(engine: Engine, guest: Engine
     fact = guest.relate("Ann", "lives_in", "Rome", valid_from="2024-02-01")
     engine.remember("The code is seven.", key="code", classification=3)
     engine.relate("Ann", "lives_in", "Lima", valid_from="2024-03-01", classification=2)
-    assert (guest.get(kept.id), guest.get(fact.id)) == (kept, fact)
+    assert (guest.get(kept.id), guest.get(fact.id)) == (kept.memory, fact)
 
 
 def test_counts_and_jobs_name_nothing_secret(engine: Engine, guest: Engine) -> None:
@@ -118,7 +118,7 @@ def test_forgetting_below_a_cap_erases_nothing_above_it(engine: Engine, guest: E
     assert guest.forget(scope="user:ann").forgotten == (low.id,)
     with pytest.raises(NotFound):
         guest.forget(secret.id)
-    assert engine.get(secret.id) == secret
+    assert engine.get(secret.id) == secret.memory
 
 
 def test_what_concerns_everything_is_refused_below_the_top(guest: Engine, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_an_old_secret_makes_way_for_a_low_memory_with_its_id(tmp_path: Path, ki
             engine.remember("I live in Rome.", key="home", speaker="Ann", classification=3)
             old = engine.remember("I live in Lima.", key="home", speaker="Ann", classification=3)
         low = up_to(engine, 1).remember("I live in Oslo.", key="home", speaker="Ann")
-        assert (low.id, low.version, up_to(engine, 1).history(low.id)) == (old.id, 1, [low])
+        assert (low.id, low.version, up_to(engine, 1).history(low.id)) == (old.id, 1, [low.memory])
         [moved] = [one for one in engine.list(max_classification=3).items if one.text == old.text]
         assert moved.id != old.id and [one.version for one in engine.history(moved.id)] == [2, 1]
         engine.forget(moved.id)

@@ -30,7 +30,7 @@ from tests.attacks.pumps import own_attacks
 
 AT = datetime(2024, 5, 17, tzinfo=UTC)
 SIZES = (100, 200, 400)
-OUR_TABLES = {"rule", "word_set", "phrase_set", "variants", "words_of", "keys_of"}
+OUR_TABLES = {"rule", "form", "ignoring_case", "word_set", "phrase_set", "variants", "words_of", "keys_of"}
 """Functions that read our own tables and never a text."""
 ARGUMENTS: dict[str, Callable[[str], Any]] = {
     "speaker": lambda _: "Ann",
@@ -40,6 +40,7 @@ ARGUMENTS: dict[str, Callable[[str], Any]] = {
     "context": lambda _: Context(AT.replace(tzinfo=None), "past", "whole"),
     "begin": lambda _: 0,
     "place": lambda _: 0,
+    "longest": len,
     "signs": lambda _: "/.-",
     "hints": lambda _: ("system", "key"),
     "language": lambda _: "en",

@@ -299,7 +299,7 @@ def memory() -> Iterator[Engine]:
     texts = (
         "Alice asked Bo which of the two offices is nearer to the station.",
         "Bo: home is where Alice is.",
-        "Alice's door code is 4471.",
+        "Alice's door code is on the fridge.",
         "Alice, Alice, Alice.",
         "Since June Alice has lived in a flat in Stockholm.",
         "Bo lives in Tokyo with two cats.",

@@ -242,7 +242,7 @@ VERBS: dict[str, Callable[[Engine, str], None]] = {
     "mend": attempted(lambda engine, text: engine.mend(engine.audit(), [text])),
     "reembed": attempted(lambda engine, text: engine.reembed(text)),
 }
-WITHOUT_TEXT = {"close", "stats", "jobs", "work", "tidy", "export", "backup", "space", "store", "recipes"}
+WITHOUT_TEXT = {"close", "closed", "stats", "jobs", "work", "tidy", "export", "backup", "space", "store", "recipes"}
 """Verbs and properties that take no text that could be stored."""
 COUNT_AGAIN = {"feedback", "undo", "audit"}
 """Verbs that decide something each time: a repeat adds to the journal, but no memory."""

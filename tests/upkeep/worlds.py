@@ -33,7 +33,7 @@ def fill(engine: Engine) -> None:
     rows = FakeEmbedder().embed([one.text for one in world], purpose="memory")
     store.adopt(generation_of(FakeEmbedder()), FakeEmbedder().dim)
     store.put(Batch(world, {one.id: {"text": row} for one, row in zip(world, rows, strict=True)}))
-    for text in ("The door code is 1234.", "The door code is 5678.", "The door code is 9012."):
+    for text in ("The key is under the mat.", "The key is in the shed.", "The key is with Bo."):
         engine.remember(text, key="door", metadata={"secret": [1, {"deep": "ö"}]})
     engine.remember("Cleo lives in Paris.", at="2024-01-01")
     engine.remember("Cleo moved to Lyon.", at="2024-03-01")

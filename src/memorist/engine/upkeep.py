@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from memorist.engine.desk import Desk
 from memorist.errors import MissingService, StoreBusy
-from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Memory, Recall, When, instant
+from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Memory, Recall, When, at_least, instant
 from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store
@@ -97,10 +97,12 @@ class Upkeep:
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
     ) -> Report:
         """Check every memory and report what is wrong; with `fix`, apply all fixes."""
-        from memorist.upkeep.audit import Report, audit
+        from memorist.upkeep.audit import Report, audit, audit_whole
 
         wanted, now = None if kinds is None else frozenset(kinds), self._clock.now()
-        report = Report.of([audit(desk.store, now, kinds=wanted, progress=progress) for desk in self._seen_desks])
+        parts = [audit(desk.store, now, kinds=wanted, progress=progress) for desk in self._seen_desks]
+        whole = [audit_whole(self._whole, now, wanted)] if self._most == MOST_CLASSIFIED else []
+        report = Report.of([*parts, *whole])
         return self.mend(report) if fix else report
 
     def mend(self, report: Report, ids: Iterable[str] | None = None) -> Report:
@@ -115,7 +117,7 @@ class Upkeep:
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """The decisions and changes so far, newest first; optionally of one verb, or about one memory."""
-        return self._store.journal(verb, subject, limit)
+        return self._store.journal(verb, subject, at_least("limit", limit, 1))
 
     def undo(self, entry: str) -> Entry:
         """Undo a journal entry, or a whole tidying by the id of its run."""

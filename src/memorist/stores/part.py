@@ -8,7 +8,7 @@ classification only, so that it neither changes nor meets what is more or less s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -183,6 +183,11 @@ class Part(PartReader):
         """The name of the space."""
         return self._store.space
 
+    @property
+    def path(self) -> Path | None:
+        """The file of the store, if it has one."""
+        return getattr(self._store, "path", None)
+
     # Listing and searching
 
     def view(self) -> View:
@@ -316,11 +321,6 @@ class Part(PartReader):
             kinds=Counter(str(memory.kind) for memory in current),
             scopes=Counter(memory.scope for memory in current),
         )
-
-    def integrity(self) -> list[str]:
-        """The problems of the whole store, told once: by the part with the usual classification."""
-        problems: Callable[[], list[str]] = getattr(self._store, "integrity", list[str])
-        return problems() if self.holds(USUAL_CLASSIFICATION) else []
 
     def records(self) -> Generator[StoreStats | Record]:
         """Refused: an export is of everything."""

@@ -50,7 +50,7 @@ def _alice_at_home() -> Iterator[Memory]:
     yield replace(oslo, times=moved, superseded_by=stockholm.id)
     yield stockholm
     yield memory(
-        "Alice's door code is 4471.",
+        "Alice's door code is on the fridge.",
         at="2024-06-04",
         kind=Kind.NOTE,
         topic="home",

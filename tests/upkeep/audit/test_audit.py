@@ -164,9 +164,10 @@ def test_facts_with_a_source_that_is_there_are_no_orphans() -> None:
 
 
 def test_a_label_of_nothing_is_an_orphan_and_one_in_use_is_not() -> None:
-    unused, used = said("gardening", kind="tag"), said("sailing", kind="tag")
+    unused, used = (said(label, kind="tag", metadata={"by": "rules"}) for label in ("gardening", "sailing"))
     lesson = said("Boats need a coat of paint each spring.", kind="semantic")
-    store = holding(unused, used, lesson, links=[Link(lesson.id, "membership", used.id)])
+    said_by_a_caller = said("cycling", kind="tag")
+    store = holding(unused, used, lesson, said_by_a_caller, links=[Link(lesson.id, "membership", used.id)])
     assert fixed_and_undone(store, "orphan").ids == (unused.id,)
 
 

@@ -141,6 +141,7 @@ class Connections:
         self._pid = os.getpid()
         self._local = threading.local()
         self._handles: weakref.WeakSet[_Handle] = weakref.WeakSet()
+        self._closing = threading.Lock()
         self._guard = threading.Lock()
         self._writer = threading.Lock()
         self._closed = False
@@ -222,6 +223,10 @@ class Connections:
 
     def close(self, *, tidy: bool = True) -> None:
         """Close the connection of every thread, as soon as the thread is between two operations."""
+        with self._closing:
+            self._close(tidy=tidy)
+
+    def _close(self, *, tidy: bool) -> None:
         if self._closed:
             return
         if os.getpid() != self._pid:

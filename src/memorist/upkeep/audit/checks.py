@@ -86,12 +86,17 @@ class Drift(Check):
         """Memories whose search data does not match what is stored."""
         yield from _vector_findings(self._lacking, "have no vectors of the store's embedding")
         yield from _vector_findings(self._unsound, "have vectors without a direction")
-        integrity: Callable[[], list[str]] = getattr(self.store, "integrity", list[str])
-        can_repair = hasattr(self.store, "repair")
-        for problem in integrity():
-            ids = tuple(self._ids) if _WORDS in problem else ()
-            fix = rebuild(ids, vectors=False) if ids else damage_repair(problem) if can_repair else None
-            yield Finding("drift", (), problem, "high", fix)
+        yield from damage_findings(self.store, self._ids)
+
+
+def damage_findings(store: Store, ids: Iterable[str]) -> Iterator[Finding]:
+    """What a store itself reports as damaged; a part of a store reports nothing. `ids` are those of its memories."""
+    integrity: Callable[[], list[str]] = getattr(store, "integrity", list[str])
+    can_repair = hasattr(store, "repair")
+    for problem in integrity():
+        torn = tuple(ids) if _WORDS in problem else ()
+        fix = rebuild(torn, vectors=False) if torn else damage_repair(problem) if can_repair else None
+        yield Finding("drift", (), problem, "high", fix)
 
 
 def _vector_findings(ids: Sequence[str], problem: str) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from memorist.model import Filter, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Progress, Store, Vectors
 from memorist.remember.journal import FINAL
-from memorist.upkeep.audit.checks import Check, Drift, Loops, Orphans, Stale, Texts
+from memorist.upkeep.audit.checks import Check, Drift, Loops, Orphans, Stale, Texts, damage_findings
 from memorist.upkeep.audit.report import KINDS, Finding, Report
 from memorist.upkeep.audit.statements import Contradictions, Duplicates
 from memorist.upkeep.change import PendingWrite, every_page, write
@@ -41,6 +41,14 @@ def audit(
     for check in checks:
         findings += check.close() or ()
     return Report.of([Report(now, seen, tuple(finding for finding in findings if finding.kind in wanted))])
+
+
+def audit_whole(store: Store, now: datetime, kinds: Collection[str] | None) -> Report:
+    """Report what a store says about itself, beyond what its parts show."""
+    if "drift" not in checked_kinds(kinds):
+        return Report(now, 0, ())
+    ids = (memory.id for page in every_page(store, Filter(), PAGE) for memory in page)
+    return Report(now, 0, tuple(damage_findings(store, ids)))
 
 
 def apply_fixes(
