@@ -92,7 +92,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def scratch(near: Path, *, home: Path | None = None) -> Generator[Path]:
-    """A private folder on the disk of `near`, which is removed afterwards; after a kill, `sweep(home)` removes it."""
+    """A private folder on the disk of `near`, which is removed afterwards."""
     made = Scratch(near, home=home)
     try:
         yield made.folder
@@ -101,9 +101,14 @@ def scratch(near: Path, *, home: Path | None = None) -> Generator[Path]:
 
 
 class Scratch:
-    """A private folder on the disk of `near`, until it is closed."""
+    """A private folder on the disk of `near`, until it is closed.
+
+    After a kill, `sweep(home)` removes it; without a home, the next one in the same place does.
+    """
 
     def __init__(self, near: Path, *, home: Path | None = None) -> None:
+        if home is None:
+            sweep_folder(near.parent)
         shop = None if home is None else _workshop(home)
         local = shop is not None and near.parent.stat().st_dev == shop.parent.stat().st_dev
         parent, prefix = (shop, "") if shop and local else (near.parent, f".{near.name}{PART}")

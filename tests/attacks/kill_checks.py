@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+from memorist.ports import SCRUB
 from tests.attacks.kill_world import IN_PARTS, OPERATIONS, World, hour, lines_of, state
 
 ANOTHER = ("recall", "work")
@@ -37,7 +38,7 @@ def look(world: World, steps: list[str], states: list[Any], done: int) -> list[P
     world.close()
     _files(world, problems)
     if world.server is None and "restore" not in steps:
-        _erased(world, states, problems)
+        _erased(world, states, first, problems)
     return problems
 
 
@@ -123,24 +124,26 @@ def _found(world: World, problems: list[Problem]) -> None:
 def _jobs_done(world: World, problems: list[Problem]) -> None:
     world.clock.advance(timedelta(days=2))
     world.engine.work()
-    problems += [("jobs", str(job)) for job in world.engine.jobs()]
+    problems += [("jobs", str(job)) for job in world.engine.jobs() if world.server is None or job.task != SCRUB]
 
 
 def _files(world: World, problems: list[Problem]) -> None:
     for file in world.folder.rglob("*"):
         if file.is_file():
             name = str(file.relative_to(world.folder))
+            if ".part" in name and world.server is not None:
+                continue  # what a process wrote beside no database goes when the next one writes there
             if ".part" in name or "restoring" in name or name.endswith("-journal"):
                 problems.append(("temporary files", name))
             elif stat.S_IMODE(file.stat().st_mode) & 0o077 and not name.endswith(".md"):
                 problems.append(("private files", f"{name} {stat.S_IMODE(file.stat().st_mode):o}"))
 
 
-def _erased(world: World, states: list[Any], problems: list[Problem]) -> None:
+def _erased(world: World, states: list[Any], now: dict[str, Any], problems: list[Problem]) -> None:
     """What was forgotten is in no byte of the memory, its log or its notes."""
     number = re.compile(r"note (\d+)")
     said = {one for before in states for line in before["memory"] for one in number.findall(line)}
-    gone = said.difference(one for line in states[-1]["memory"] for one in number.findall(line))
+    gone = said.difference(one for line in now["memory"] for one in number.findall(line))
     notes = (world.folder / "notes").rglob("*")
     for file in [*world.folder.glob(f"{world.file}*"), *notes]:
         if file.is_file() and ".before-" not in file.name:

@@ -477,3 +477,13 @@ def test_a_restore_says_what_is_missing(path: Path, tmp_path: Path) -> None:
         with pytest.raises(NotFound, match="Check the path"):
             restore(backup, path)
     assert texts(path) == ["The old one.", SECRET]
+
+
+def test_what_a_killed_writer_left_beside_no_database_goes_with_the_next_write(tmp_path: Path) -> None:
+    abandoned = tmp_path / ".all.jsonl.part-abandoned"
+    abandoned.mkdir(mode=0o700)
+    (abandoned / "all.jsonl").write_text(SECRET)
+    with files.scratch(tmp_path / "all.jsonl") as alive:
+        assert (abandoned.exists(), alive.exists()) == (False, True)
+        files.write_text(tmp_path / "other.jsonl", "{}")
+        assert alive.exists()
