@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from reprlib import repr as shortened
 from types import UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin
 
@@ -33,7 +35,7 @@ def validated(value: object, hint: Any, where: str, build: Build | None = None) 
 
 def _scalar(value: object, hint: Any, where: str, build: Build | None) -> object:
     if hint is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and not _too_large(value)
         return float(cast("float", _require(fits, value, where, "a number")))
     if hint is int:
         return _require(isinstance(value, int) and not isinstance(value, bool), value, where, "a whole number")
@@ -45,6 +47,11 @@ def _scalar(value: object, hint: Any, where: str, build: Build | None) -> object
         return _require(value is None, value, where, "null")
     assert build is not None, f"no builder for {hint}"
     return build(value, where)
+
+
+def _too_large(number: float) -> bool:
+    """Whether a whole number is too large to be a float."""
+    return isinstance(number, int) and abs(number) > sys.float_info.max
 
 
 def _first_fit(value: object, hints: tuple[Any, ...], where: str, build: Build | None) -> object:
@@ -60,5 +67,5 @@ def _first_fit(value: object, hints: tuple[Any, ...], where: str, build: Build |
 
 def _require(fits: bool, value: object, where: str, wanted: str) -> object:
     if not fits:
-        raise InvalidInput(f"{where} is {value!r}", remedy=f"It must be {wanted}.")
+        raise InvalidInput(f"{where} is {shortened(value)}", remedy=f"It must be {wanted}.")
     return value

@@ -80,6 +80,7 @@ WRONG_LINES = [
     {"link": [{"a": 1}, "mentions", "x", 1.0]},
     {"link": ["x", None, "y", 1.0]},
     {"link": ["x", "mentions", "y", "heavy"]},
+    {"link": ["x", "mentions", "y", 10**400]},
     {"entity": [{}, "Alice", None, []]},
     {"entity": ["x", 7, None, []]},
     {"entity": ["x", "Alice", None, [1]]},
@@ -112,3 +113,15 @@ def test_a_line_of_an_export_with_a_wrong_type_is_named(line: dict[str, Any]) ->
 def test_a_header_of_an_export_with_a_wrong_type_is_refused(head: dict[str, Any]) -> None:
     with fresh(":memory:") as engine, pytest.raises(InvalidInput, match="Line 1 of"):
         engine.import_(io.BytesIO(json.dumps({"memorist": 1, "space": "a", **head}).encode()))
+
+
+def test_a_recall_of_another_shape_is_refused() -> None:
+    deep: Any = "x"
+    for _ in range(2000):
+        deep = [deep]
+    with fresh(":memory:") as engine:
+        kept = engine.remember("The barn is red.")
+        for id in (deep, 5, None):
+            shown = {"id": "r", "query": "Which colour?", "now": "2024-07-01", "items": [{"id": id}]}
+            with pytest.raises(InvalidInput, match="Invalid recall"):
+                engine.feedback(kept.id, "useful", recall=shown)

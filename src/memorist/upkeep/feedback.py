@@ -16,6 +16,7 @@ from memorist.remember.gates.verdict import flagged
 from memorist.remember.journal import UNDONE
 from memorist.remember.timeline import Claim
 from memorist.upkeep.change import CLAIM, EVERY_ENTRY, SLOT, Change, ended, retracted
+from memorist.validate import validated
 
 Verdict = Literal["useful", "wrong", "outdated", "hide"]
 FEEDBACK, JUDGED, INVALIDATE = "feedback", "judged", "invalidate"
@@ -53,10 +54,14 @@ def recall_seen(recall: Recall | Mapping[str, Any], clean: Callable[[str], str] 
     if isinstance(recall, Recall):
         return RecallSeen(recall.id, clean(recall.query), recall.now, tuple(item.memory.id for item in recall.items))
     try:
-        ids = tuple(clean(str(item["id"])) for item in recall["items"])
-        return RecallSeen(clean(str(recall["id"])), clean(str(recall["query"])), instant(recall["now"]), ids)
-    except (KeyError, TypeError):
+        ids = tuple(clean(_text(item["id"])) for item in recall["items"])
+        return RecallSeen(clean(_text(recall["id"])), clean(_text(recall["query"])), instant(recall["now"]), ids)
+    except (KeyError, TypeError, InvalidInput):
         raise InvalidInput("Invalid recall", remedy="Pass a Recall, or the JSON that `recall --json` prints.") from None
+
+
+def _text(value: object) -> str:
+    return cast("str", validated(value, str, "recall"))
 
 
 def feedback(store: Store, id: str, verdict: str, now: datetime, recall: RecallSeen | None = None) -> Memory:
