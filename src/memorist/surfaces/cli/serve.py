@@ -50,7 +50,7 @@ def _classification(default: int) -> Any:
 
 
 LIMITS = {
-    "threads": _limit(int, "NUMBER", "Verbs that run at the same time in a process.", 1, 8),
+    "threads": _limit(int, "NUMBER", "Verbs that run at the same time in a process, of one key at most half.", 1, 8),
     "open_spaces": _limit(int, "NUMBER", "Spaces kept open in a process.", 1, 32),
     "concurrency": _limit(int, "NUMBER", "Concurrent requests in a process; 0 means no limit.", 0, 128),
     "key_concurrency": _limit(int, "NUMBER", "Concurrent requests of one key; 0 means no limit.", 0, 32),

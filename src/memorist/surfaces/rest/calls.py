@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from anyio import move_on_after, to_thread
+from anyio import to_thread
 from fastapi import Depends
 from fastapi import Path as PathParameter
 from starlette.background import BackgroundTask
@@ -37,6 +37,7 @@ from memorist.surfaces.rest.problems import (
     of_sort,
 )
 from memorist.surfaces.rest.server import Server
+from memorist.surfaces.rest.threads import OutOfTime
 from memorist.surfaces.rest.watch import failure, log_private
 
 T = TypeVar("T")
@@ -66,9 +67,10 @@ class Call:
             with self.server.spaces.use(self.space, create=makes) as engine:
                 return verb(up_to(engine, self.caller.max_classification))
 
-        with move_on_after(self._patience(long)):
-            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self.server.threads)
-        raise Refusal(TIMED_OUT)
+        try:
+            return await self.server.threads.run(self.caller.id, work, self._patience(long))
+        except OutOfTime:
+            raise Refusal(TIMED_OUT) from None
 
     async def answer(self, verb: Verb[Any], *, long: bool = False, makes: bool = False, erases: bool = False) -> Any:
         """The JSON form of what a verb returns. A write with an Idempotency-Key runs once; a repeat gets its answer."""
