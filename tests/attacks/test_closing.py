@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import logging
+import re
 import signal
 import socket
 import threading
@@ -17,14 +18,19 @@ from typing import Any
 import httpx
 import pytest
 from benchmarks.serve import served
+from mcp import Client as McpClient
+from mcp.shared.exceptions import MCPError
 
 import memorist
 from memorist import Closed
+from memorist.access.keys import KeyRing
 from memorist.client import connect
 from memorist.engine.engine import Engine
+from memorist.surfaces.mcp.server import MemoryServer
 from memorist.surfaces.rest.app import create_app
 from memorist.surfaces.rest.server import Server, Settings
 from memorist.surfaces.rest.watch import JsonLines
+from tests.surfaces.mcp.servers import listening, problem
 from tests.surfaces.rest import conftest as rest_fixtures
 from tests.surfaces.rest.conftest import Running, Serve
 
@@ -270,3 +276,67 @@ def test_keys_that_cannot_be_read_are_a_problem_too(serve: Serve, monkeypatch: p
     monkeypatch.setattr("memorist.access.keys.KeyRing.find", fails)
     answer = server.http(key).get("/v1/spaces")
     assert answer.status_code == 500 and "/home" not in answer.text and answer.json()["remedy"]
+
+
+# What a failure tells over MCP
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes every tool fail."""
+
+    def start(kind: str) -> None:
+        def fails(*_: object, **__: object) -> None:
+            raise BREAKAGES[kind]
+
+        for name in MCP_VERBS:
+            monkeypatch.setattr(Engine, name, fails)
+
+    return start
+
+
+MCP_VERBS = ("remember", "recall", "relate", "history", "get", "forget", "stats")
+MCP_CALLS: dict[str, dict[str, str]] = {
+    "remember": {"text": "The barn is red."},
+    "recall": {"query": "barn"},
+    "relate": {"subject": "Ann", "relation": "lives_in", "object": "Oslo"},
+    "history": {"name": "Ann"},
+    "feedback": {"id": "x", "verdict": "useful"},
+    "forget": {"id": "x"},
+    "status": {},
+}
+
+
+@pytest.mark.parametrize("kind", BREAKAGES)
+def test_no_tool_names_a_path_and_the_log_has_the_incident(
+    failing: Callable[[str], None], caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    told = list[str]()
+
+    async def run(engine: Engine) -> None:
+        async with McpClient(MemoryServer(engine)) as client:
+            for name, arguments in MCP_CALLS.items():
+                told.append(await problem(client, name, **arguments))
+            with pytest.raises(MCPError) as error:
+                await client.read_resource("memorist://memory/x")
+            told.append(str(error.value))
+
+    with opened(":memory:") as engine:
+        failing(kind)
+        asyncio.run(run(engine))
+    for one in told:
+        assert "/home" not in one and "Zanzibar" not in one and "Traceback" not in one
+        (incident,) = re.findall("[0-9a-f]{32}", one)
+        assert incident in caplog.text
+    assert "Zanzibar" not in caplog.text
+
+
+def test_mcp_keys_that_cannot_be_read_are_a_problem_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise memorist.StoreError("/home/ann/.keys.db is damaged", remedy="Restore it.")
+
+    with opened(":memory:") as engine, KeyRing(tmp_path / ".keys.db") as ring, listening(engine, ring) as url:
+        ring.create(space="*", rights="read")
+        monkeypatch.setattr("memorist.access.keys.KeyRing.find", fails)
+        answer = httpx.post(url, json={}, headers={"Authorization": "Bearer rk_x_y"})
+    assert answer.status_code == 500 and "/home" not in answer.text and answer.json()["remedy"] == "Restore it."

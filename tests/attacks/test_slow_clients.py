@@ -7,14 +7,21 @@ import socket
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import httpx
 import pytest
 
+import memorist
+from memorist.access.keys import KeyRing
 from memorist.engine.engine import Engine
 from memorist.surfaces.rest.limits import PACE, ConcurrencyLimit, bounded
 from memorist.surfaces.rest.problems import Refusal
+from memorist.surfaces.rest.server import Settings
 from memorist.surfaces.rest.threads import OutOfTime, VerbThreads
+from tests.surfaces.mcp.servers import call, listening, over_http, problem
 from tests.surfaces.rest import conftest as rest_fixtures
 from tests.surfaces.rest.conftest import Running, Serve
 
@@ -159,6 +166,70 @@ def test_who_goes_away_does_not_leave_a_queue_behind(serve: Serve) -> None:
 
         assert [ask(leave=True), ask(leave=True)] == ["left", "left"]
         assert "urn:memorist:too-many-requests" in ask(leave=False)
+
+
+# The same over MCP
+
+
+Door = Callable[..., tuple[str, str, str]]
+"""Starts a server with these limits; gives its URL and two keys."""
+
+
+@pytest.fixture
+def mcp(tmp_path: Path) -> Iterator[Door]:
+    with ExitStack() as stack:
+
+        def start(**limits: object) -> tuple[str, str, str]:
+            engine = stack.enter_context(memorist.open(":memory:", space="agent", embedder="none", config={}))
+            ring = stack.enter_context(KeyRing(tmp_path / ".keys.db"))
+            keys = [ring.create(space="agent", rights="write")[1] for _ in range(2)]
+            settings = Settings(**limits)  # pyright: ignore[reportArgumentType]
+            return stack.enter_context(listening(engine, ring, limits=settings)), *keys  # pyright: ignore[reportReturnType]
+
+        yield start
+
+
+def knocked(url: str, key: str) -> int:
+    headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {key}"}
+    return httpx.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers).status_code
+
+
+def test_slow_tools_of_one_key_leave_places_and_threads_for_the_others(mcp: Door, stuck: list[str]) -> None:
+    url, greedy, other = mcp(threads=4, key_concurrency=6)
+
+    async def run() -> None:
+        async with (
+            over_http(url, secret=greedy) as slow,
+            over_http(url, secret=other) as quick,
+            anyio.create_task_group() as group,
+        ):
+            for _ in range(6):
+                group.start_soon(slow.call_tool, "status")
+            while await anyio.to_thread.run_sync(knocked, url, greedy) != 429:
+                pass
+            await call(quick, "recall", query="Where does Alice live?")
+            assert len(stuck) == 2
+            group.cancel_scope.cancel()
+
+    anyio.run(run)
+
+
+def test_a_key_has_its_rate_over_mcp(mcp: Door) -> None:
+    url, greedy, other = mcp(rate=0.001)
+    assert knocked(url, greedy) != 429
+    assert knocked(url, greedy) == 429
+    assert knocked(url, other) != 429
+
+
+@pytest.mark.usefixtures("stuck")
+def test_a_tool_has_its_time_over_http(mcp: Door) -> None:
+    url, key, _ = mcp(timeout=SOON)
+
+    async def run() -> None:
+        async with over_http(url, secret=key) as client:
+            assert "took too long" in await problem(client, "status")
+
+    anyio.run(run)
 
 
 # Bodies

@@ -38,7 +38,7 @@ class JsonLines(logging.Formatter):
         line: dict[str, Any] = {"time": at, "level": record.levelname.lower(), "message": record.getMessage()}
         line |= getattr(record, FIELDS, {})
         if record.exc_info and record.exc_info[1] is not None:
-            line["error"] = _told(record.exc_info[1])
+            line["error"] = traced(record.exc_info[1])
         return json.dumps(line, default=str)
 
 
@@ -69,7 +69,8 @@ def log_private(error: Error, request_id: str) -> None:
         failure("request failed", error, request_id=request_id, problem=error.problem, remedy=error.remedy)
 
 
-def _told(error: BaseException) -> dict[str, Any]:
+def traced(error: BaseException) -> dict[str, Any]:
+    """An error's type and where it was raised, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     return {"type": type(error).__name__, "trace": [f"{one.filename}:{one.lineno} {one.name}" for one in frames]}
 
