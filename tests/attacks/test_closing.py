@@ -9,6 +9,8 @@ import logging
 import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, suppress
@@ -30,7 +32,8 @@ from memorist.surfaces.mcp.server import MemoryServer
 from memorist.surfaces.rest.app import create_app
 from memorist.surfaces.rest.server import Server, Settings
 from memorist.surfaces.rest.watch import JsonLines
-from tests.surfaces.mcp.servers import listening, problem
+from tests.attacks.stuck_server import POINTS
+from tests.surfaces.mcp.servers import listening, over_http, problem
 from tests.surfaces.rest import conftest as rest_fixtures
 from tests.surfaces.rest.conftest import Running, Serve
 
@@ -205,6 +208,71 @@ def _await_request(port: int) -> None:
     """Wait until the server has begun to answer the half request."""
     while "memorist_requests_under_way 2\n" not in httpx.get(f"http://127.0.0.1:{port}/metrics").text:
         pass
+
+
+STUCK_SERVERS = {"rest": ["--db", "{0}/", "serve"], "mcp": ["--db", "{0}/", "--space", "agent", "mcp", "--http"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("kind", STUCK_SERVERS)
+def test_a_verb_that_never_ends_does_not_keep_a_server_from_stopping(tmp_path: Path, kind: str, point: str) -> None:
+    """What was acknowledged is there, and the rest is whole or not there."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    arguments = [one.format(tmp_path) for one in STUCK_SERVERS[kind]]
+    command = [sys.executable, "-m", "tests.attacks.stuck_server", point, str(tmp_path), "--embedder", "none"]
+    with subprocess.Popen([*command, *arguments, "--port", str(port)]) as process:
+        try:
+            writing = _write_over_rest if kind == "rest" else _write_over_mcp
+            asyncio.run(writing(port, tmp_path, lambda: process.send_signal(signal.SIGTERM)))
+            process.wait(30)
+        finally:
+            process.kill()
+    with memorist.open(tmp_path, space="agent", embedder="none") as engine:
+        texts = sorted(one.text for one in engine.list().items)
+        slow = ["One.", "Two."] if kind == "rest" else ["One."]
+        assert texts == ["Acknowledged.", *(slow if point == "after" else [])]
+        assert [one.memory.text for one in engine.recall("acknowledged").items][:1] == ["Acknowledged."]
+
+
+async def _write_over_rest(port: int, folder: Path, stop: Callable[[], None]) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
+        await _until_listening(port)
+        assert (await http.post("/v1/spaces/agent/memories", json={"text": "Acknowledged."})).status_code == 201
+        (folder / "now").touch()
+        batch = {"memories": [{"text": "One."}, {"text": "Two."}]}
+        slow = asyncio.create_task(http.post("/v1/spaces/agent/memories/batch", json=batch))
+        await _until_stuck(folder)
+        stop()
+        answer = await slow
+        assert (answer.status_code, answer.json()["type"]) == (503, "urn:memorist:closed")
+
+
+async def _write_over_mcp(port: int, folder: Path, stop: Callable[[], None]) -> None:
+    await _until_listening(port)
+    with suppress(BaseExceptionGroup):  # of the connection that ends
+        async with over_http(f"http://127.0.0.1:{port}/mcp") as client:
+            assert not (await client.call_tool("remember", {"text": "Acknowledged."})).is_error
+            (folder / "now").touch()
+            slow = asyncio.create_task(client.call_tool("remember", {"text": "One."}))
+            await _until_stuck(folder)
+            stop()
+            await slow
+
+
+async def _until_stuck(folder: Path) -> None:
+    while not (folder / "stuck").exists():
+        await asyncio.sleep(0.01)
+
+
+async def _until_listening(port: int) -> None:
+    while True:
+        with suppress(OSError):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.close()
+            return
+        await asyncio.sleep(0.05)
 
 
 # What a failure tells

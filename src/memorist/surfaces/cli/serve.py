@@ -147,11 +147,15 @@ def _mcp_server(engine: Engine, max_classification: int) -> MemoryServer:
 def _serve_http(server: MemoryServer, target: Target, host: str, port: int, allow_hosts: list[str]) -> None:
     from memorist.surfaces.mcp.http import app as application
     from memorist.surfaces.mcp.http import listener
+    from memorist.surfaces.rest.threads import end_soon
 
     with closing(_key_ring(target)) as ring:
         listening = listener(application(server, ring, host=host, allow_hosts=allow_hosts), host=host, port=port)
         signal.signal(signal.SIGTERM, _exit)  # uvicorn raises it again after its shutdown; this closes the engine
-        listening.run()
+        try:
+            listening.run()
+        finally:
+            end_soon()
 
 
 def _exit(_signal: int, _frame: object) -> None:

@@ -149,6 +149,13 @@ UNDER_WAY = Sort(
     "A request with this Idempotency-Key has not been answered yet",
     "Wait for the time in Retry-After, and repeat it.",
 )
+STOPPING = Sort(
+    "closed",
+    503,
+    "The server is shutting down",
+    "The server is shutting down; the work this request started may still finish",
+    "Try again in a moment, and repeat a write with the same Idempotency-Key.",
+)
 INTERNAL = Sort(
     "internal",
     500,

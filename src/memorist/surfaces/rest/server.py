@@ -249,6 +249,8 @@ class Server:
     threads: VerbThreads
     metrics: Metrics = field(default_factory=Metrics)
     ready: bool = False
+    owns_process: bool = False
+    """Whether the process ends with it."""
 
     @classmethod
     def started(cls, settings: Settings) -> Server:

@@ -1,8 +1,11 @@
-"""Threads for verbs: a fixed number, of which one key never has more than half."""
+"""Threads for verbs: a fixed number, of which one key never has more than half. None keeps a process from ending."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import threading
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -12,6 +15,9 @@ from anyio import CapacityLimiter, move_on_after, to_thread
 from memorist.surfaces.rest.limits import ConcurrencyLimit
 
 T = TypeVar("T")
+CLOSING = 10.0
+"""Seconds to close everything when a process ends."""
+logger = logging.getLogger(__name__)
 
 
 class OutOfTime(Exception):
@@ -59,3 +65,15 @@ class VerbThreads:
 def _release(places: Iterable[asyncio.Semaphore]) -> None:
     for one in places:
         one.release()
+
+
+def end_soon() -> None:
+    """End this process even if a verb hangs: a store survives that as it survives a kill."""
+    last = threading.Timer(CLOSING, _end)
+    last.daemon = True
+    last.start()
+
+
+def _end() -> None:
+    logger.error("a verb did not end; the process ends without it")
+    os._exit(1)

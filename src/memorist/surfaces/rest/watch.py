@@ -7,6 +7,7 @@ import logging
 import sys
 import threading
 import traceback
+from asyncio import CancelledError
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorist.errors import Error
 from memorist.model import isoformat
-from memorist.surfaces.rest.problems import INTERNAL, Refusal, is_private, of_error, of_sort
+from memorist.surfaces.rest.problems import INTERNAL, RETRY_SOON, STOPPING, Refusal, is_private, of_error, of_sort
 from memorist.text.patterns import lazy
 
 logger = logging.getLogger("memorist.serve")
@@ -171,6 +172,10 @@ class Watch:
             await self._app(scope, receive, told)
         except Refusal as refusal:
             await _answer(of_sort(refusal.sort, id, refusal.detail, refusal.headers), scope, receive, told)
+        except CancelledError:  # the time to stop has come, and uvicorn cancels what still runs
+            if status:
+                raise
+            await _answer(of_sort(STOPPING, id, headers={"Retry-After": str(RETRY_SOON)}), scope, receive, told)
         except Error as error:
             log_private(error, id)
             if status:
