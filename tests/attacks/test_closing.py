@@ -27,7 +27,7 @@ import memorist
 from memorist import Closed
 from memorist.access.keys import KeyRing
 from memorist.client import connect
-from memorist.engine.engine import Engine
+from memorist.engine.engine import Engine, up_to
 from memorist.surfaces.mcp.server import MemoryServer
 from memorist.surfaces.rest.app import create_app
 from memorist.surfaces.rest.server import Server, Settings
@@ -106,12 +106,15 @@ def test_every_verb_of_a_closed_engine_says_so(tmp_path: Path, place: str) -> No
             getattr(engine, name)(*given)
 
 
-def test_what_was_opened_from_an_engine_ends_with_it(tmp_path: Path) -> None:
-    engine = opened(tmp_path / "a.db")
-    session = engine.session("Move house")
+@pytest.mark.parametrize("place", ["file", ":memory:"])
+def test_what_was_opened_from_an_engine_ends_with_it(tmp_path: Path, place: str) -> None:
+    engine = opened(tmp_path / "a.db" if place == "file" else place)
+    session, store, part = engine.session("Move house"), engine.store, up_to(engine, 1).store
+    session.step("The van is empty.")
     engine.close()
-    with pytest.raises(Closed):
-        session.step("The van is full.")
+    for use in (lambda: session.step("The van is full."), session.commit, store.stats, store.view, part.view):
+        with pytest.raises(Closed):
+            use()
     with pytest.raises(Closed):
         asyncio.run(_async_stats(engine))
 
