@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from memorist.access.idempotency import KeyReused, RequestUnderWay, Ticket
 from memorist.engine.engine import Engine, up_to
+from memorist.engine.vocabulary import run_of
 from memorist.errors import Error, InvalidInput
 from memorist.files import Scratch
 from memorist.model import SPACE_PATTERN, to_data
@@ -78,7 +79,7 @@ class Call:
 
         def find(engine: Engine) -> Any:
             found = to_data(verb(engine))
-            if erases and not self.server.answers.forget(self.space):
+            if erases and not self.server.answers.forget(self.space, self._texts_of):
                 found["pending"] = True
             return found
 
@@ -86,6 +87,13 @@ class Call:
             return await self.run(find, long=long, makes=makes)
         once = partial(self._once, ticket, self._patience(long))
         return await self.run(lambda engine: once(lambda: find(engine)), long=long, makes=makes)
+
+    def _texts_of(self, ids: set[str]) -> dict[str, str]:
+        """The texts of memories and the goals of sessions, whoever may see them."""
+        with self.server.spaces.use(self.space, create=False) as engine:
+            texts = {id: one.text for id, one in engine.store.get(sorted(ids)).items()}
+            runs = {id: run_of(engine.store, id) for id in ids - texts.keys()}
+        return texts | {id: run.goal or "" for id, run in runs.items() if run is not None}
 
     def _once(self, ticket: Ticket, patience: float, find: Callable[[], Any]) -> Any:
         """The stored answer, or the one found now; it is stored even if the caller no longer waits for it."""
