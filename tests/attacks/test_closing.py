@@ -6,8 +6,11 @@ import asyncio
 import inspect
 import json
 import logging
+import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, suppress
@@ -17,14 +20,20 @@ from typing import Any
 import httpx
 import pytest
 from benchmarks.serve import served
+from mcp import Client as McpClient
+from mcp.shared.exceptions import MCPError
 
 import memorist
 from memorist import Closed
+from memorist.access.keys import KeyRing
 from memorist.client import connect
-from memorist.engine.engine import Engine
+from memorist.engine.engine import Engine, up_to
+from memorist.surfaces.mcp.server import MemoryServer
 from memorist.surfaces.rest.app import create_app
 from memorist.surfaces.rest.server import Server, Settings
 from memorist.surfaces.rest.watch import JsonLines
+from tests.attacks.stuck_server import POINTS
+from tests.surfaces.mcp.servers import listening, over_http, problem
 from tests.surfaces.rest import conftest as rest_fixtures
 from tests.surfaces.rest.conftest import Running, Serve
 
@@ -97,12 +106,15 @@ def test_every_verb_of_a_closed_engine_says_so(tmp_path: Path, place: str) -> No
             getattr(engine, name)(*given)
 
 
-def test_what_was_opened_from_an_engine_ends_with_it(tmp_path: Path) -> None:
-    engine = opened(tmp_path / "a.db")
-    session = engine.session("Move house")
+@pytest.mark.parametrize("place", ["file", ":memory:"])
+def test_what_was_opened_from_an_engine_ends_with_it(tmp_path: Path, place: str) -> None:
+    engine = opened(tmp_path / "a.db" if place == "file" else place)
+    session, store, part = engine.session("Move house"), engine.store, up_to(engine, 1).store
+    session.step("The van is empty.")
     engine.close()
-    with pytest.raises(Closed):
-        session.step("The van is full.")
+    for use in (lambda: session.step("The van is full."), session.commit, store.stats, store.view, part.view):
+        with pytest.raises(Closed):
+            use()
     with pytest.raises(Closed):
         asyncio.run(_async_stats(engine))
 
@@ -201,6 +213,71 @@ def _await_request(port: int) -> None:
         pass
 
 
+STUCK_SERVERS = {"rest": ["--db", "{0}/", "serve"], "mcp": ["--db", "{0}/", "--space", "agent", "mcp", "--http"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("kind", STUCK_SERVERS)
+def test_a_verb_that_never_ends_does_not_keep_a_server_from_stopping(tmp_path: Path, kind: str, point: str) -> None:
+    """What was acknowledged is there, and the rest is whole or not there."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    arguments = [one.format(tmp_path) for one in STUCK_SERVERS[kind]]
+    command = [sys.executable, "-m", "tests.attacks.stuck_server", point, str(tmp_path), "--embedder", "none"]
+    with subprocess.Popen([*command, *arguments, "--port", str(port)]) as process:
+        try:
+            writing = _write_over_rest if kind == "rest" else _write_over_mcp
+            asyncio.run(writing(port, tmp_path, lambda: process.send_signal(signal.SIGTERM)))
+            process.wait(30)
+        finally:
+            process.kill()
+    with memorist.open(tmp_path, space="agent", embedder="none") as engine:
+        texts = sorted(one.text for one in engine.list().items)
+        slow = ["One.", "Two."] if kind == "rest" else ["One."]
+        assert texts == ["Acknowledged.", *(slow if point == "after" else [])]
+        assert [one.memory.text for one in engine.recall("acknowledged").items][:1] == ["Acknowledged."]
+
+
+async def _write_over_rest(port: int, folder: Path, stop: Callable[[], None]) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
+        await _until_listening(port)
+        assert (await http.post("/v1/spaces/agent/memories", json={"text": "Acknowledged."})).status_code == 201
+        (folder / "now").touch()
+        batch = {"memories": [{"text": "One."}, {"text": "Two."}]}
+        slow = asyncio.create_task(http.post("/v1/spaces/agent/memories/batch", json=batch))
+        await _until_stuck(folder)
+        stop()
+        answer = await slow
+        assert (answer.status_code, answer.json()["type"]) == (503, "urn:memorist:closed")
+
+
+async def _write_over_mcp(port: int, folder: Path, stop: Callable[[], None]) -> None:
+    await _until_listening(port)
+    with suppress(BaseExceptionGroup):  # of the connection that ends
+        async with over_http(f"http://127.0.0.1:{port}/mcp") as client:
+            assert not (await client.call_tool("remember", {"text": "Acknowledged."})).is_error
+            (folder / "now").touch()
+            slow = asyncio.create_task(client.call_tool("remember", {"text": "One."}))
+            await _until_stuck(folder)
+            stop()
+            await slow
+
+
+async def _until_stuck(folder: Path) -> None:
+    while not (folder / "stuck").exists():
+        await asyncio.sleep(0.01)
+
+
+async def _until_listening(port: int) -> None:
+    while True:
+        with suppress(OSError):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.close()
+            return
+        await asyncio.sleep(0.05)
+
+
 # What a failure tells
 
 
@@ -270,3 +347,67 @@ def test_keys_that_cannot_be_read_are_a_problem_too(serve: Serve, monkeypatch: p
     monkeypatch.setattr("memorist.access.keys.KeyRing.find", fails)
     answer = server.http(key).get("/v1/spaces")
     assert answer.status_code == 500 and "/home" not in answer.text and answer.json()["remedy"]
+
+
+# What a failure tells over MCP
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes every tool fail."""
+
+    def start(kind: str) -> None:
+        def fails(*_: object, **__: object) -> None:
+            raise BREAKAGES[kind]
+
+        for name in MCP_VERBS:
+            monkeypatch.setattr(Engine, name, fails)
+
+    return start
+
+
+MCP_VERBS = ("remember", "recall", "relate", "history", "get", "forget", "stats")
+MCP_CALLS: dict[str, dict[str, str]] = {
+    "remember": {"text": "The barn is red."},
+    "recall": {"query": "barn"},
+    "relate": {"subject": "Ann", "relation": "lives_in", "object": "Oslo"},
+    "history": {"name": "Ann"},
+    "feedback": {"id": "x", "verdict": "useful"},
+    "forget": {"id": "x"},
+    "status": {},
+}
+
+
+@pytest.mark.parametrize("kind", BREAKAGES)
+def test_no_tool_names_a_path_and_the_log_has_the_incident(
+    failing: Callable[[str], None], caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    told = list[str]()
+
+    async def run(engine: Engine) -> None:
+        async with McpClient(MemoryServer(engine)) as client:
+            for name, arguments in MCP_CALLS.items():
+                told.append(await problem(client, name, **arguments))
+            with pytest.raises(MCPError) as error:
+                await client.read_resource("memorist://memory/x")
+            told.append(str(error.value))
+
+    with opened(":memory:") as engine:
+        failing(kind)
+        asyncio.run(run(engine))
+    for one in told:
+        assert "/home" not in one and "Zanzibar" not in one and "Traceback" not in one
+        (incident,) = re.findall("[0-9a-f]{32}", one)
+        assert incident in caplog.text
+    assert "Zanzibar" not in caplog.text
+
+
+def test_mcp_keys_that_cannot_be_read_are_a_problem_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise memorist.StoreError("/home/ann/.keys.db is damaged", remedy="Restore it.")
+
+    with opened(":memory:") as engine, KeyRing(tmp_path / ".keys.db") as ring, listening(engine, ring) as url:
+        ring.create(space="*", rights="read")
+        monkeypatch.setattr("memorist.access.keys.KeyRing.find", fails)
+        answer = httpx.post(url, json={}, headers={"Authorization": "Bearer rk_x_y"})
+    assert answer.status_code == 500 and "/home" not in answer.text and answer.json()["remedy"] == "Restore it."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -165,3 +167,32 @@ def test_a_server_logs_no_query_and_no_key(tmp_path: Path, caplog: pytest.LogCap
     assert any("request" in line for line in ours)
     assert not [line for line in ours if KEY in line or own in line]
     assert KEY.encode() not in _bytes_under(tmp_path)
+
+
+URLS = (f"postgresql://ann:{WORD}@db.example/memories", f"postgresql://db.example/memories?user=ann&password={WORD}")
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_a_password_in_the_settings_of_an_mcp_client_is_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], url: str
+) -> None:
+    """It is in no argument, which others on the machine could list, and is not printed."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    file = tmp_path / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text("{}")
+    file.chmod(0o644)
+    for options in (["--dry-run"], ["--dry-run", "--json"], ["--json"], [], ["--name", "other"]):
+        assert main(["--db", url, "mcp", "install", "cursor", *options]) == 0
+    entry = json.loads(file.read_text())["mcpServers"]["memorist"]
+    assert WORD not in str(entry["args"]) and entry["env"] == {"MEMORIST_DB": url}
+    assert {stat.S_IMODE(one.stat().st_mode) for one in file.parent.iterdir()} == {0o600}
+    told = "".join(capsys.readouterr())
+    assert WORD not in told and "~/.pgpass" in told
+
+
+def test_a_url_without_a_password_stays_an_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert main(["--db", "postgresql://ann@db.example/memories", "mcp", "install", "cursor"]) == 0
+    entry = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["memorist"]
+    assert "postgresql://ann@db.example/memories" in entry["args"] and "env" not in entry

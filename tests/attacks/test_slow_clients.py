@@ -7,12 +7,21 @@ import socket
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import httpx
 import pytest
 
+import memorist
+from memorist.access.keys import KeyRing
+from memorist.engine.engine import Engine
 from memorist.surfaces.rest.limits import PACE, ConcurrencyLimit, bounded
 from memorist.surfaces.rest.problems import Refusal
+from memorist.surfaces.rest.server import Settings
+from memorist.surfaces.rest.threads import OutOfTime, VerbThreads
+from tests.surfaces.mcp.servers import call, listening, over_http, problem
 from tests.surfaces.rest import conftest as rest_fixtures
 from tests.surfaces.rest.conftest import Running, Serve
 
@@ -76,6 +85,151 @@ def test_one_slow_key_leaves_places_for_the_others(serve: Serve, slow: Callable[
         refused = next(one for one in answers if one.status_code != 200)
         assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
         assert ours.get("/v1/spaces/agent/stats").status_code == 200
+
+
+# Threads
+
+
+@pytest.fixture
+def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """`stats` and `ingest` run until the test ends; lists those that have begun."""
+    over, begun = threading.Event(), list[str]()
+    for name in ("stats", "ingest"):
+
+        def wait(*_: object, name: str = name, **__: object) -> None:
+            begun.append(name)
+            over.wait(60)
+
+        monkeypatch.setattr(Engine, name, wait)
+    with ExitStack() as stack:
+        stack.callback(over.set)
+        yield begun
+
+
+def asking(server: Running, key: str | None, times: int) -> None:
+    """Ask for what is stuck, and wait until the requests are under way."""
+    for _ in range(times):
+        asked = server.opened.enter_context(connected(server))
+        known = "" if key is None else f"Authorization: Bearer {key}\r\n"
+        asked.sendall(f"GET /v1/spaces/agent/stats HTTP/1.1\r\nHost: localhost\r\n{known}\r\n".encode())
+    with server.http(key) as http:
+        while f"memorist_requests_under_way {times + 1}\n" not in http.get("/metrics").text:
+            pass
+
+
+def test_slow_verbs_of_one_key_leave_threads_for_the_others(serve: Serve, stuck: list[str]) -> None:
+    server = serve(threads=4, rate=0)
+    greedy, other = server.key("agent", "read"), server.key("agent", "read")
+    asking(server, greedy, 8)
+    assert server.http(other).get(MEMORIES).status_code == 200
+    assert len(stuck) == 2
+
+
+def test_a_thread_that_nobody_waits_for_keeps_its_place() -> None:
+    over, begun = threading.Event(), list[str]()
+
+    async def ask() -> None:
+        threads = VerbThreads(4, ConcurrencyLimit(0))
+        for _ in range(6):
+            with pytest.raises(OutOfTime):
+                await threads.run("slow", lambda: (begun.append("slow"), over.wait(60)), SOON)
+        assert begun == ["slow"] * 2
+        assert await threads.run("other", lambda: "done", 20) == "done"
+        over.set()
+        assert await threads.run("slow", lambda: "done", 20) == "done"
+
+    try:
+        asyncio.run(ask())
+    finally:
+        over.set()
+
+
+def test_health_and_metrics_wait_for_no_verb(serve: Serve, stuck: list[str]) -> None:
+    server = serve(threads=1)
+    asking(server, None, 3)
+    with server.http() as http:
+        for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/spaces"):
+            assert http.get(path).status_code == 200
+    assert len(stuck) == 1
+
+
+@pytest.mark.usefixtures("stuck")
+def test_who_goes_away_does_not_leave_a_queue_behind(serve: Serve) -> None:
+    """A stream of events ends with its client, and the verb does not."""
+    server = serve(threads=2, key_concurrency=2, rate=0)
+    headers = {"Accept": "text/event-stream"}
+    with server.http(server.key("agent", "write")) as http:
+
+        def ask(*, leave: bool) -> str:
+            with http.stream("POST", "/v1/spaces/agent/ingest", json={"messages": []}, headers=headers) as answer:
+                return "left" if leave else answer.read().decode()
+
+        assert [ask(leave=True), ask(leave=True)] == ["left", "left"]
+        assert "urn:memorist:too-many-requests" in ask(leave=False)
+
+
+# The same over MCP
+
+
+Door = Callable[..., tuple[str, str, str]]
+"""Starts a server with these limits; gives its URL and two keys."""
+
+
+@pytest.fixture
+def mcp(tmp_path: Path) -> Iterator[Door]:
+    with ExitStack() as stack:
+
+        def start(**limits: object) -> tuple[str, str, str]:
+            engine = stack.enter_context(memorist.open(":memory:", space="agent", embedder="none", config={}))
+            ring = stack.enter_context(KeyRing(tmp_path / ".keys.db"))
+            keys = [ring.create(space="agent", rights="write")[1] for _ in range(2)]
+            settings = Settings(**limits)  # pyright: ignore[reportArgumentType]
+            return stack.enter_context(listening(engine, ring, limits=settings)), *keys  # pyright: ignore[reportReturnType]
+
+        yield start
+
+
+def knocked(url: str, key: str) -> int:
+    headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {key}"}
+    return httpx.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers).status_code
+
+
+def test_slow_tools_of_one_key_leave_places_and_threads_for_the_others(mcp: Door, stuck: list[str]) -> None:
+    url, greedy, other = mcp(threads=4, key_concurrency=6)
+
+    async def run() -> None:
+        async with (
+            over_http(url, secret=greedy) as slow,
+            over_http(url, secret=other) as quick,
+            anyio.create_task_group() as group,
+        ):
+            for _ in range(6):
+                group.start_soon(slow.call_tool, "status")
+            while await anyio.to_thread.run_sync(knocked, url, greedy) != 429:
+                pass
+            await call(quick, "recall", query="Where does Alice live?")
+            assert len(stuck) == 2
+            group.cancel_scope.cancel()
+
+    anyio.run(run)
+
+
+def test_a_key_has_its_rate_over_mcp(mcp: Door) -> None:
+    url, greedy, other = mcp(rate=0.001)
+    assert knocked(url, greedy) != 429
+    assert knocked(url, greedy) == 429
+    assert knocked(url, other) != 429
+
+
+@pytest.mark.usefixtures("stuck")
+def test_a_tool_has_its_time_over_http(mcp: Door) -> None:
+    url, key, _ = mcp(timeout=SOON)
+
+    async def run() -> None:
+        async with over_http(url, secret=key) as client:
+            assert "took too long" in await problem(client, "status")
+
+    anyio.run(run)
 
 
 # Bodies

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from memorist.stores.sqlite.connection import Connections, use_write_ahead_log
 
@@ -16,6 +18,13 @@ KEPT = 24 * 3600.0
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
     caller TEXT NOT NULL, key TEXT NOT NULL, space TEXT NOT NULL, request TEXT NOT NULL, at REAL NOT NULL,
     body BLOB, PRIMARY KEY (caller, key)) STRICT"""
+
+
+RECEIPT = {"forgotten", "at", "pending"}
+"""The fields of the answer to a forget, which has no text."""
+SESSION = {"id", "goal"}
+"""The fields of an opened session."""
+TextsOf = Callable[[set[str]], Mapping[str, str]]
 
 
 class KeyReused(Exception):
@@ -83,12 +92,36 @@ class Answers:
         with self._connections.writing() as db:
             db.execute("DELETE FROM answers WHERE caller = ? AND key = ? AND body IS NULL", (ticket.caller, ticket.key))
 
-    def forget(self, space: str) -> bool:
-        """Erase the answers about a space: after a forget, no copy may remain; False while the log still has one."""
+    def forget(self, space: str, texts_of: TextsOf) -> bool:
+        """Erase the answers about a space that may hold what was forgotten; False while the log still has a copy.
+
+        What stays is receipts, and memories and sessions that are still stored with the same text or goal, which
+        `texts_of` gives by id.
+        """
         with self._connections.writing() as db:
-            db.execute("DELETE FROM answers WHERE space = ? AND body IS NOT NULL", (space,))
+            rows = db.execute("SELECT caller, key, body FROM answers WHERE space = ? AND body IS NOT NULL", (space,))
+            told = {(caller, key): _memories(body) for caller, key, body in rows}
+            stored = texts_of({id for one in told.values() for id in one or ()})
+            for ticket, memories in told.items():
+                if memories is None or any(stored.get(id) != text for id, text in memories.items()):
+                    db.execute("DELETE FROM answers WHERE caller = ? AND key = ?", ticket)
         return self._connections.checkpoint(wait=1.0)
 
     def close(self) -> None:
         """Release the file."""
         self._connections.close()
+
+
+def _memories(body: bytes) -> dict[str, str] | None:
+    """The texts of an answer by memory or session; None if it holds anything else."""
+    data: Any = json.loads(body)
+    if not isinstance(data, dict):
+        return None
+    told = cast("dict[str, Any]", data)
+    if told.keys() == RECEIPT:
+        return {}
+    if told.keys() == SESSION:
+        return {told["id"]: told["goal"] or ""}
+    items: list[Any] = told["items"] if told.keys() == {"items"} else [told]
+    whole = all(isinstance(one, dict) and {"id", "text"} <= one.keys() for one in items)
+    return {one["id"]: one["text"] for one in items} if whole else None

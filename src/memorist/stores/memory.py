@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from memorist.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, Stor
 from memorist.stores.index import Index, IndexView, entry_of, half_precision
 from memorist.stores.memory_tables import (
     LinkTable,
+    OpenLock,
     PreparedGenerations,
     Sayings,
     all_records,
@@ -55,7 +55,7 @@ class MemoryStore:
 
     def __init__(self, space: str = "memory") -> None:
         self._space = space
-        self._lock = RLock()
+        self._lock = OpenLock()
         self._kept: dict[str, _Kept] = {}
         self._sayings = Sayings()
         self._links = LinkTable()
@@ -67,8 +67,7 @@ class MemoryStore:
         self._adopted: Adopted | None = None
         self._prepared = PreparedGenerations()
         self._index = Index()
-        self._places = 0
-        self._generation = 0
+        self._places = self._generation = 0
 
     @property
     def space(self) -> str:
@@ -289,14 +288,14 @@ class MemoryStore:
 
     def view(self) -> IndexView:
         """The newest state."""
-        return self._index.view()
+        with self._lock:
+            return self._index.view()
 
     def stats(self) -> StoreStats:
         """The size of the store; bytes count texts and vectors."""
         with self._lock:
             held = [(kept.memory, kept.vectors) for kept in self._kept.values()]
-            sizes = (len(self._links), len(self._entities), self._generation)
-            return statistics(self._space, held, *sizes, self._adopted)
+            return statistics(self._space, held, len(self._links), len(self._entities), self._generation, self._adopted)
 
     def records(self) -> Generator[StoreStats | Record]:
         """The statistics, then every record as of one moment."""
@@ -314,7 +313,8 @@ class MemoryStore:
         )
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Refuse everything from now on."""
+        self._lock.close()
 
     def _in_order(self) -> list[_Kept]:
         return sorted(self._kept.values(), key=lambda kept: kept.place)

@@ -1,4 +1,4 @@
-"""The tables of the in-memory store: links by their ends, generations in preparation, sessions, statistics, records."""
+"""The parts of the in-memory store: its lock, links by their ends, generations in preparation, sessions, statistics."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memorist.errors import Closed
 from memorist.model import Entity, Link, Memory, Showing
 from memorist.ports import Entry, Job, Kept, Record, StoreStats, Vectors
 from memorist.stores.rules import Adopted, check_adoption, check_views, prepared_generation
@@ -18,6 +20,28 @@ from memorist.text.sameness import canonical
 
 LinkKey = tuple[str, str, str]
 """Source, relation and target, which identify a link."""
+
+
+class OpenLock:
+    """A lock that one thread may hold several times; once it is closed, whoever wants it is told so."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._closed = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if self._closed:
+            self._lock.release()
+            raise Closed("This store is closed", remedy="Open it again.")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def close(self) -> None:
+        """Wait for the thread that holds it, and let nobody have it again."""
+        with self._lock:
+            self._closed = True
 
 
 class LinkTable(MutableMapping[LinkKey, Link]):

@@ -20,7 +20,8 @@ from mcp.types import CallToolResult, TextContent
 import memorist
 from memorist.access.keys import KeyRing
 from memorist.surfaces.mcp.http import app, listener
-from memorist.surfaces.mcp.server import MemoryServer
+from memorist.surfaces.mcp.server import LIMITS, MemoryServer
+from memorist.surfaces.rest.server import Settings
 
 
 @dataclass(frozen=True)
@@ -79,15 +80,14 @@ def _until_ready(process: subprocess.Popen[str]) -> Iterator[str]:
 
 
 @contextmanager
-def listening(engine: memorist.Engine, ring: KeyRing, *names: str) -> Generator[str]:
+def listening(engine: memorist.Engine, ring: KeyRing, *names: str, limits: Settings = LIMITS) -> Generator[str]:
     """A server in a thread of this process, which starts sooner; gives its URL."""
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         door.listen()  # whoever knocks before the server is ready waits
         port = door.getsockname()[1]
-        server = listener(
-            app(MemoryServer(engine), ring, host="127.0.0.1", allow_hosts=list(names)), host="127.0.0.1", port=port
-        )
+        serving = app(MemoryServer(engine, limits=limits), ring, host="127.0.0.1", allow_hosts=list(names))
+        server = listener(serving, host="127.0.0.1", port=port)
         thread = threading.Thread(target=server.run, args=([door],))
         thread.start()
         try:

@@ -67,3 +67,34 @@ def test_no_answer_outlives_what_was_forgotten(server: Running) -> None:
     files = list(server.settings.folder.glob(f"{FILE}*"))
     assert files
     assert all(text.encode() not in file.read_bytes() for file in files)
+
+
+def test_what_stays_keeps_its_answer_when_something_else_is_forgotten(server: Running) -> None:
+    """Else a caller would learn from a repeat that somebody forgot something, perhaps what it may not see."""
+    secret = {"text": "The spare key lies under the third pot.", "classification": 3}
+    one, two, three, four = ({"Idempotency-Key": key} for key in ("one", "two", "three", "four"))
+    sessions, memories = "/v1/spaces/agent/sessions", "/v1/spaces/agent/memories"
+    low, high = server.http(server.key("agent", "write", 1)), server.http(server.key("agent", "write"))
+
+    def ask() -> list[bytes]:
+        session = low.post(sessions, json={"goal": "Move house"}, headers=one)
+        step = low.post(f"{sessions}/{session.json()['id']}/steps", json={"observation": "It rains."}, headers=two)
+        return [session.content, step.content]
+
+    told = ask()
+    hidden = high.post(memories, json=secret, headers=three).json()["id"]
+    receipt = high.delete(f"{memories}/{hidden}", headers=four)
+    assert receipt.json()["forgotten"] == [hidden]
+    assert ask() == told
+    assert high.post("/v1/spaces/agent/forget", json={"topic": "pots"}).is_success
+    assert high.delete(f"{memories}/{hidden}", headers=four).content == receipt.content
+    assert low.get("/v1/spaces/agent/stats").json()["memories"] == 2
+
+
+def test_a_goal_that_was_forgotten_is_in_no_answer(server: Running) -> None:
+    with server.http() as http:
+        path, headers = "/v1/spaces/agent/sessions", {"Idempotency-Key": "one"}
+        assert http.post(path, json={"goal": "Move the heron."}, headers=headers).is_success
+        (goal,) = http.get("/v1/spaces/agent/memories").json()["items"]
+        assert http.delete(f"/v1/spaces/agent/memories/{goal['id']}").json()["forgotten"] == [goal["id"]]
+    assert all(b"heron" not in file.read_bytes() for file in server.settings.folder.glob(f"{FILE}*"))

@@ -141,10 +141,9 @@ class Connections:
         self._pid = os.getpid()
         self._local = threading.local()
         self._handles: weakref.WeakSet[_Handle] = weakref.WeakSet()
-        self._closing = threading.Lock()
         self._guard = threading.Lock()
         self._writer = threading.Lock()
-        self._closed = False
+        self._closing = self._closed = False
         self._file: Identity = None
         self._looked = 0.0
 
@@ -223,15 +222,13 @@ class Connections:
 
     def close(self, *, tidy: bool = True) -> None:
         """Close the connection of every thread, as soon as the thread is between two operations."""
-        with self._closing:
-            self._close(tidy=tidy)
-
-    def _close(self, *, tidy: bool) -> None:
-        if self._closed:
-            return
         if os.getpid() != self._pid:
             self._closed = True  # the connections are the parent's
             return
+        with self._guard:
+            if self._closing:
+                return  # without waiting: the thread that closes may wait for this one
+            self._closing = True
         if tidy:
             self._tidy_up()
         self._closed = True

@@ -19,7 +19,7 @@ from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import Json, argument, command, flag, option
 from memorist.surfaces.cli.output import count, one_line, print_json, print_raw, say, say_cut
-from memorist.surfaces.mcp.install import CLIENTS, NAME, apply, entry, plan
+from memorist.surfaces.mcp.install import CLIENTS, NAME, Start, apply, entry, has_password, plan, shown
 
 if TYPE_CHECKING:
     from memorist.access.keys import Key, KeyRing
@@ -50,7 +50,7 @@ def _classification(default: int) -> Any:
 
 
 LIMITS = {
-    "threads": _limit(int, "NUMBER", "Verbs that run at the same time in a process.", 1, 8),
+    "threads": _limit(int, "NUMBER", "Verbs that run at the same time in a process, of one key at most half.", 1, 8),
     "open_spaces": _limit(int, "NUMBER", "Spaces kept open in a process.", 1, 32),
     "concurrency": _limit(int, "NUMBER", "Concurrent requests in a process; 0 means no limit.", 0, 128),
     "key_concurrency": _limit(int, "NUMBER", "Concurrent requests of one key; 0 means no limit.", 0, 32),
@@ -147,11 +147,15 @@ def _mcp_server(engine: Engine, max_classification: int) -> MemoryServer:
 def _serve_http(server: MemoryServer, target: Target, host: str, port: int, allow_hosts: list[str]) -> None:
     from memorist.surfaces.mcp.http import app as application
     from memorist.surfaces.mcp.http import listener
+    from memorist.surfaces.rest.threads import end_soon
 
     with closing(_key_ring(target)) as ring:
         listening = listener(application(server, ring, host=host, allow_hosts=allow_hosts), host=host, port=port)
         signal.signal(signal.SIGTERM, _exit)  # uvicorn raises it again after its shutdown; this closes the engine
-        listening.run()
+        try:
+            listening.run()
+        finally:
+            end_soon()
 
 
 def _exit(_signal: int, _frame: object) -> None:
@@ -185,34 +189,44 @@ def install(
     """Add the server to a client's settings; the old settings are copied first."""
     if client not in CLIENTS:
         raise InvalidInput(f"There is no client {client!r}", remedy=f"Choose one of {', '.join(CLIENTS)}.")
-    chosen, arguments = CLIENTS[client], _mcp_arguments(target)
+    chosen, start = CLIENTS[client], _mcp_start(target)
     if dry_run:
-        file, settings = chosen.file(), {chosen.servers: {name: entry(chosen, arguments)}}
+        file, settings = chosen.file(), shown({chosen.servers: {name: entry(chosen, start)}})
         yield {"file": file, "settings": settings, "written": False}
         say((f"{one_line(str(file))} would contain:", "dim"))
         print_raw(json.dumps(settings, indent=2, ensure_ascii=False))
         return
-    change = plan(chosen, arguments, name=name)
+    change = plan(chosen, start, name=name)
     copy = apply(change)
-    yield {"file": change.file, "entry": change.entry, "written": change.needed, "backup": copy}
-    if not change.needed:
+    yield {"file": change.file, "entry": shown(change.entry), "written": change.needed, "backup": copy}
+    if change.needed:
+        say(("✓ ", "green"), f"Written to {one_line(str(change.file))}; restart {chosen.title}.")
+    else:
         say(f"{chosen.title} has it already: {one_line(str(change.file))}")
-        return
-    say(("✓ ", "green"), f"Written to {one_line(str(change.file))}; restart {chosen.title}.")
+    if change.secret:
+        say((_BEWARE, "yellow"), indent=2)
     if copy is not None:
         say((f"The old settings are in {one_line(str(copy))}", "dim"), indent=2)
 
 
-def _mcp_arguments(target: Target) -> list[str]:
-    """The arguments with which a client starts the server, with absolute paths: it runs in another folder."""
+_BEWARE = """The file now holds the password of the database, and only you can read it.
+Better keep the password in ~/.pgpass, leave it out of --db, and install again."""
+
+
+def _mcp_start(target: Target) -> Start:
+    """How a client starts the server, with absolute paths: it runs in another folder."""
     settings = target.settings()
+    db = settings.db and anchored(settings.db, Path.cwd())
+    secret = db if db and has_password(db) else None
     given = {
-        "--db": settings.db and anchored(settings.db, Path.cwd()),
+        "--db": None if secret else db,
         "--space": settings.space,
         "--embedder": target.embedder,
         "--config": target.config and str(Path(target.config).absolute()),
     }
-    return [*(part for name, value in given.items() if value is not None for part in (name, value)), "mcp"]
+    return Start(
+        [*(part for name, value in given.items() if value is not None for part in (name, value)), "mcp"], secret
+    )
 
 
 # API keys

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from typing import NoReturn
 
 import anyio.to_thread
 import uvicorn
@@ -14,78 +15,89 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorist.access.keys import Key, KeyRing
-from memorist.errors import InvalidInput
-from memorist.surfaces.mcp.server import MemoryServer
+from memorist.errors import Error, InvalidInput
+from memorist.surfaces.mcp.server import LIMITS, MemoryServer
 from memorist.surfaces.mcp.tools import KEY
-from memorist.surfaces.rest.connections import ConnectionLimits, uvicorn_config
-from memorist.surfaces.rest.limits import bounded
+from memorist.surfaces.rest.connections import uvicorn_config
+from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate, bounded
 from memorist.surfaces.rest.origin import OwnNames, check_body, is_loopback
-from memorist.surfaces.rest.problems import Refusal
+from memorist.surfaces.rest.problems import FORBIDDEN, INTERNAL, UNKNOWN_KEY, Refusal, told
+from memorist.surfaces.rest.server import Settings
 
 PATH = "/mcp"
 GRACE = 10
 """Seconds that running calls have to finish when the server is stopped."""
-LARGEST = 32 * 1024 * 1024
-"""Bytes of a message."""
-LIMITS = ConnectionLimits(connections=512, per_address=256, head_timeout=10.0, read_timeout=60.0)
-
-
-@dataclass(frozen=True, slots=True)
-class HttpRefusal:
-    """Why a request is refused."""
-
-    status: int
-    error: str
-    remedy: str
-
-
-_NO_KEY = HttpRefusal(
-    401, "No valid key", "Send one as `Authorization: Bearer rk_…`; `memorist keys create` creates it."
-)
-_OTHER_SPACE = HttpRefusal(403, "This key does not open this space", "Use a key that was created for it.")
+_log = logging.getLogger(__name__)
 
 
 class KeyGate:
-    """Admits requests from our own origin whose key opens the space.
+    """Admits requests from our own origin whose key opens the space, within the limits of that key.
 
     If `open`, it also admits requests without a key as long as none was ever created.
     """
 
-    def __init__(self, app: ASGIApp, ring: KeyRing, space: str, names: OwnNames, *, open: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, ring: KeyRing, space: str, names: OwnNames, *, open: bool, limits: Settings
+    ) -> None:
         self._app = app
         self._ring = ring
         self._space = space
         self._names = names
         self._open = open
+        self._limits = limits
+        self._rate = Rate(limits.rate)
+        self._calls = limits.of_requests()
+        self._streams = ConcurrencyLimit(limits.connections // 2, limits.connections // 8)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it."""
-        if scope["type"] == "http":
-            headers = Headers(scope=scope)
-            try:
-                self._names.check(headers, scope["scheme"])
-                check_body(scope["method"], headers, upload=False)
-            except Refusal as refusal:
-                sort = refusal.sort
-                await _refuse(HttpRefusal(sort.status, refusal.detail, sort.remedy))(scope, receive, send)
-                return
-            found = await anyio.to_thread.run_sync(self._judge, headers.get("authorization"))
-            if isinstance(found, HttpRefusal):
-                await _refuse(found)(scope, receive, send)
-                return
-            if found is not None:
-                # The SDK binds a session to the user that started it.
-                token = AccessToken(token="", client_id=found.id, scopes=[found.rights])
-                scope = {**scope, KEY: found, "user": AuthenticatedUser(token)}
-            receive = bounded(receive, LARGEST, LIMITS.read_timeout)
-        await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            key = await self._admitted(scope)
+            # A client listens for messages on a stream that stays open.
+            room = self._streams if scope["method"] == "GET" else self._calls
+            with room.place(key and key.id):
+                body = bounded(receive, self._limits.body_limit, self._limits.timeout)
+                await self._app(scope if key is None else _known(scope, key), body, send)
+        except Refusal as refusal:
+            answer = {"error": refusal.detail, "remedy": refusal.sort.remedy}
+            await JSONResponse(answer, refusal.status_code, refusal.headers)(scope, receive, send)
 
-    def _judge(self, authorization: str | None) -> Key | HttpRefusal | None:
+    async def _admitted(self, scope: Scope) -> Key | None:
+        headers = Headers(scope=scope)
+        self._names.check(headers, scope["scheme"])
+        check_body(scope["method"], headers, upload=False)
+        try:
+            key = await anyio.to_thread.run_sync(self._key, headers.get("authorization"))
+        except Error as error:
+            _fail(error)
+        if key is not None:
+            self._rate.take(key.id)
+        return key
+
+    def _key(self, authorization: str | None) -> Key | None:
         scheme, _, secret = (authorization or "").partition(" ")
         key = self._ring.find(secret.strip()) if scheme.lower() == "bearer" else None
-        if key is not None:
-            return key if key.allows(self._space, "read") else _OTHER_SPACE
-        return None if self._open and self._ring.empty else _NO_KEY
+        if key is None and not (self._open and self._ring.empty):
+            raise Refusal(UNKNOWN_KEY, headers={"WWW-Authenticate": "Bearer"})
+        if key is not None and not key.allows(self._space, "read"):
+            raise Refusal(FORBIDDEN, "This key does not open this space", remedy="Use a key that was created for it.")
+        return key
+
+
+def _known(scope: Scope, key: Key) -> Scope:
+    """A request with its key; the SDK binds a session to the user that started it."""
+    token = AccessToken(token="", client_id=key.id, scopes=[key.rights])
+    return {**scope, KEY: key, "user": AuthenticatedUser(token)}
+
+
+def _fail(error: Error) -> NoReturn:
+    """Refuse a request because its key cannot be looked up."""
+    _log.error("keys cannot be read: %s", error)
+    detail, remedy = told(error)
+    raise Refusal(INTERNAL, detail, remedy=remedy) from None
 
 
 def app(server: MemoryServer, ring: KeyRing, *, host: str, allow_hosts: list[str]) -> ASGIApp:
@@ -98,15 +110,11 @@ def app(server: MemoryServer, ring: KeyRing, *, host: str, allow_hosts: list[str
         )
     ours = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the gate checks Host and Origin
     inner = server.streamable_http_app(streamable_http_path=PATH, transport_security=ours)
-    return KeyGate(inner, ring, server.space, OwnNames.of(host, tuple(allow_hosts)), open=loopback)
+    names = OwnNames.of(host, tuple(allow_hosts))
+    return KeyGate(inner, ring, server.space, names, open=loopback, limits=server.limits)
 
 
 def listener(application: ASGIApp, *, host: str, port: int) -> uvicorn.Server:
     """A server that, when it is stopped, finishes the running calls. It does not log requests."""
-    config = uvicorn_config(application, LIMITS, host=host, port=port, timeout_graceful_shutdown=GRACE)
+    config = uvicorn_config(application, LIMITS.of_connections, host=host, port=port, timeout_graceful_shutdown=GRACE)
     return uvicorn.Server(config)
-
-
-def _refuse(refusal: HttpRefusal) -> JSONResponse:
-    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
-    return JSONResponse({"error": refusal.error, "remedy": refusal.remedy}, status_code=refusal.status, headers=headers)

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
 
-from memorist.errors import InvalidInput, StoreError
-from memorist.files import replacing
+from memorist.errors import InvalidInput, StoreError, without_passwords
+from memorist.files import PRIVATE, replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +72,63 @@ class ConfigChange:
     after: str
     needed: bool
     """False if the file contains the entry already."""
+    secret: bool
+    """Whether the entry holds a password; then only this user may read the file."""
 
 
-def entry(client: McpClient, arguments: list[str]) -> dict[str, Any]:
-    """The entry that makes a client start `memorist ARGUMENTS` with this interpreter, whatever its PATH is."""
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a client starts the server: arguments, and the database in the environment if its URL holds a password.
+
+    Everybody on a machine can read the arguments of its processes.
+    """
+
+    arguments: list[str]
+    secret_db: str | None = None
+
+
+def has_password(db: str) -> bool:
+    """Whether the URL of a database holds a password."""
+    if "://" not in db:
+        return False
+    parts = urlsplit(db)
+    return parts.password is not None or not parse_qs(parts.query).keys().isdisjoint(("password", "sslpassword"))
+
+
+def entry(client: McpClient, start: Start) -> dict[str, Any]:
+    """The entry that makes a client start the server with this interpreter, whatever its PATH is."""
     kind = {"type": "stdio"} if client.typed else {}
-    return {**kind, "command": sys.executable, "args": ["-m", "memorist", *arguments]}
+    env = {} if start.secret_db is None else {"env": {"MEMORIST_DB": start.secret_db}}
+    return {**kind, "command": sys.executable, "args": ["-m", "memorist", *start.arguments], **env}
 
 
-def plan(client: McpClient, arguments: list[str], *, name: str = NAME) -> ConfigChange:
-    """The change that makes a client start `memorist ARGUMENTS`; writes nothing."""
+def shown(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as they may be printed: without passwords."""
+    return json.loads(without_passwords(json.dumps(settings, ensure_ascii=False)))
+
+
+def plan(client: McpClient, start: Start, *, name: str = NAME) -> ConfigChange:
+    """The change that makes a client start the server; writes nothing."""
     file = client.file()
     before = _text(file)
     settings = _settings(file, before)
-    added = entry(client, arguments)
+    added = entry(client, start)
     servers: object = settings.get(client.servers, {})
     if not isinstance(servers, dict):
         raise _unreadable(file, f"its {client.servers!r} is not an object")
     merged = settings | {client.servers: cast("dict[str, Any]", servers) | {name: added}}
     after = json.dumps(merged, indent=2, ensure_ascii=False) + "\n"
-    return ConfigChange(client, file, added, before, after, needed=merged != settings)
+    secret = start.secret_db is not None
+    return ConfigChange(client, file, added, before, after, needed=merged != settings, secret=secret)
 
 
 def apply(change: ConfigChange) -> Path | None:
     """Write the file atomically; returns the copy of the old file, or None if there was none or nothing changed."""
-    if not change.needed:
-        return None
     try:
+        if change.secret and change.before is not None:
+            change.file.chmod(PRIVATE)  # the new file and the copy take over the mode
+        if not change.needed:
+            return None
         change.file.parent.mkdir(parents=True, exist_ok=True)
         copy = None if change.before is None else _copied(change.file)
         _replace(change.file, change.after)

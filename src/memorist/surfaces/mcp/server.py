@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import os
+from functools import partial
 from importlib.resources import files
 from typing import Any
 from uuid import uuid4
@@ -12,8 +12,9 @@ from uuid import uuid4
 import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError, UnexpectedToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
@@ -23,6 +24,10 @@ from memorist.errors import Error, NotFound
 from memorist.model import within
 from memorist.surfaces.mcp.schemas import slim
 from memorist.surfaces.mcp.tools import Bounds, Tools
+from memorist.surfaces.rest.problems import Refusal, is_private, told
+from memorist.surfaces.rest.server import Settings
+from memorist.surfaces.rest.threads import OutOfTime
+from memorist.surfaces.rest.watch import traced
 from memorist.text.tokens import count_tokens
 
 NAME = "memorist"
@@ -40,17 +45,20 @@ TOOLS = {
     "forget": _ERASES,
     "status": _READS,
 }
+LIMITS = Settings()
+"""The limits are those of `memorist serve`, with their defaults."""
 _log = logging.getLogger(__name__)
 
 
 class MemoryServer(MCPServer[Any]):
     """An MCP server over one open engine."""
 
-    def __init__(self, engine: Engine, *, max_classification: int = 2) -> None:
+    def __init__(self, engine: Engine, *, max_classification: int = 2, limits: Settings = LIMITS) -> None:
         within("max_classification", max_classification, 0, 3)
         bounds = Bounds(engine.space, f"mcp:{uuid4().hex}", max_classification)
-        verbs = Tools(engine, bounds)
+        verbs = Tools(engine, bounds, limits)
         self.space = engine.space
+        self.limits = limits
         tools = [_tool(verbs, name) for name in TOOLS]
         self._arguments = {tool.name: set(tool.parameters["properties"]) for tool in tools}
         super().__init__(
@@ -65,13 +73,12 @@ class MemoryServer(MCPServer[Any]):
         self.prompt("memory", "Use your memory", "When to recall, remember, relate, correct and forget.")(_guide)
 
     def _add_memories(self, verbs: Tools) -> None:
-        def memory(id: str, context: Context[Any, Any]) -> str:
+        async def memory(id: str, context: Context[Any, Any]) -> str:
             try:
-                return verbs.memory(id, context)
-            except NotFound as error:
-                raise ResourceNotFoundError(str(error)) from None
-            except Error as error:
-                raise ResourceError(str(error)) from None
+                return await verbs.run(verbs.memory, context, id=id)
+            except Exception as error:
+                kind = ResourceNotFoundError if isinstance(error, NotFound) else ResourceError
+                raise kind(_explained("memory", error)) from None
 
         self.resource(RESOURCE, name="memory", description="One memory, whole.", mime_type="text/plain")(memory)
 
@@ -87,6 +94,10 @@ class MemoryServer(MCPServer[Any]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             raise ToolError(_problem(name, error)) from None
+        except MCPError:
+            raise
+        except Exception as error:
+            raise ToolError(_explained(name, error)) from None
 
 
 def wording(name: str) -> str:
@@ -99,7 +110,9 @@ def _guide() -> str:
 
 
 def _tool(verbs: Tools, name: str) -> Tool:
-    tool = Tool.from_function(getattr(verbs, name), annotations=TOOLS[name])
+    verb = getattr(verbs, name)
+    tool = Tool.from_function(verb, annotations=TOOLS[name])
+    tool.fn, tool.is_async = partial(verbs.run, verb), True
     tool.parameters = slim(tool.parameters) | {"additionalProperties": False}
     metadata = tool.fn_metadata
     metadata.output_schema = slim(metadata.output_schema or {})
@@ -108,15 +121,29 @@ def _tool(verbs: Tools, name: str) -> Tool:
 
 def _problem(name: str, error: ToolError) -> str:
     cause = error.__cause__
-    if isinstance(cause, Error):
-        return str(cause)
     if isinstance(cause, ValidationError):
         return _misuse(name, cause)
-    if isinstance(error, UnexpectedToolError):
-        shown = cause if os.environ.get("MEMORIST_DEBUG") else None
-        _log.error("%s failed: %s", name, type(cause).__name__, exc_info=shown)
-        return f"Internal error in Memorist ({type(cause).__name__}). Run `memorist doctor` to find the cause."
-    return str(error)
+    return str(error) if cause is None else _explained(name, cause)
+
+
+def _explained(name: str, error: BaseException) -> str:
+    """What a caller may know of an error, with its remedy; the log has the rest, under the number of the incident."""
+    if isinstance(error, Refusal):
+        return f"{error.detail}. {error.sort.remedy}"
+    if isinstance(error, OutOfTime):
+        return f"{name} took too long; what it has begun may still finish. Ask for less at once, or try again later."
+    if isinstance(error, Error) and not is_private(error):
+        return _sentences(*told(error))
+    incident = uuid4().hex
+    private = f": {error}" if isinstance(error, Error) else ""
+    _log.error("%s failed (incident %s): %s%s", name, incident, json.dumps(traced(error)), private)
+    if isinstance(error, Error):
+        return f"{_sentences(*told(error))} The server's log calls this incident {incident}."
+    return f"Internal error in Memorist. Find incident {incident} in the server's log, and report it."
+
+
+def _sentences(problem: str, remedy: str) -> str:
+    return f"{problem.rstrip('.')}. {remedy}"
 
 
 def _misuse(name: str, error: ValidationError) -> str:

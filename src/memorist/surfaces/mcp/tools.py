@@ -1,10 +1,11 @@
-"""The seven tools, and who may call them."""
+"""The seven tools, who may call them, and the threads they run in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, TextContent
@@ -13,7 +14,7 @@ from pydantic import Field
 from memorist.access.keys import Key
 from memorist.asking.wording import fenced
 from memorist.engine.engine import Engine, up_to
-from memorist.errors import Error, NotFound
+from memorist.errors import NotFound
 from memorist.model import USUAL_CLASSIFICATION, FactFields, Fields, Memory, Outcome, RecallOptions
 from memorist.surfaces.mcp.schemas import (
     TRUST,
@@ -33,6 +34,8 @@ from memorist.surfaces.mcp.schemas import (
     stored_memory,
     with_keywords,
 )
+from memorist.surfaces.rest.problems import FORBIDDEN, Refusal
+from memorist.surfaces.rest.server import Settings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -64,6 +67,8 @@ class McpCaller:
     session: str | None
     max_classification: int
     key: Key | None = None
+    remote: bool = False
+    """Whether it comes over HTTP, where time is limited."""
 
     @property
     def usual_classification(self) -> int:
@@ -77,10 +82,8 @@ class McpCaller:
     def require(self, right: str) -> None:
         """Refuse a call whose key lacks a right."""
         if not self.may(right):
-            raise Error(
-                f"This key may not {right} here",
-                remedy=f"Create one that may: memorist keys create {self.space} --rights {right}",
-            )
+            create = f"Create one that may: memorist keys create {self.space} --rights {right}"
+            raise Refusal(FORBIDDEN, f"This key may not {right} here", remedy=create)
 
 
 def caller(context: Context[Any, Any], bounds: Bounds) -> McpCaller:
@@ -91,7 +94,7 @@ def caller(context: Context[Any, Any], bounds: Bounds) -> McpCaller:
     key: Key | None = request.scope.get(KEY)
     most = bounds.max_classification if key is None else min(bounds.max_classification, key.max_classification)
     named = request.headers.get(SESSION_HEADER) or (context.request_context.meta or {}).get(SESSION_META)
-    return McpCaller(bounds.space, _session(named, key), most, key)
+    return McpCaller(bounds.space, _session(named, key), most, key, remote=True)
 
 
 def _session(named: object, key: Key | None) -> str | None:
@@ -112,15 +115,24 @@ _TOLD: Mapping[Outcome, str] = {
 }
 """What the model reads about each outcome."""
 Calling = Context[Any, Any]
+T = TypeVar("T")
 Id = Annotated[str, Field(description="Id from recall")]
 
 
 class Tools:
-    """The verbs of one engine, within the bounds that the server was started with; each call runs in a thread."""
+    """The verbs of one engine, within the bounds that the server was started with; `run` runs one in a thread."""
 
-    def __init__(self, engine: Engine, bounds: Bounds) -> None:
+    def __init__(self, engine: Engine, bounds: Bounds, limits: Settings) -> None:
         self._engine = engine
         self._bounds = bounds
+        self._timeout = limits.timeout
+        self._threads = limits.of_threads()
+
+    async def run(self, verb: Callable[..., T], context: Calling, **given: Any) -> T:
+        """What a verb returns, within the caller's share of the threads and of time."""
+        who = caller(context, self._bounds)
+        seconds = self._timeout if who.remote else None
+        return await self._threads.run(who.key and who.key.id, partial(verb, context=context, **given), seconds)
 
     @with_keywords(Fields, "at", "scope", "key", "importance", bare=("topic", "source", "speaker", "expires_at"))
     def remember(

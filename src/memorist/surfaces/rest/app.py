@@ -27,6 +27,7 @@ from memorist.surfaces.rest.description import describe, page
 from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error, of_sort, of_status, problem
 from memorist.surfaces.rest.routes import memories, sessions, upkeep
 from memorist.surfaces.rest.server import Server, Settings
+from memorist.surfaces.rest.threads import end_soon
 from memorist.surfaces.rest.watch import Watch, log_private, set_up
 
 ABOUT = """The memory of AI agents, over HTTP. Writes accept an `Idempotency-Key`, every response has an
@@ -73,6 +74,8 @@ async def _life(app: FastAPI) -> AsyncGenerator[None]:
     try:
         yield
     finally:
+        if server.owns_process:
+            end_soon()
         await to_thread.run_sync(server.close)
 
 
@@ -151,7 +154,9 @@ def listening(host: str, port: int) -> socket.socket:
 def from_environment() -> FastAPI:
     """The application of a worker."""
     set_up()
-    return create_app(Settings.from_text(os.environ[VARIABLE]))
+    app = create_app(Settings.from_text(os.environ[VARIABLE]))
+    app.state.server.owns_process = True
+    return app
 
 
 def check_locked(settings: Settings) -> None:

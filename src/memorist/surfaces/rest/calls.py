@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from anyio import move_on_after, to_thread
+from anyio import to_thread
 from fastapi import Depends
 from fastapi import Path as PathParameter
 from starlette.background import BackgroundTask
@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from memorist.access.idempotency import KeyReused, RequestUnderWay, Ticket
 from memorist.engine.engine import Engine, up_to
+from memorist.engine.vocabulary import run_of
 from memorist.errors import Error, InvalidInput
 from memorist.files import Scratch
 from memorist.model import SPACE_PATTERN, to_data
@@ -37,6 +38,7 @@ from memorist.surfaces.rest.problems import (
     of_sort,
 )
 from memorist.surfaces.rest.server import Server
+from memorist.surfaces.rest.threads import OutOfTime
 from memorist.surfaces.rest.watch import failure, log_private
 
 T = TypeVar("T")
@@ -66,9 +68,10 @@ class Call:
             with self.server.spaces.use(self.space, create=makes) as engine:
                 return verb(up_to(engine, self.caller.max_classification))
 
-        with move_on_after(self._patience(long)):
-            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self.server.threads)
-        raise Refusal(TIMED_OUT)
+        try:
+            return await self.server.threads.run(self.caller.id, work, self._patience(long))
+        except OutOfTime:
+            raise Refusal(TIMED_OUT) from None
 
     async def answer(self, verb: Verb[Any], *, long: bool = False, makes: bool = False, erases: bool = False) -> Any:
         """The JSON form of what a verb returns. A write with an Idempotency-Key runs once; a repeat gets its answer."""
@@ -76,7 +79,7 @@ class Call:
 
         def find(engine: Engine) -> Any:
             found = to_data(verb(engine))
-            if erases and not self.server.answers.forget(self.space):
+            if erases and not self.server.answers.forget(self.space, self._texts_of):
                 found["pending"] = True
             return found
 
@@ -84,6 +87,13 @@ class Call:
             return await self.run(find, long=long, makes=makes)
         once = partial(self._once, ticket, self._patience(long))
         return await self.run(lambda engine: once(lambda: find(engine)), long=long, makes=makes)
+
+    def _texts_of(self, ids: set[str]) -> dict[str, str]:
+        """The texts of memories and the goals of sessions, whoever may see them."""
+        with self.server.spaces.use(self.space, create=False) as engine:
+            texts = {id: one.text for id, one in engine.store.get(sorted(ids)).items()}
+            runs = {id: run_of(engine.store, id) for id in ids - texts.keys()}
+        return texts | {id: run.goal or "" for id, run in runs.items() if run is not None}
 
     def _once(self, ticket: Ticket, patience: float, find: Callable[[], Any]) -> Any:
         """The stored answer, or the one found now; it is stored even if the caller no longer waits for it."""

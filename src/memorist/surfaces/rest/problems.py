@@ -149,6 +149,13 @@ UNDER_WAY = Sort(
     "A request with this Idempotency-Key has not been answered yet",
     "Wait for the time in Retry-After, and repeat it.",
 )
+STOPPING = Sort(
+    "closed",
+    503,
+    "The server is shutting down",
+    "The server is shutting down; the work this request started may still finish",
+    "Try again in a moment, and repeat a write with the same Idempotency-Key.",
+)
 INTERNAL = Sort(
     "internal",
     500,
@@ -194,10 +201,19 @@ def is_private(error: errors.Error) -> bool:
 def of_error(error: errors.Error, request_id: str) -> JSONResponse:
     """The response to one of our errors, without paths of the server."""
     status = status_of(type(error))
-    title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
     headers = {"Retry-After": str(RETRY_SOON)} if status == 503 else {}
-    detail = title if is_private(error) else without_folders(str(error.problem))
-    return problem(status, type_of(type(error)), title, detail, without_folders(error.remedy), request_id, headers)
+    return problem(status, type_of(type(error)), title_of(error), *told(error), request_id, headers)
+
+
+def title_of(error: errors.Error) -> str:
+    """What all errors of this kind have in common."""
+    return (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
+
+
+def told(error: errors.Error) -> tuple[str, str]:
+    """The problem and the remedy as others may read them, without paths of the server."""
+    detail = title_of(error) if is_private(error) else str(error.problem)
+    return without_folders(detail), without_folders(error.remedy)
 
 
 def without_folders(text: str) -> str:

@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anyio import CapacityLimiter
-
 from memorist.access.idempotency import Answers
 from memorist.access.keys import KeyRing, keys_file
 from memorist.engine.engine import Engine
@@ -22,6 +20,7 @@ from memorist.model import checked_space, is_space_name
 from memorist.surfaces.rest.connections import ConnectionLimits
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
 from memorist.surfaces.rest.origin import OwnNames, is_loopback
+from memorist.surfaces.rest.threads import VerbThreads
 from memorist.surfaces.rest.watch import Metrics
 
 MIB = 1024 * 1024
@@ -53,7 +52,7 @@ class Settings:
     head_timeout: float = 10.0
     """Seconds in which a connection must send the head of its next request."""
     threads: int = 8
-    """Verbs that run concurrently."""
+    """Verbs that run concurrently; one key has at most half of them."""
     open_spaces: int = 32
     timeout: float = 60.0
     """Seconds for one request, for its body, and for its client to read an answer."""
@@ -86,6 +85,14 @@ class Settings:
     def of_connections(self) -> ConnectionLimits:
         """The limits of its connections."""
         return ConnectionLimits(self.connections, self.address_connections, self.head_timeout, self.timeout)
+
+    def of_requests(self) -> ConcurrencyLimit:
+        """A limit of concurrent requests."""
+        return ConcurrencyLimit(self.concurrency, self.key_concurrency)
+
+    def of_threads(self) -> VerbThreads:
+        """The threads that run verbs."""
+        return VerbThreads(self.threads, self.of_requests())
 
     def to_text(self) -> str:
         """As text for an environment variable, which worker processes read."""
@@ -239,9 +246,11 @@ class Server:
     answers: Answers
     room: ConcurrencyLimit
     rate: Rate
+    threads: VerbThreads
     metrics: Metrics = field(default_factory=Metrics)
     ready: bool = False
-    _threads: CapacityLimiter | None = None
+    owns_process: bool = False
+    """Whether the process ends with it."""
 
     @classmethod
     def started(cls, settings: Settings) -> Server:
@@ -252,16 +261,10 @@ class Server:
             KeyRing(keys_file(settings.db)),
             spaces_of(settings),
             Answers(folder),
-            ConcurrencyLimit(settings.concurrency, settings.key_concurrency),
+            settings.of_requests(),
             Rate(settings.rate),
+            settings.of_threads(),
         )
-
-    @property
-    def threads(self) -> CapacityLimiter:
-        """The threads that run verbs, so that a slow embedding does not block the event loop."""
-        if self._threads is None:  # made inside the event loop, to which it belongs
-            self._threads = CapacityLimiter(max(1, self.settings.threads))
-        return self._threads
 
     @property
     def unlocked(self) -> bool:

@@ -7,6 +7,7 @@ import logging
 import sys
 import threading
 import traceback
+from asyncio import CancelledError
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorist.errors import Error
 from memorist.model import isoformat
-from memorist.surfaces.rest.problems import INTERNAL, Refusal, is_private, of_error, of_sort
+from memorist.surfaces.rest.problems import INTERNAL, RETRY_SOON, STOPPING, Refusal, is_private, of_error, of_sort
 from memorist.text.patterns import lazy
 
 logger = logging.getLogger("memorist.serve")
@@ -38,7 +39,7 @@ class JsonLines(logging.Formatter):
         line: dict[str, Any] = {"time": at, "level": record.levelname.lower(), "message": record.getMessage()}
         line |= getattr(record, FIELDS, {})
         if record.exc_info and record.exc_info[1] is not None:
-            line["error"] = _told(record.exc_info[1])
+            line["error"] = traced(record.exc_info[1])
         return json.dumps(line, default=str)
 
 
@@ -69,7 +70,8 @@ def log_private(error: Error, request_id: str) -> None:
         failure("request failed", error, request_id=request_id, problem=error.problem, remedy=error.remedy)
 
 
-def _told(error: BaseException) -> dict[str, Any]:
+def traced(error: BaseException) -> dict[str, Any]:
+    """An error's type and where it was raised, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     return {"type": type(error).__name__, "trace": [f"{one.filename}:{one.lineno} {one.name}" for one in frames]}
 
@@ -170,6 +172,10 @@ class Watch:
             await self._app(scope, receive, told)
         except Refusal as refusal:
             await _answer(of_sort(refusal.sort, id, refusal.detail, refusal.headers), scope, receive, told)
+        except CancelledError:  # the time to stop has come, and uvicorn cancels what still runs
+            if status:
+                raise
+            await _answer(of_sort(STOPPING, id, headers={"Retry-After": str(RETRY_SOON)}), scope, receive, told)
         except Error as error:
             log_private(error, id)
             if status:

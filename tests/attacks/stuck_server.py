@@ -1,0 +1,55 @@
+"""A server that hangs for good at one point of a write: `python -m tests.attacks.stuck_server POINT FOLDER ARGUMENTS`.
+
+It hangs in the first write after the file `now` appears in the folder, and then creates the file `stuck`. It gives
+running requests and its own closing a second.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from memorist.stores.sqlite.connection import Connections, Database
+from memorist.surfaces.cli import main
+from memorist.surfaces.mcp import http
+from memorist.surfaces.rest import app, threads
+
+POINTS = ("before", "inside", "after")
+_writing = Connections.writing
+
+
+def hang(folder: Path) -> None:
+    """Wait for ever, if this is a verb and it is time."""
+    if (folder / "now").exists() and threading.current_thread().name.startswith("AnyIO"):
+        (folder / "stuck").touch()
+        threading.Event().wait()
+
+
+def hanging(folder: Path, point: str) -> Any:
+    """The method that begins a write, with one point at which it hangs."""
+
+    @contextmanager
+    def writing(self: Connections, *args: Any, **kwargs: Any) -> Generator[Database]:
+        at = point if self.path.name == "agent.db" else ""
+        if at == "before":
+            hang(folder)
+        with _writing(self, *args, **kwargs) as db:
+            yield db
+            if at == "inside":
+                hang(folder)
+        if at == "after":
+            hang(folder)
+
+    return writing
+
+
+if __name__ == "__main__":
+    point, where, *arguments = sys.argv[1:]
+    Connections.writing = hanging(Path(where), point)  # type: ignore[method-assign]
+    app.PATIENCE = http.GRACE = threads.CLOSING = 1
+    sys.argv[1:] = arguments
+    sys.exit(main())
