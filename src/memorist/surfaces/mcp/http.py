@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import anyio.to_thread
@@ -67,7 +68,8 @@ class KeyGate:
                 check_body(scope["method"], headers, upload=False)
             except Refusal as refusal:
                 sort = refusal.sort
-                await _refuse(HttpRefusal(sort.status, refusal.detail, sort.remedy))(scope, receive, send)
+                told = HttpRefusal(sort.status, refusal.detail, sort.remedy)
+                await _refuse(told, refusal.headers)(scope, receive, send)
                 return
             found = await anyio.to_thread.run_sync(self._judge, headers.get("authorization"))
             if isinstance(found, HttpRefusal):
@@ -107,6 +109,6 @@ def listener(application: ASGIApp, *, host: str, port: int) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def _refuse(refusal: HttpRefusal) -> JSONResponse:
-    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
+def _refuse(refusal: HttpRefusal, more: Mapping[str, str] | None = None) -> JSONResponse:
+    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else dict(more or {})
     return JSONResponse({"error": refusal.error, "remedy": refusal.remedy}, status_code=refusal.status, headers=headers)

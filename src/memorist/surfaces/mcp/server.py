@@ -23,6 +23,7 @@ from memorist.errors import Error, NotFound
 from memorist.model import within
 from memorist.surfaces.mcp.schemas import slim
 from memorist.surfaces.mcp.tools import Bounds, Tools
+from memorist.surfaces.rest.problems import is_private, title_of
 from memorist.text.tokens import count_tokens
 
 NAME = "memorist"
@@ -71,7 +72,7 @@ class MemoryServer(MCPServer[Any]):
             except NotFound as error:
                 raise ResourceNotFoundError(str(error)) from None
             except Error as error:
-                raise ResourceError(str(error)) from None
+                raise ResourceError(_told("memory", error)) from None
 
         self.resource(RESOURCE, name="memory", description="One memory, whole.", mime_type="text/plain")(memory)
 
@@ -109,7 +110,7 @@ def _tool(verbs: Tools, name: str) -> Tool:
 def _problem(name: str, error: ToolError) -> str:
     cause = error.__cause__
     if isinstance(cause, Error):
-        return str(cause)
+        return _told(name, cause)
     if isinstance(cause, ValidationError):
         return _misuse(name, cause)
     if isinstance(error, UnexpectedToolError):
@@ -117,6 +118,14 @@ def _problem(name: str, error: ToolError) -> str:
         _log.error("%s failed: %s", name, type(cause).__name__, exc_info=shown)
         return f"Internal error in Memorist ({type(cause).__name__}). Run `memorist doctor` to find the cause."
     return str(error)
+
+
+def _told(name: str, error: Error) -> str:
+    """An error of ours with its remedy; what may name a file or another server is for the log alone."""
+    if not is_private(error):
+        return str(error)
+    _log.error("%s failed: %s", name, error)
+    return f"{title_of(error)}. {error.remedy}"
 
 
 def _misuse(name: str, error: ValidationError) -> str:
