@@ -12,6 +12,7 @@ from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, ha
 from memorist.remember.redaction import kinds_in, texts_of, without_secrets
 from memorist.text.chatter import says_nothing
 from memorist.text.gist import Copies, copies, pieces_of
+from memorist.text.injection import instructions_in
 from memorist.text.patterns import lazy
 from memorist.text.sameness import canonical
 
@@ -91,8 +92,6 @@ def instructions(memory: Memory, context: GateContext) -> Verdict | None:
     worth = memory.worth
     if context.policy.instructions == "keep" or (INSTRUCTION_FLAG in worth.flags and worth.trust == 0):
         return None
-    from memorist.text.injection import instructions_in  # a question needs none of it
-
     reason = "; ".join(instructions_in("\n".join(dict.fromkeys(texts_of(memory)))))
     if not reason:
         return None
