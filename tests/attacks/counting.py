@@ -62,7 +62,7 @@ class Count:
         """The work of a call, which is stopped above the limit."""
         for cached in _caches():
             cached.cache_clear()
-        self.steps, before, Text.count = 0, sys.gettrace(), self
+        self.steps, before, Text.counter = 0, sys.gettrace(), self
         sys.settrace(self._call)
         try:
             call()
@@ -70,7 +70,7 @@ class Count:
             return 10 * self.limit
         finally:
             sys.settrace(before)
-            Text.count = None
+            Text.counter = None
         return self.steps
 
     def add(self, steps: int) -> None:
@@ -120,14 +120,14 @@ class Text(str):
     """A text that counts the characters which its methods read or copy."""
 
     __slots__ = ()
-    count: Count | None = None
+    counter: Count | None = None
 
     def __getitem__(self, key: Any) -> str:
         return self._made(str.__getitem__(self, key))
 
     def _made(self, text: str) -> str:
-        if Text.count is not None:
-            Text.count.add(1 + len(text) // 8)
+        if Text.counter is not None:
+            Text.counter.add(1 + len(text) // 8)
         return Text(text) if len(text) > 8 else text
 
 
@@ -136,9 +136,9 @@ def _reading(name: str) -> Callable[..., Any]:
 
     def method(self: Text, *arguments: Any, **options: Any) -> Any:
         made = plain(self, *arguments, **options)
-        if Text.count is not None:
+        if Text.counter is not None:
             begin = arguments[1] if name in ("find", "startswith", "endswith", "count") and len(arguments) > 1 else 0
-            Text.count.add(1 + (0 if name in ("startswith", "endswith") else max(0, len(self) - (begin or 0)) // 8))
+            Text.counter.add(1 + (0 if name in ("startswith", "endswith") else max(0, len(self) - (begin or 0)) // 8))
         return Text(made) if isinstance(made, str) and len(made) > 8 else made
 
     return method

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Annotated, Any, Self, Unpack, cast
 from urllib.parse import quote
 
-from memorist.client.transport import Transport
+from memorist.client.transport import Transport, items_of, objects, read, read_items
 from memorist.client.upkeep import RemoteUpkeep
 from memorist.engine.aio import AsyncEngine
 from memorist.errors import NotFound
@@ -25,7 +25,6 @@ from memorist.model import (
     RecallOptions,
     Remembered,
     check_space_length,
-    from_data,
 )
 from memorist.model.arguments import checks_arguments, checks_call
 from memorist.ports import Job, Page, Progress, Receipt, StoreStats
@@ -39,6 +38,14 @@ class RemoteRecall(Recall):
     """A recall that a server made. Its trace has times and counts; the explanations came with it, by id."""
 
     explanations: Annotated[Mapping[str, Explanation], Hidden(dict)] = field(default_factory=dict[str, Explanation])
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A session as the server opened it."""
+
+    id: str
+    goal: str | None
 
 
 @checks_arguments
@@ -61,11 +68,11 @@ class RemoteSession:
     ) -> Memory:
         """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns."""
         body = {"observation": observation, "action": action, "reward": reward, "number": number}
-        return from_data(Memory, self._transport.post(f"{self._path}/steps", body))
+        return read(Memory, self._transport.post(f"{self._path}/steps", body))
 
     def commit(self) -> Commit:
         """Learn from the steps so far and close the session; another step opens it again."""
-        return from_data(Commit, self._transport.post(f"{self._path}/commit"))
+        return read(Commit, self._transport.post(f"{self._path}/commit"))
 
     def __enter__(self) -> Self:
         return self
@@ -129,7 +136,7 @@ class Client(RemoteUpkeep):
 
     def remember(self, text: str, **fields: Unpack[Fields]) -> Remembered:
         """Keep one memory, verbatim; it can be found as soon as this returns. `outcome` says what became of it."""
-        return from_data(Remembered, self._transport.post("/memories", {"text": text, **fields}))
+        return read(Remembered, self._transport.post("/memories", {"text": text, **fields}))
 
     def remember_many(
         self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress | None = None
@@ -147,8 +154,7 @@ class Client(RemoteUpkeep):
     def _keep(self, batch: builtins.list[Mapping[str, Any]], progress: Progress | None) -> builtins.list[Remembered]:
         if not batch:
             return []
-        items = self._transport.post("/memories/batch", {"memories": batch})["items"]
-        kept = [from_data(Remembered, one) for one in items]
+        kept = read_items(Remembered, self._transport.post("/memories/batch", {"memories": batch}))
         if progress is not None:
             progress(len(batch))
         return kept
@@ -158,21 +164,21 @@ class Client(RemoteUpkeep):
     ) -> Memory:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         told = {"subject": subject, "relation": relation, "object": object, "text": text}
-        return from_data(Memory, self._transport.post("/facts", {**told, **times}))
+        return read(Memory, self._transport.post("/facts", {**told, **times}))
 
     def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else."""
         chosen = forget_filters(id, filters)
         if id is not None:
-            return from_data(Receipt, self._transport.delete(f"/memories/{quote(id, safe='')}"))
-        return from_data(Receipt, self._transport.post("/forget", _listed(chosen)))
+            return read(Receipt, self._transport.delete(f"/memories/{quote(id, safe='')}"))
+        return read(Receipt, self._transport.post("/forget", _listed(chosen)))
 
     # Sessions
 
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> RemoteSession:
         """A run of an agent, used in a `with` block; a known id continues that session."""
-        opened = self._transport.post("/sessions", {"goal": goal, "id": id, "scope": scope})
-        return RemoteSession(self._transport, opened["id"], opened["goal"])
+        opened = read(_Opened, self._transport.post("/sessions", {"goal": goal, "id": id, "scope": scope}))
+        return RemoteSession(self._transport, opened.id, opened.goal)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
         """`recall`, with the session's goal and last three steps before the question; plain for an unknown session."""
@@ -184,7 +190,7 @@ class Client(RemoteUpkeep):
 
     def jobs(self) -> builtins.list[Job]:
         """Pending jobs, earliest due first, with how often each failed and why."""
-        return [from_data(Job, one) for one in self._transport.get("/jobs")["items"]]
+        return read_items(Job, self._transport.get("/jobs"))
 
     # Finding
 
@@ -196,8 +202,8 @@ class Client(RemoteUpkeep):
         request = recall_request(query, options, datetime.now(UTC))
         body = {"query": query, "details": True, **_listed(options)}
         data = self._transport.post(path, body)
-        reasons = {one["id"]: from_data(Explanation, one["explanation"]) for one in data["items"]}
-        return from_data(RemoteRecall, data, request=request, explanations=reasons)
+        reasons = {str(one.get("id")): read(Explanation, one.get("explanation")) for one in items_of(data)}
+        return read(RemoteRecall, data, request=request, explanations=reasons)
 
     def explain(self, recall: Recall, id: str) -> Explanation:
         """How an item of a recall got its place."""
@@ -212,36 +218,32 @@ class Client(RemoteUpkeep):
 
     def why_not(self, query: str, id: str, **options: Unpack[RecallOptions]) -> Absence:
         """Why a recall with these options does not return a memory: the stage that dropped it, and what was missing."""
-        return from_data(Absence, self._transport.post("/why-not", {"query": query, "id": id, **_listed(options)}))
+        return read(Absence, self._transport.post("/why-not", {"query": query, "id": id, **_listed(options)}))
 
     # Looking
 
     def get(self, id: str) -> Memory | None:
         """One memory, or None."""
         try:
-            return from_data(Memory, self._transport.get(f"/memories/{quote(id, safe='')}"))
+            return read(Memory, self._transport.get(f"/memories/{quote(id, safe='')}"))
         except NotFound:
             return None
 
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
         """Memories in the order they were written; pass the `cursor` of a page to continue."""
-        return from_data(Page, self._transport.get("/memories", {"limit": limit, "cursor": cursor, **_listed(filters)}))
+        return read(Page, self._transport.get("/memories", {"limit": limit, "cursor": cursor, **_listed(filters)}))
 
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
-        return _memories(self._transport.get(f"/entities/{quote(name, safe='')}/history"))
+        return read_items(Memory, self._transport.get(f"/entities/{quote(name, safe='')}/history"))
 
     def stats(self) -> StoreStats:
         """How much the space holds."""
-        return from_data(StoreStats, self._transport.get("/stats"))
+        return read(StoreStats, self._transport.get("/stats"))
 
     def recipes(self) -> builtins.list[dict[str, Any]]:
         """The recipes of the server, as their stages and parameters."""
-        return self._transport.get("/recipes")
-
-
-def _memories(data: Mapping[str, Any]) -> builtins.list[Memory]:
-    return [from_data(Memory, one) for one in data["items"]]
+        return objects(self._transport.get("/recipes"))
 
 
 def _listed(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,14 +6,14 @@ import json
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import quote
 from uuid import uuid4
 
 from memorist import errors
 from memorist.errors import Error, InvalidInput
 from memorist.http import HttpClient, Outcome, Reply
-from memorist.model import error_name
+from memorist.model import error_name, from_data
 
 if TYPE_CHECKING:
     import httpx
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 TYPE = "urn:memorist:"
 LONG = 3600.0
 """Seconds to wait for a verb that reads every memory."""
-LARGEST = 2**30
+LARGEST = 256 * 2**20
 """Bytes of an answer that is not a file."""
+LONGEST_EVENT = 16 * 2**20
+"""Bytes of a line of an event."""
 UNDER_WAY = b"request-under-way"
 BYTES = "application/octet-stream"
 _AGAIN = (429, 502, 503, 504)
 """Statuses after which the same request is sent again."""
+T = TypeVar("T")
 _KNOWN = {error_name(one): one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, Error)}
 
 
@@ -61,7 +64,7 @@ class Transport(HttpClient):
             url,
             what="The server",
             extra="client",
-            headers={} if key is None else {"Authorization": f"Bearer {key}"},
+            headers={"Accept-Encoding": "identity", **_authorization(key)},
             timeout=timeout,
             retries=retries,
             limit=LARGEST,
@@ -87,20 +90,20 @@ class Transport(HttpClient):
         """The answer to a file. It is sent once, because a file is read once."""
         headers = {"Content-Type": BYTES}
         with self._open("POST", path, content=content, params=_plain(params), headers=headers, timeout=LONG) as answer:
-            return json.loads(answer.read())
+            return _decoded(self._read(answer, time.monotonic() + LONG))
 
-    def events(self, path: str, content: Any, params: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def events(self, path: str, content: Any, params: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """The events that arrive while the server works, each with its name and data."""
         kind = "application/json" if isinstance(content, bytes) else BYTES
         headers = {"Accept": "text/event-stream", "Content-Type": kind}
         with self._open("POST", path, content=content, params=_plain(params), headers=headers) as answer:
             name = ""
-            for line in answer.iter_lines():
-                field, _, value = line.partition(": ")
-                if field == "event":
-                    name = value
-                elif field == "data":
-                    yield name, json.loads(value)
+            for line in _lines(answer.iter_bytes()):
+                field, _, value = line.partition(b": ")
+                if field == b"event":
+                    name = value.decode(errors="replace")
+                elif field == b"data":
+                    yield name, _object(_decoded(value))
 
     def download(self, path: str, take: Callable[[bytes], object]) -> None:
         """Hand on a file chunk by chunk."""
@@ -120,13 +123,16 @@ class Transport(HttpClient):
 
     @contextmanager
     def _open(self, method: str, path: str, **request: Any) -> Generator[httpx.Response]:
+        """An answer that is read piece by piece, if it is a success; a redirection is none."""
         import httpx
 
         try:
             with self.stream(method, path, **request) as answer:
-                if answer.is_error:
-                    _answer(Reply(answer.status_code, answer.read(), None))
+                if not answer.is_success:
+                    _answer(Reply(answer.status_code, self._read(answer, time.monotonic() + self._timeout), None))
                 yield answer
+        except httpx.DecodingError:
+            raise self.unusable("sent an answer that cannot be decompressed") from None
         except httpx.TransportError as error:
             raise _unreachable(error) from error
 
@@ -141,6 +147,31 @@ def encoded(body: Mapping[str, Any]) -> bytes:
         ) from None
 
 
+def read(kind: type[T], data: object, **given: Any) -> T:
+    """What a server tells, as a value of a dataclass."""
+    try:
+        return from_data(kind, data, **given)
+    except InvalidInput as error:
+        raise unreadable() from error
+
+
+def read_items(kind: type[T], data: object) -> list[T]:
+    """The items of an answer, as values of a dataclass."""
+    return [read(kind, one) for one in items_of(data)]
+
+
+def items_of(data: object) -> list[dict[str, Any]]:
+    """The items of an answer."""
+    return objects(_object(data).get("items"))
+
+
+def objects(data: object) -> list[dict[str, Any]]:
+    """A list of objects, as JSON has them."""
+    if not isinstance(data, list):
+        raise unreadable()
+    return [_object(one) for one in cast("list[object]", data)]
+
+
 def raise_problem(problem: Mapping[str, Any]) -> None:
     """Raise the error that a problem document describes, as the class it had on the server."""
     name = str(problem.get("type", "")).removeprefix(TYPE)
@@ -148,31 +179,82 @@ def raise_problem(problem: Mapping[str, Any]) -> None:
     remedy = str(problem.get("remedy") or "See the server's log.")
     if (known := _KNOWN.get(name)) is not None:
         raise known(detail, remedy=remedy)
-    raise Refused(detail, remedy=remedy, status=int(problem.get("status", 0)), request_id=problem.get("request_id"))
+    status, id = problem.get("status"), problem.get("request_id")
+    raise Refused(
+        detail,
+        remedy=remedy,
+        status=status if isinstance(status, int) else 0,
+        request_id=id if isinstance(id, str) else None,
+    )
 
 
 def _answer(outcome: Outcome) -> Any:
     """The decoded answer; raises the server's error if it is a problem document."""
     if not isinstance(outcome, Reply):
         raise _unreachable(outcome) from outcome
+    if outcome.ok:
+        return _decoded(outcome.body)
     try:
-        data: Any = json.loads(outcome.body)
-    except (ValueError, RecursionError):
-        data = None
-    if outcome.ok and data is not None:
-        return data
-    if not isinstance(data, dict) or not str(data.get("type", "")).startswith(TYPE):  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        problem = _object(_decoded(outcome.body))
+    except Unreachable:
+        problem = {}
+    if not str(problem.get("type", "")).startswith(TYPE):
         raise Unreachable(
             f"The address answered with status {outcome.status}, but it is not a Memorist server",
             remedy="Check the address and any proxy.",
         )
-    raise_problem(data)  # pyright: ignore[reportUnknownArgumentType]
+    raise_problem(problem)
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise unreadable() from None
+
+
+def _object(data: object) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise unreadable()
+    return cast("dict[str, Any]", data)
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines of a stream of events; one without an end does not fill the memory."""
+    rest = bytearray()
+    for chunk in chunks:
+        *whole, last = chunk.split(b"\n")
+        for line in whole:
+            yield bytes(rest + line).removesuffix(b"\r")
+            rest.clear()
+        rest += last
+        if len(rest) > LONGEST_EVENT:
+            raise unreadable()
+    if rest:
+        yield bytes(rest)
+
+
+def unreadable() -> Unreachable:
+    """The error for an answer that no server of this version sends."""
+    return Unreachable(
+        "The server sent an answer that is not one of Memorist, or of another version",
+        remedy="Check the address and any proxy, and use the same version on both sides.",
+    )
 
 
 def _unreachable(error: Exception) -> Unreachable:
     return Unreachable(
         f"The server does not respond ({type(error).__name__})", remedy="Check the address, and that it is running."
     )
+
+
+def _authorization(key: str | None) -> dict[str, str]:
+    """The header that shows a key. The key itself is in no message."""
+    if key is None:
+        return {}
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise InvalidInput("The key has characters that no key has", remedy="Copy it as `keys create` printed it.")
+    return {"Authorization": f"Bearer {key}"}
 
 
 def _headers(content: bytes | None) -> dict[str, str]:

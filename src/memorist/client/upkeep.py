@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 from urllib.parse import quote
 
-from memorist.client.transport import Transport, Unreachable, encoded, raise_problem
+from memorist.client.transport import Transport, Unreachable, encoded, raise_problem, read, read_items, unreadable
 from memorist.errors import InvalidInput
 from memorist.files import replacing
-from memorist.model import Memory, Recall, When, from_data
+from memorist.model import Memory, Recall, When
 from memorist.model.arguments import checks_arguments
 from memorist.ports import Embedder, Entry, Progress
 from memorist.remember.ingest import IngestReport
 from memorist.upkeep.audit import Report
 from memorist.upkeep.consolidate import Consolidation
-from memorist.upkeep.export_format import from_line, header_from_data
+from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data
 from memorist.upkeep.importing import Imported
 from memorist.upkeep.maintenance import Backup, Reembedding
 from memorist.upkeep.tidy import Tidying
 from memorist.upkeep.transfer import Exported, refuse_existing
+
+T = TypeVar("T")
+SQLITE = b"SQLite format 3\0"
+"""How every database of SQLite begins."""
+LONGEST_HEADER = 64 * 1024
 
 
 @checks_arguments
@@ -53,27 +58,27 @@ class RemoteUpkeep:
     def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
         """Say how a memory served: useful, wrong, outdated or hide. With the recall, its question is kept too."""
         body = {"id": id, "verdict": verdict, "recall": _asked(recall) if isinstance(recall, Recall) else recall}
-        return from_data(Memory, self._transport.post("/feedback", body))
+        return read(Memory, self._transport.post("/feedback", body))
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's truth at a moment, now by default; it stays in its history. A second time is an error."""
         body = {"at": at, "superseded_by": superseded_by}
-        return from_data(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/invalidate", body))
+        return read(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/invalidate", body))
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
         """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
-        return from_data(Tidying, self._transport.post("/tidy", {"dry_run": dry_run}, long=True))
+        return read(Tidying, self._transport.post("/tidy", {"dry_run": dry_run}, long=True))
 
     def consolidate(self, period: str | None = None) -> Consolidation:
         """Write the notes of days, weeks and quarters that are over, or of one kind of period; once each."""
-        return from_data(Consolidation, self._transport.post("/consolidate", {"period": period}, long=True))
+        return read(Consolidation, self._transport.post("/consolidate", {"period": period}, long=True))
 
     def audit(
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
     ) -> Report:
         """Find problems with memories; with `fix`, mend those that can be mended."""
         wanted = None if kinds is None else list(kinds)
-        report = from_data(Report, self._transport.post("/audit", {"kinds": wanted, "fix": fix}, long=True))
+        report = read(Report, self._transport.post("/audit", {"kinds": wanted, "fix": fix}, long=True))
         _done(progress, report.checked)
         return report
 
@@ -81,16 +86,16 @@ class RemoteUpkeep:
         """Apply the fixes of a report, or of some of its findings, as far as they still apply."""
         chosen = [finding.id for finding in report.findings] if ids is None else list(ids)
         kinds = sorted({finding.kind for finding in report.findings})
-        return from_data(Report, self._transport.post("/audit", {"kinds": kinds, "findings": chosen}, long=True))
+        return read(Report, self._transport.post("/audit", {"kinds": kinds, "findings": chosen}, long=True))
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """What was decided and changed, newest first: by a verb, or about a memory."""
         found = self._transport.get("/journal", {"verb": verb, "subject": subject, "limit": limit})
-        return [from_data(Entry, one) for one in found["items"]]
+        return read_items(Entry, found)
 
     def undo(self, entry: str) -> Entry:
         """Undo an entry of the journal, or a whole tidying, given its run."""
-        return from_data(Entry, self._transport.post("/undo", {"entry": entry}))
+        return read(Entry, self._transport.post("/undo", {"entry": entry}))
 
     def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> Reembedding:
         """Embed every memory anew with the server's embedder."""
@@ -98,7 +103,7 @@ class RemoteUpkeep:
             raise InvalidInput(
                 "A server uses its own embedder", remedy="Leave `embedder` out, or configure the server."
             )
-        done = from_data(Reembedding, self._transport.post("/reembed", long=True))
+        done = read(Reembedding, self._transport.post("/reembed", long=True))
         _done(progress, done.embedded)
         return done
 
@@ -107,13 +112,13 @@ class RemoteUpkeep:
     ) -> Exported:
         """Write everything as lines of JSON, vectors included; `import_` reads them into any store."""
         lines = _Lines()
-        self._save("/export", path, overwrite, lines)
+        header = self._save("/export", path, overwrite, lines, _header)
         _done(progress, lines.count)
-        return Exported(header_from_data(from_line(lines.first)), lines.count)
+        return Exported(header, lines.count)
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
         """Copy the space's file; `memorist.restore` restores it. The server's notes stay there."""
-        self._save("/backup", path, overwrite, _Lines())
+        self._save("/backup", path, overwrite, _Lines(), _refuse_other_files)
         return Backup(Path(path), Path(path).stat().st_size, 0)
 
     def import_(
@@ -122,23 +127,26 @@ class RemoteUpkeep:
         """Send an export; known memories stay as they are."""
         with ExitStack() as stack:
             file = stack.enter_context(_opened(Path(path))) if isinstance(path, str | Path) else path
-            done = from_data(Imported, self._transport.upload("/import", file, {"without_vectors": without_vectors}))
+            done = read(Imported, self._transport.upload("/import", file, {"without_vectors": without_vectors}))
         _done(progress, done.lines)
         return done
 
-    def _save(self, what: str, path: str | Path | IO[bytes], overwrite: bool, lines: _Lines) -> None:
-        """Download a file; one with a path appears complete or not at all."""
+    def _save(
+        self, what: str, path: str | Path | IO[bytes], overwrite: bool, lines: _Lines, check: Callable[[bytes], T]
+    ) -> T:
+        """Download a file and check its beginning; one with a path appears complete or not at all."""
         if not isinstance(path, str | Path):
             self._transport.download(what, lines.into(path))
-            return
+            return check(lines.first)
         target = Path(path).absolute()
         refuse_existing(target, overwrite=overwrite)
         with replacing(target) as part, part.open("wb") as file:
             self._transport.download(what, lines.into(file))
+            return check(lines.first)
 
 
 class _Lines:
-    """The first line of a file that passes by, and the number of its lines."""
+    """The first line of a file that passes by, as far as it is of use, and the number of its lines."""
 
     def __init__(self) -> None:
         self.first = b""
@@ -149,11 +157,25 @@ class _Lines:
 
         def take(chunk: bytes) -> object:
             if self.count == 0:
-                self.first += chunk.partition(b"\n")[0]
+                self.first += chunk.partition(b"\n")[0][: LONGEST_HEADER - len(self.first)]
             self.count += chunk.count(b"\n")
             return file.write(chunk)
 
         return take
+
+
+def _header(first: bytes) -> ExportHeader:
+    """The header of an export, given its first line."""
+    try:
+        return header_from_data(from_line(first))
+    except (ValueError, RecursionError):
+        raise unreadable() from None
+
+
+def _refuse_other_files(first: bytes) -> None:
+    """Refuse what is no database: a proxy may answer with a page."""
+    if not first.startswith(SQLITE):
+        raise unreadable()
 
 
 def _done(progress: Progress | None, count: int) -> None:
@@ -162,14 +184,14 @@ def _done(progress: Progress | None, count: int) -> None:
         progress(count)
 
 
-def _report(events: Iterator[tuple[str, Any]], progress: Progress | None) -> IngestReport:
+def _report(events: Iterator[tuple[str, dict[str, Any]]], progress: Progress | None) -> IngestReport:
     done = 0
     for name, data in events:
         if name == "done":
-            return from_data(IngestReport, data)
+            return read(IngestReport, data)
         if name == "problem":
             raise_problem(data)
-        elif progress is not None:
+        elif progress is not None and isinstance(data.get("done"), int):
             progress(data["done"] - done)
             done = data["done"]
     raise Unreachable("The server closed the connection", remedy="Ingest it again: it continues from there.")

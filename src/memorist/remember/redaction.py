@@ -55,7 +55,7 @@ def text_without_secrets(text: str) -> str:
 def secrets_of(value: object) -> dict[str, str]:
     """The secrets in anything that a store holds, with their kinds: each as it stands, and without punctuation."""
     found: dict[str, str] = {}
-    for text in _texts(value):
+    for text in texts_of(value):
         for one in secrets_in(text) if len(text) >= SHORTEST else ():
             secret = text[one.start : one.end]
             for form in (secret, secret.strip(_QUOTES).rstrip(_AFTER)):
@@ -74,8 +74,8 @@ def _text_fields(record: type[Any]) -> tuple[str, ...]:
     return tuple(one.name for one in fields(record) if one.name not in untouched) if is_dataclass(record) else ()
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Every text in a value."""
+def texts_of(value: object) -> Iterator[str]:
+    """Every text in anything that a store holds."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -83,10 +83,10 @@ def _texts(value: object) -> Iterator[str]:
             yield from _named_texts(name, one)
     elif isinstance(value, list | tuple):
         for one in cast("Sequence[object]", value):
-            yield from _texts(one)
+            yield from texts_of(one)
     else:
         for name in _text_fields(type(value)):
-            yield from _texts(getattr(value, name))
+            yield from texts_of(getattr(value, name))
         yield from _stated(value)
 
 
@@ -96,7 +96,7 @@ def _named_texts(name: str, value: object) -> Iterator[str]:
         yield f"{name}: {value}"
     else:
         yield name
-        yield from _texts(value)
+        yield from texts_of(value)
         if name == "fact" and isinstance(value, list) and len(cast("list[object]", value)) == 3:
             yield f"{value[1]}: {value[2]}"
 

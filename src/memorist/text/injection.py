@@ -1,10 +1,16 @@
-"""Prompt injection: text that gives the model orders, roles, tool calls or requests to leak data."""
+"""Prompt injection: text that gives the model orders, roles, tool calls or requests to leak data, also in disguise."""
 
 from __future__ import annotations
 
+import binascii
 import re
+import unicodedata
+from base64 import b64decode
+from collections.abc import Iterator
+from html import unescape
 from typing import NamedTuple
 
+from memorist.text.labels import UNSEEN
 from memorist.text.patterns import lazy
 from memorist.text.tokens import holds_any
 
@@ -24,11 +30,15 @@ class _Form(NamedTuple):
 
 
 def instructions_in(text: str) -> list[str]:
-    """The reasons why a text looks like an injection; empty for ordinary text."""
+    """The reasons why a text looks like an injection, in any disguise; empty for ordinary text."""
+    return list(dict.fromkeys(reason for reading in _readings(text) for reason in _reasons(reading)))
+
+
+def _reasons(text: str) -> Iterator[str]:
     folded = text.lower()
-    return list(
-        dict.fromkeys(form.reason for form in _FORMS if holds_any(folded, form.hints) and form.pattern.search(text))
-    )
+    for form in _FORMS:
+        if holds_any(folded, form.hints) and form.pattern.search(text):
+            yield form.reason
 
 
 def _form(reason: str, hints: str, *pieces: str) -> _Form:
@@ -48,6 +58,20 @@ _AWAY = (
     r"(?:https?://|\bwebhook\b|\bto (?:this|the following) (?:url|address|server|endpoint|email)"
     r"|[\w.+-]@[\w-]{1,63}+\.\w)"
 )
+_REGLAS = (
+    r"(?:instruc\w*+|istruzioni|consignes|indicaciones|indicazioni|regles|reglas|regras|regole|directrices|directives"
+    r"|ordenes|ordens|ordres)"
+)
+_ANTERIOR = (
+    r"(?:precedent\w*+|anterior\w*+|previ[ao]s|iniciales|initiales|originales|ci-dessus"
+    r"|d(?:el|o|u|i) (?:sistema|systeme))"
+)
+_ROMANCE_HINTS = "instruc|istruzion|consigne|indicac|indicaz|regles|reglas|regras|regole|directri|directiv|orden|ordre"
+_ROMANCE = (
+    r"\b(?:ignor(?:e[sz]?|a|ad|ate|en)|oubli(?:e|ez)|olvid(?:a|e|en)|esque(?:ca|ce)|dimentica(?:te)?"
+    r"|desconsider[ae])(?:\s++\w++){0,3}?\s++"
+)
+"""In French, Spanish, Portuguese and Italian."""
 
 _FORMS = (
     _form(
@@ -156,4 +180,108 @@ _FORMS = (
         r"(?:系统提示词?|系统指令|初始指令|隐藏指令|系统设定)",
     ),
     _form(BEHIND, "用户", r"(?:不要|别|切勿)(?:告诉|通知|提醒|让)用户"),
+    # In other languages. Accents are left out here: a text is also read without them.
+    _form(
+        DROP,
+        "anweisung|regel|vorgabe|instruktion|befehl",
+        r"\b(?:ignorier\w{0,4}+|vergiss|vergessen sie|missachte\w{0,2}+)(?:\s++\w++){0,3}?\s++",
+        r"(?:vorherig|bisherig|fruher|frueher|vorig|obig|ursprunglich|vorangegangen)\w*+\s++",
+        r"(?:anweisung|regel|vorgabe|instruktion|befehl)\w*+",
+    ),
+    _form(DROP, _ROMANCE_HINTS, _ROMANCE, rf"(?:{_REGLAS}\s++{_ANTERIOR}|{_ANTERIOR}\s++{_REGLAS})"),
+    _form(
+        DROP,
+        "instructie|opdracht|regels|aanwijzing",
+        r"\b(?:negeer|vergeet)(?:\s++\w++){0,3}?\s++(?:voorgaande|vorige|eerdere|bovenstaande)\s++",
+        r"(?:instructies|opdrachten|regels|aanwijzingen)\b",
+    ),
+    _form(
+        DROP,
+        "instrukcj|polece|zasad",
+        r"\b(?:z?ignoruj|zapomnij|pomin)(?:\s++\w++){0,3}?\s++(?:poprzedni|wczesniejsz)\w*+\s++",
+        r"(?:instrukcj|polece|zasad)\w*+",
+    ),
+    _form(
+        DROP,
+        "talimat|kural|komut",
+        r"\b(?:onceki|yukaridaki)\s++(?:tum\s++|butun\s++)?(?:talimat|kural|komut)\w*+\s++",
+        r"(?:yok say|unut|gormezden gel|dikkate alma)",
+    ),
+    _form(
+        DROP,
+        "инструкц|указани|правил|команд",
+        r"\b(?:(?:про)?игнорируй|забудь)(?:те)?(?:\s++\w++){0,3}?\s++",
+        r"(?:предыдущ|прежн|прошл|системн|ранн)\w*+\s++(?:инструкци|указани|правил|команд)\w*+",
+    ),
+    _form(
+        DROP,
+        "無視|忘れ",
+        r"(?:これまで|以前|上記|前|今まで|先ほど|元|システム)の?(?:すべての|全ての|あらゆる)?",
+        r"(?:指示|命令|ルール|プロンプト|設定)[をは]?(?:すべて|全て|全部|一切)?(?:無視|忘れ)",
+    ),
+    _form(
+        DROP,
+        "무시|잊",
+        r"(?:이전|위|앞|기존|지금까지)의?\s*+(?:모든\s*+)?(?:지시|명령|지침|규칙|프롬프트)\w{0,4}+\s*+",
+        r"(?:모두\s*+|전부\s*+)?(?:무시|잊)",
+    ),
+    _form(
+        DROP,
+        "تجاهل|انس",
+        r"(?:تجاهل|انسى?)\s++(?:كل\s++|جميع\s++)?(?:التعليمات|الأوامر|القواعد|التوجيهات)\s++(?:السابقة|أعلاه)",
+    ),
+    _form(
+        DROP,
+        "अनदेखा|भूल",
+        r"(?:पिछले|पहले के|उपरोक्त)\s++(?:सभी\s++)?(?:निर्देश|आदेश|नियम)\S{0,6}+\s++(?:को\s++)?(?:अनदेखा|भूल)",
+    ),
 )
+
+
+# Disguises: signs that do not show, letters of other alphabets, codes. A model reads through them.
+
+_ALIKE = (
+    "AАΑ aаαɑ BВΒ CС cс EЕΕ eе FҒ GԌ gɡ HНΗ hһ IІӀΙ iіӏιı JЈ jј KКΚ kкκ MМΜ NΝ nո OОΟ oоο PРΡ pрρ QԚ SЅ sѕ TТΤ"
+    " uսυ VѴ vν WԜ wԝω XХΧ xхχ YУΥ yуγ ZΖ"
+)
+"""Each Latin letter with letters of other alphabets that look like it."""
+_LETTERS = {ord(like): group[0] for group in _ALIKE.split() for like in group[1:]}
+_TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
+"""Letters that do not show, and that models read."""
+_SIGNS = lazy(f"[{UNSEEN}\u0300-\u036f\u200c\u200d\ufe00-\ufe0f]")
+_CODE = lazy(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{32,4096}+={0,2}")
+_MIRROR = "\u202e"
+MOST_CODES = 50
+
+
+def _readings(text: str) -> Iterator[str]:
+    """A text as it is written, and every other way to read it that differs."""
+    yield text
+    if not text.isascii():
+        bare = _uncovered(text)
+        if bare != text:
+            yield bare
+        if _MIRROR in text:
+            yield bare[::-1]
+    if "&#" in text:
+        yield unescape(text)
+    yield from _decoded(text)
+
+
+def _uncovered(text: str) -> str:
+    """A text in plain letters: without accents and signs that do not show, and with Latin letters for their likes."""
+    plain = unicodedata.normalize("NFKD", text.translate(_TAGS))
+    return _SIGNS.sub("", plain).translate(_LETTERS)
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """The texts that stand in it in Base64."""
+    for place, found in enumerate(_CODE.finditer(text)):
+        if place == MOST_CODES:
+            return
+        code = found[0].rstrip("=")
+        try:
+            said = b64decode(code + "=" * (-len(code) % 4)).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            continue
+        yield said

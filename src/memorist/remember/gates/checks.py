@@ -9,7 +9,7 @@ from datetime import datetime
 from memorist.model import Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
-from memorist.remember.redaction import kinds_in, without_secrets
+from memorist.remember.redaction import kinds_in, texts_of, without_secrets
 from memorist.text.chatter import says_nothing
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.text.injection import instructions_in
@@ -88,14 +88,13 @@ INSTRUCTION_GATE, INSTRUCTION_FLAG = "instructions", "instructions"
 
 
 def instructions(memory: Memory, context: GateContext) -> Verdict | None:
-    """Mark or refuse orders to the model, role markers, imitated tool calls and requests to leak data."""
+    """Mark or refuse orders to the model, role markers, imitated tool calls and requests to leak data, in any field."""
     worth = memory.worth
     if context.policy.instructions == "keep" or (INSTRUCTION_FLAG in worth.flags and worth.trust == 0):
         return None
-    reasons = instructions_in(memory.text) + (instructions_in(memory.original) if memory.original else [])
-    if not reasons:
+    reason = "; ".join(instructions_in("\n".join(dict.fromkeys(texts_of(memory)))))
+    if not reason:
         return None
-    reason = "; ".join(dict.fromkeys(reasons))
     if context.policy.instructions == "refuse":
         return Verdict(INSTRUCTION_GATE, "refuse", reason, memory, final="nothing was written")
     return Verdict(INSTRUCTION_GATE, "mark", reason, distrusted(memory, INSTRUCTION_FLAG))

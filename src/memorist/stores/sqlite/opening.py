@@ -42,7 +42,7 @@ def prepare(connections: Connections, *, asked: str | None) -> str:
     if asked is not None and asked != found:
         raise SpaceMismatch(
             f"{connections.path} holds the space {found!r}, not {asked!r}",
-            remedy=f"Open it as {found!r}, or keep {asked!r} in a file of its own.",
+            remedy=f"Open it by its own name, or keep {asked!r} in a file of its own.",
         )
     return found
 

@@ -12,7 +12,7 @@ from typing import Self
 
 from starlette.datastructures import Headers
 
-from memorist.surfaces.rest.problems import FOREIGN_HOST, FOREIGN_ORIGIN, REPEATED, UNSUPPORTED, Refusal
+from memorist.surfaces.rest.problems import AMBIGUOUS, FOREIGN_HOST, FOREIGN_ORIGIN, REPEATED, UNSUPPORTED, Refusal
 from memorist.text.patterns import lazy
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -64,6 +64,8 @@ class OwnNames:
         for header in ONCE:
             if len(headers.getlist(header)) > 1:
                 raise Refusal(REPEATED, f"The header {header} was sent twice")
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise Refusal(AMBIGUOUS, headers={"Connection": "close"})
         host = _HOST.fullmatch(headers.get("host", ""))
         if host is None or not self.includes(host[1].lower().strip("[]")):
             raise Refusal(FOREIGN_HOST)

@@ -100,6 +100,13 @@ REPEATED = Sort(
     "A header was sent twice",
     "Send it once.",
 )
+AMBIGUOUS = Sort(
+    "ambiguous-length",
+    400,
+    "The length of the body is stated twice",
+    "The request has both a Content-Length and a Transfer-Encoding",
+    "Send one of them: a proxy could see another request than this server does.",
+)
 UNSUPPORTED = Sort(
     "unsupported-media-type",
     415,
@@ -198,16 +205,16 @@ def is_private(error: errors.Error) -> bool:
     return isinstance(error, errors.StoreError | errors.ModelUnavailable) or type(error) is errors.Error
 
 
+def title_of(error: errors.Error) -> str:
+    """What errors of this class have in common."""
+    return (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
+
+
 def of_error(error: errors.Error, request_id: str) -> JSONResponse:
     """The response to one of our errors, without paths of the server."""
     status = status_of(type(error))
     headers = {"Retry-After": str(RETRY_SOON)} if status == 503 else {}
     return problem(status, type_of(type(error)), title_of(error), *told(error), request_id, headers)
-
-
-def title_of(error: errors.Error) -> str:
-    """What all errors of this kind have in common."""
-    return (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
 
 
 def told(error: errors.Error) -> tuple[str, str]:

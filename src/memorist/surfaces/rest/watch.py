@@ -143,6 +143,9 @@ def _escaped(value: str) -> str:
 HEADER = "x-request-id"
 _ID = lazy(r"[A-Za-z0-9_.:-]{1,64}")
 NO_ROUTE = "none"
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+OTHER = "other"
+"""The name of all other methods: anybody can send any number of them, and each name would be a counter."""
 
 
 class Watch:
@@ -192,11 +195,12 @@ class Watch:
     def _write(self, scope: Scope, status: int, seconds: float) -> None:
         route, state = _route(scope), scope["state"]
         caller = state.get("caller")
-        self._metrics.count(scope["method"], route, status, seconds)
+        method = scope["method"] if scope["method"] in METHODS else OTHER
+        self._metrics.count(method, route, status, seconds)
         note(
             "request",
             request_id=state["request_id"],
-            method=scope["method"],
+            method=method,
             route=route,
             status=status,
             ms=round(seconds * 1000, 3),
