@@ -174,7 +174,8 @@ class Committer:
         attempts, note = (0, None) if job is None else (job.attempts, job.error)
         extractor = self.rules if self.model is None or attempts >= MOST_ATTEMPTS else self.model
         try:
-            done = self._commit(run, extractor, note if extractor is self.rules else None)
+            by_rules = note if extractor is self.rules else None
+            done = self.writer.steadily(lambda: self._commit(run, extractor, by_rules))
         except ModelUnavailable as error:
             done = self._failed(run, attempts + 1, extractor.name, self.writer.derived_text(str(error)))
         self._tell(done, attempts)
