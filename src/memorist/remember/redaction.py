@@ -18,6 +18,8 @@ SHORTEST = 7
 """A shorter text has no room for a secret and the word that introduces it."""
 LONG = 10
 """A secret of fewer characters may occur inside other words and numbers by chance."""
+_NAMING = ("name", "key", "field", "label")
+"""The keys under which a form names the value beside it."""
 _QUOTES = "'\"`“”‘’"
 _AFTER = ".,;:?"
 """Punctuation that ends a sentence and may have been read as the end of a secret."""
@@ -79,11 +81,16 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for name, one in cast("Mapping[str, object]", value).items():
+        pairs = cast("Mapping[str, object]", value)
+        for name, one in pairs.items():
             yield from _named_texts(name, one)
+        yield from (f"{pairs[name]}: {pairs.get('value')}" for name in _NAMING if isinstance(pairs.get(name), str))
     elif isinstance(value, list | tuple):
-        for one in cast("Sequence[object]", value):
+        several = cast("Sequence[object]", value)
+        for one in several:
             yield from _texts(one)
+        if isinstance(value, list) and len(several) == 2 and all(isinstance(one, str) for one in several):
+            yield f"{several[0]}: {several[1]}"
     else:
         for name in _text_fields(type(value)):
             yield from _texts(getattr(value, name))
@@ -107,6 +114,7 @@ def _stated(value: object) -> Iterator[str]:
         claims = cast("Sequence[Mapping[str, Any]]", value.metadata.get(CLAIMS, ()))
         for one in (fact.object, *(claim.get("value") for claim in claims)):
             yield f"{fact.relation}: {one}"
+            yield f"{fact.subject}: {one}"
     elif isinstance(value, Entry):
         slot, claim = (cast("Mapping[str, Any]", value.data.get(name) or {}) for name in ("slot", "claim"))
         yield f"{slot.get('relation')}: {claim.get('value')}"

@@ -9,7 +9,7 @@ from memorist.text.secrets.values import is_assigned, is_given, is_said, is_said
 from memorist.text.secrets.wording import IS, MEANS, NOW, OF, QUOTED, SIGN, VALUE
 
 _WORD = (
-    r"(?:pass(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha|hasło"
+    r"(?:pass[_-]?(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha|hasło"
     r"|пароль|\bpsk|pre-?shared[ _-]?key"
     r"|(?:wi-?fi|wlan|network|netzwerk|wpa[23]?|router|hotspot)[ -](?:key|code|schlüssel|pass))"
 )
@@ -52,6 +52,13 @@ PASSWORDS: Sequence[Form] = (
     ignoring_case(
         "password",
         rf"(?:\b{_WORD}|{_SHORT}){_ABOUT}[^.!?\n]{{1,60}}? (?:it['’]?s|is|are|ist|es|est) {VALUE}",
+        _HINTS,
+        is_strong,
+    ),
+    ignoring_case(
+        "password",
+        rf"(?<![A-Za-z]){_WORD}\??:?\s{{0,4}}(?:\||\n\s{{0,4}}(?:[-*>+] |\w{{1,20}}: )?)\s{{0,4}}{VALUE}"
+        r"(?=[^\S\n]{0,4}(?:[|\n]|\Z))",
         _HINTS,
         is_strong,
     ),

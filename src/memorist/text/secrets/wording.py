@@ -8,7 +8,7 @@ OF = (
     r"(?:,? (?:for|to|of|at|on|in|from|für|zu|zum|zur|von|vom|im|am|meiner?|del|dell[ae]|de|du|da|do|di|der|des|van"
     r"|voor|pour|para|per)\b[^.,;!?\n]{1,40}?)?"
 )
-SIGN = r"\s{0,4}(?::?=>?|:(?!//)|：|＝|->|→)\s{0,4}"
+SIGN = r"\s{0,4}(?::?={1,3}>?|:(?!//)|：|＝|->|→)\s{0,4}"
 IS = rf"(?:(?:,? ?{MEANS}|{SIGN}){NOW}\s{{0,3}})"
 QUOTED = r"\"[^\"\n]{3,100}\"|'[^'\n]{3,100}'|`[^`\n]{3,100}`|“[^”\n]{3,100}”|„[^“”\n]{3,100}[“”]|«[^»\n]{3,100}»"
 VALUE = rf"(?P<it>{QUOTED}|[^\s\"'`“”<>]{{3,80}}(?<![.,;:)\]]))"
