@@ -9,8 +9,8 @@ from memorist.text.secrets.values import is_assigned, is_given, is_said, is_said
 from memorist.text.secrets.wording import IS, MEANS, NOW, OF, QUOTED, SIGN, VALUE
 
 _WORD = (
-    r"(?:pass[_-]?(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha|hasło"
-    r"|пароль|\bpsk|pre-?shared[ _-]?key"
+    r"(?:pass[_-]?(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha"
+    r"|hasło|пароль|\bpsk|pre-?shared[ _-]?key"
     r"|(?:wi-?fi|wlan|network|netzwerk|wpa[23]?|router|hotspot)[ -](?:key|code|schlüssel|pass))"
 )
 _SHORT = r"(?<![A-Za-z])(?:pass|pw|mdp|clave|parola|code wi-?fi)(?![A-Za-z])"
