@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,7 +27,7 @@ from memorist.remember.fact_updates import (
 from memorist.remember.gates import CONTENT, IN_ORDER, Checked, Gate, Gates
 from memorist.remember.gates.checks import instructions, size
 from memorist.remember.journal import renamed_entry
-from memorist.remember.timeline import Claim
+from memorist.remember.timeline import Claim, folded
 
 T = TypeVar("T", bound=Record)
 R = TypeVar("R")
@@ -273,10 +274,16 @@ class Writer:
         return (slot, claim) if clean is row else _as_checked(claim, clean)
 
     def _canonical(self, names: Sequence[str]) -> dict[str, str]:
-        """The name that each entity goes by, for each of its names."""
+        """The name that each entity goes by, for each of its names; a name of its own is nobody else's alias."""
         entities = self._store.entities(names) if names else []
-        known = {name.casefold(): entity.name for entity in entities for name in entity.aliases}
-        return {name: known.get(name.casefold(), name) for name in names}
+        known = defaultdict[str, set[str]](set)
+        for entity in entities:
+            for alias in entity.aliases:
+                known[folded(alias)].add(entity.name)
+        for entity in entities:
+            known[folded(entity.name)] = set()
+        called = {name: known.get(folded(name), ()) for name in names}
+        return {name: next(iter(one)) if len(one) == 1 else name for name, one in called.items()}
 
     def _fact_vectors(self, claims: Sequence[tuple[Slot, Claim]]) -> dict[str, Vectors]:
         texts = [claim.text or sentence(Fact(slot.subject, slot.relation, claim.value)) for slot, claim in claims]
