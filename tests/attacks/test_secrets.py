@@ -14,7 +14,7 @@ import pytest
 
 import memorist
 from memorist import config
-from memorist.errors import Error, without_passwords
+from memorist.errors import Error, InvalidInput, without_passwords
 from memorist.surfaces.cli import main
 from memorist.surfaces.rest.server import Settings
 from memorist.text.secrets import masked, secrets_in
@@ -97,6 +97,13 @@ def test_a_secret_beside_its_name_is_masked(metadata: dict[str, object]) -> None
     with memorist.open(":memory:", embedder="none") as memory:
         assert WORD not in str(memory.remember("The form.", metadata=metadata).metadata)
         assert WORD not in str(memory.relate("the wifi password", "equals", WORD))
+
+
+@pytest.mark.parametrize("field", ["metadata", "keywords"])
+def test_what_holds_countless_secrets_is_refused(field: str) -> None:
+    many = [f"password: Blue{place}Whale" for place in range(2000)]
+    with memorist.open(":memory:", embedder="none") as engine, pytest.raises(InvalidInput, match="hundreds"):
+        engine.remember("A list.", **{field: many if field == "keywords" else {"list": many}})  # type: ignore[arg-type]
 
 
 def test_a_pin_is_masked_in_every_field_but_not_inside_a_date() -> None:

@@ -16,6 +16,8 @@ from memorist.text.secrets import masked, secrets_in
 
 SHORTEST = 7
 """A shorter text has no room for a secret and the word that introduces it."""
+MOST = 1000
+"""Secrets that are looked for in every field; what holds more is refused."""
 LONG = 10
 """A secret of fewer characters may occur inside other words and numbers by chance."""
 _NAMING = ("name", "key", "field", "label")
@@ -125,7 +127,7 @@ def _mask(value: object, found: Mapping[str, str]) -> object:
         return value
     if isinstance(value, str):
         text = masked(value)
-        for secret in sorted(found, key=len, reverse=True):
+        for secret in sorted([one for one in found if one in text], key=len, reverse=True):
             text = _without(text, secret, f"[secret: {found[secret]}]")
         return text
     if isinstance(value, Mapping):
@@ -143,7 +145,7 @@ def _mask(value: object, found: Mapping[str, str]) -> object:
 
 def _without(text: str, secret: str, mark: str) -> str:
     """A text with a mark in place of a secret; a short one, such as a PIN, only where it is no part of a date or id."""
-    if len(secret) >= LONG or secret not in text:
+    if len(secret) >= LONG:
         return text.replace(secret, mark)
     return re.sub(rf"(?<![\w.:-]){re.escape(secret)}(?![\w:-]|\.\d)", mark, text)
 
