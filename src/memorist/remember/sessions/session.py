@@ -169,7 +169,7 @@ class Log:
         return run
 
     def _job(self, id: str, now: datetime, reader: Reader) -> Job:
-        known = next((job for job in reader.jobs(COMMIT_TASK) if job.subject == id), None)
+        known = next(iter(reader.jobs(COMMIT_TASK, 1, id)), None)
         due = now + self.idle
         return Job(COMMIT_TASK, id, due) if known is None else replace(known, due=due)
 
