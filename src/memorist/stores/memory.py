@@ -210,8 +210,7 @@ class MemoryStore:
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
         """Pending jobs, earliest due first; optionally of one task, or about one subject."""
         with self._lock:
-            jobs = list(self._jobs.values())
-        wanted = [job for job in jobs if task in (None, job.task) and subject in (None, job.subject)]
+            wanted = [one for one in self._jobs.values() if task in (None, one.task) and subject in (None, one.subject)]
         return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))[:limit]
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from memorist.text.patterns import lazy
 from memorist.text.secrets.codes import CODES
-from memorist.text.secrets.columns import in_columns
 from memorist.text.secrets.disguise import bare
 from memorist.text.secrets.form import Form, Secret
 from memorist.text.secrets.keys import TOKENS, VENDORS
 from memorist.text.secrets.numbers import BASIC, NUMBERS, PROVEN, SOCIAL, is_card, is_iban, seed_phrases_in
-from memorist.text.secrets.passwords import COMMANDS, PASSWORDS
+from memorist.text.secrets.passwords import COMMANDS, PASSWORDS, in_columns
 from memorist.text.tokens import holds_any
 
 __all__ = ["Secret", "is_card", "is_iban", "masked", "secrets_in"]
