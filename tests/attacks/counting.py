@@ -149,6 +149,7 @@ _METHODS_OF_TEXT = """
     translate startswith endswith isdigit isalnum removeprefix removesuffix __contains__ __add__ __iter__"""
 for _name in _METHODS_OF_TEXT.split():
     setattr(Text, _name, _reading(_name))
+Text.count = None  # the name of the counter, and of a method
 
 
 def _patterns() -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 import memorist
 from memorist import Engine, Outcome
+from memorist.ports import Batch
+from memorist.remember.entities import entity_named
 from memorist.remember.gates import Policy
 from memorist.stores.memory import MemoryStore
 from memorist.text.sameness import canonical
@@ -194,6 +197,15 @@ def test_different_names_are_different_entities(engine: Engine, one: str, other:
         engine.relate(name, "knows", "Bob")
     assert [len(engine.store.entities([name])) for name in (one, other)] == [1, 1]
     assert engine.store.entities([one]) != engine.store.entities([other])
+
+
+def test_an_alias_of_one_is_not_the_name_of_another(engine: Engine) -> None:
+    engine.relate("Ann", "lives_in", "Oslo")
+    engine.relate("Anne", "lives_in", "Rome")
+    called = {"Anne": ("Ann", "Annie", "Nan"), "Annika": ("Annie",)}
+    engine.store.put(Batch(entities=[replace(entity_named(name), aliases=also) for name, also in called.items()]))
+    told = [engine.relate(name, "lives_in", "Paris") for name in ("Ann", "Annie", "Nan")]
+    assert [one.fact and one.fact.subject for one in told] == ["Ann", "Annie", "Anne"]
 
 
 def test_a_slash_in_a_name_does_not_make_two_facts_one(engine: Engine) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from memorist.engine.engine import Engine
 from memorist.engine.open import open_database
+from memorist.stores.memory import MemoryStore
 from memorist.stores.postgres import PostgresStore, rewriting
 from memorist.stores.postgres import store as postgres_store
 from memorist.testing.fakes import FakeClock, FakeEmbedder
@@ -115,3 +116,11 @@ def test_every_table_is_rewritten(postgres: str, tmp_path: Path) -> None:
             name for (name,) in connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'memorist'")
         }
     assert found - {"migrations"} == set(rewriting.DISTRIBUTED)
+
+
+def test_what_somebody_said_leaves_the_noise_bank_without_the_name_before_it() -> None:
+    with Engine(MemoryStore(), background=False) as engine:
+        kept = engine.remember("Ann: the heron nests", speaker="Ann")
+        engine.store.learn_noise(["the heron nests", "okay"], keep=10)
+        engine.forget(kept.id)
+        assert engine.store.noise() == ["okay"]

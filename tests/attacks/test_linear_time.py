@@ -23,6 +23,7 @@ from memorist.model import Entity
 from memorist.remember.entities import entity_named
 from memorist.remember.extract import Dictionary
 from memorist.remember.extract.clauses import own_words_of, spoken_sentences
+from memorist.stores.memory import MemoryStore
 from memorist.text import injection
 from memorist.text.dates.values import Context
 from tests.attacks.counting import COUNTED, Count, Text, counting, matcher, modules
@@ -230,6 +231,16 @@ def test_names_that_are_almost_the_same_are_not_compared_letter_by_letter(count:
     engine.relate("Carl", "knows", "Ben")
     first, second = (count.of(partial(engine.relate, name, "knows", "Ben")) for name in names)
     assert second < 2 * first
+
+
+@pytest.mark.parametrize(("relation", "value"), [("lives_in", "City {}"), ("knows", "Ben")], ids=["values", "claims"])
+def test_a_fact_is_linear_in_the_history_of_its_slot(count: Count, relation: str, value: str) -> None:
+    with Engine(MemoryStore(), background=False) as engine:
+        work: dict[int, int] = {}
+        for place in range(41):
+            tell = partial(engine.relate, "Ann", relation, value.format(place))
+            work[place] = count.of(tell) if place in (10, 40) else tell() is None
+    assert work[40] < 5 * work[10]
 
 
 def test_a_name_is_compared_with_few_others(count: Count) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
 import memorist
 from memorist import config
-from memorist.errors import Error, without_passwords
+from memorist.errors import Error, InvalidInput, without_passwords
 from memorist.surfaces.cli import main
 from memorist.surfaces.rest.server import Settings
 from memorist.text.secrets import masked, secrets_in
@@ -48,6 +50,61 @@ def test_hardly_any_harmless_text_is_masked(name: str) -> None:
     texts = _texts(f"harmless_{name}")
     wrong = [masked(text) for text, _ in texts if secrets_in(text)]
     assert len(wrong) <= MOST_FALSE * len(texts), wrong
+
+
+WIDE = {sign: sign + 0xFEE0 for sign in range(33, 127)}
+DISGUISES = {
+    "unseen in the word": f"pass\u200bword: {WORD}",
+    "unseen in the key": f"It is {KEY[:3]}\u200b{KEY[3:20]}\u00ad{KEY[20:]}",
+    "direction": f"\u202epassword\u202c: {WORD}",
+    "wide word": f"{'password'.translate(WIDE)}: {WORD}",
+    "wide key": f"It is {KEY.translate(WIDE)}",
+    "JSON in JSON": json.dumps({"body": json.dumps({"password": WORD})}),
+    "escaped letter": f'{{"pass\\u0077ord": "{WORD}"}}',
+    "percent": f"password%3D{WORD}",
+    "entity": f"password&#58; {WORD}",
+    "bold": f"**password**: {WORD}",
+    "comparison": f"password == {WORD}",
+    "row": f"| password | {WORD} |",
+    "columns": f"| user | password |\n|---|---|\n| ann | {WORD} |\n",
+    "CSV": f"user,password,age\nann,{WORD},7",
+    "heading": f"## Password\n\n{WORD}",
+    "list": f"- password\n- {WORD}",
+    "answer": f"What is the password?\nAction: {WORD}",
+}
+
+
+@pytest.mark.parametrize("text", DISGUISES.values(), ids=DISGUISES)
+def test_a_secret_in_disguise_is_masked(text: str) -> None:
+    shown = normalize("NFKC", re.sub("[\u200b\u00ad]", "", masked(text)))
+    assert "[secret: " in shown and WORD not in shown and KEY[:20] not in shown and KEY[20:] not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| password | age |\n|---|---|\n| forgotten | 7 |",
+        "user,token\nann,none",
+        "Password\n\nIt was changed.",
+        "caf\u00e9 100%20",
+    ],
+)
+def test_a_table_or_a_sign_alone_is_no_secret(text: str) -> None:
+    assert masked(text) == text
+
+
+@pytest.mark.parametrize("metadata", [{"name": "password", "value": WORD}, {"pairs": [["password", WORD]]}])
+def test_a_secret_beside_its_name_is_masked(metadata: dict[str, object]) -> None:
+    with memorist.open(":memory:", embedder="none") as memory:
+        assert WORD not in str(memory.remember("The form.", metadata=metadata).metadata)
+        assert WORD not in str(memory.relate("the wifi password", "equals", WORD))
+
+
+@pytest.mark.parametrize("field", ["metadata", "keywords"])
+def test_what_holds_countless_secrets_is_refused(field: str) -> None:
+    many = [f"password: Blue{place}Whale" for place in range(2000)]
+    with memorist.open(":memory:", embedder="none") as engine, pytest.raises(InvalidInput, match="hundreds"):
+        engine.remember("A list.", **{field: many if field == "keywords" else {"list": many}})  # type: ignore[arg-type]
 
 
 def test_a_pin_is_masked_in_every_field_but_not_inside_a_date() -> None:

@@ -162,3 +162,10 @@ def test_a_store_that_breaks_under_the_thread_is_told_and_work_goes_on_later() -
     worker.wake()  # it has gone to sleep for a minute, and is still there
     worker.close()
     assert running() == []
+
+
+def test_a_job_is_done_however_many_wait() -> None:
+    store, clock = MemoryStore(), FakeClock()
+    store.put(Batch(jobs=[Job("task", f"job {number}", clock.now()) for number in range(1100)]))
+    assert Worker(store, clock, {"task": lambda job: None}).run_due() == 1100
+    assert store.jobs() == []

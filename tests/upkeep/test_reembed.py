@@ -182,14 +182,20 @@ def test_recalls_and_writes_go_on_during_a_run(tmp_path: Path, monkeypatch: pyte
 
 
 KILLED = """
-import sys
+import os, signal, sys
 from memorist.engine.engine import Engine
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
 from memorist.upkeep import maintenance
 maintenance.BATCH = 16
+left = int(sys.argv[2])
+def progress(done):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
 with Engine(SqliteStore.open(sys.argv[1]), embedder=FakeEmbedder(32), background=False) as engine:
-    engine.reembed(progress=lambda done: print(done, flush=True))
+    engine.reembed(progress=progress)
 """
 
 
@@ -200,12 +206,8 @@ def test_killed_at_any_place_recall_stays_on_the_old_vectors_and_the_next_run_go
         engine.remember_many(f"Lantern number {number} of Ann." for number in range(total))
         embedded = 0
         for _ in range(5):
-            run = subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True)
-            assert run.stdout is not None
-            for _ in range(dice.randrange(1, 8)):
-                run.stdout.readline()
-            run.send_signal(signal.SIGKILL)
-            run.communicate()
+            run = subprocess.run([sys.executable, "-c", KILLED, str(path), str(dice.randrange(1, 8))], check=False)
+            assert run.returncode == -signal.SIGKILL
             assert engine.stats().embedding == generation_of(FakeEmbedder())
             assert cosine(engine, "Lantern number 7 of Ann.") == pytest.approx(1, abs=2e-3)
             left = len(engine.store.lacking(generation_of(FakeEmbedder(32)), 2 * total))

@@ -158,6 +158,7 @@ class Upkeep:
                 remedy="Open it with the embedder to use, such as 'local'.",
             )
         chosen = self._embedder.named(embedder)
+        self._embedder.know(chosen)  # others in this process meet the new vectors before this call returns
         done = reembed(self._store, chosen, progress)
         self._embedder.replace(chosen)
         return done

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from memorist.errors import EmbeddingMismatch, InvalidInput
 from memorist.model import Memory, new_or_changed
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger("memorist")
+T = TypeVar("T")
+ATTEMPTS = 5
+"""How often a write is begun while others re-embed the store."""
 
 
 class StoreEmbedder:
@@ -27,15 +30,31 @@ class StoreEmbedder:
 
     def __init__(self, given: Embedder, store: Store) -> None:
         self._given = given
-        self._former: list[Embedder] = []
+        self._others: list[Embedder] = []
         self._store = store
         self._kept: dict[str, Embedder] = {}
+
+    def know(self, other: Embedder) -> None:
+        """Serve another embedder's vectors too, from the moment at which the store changes to them."""
+        if other not in self._others:
+            self._others.append(other)
 
     def replace(self, given: Embedder) -> None:
         """Use another embedder; the old one still serves recalls that began with it."""
         if given is not self._given:
-            self._former.append(self._given)
+            self._others.append(self._given)
             self._given = given
+
+    def steadily(self, write: Callable[[], T]) -> T:
+        """Embed and write; if the store is re-embedded in between, do both again."""
+        for _ in range(ATTEMPTS - 1):
+            before = self._store.embedding
+            try:
+                return write()
+            except EmbeddingMismatch:
+                if self._store.embedding == before:
+                    raise
+        return write()
 
     def making(self, generation: str | None) -> Embedder:
         """The embedder that makes vectors of a generation: the given one, or an installed one."""
@@ -70,12 +89,12 @@ class StoreEmbedder:
     def _other(self, generation: str) -> Embedder | None:
         from memorist.models.embedders import installed
 
-        former = next((one for one in self._former if generation_of(one) == generation), None)
+        other = next((one for one in list(self._others) if generation_of(one) == generation), None)
         maker = maker_of(generation)
-        if former is None and maker is not None and (found := installed(maker)) is not None:
+        if other is None and maker is not None and (found := installed(maker)) is not None:
             logger.warning("space %r keeps its own embedder %s", self._store.space, generation)
             return found
-        return former
+        return other
 
     def at(self, generation: str | None) -> Embedder:
         """This embedder fixed to the generation of one view's vectors, for the searches of that view."""

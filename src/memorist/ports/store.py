@@ -129,8 +129,8 @@ class Reader(Protocol):
         """The memories of a session between two positions, ordered by position and then by the order of writing."""
         ...
 
-    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
-        """Pending jobs, earliest due first."""
+    def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
+        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
         ...
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -112,10 +113,10 @@ def claims_in(rows: Iterable[Memory]) -> list[Claim]:
 def settled(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
     """The memories of a slot with these claims; the same claims always give the same memories."""
     found = forms(claims)
-    current = [form.segment for form in found if form.retracted_at is None]
+    current = _Current([form.segment for form in found if form.retracted_at is None])
     versions = defaultdict[str, list[Form]](list)
     for form in sorted(found, key=lambda form: (form.retracted_at is None, form.ingested_at, form.segment.name)):
-        versions[_holder(form, current, slot)].append(form)
+        versions[_id(slot, current.holding(form.segment))].append(form)
     return [
         _row(slot, form, version, holder, _successor(form.segment, current, slot))
         for holder, history in versions.items()
@@ -123,21 +124,32 @@ def settled(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
     ]
 
 
-def _successor(segment: Segment, current: Sequence[Segment], slot: Slot) -> str | None:
+def _successor(segment: Segment, current: _Current, slot: Slot) -> str | None:
     """The id of the next value."""
-    later = [one for one in current if one.start == segment.end and one.start != one.end]
-    return _id(slot, later[0]) if later and segment.end is not None else None
+    later = None if segment.end is None else current.starting(segment.end)
+    return None if later is None else _id(slot, later)
 
 
-def _holder(form: Form, current: Sequence[Segment], slot: Slot) -> str:
-    """The id that a form is stored under: of its own segment, else of the segment that now covers its start."""
-    segment = form.segment
-    if all(one.name != segment.name for one in current):
-        covering = (
-            one for one in current if one.start <= segment.start and (one.end is None or segment.start < one.end)
-        )
-        segment = next(covering, segment)
-    return _id(slot, segment)
+class _Current:
+    """The segments of a slot as they are known now."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self._names = {one.name for one in segments}
+        self._lasting = sorted((one for one in segments if one.start != one.end), key=lambda one: one.start)
+        self._starts = [one.start for one in self._lasting]
+
+    def starting(self, at: datetime) -> Segment | None:
+        """The value from a moment on."""
+        place = bisect_left(self._starts, at)
+        return self._lasting[place] if place < len(self._starts) and self._starts[place] == at else None
+
+    def holding(self, segment: Segment) -> Segment:
+        """The segment that a form is stored with: its own, else the one that now covers its start."""
+        place = bisect_right(self._starts, segment.start)
+        if segment.name in self._names or not place:
+            return segment
+        covering = self._lasting[place - 1]
+        return covering if covering.end is None or segment.start < covering.end else segment
 
 
 def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | None) -> Memory:

@@ -16,6 +16,7 @@ from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
 from memorist.remember.fact_rows import claims_in
 from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
 from memorist.remember.gates import VERB as GATE
+from memorist.remember.gates.verdict import spoken
 from memorist.remember.journal import EVERY_ENTRY, FINAL, WITHHELD, withheld_from_data
 from memorist.remember.timeline import Claim
 from memorist.text.chatter import bare
@@ -49,7 +50,7 @@ def erase(store: Store, ids: Sequence[str], withheld: Sequence[Entry] = ()) -> l
         return _erasure(gone, change.batch(reader), [without_text(entry) for entry in withheld], reader)
 
     store.update(plan)
-    remove_from_noise_bank(store, [one.text for one in gone.values()])
+    remove_from_noise_bank(store, [said for one in gone.values() for said in (one.text, spoken(one))])
     return sorted({*gone, *(entry.subjects[0] for entry in withheld)})
 
 

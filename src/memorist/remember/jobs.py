@@ -135,7 +135,7 @@ class Worker:
 
     def _settle(self, job: Job, batch: Batch) -> None:
         """Write the outcome of a job, unless its task or another process has replaced the job since it was claimed."""
-        self._store.update(lambda reader: batch if job in reader.jobs(job.task) else Batch())
+        self._store.update(lambda reader: batch if job in reader.jobs(job.task, 1, job.subject) else Batch())
 
     def _tell(self, notice: Notice) -> None:
         if not self._closing:  # a store closed under a job is no news

@@ -16,8 +16,12 @@ from memorist.text.secrets import masked, secrets_in
 
 SHORTEST = 7
 """A shorter text has no room for a secret and the word that introduces it."""
+MOST = 1000
+"""Secrets that are looked for in every field; what holds more is refused."""
 LONG = 10
 """A secret of fewer characters may occur inside other words and numbers by chance."""
+_NAMING = ("name", "key", "field", "label")
+"""The keys under which a form names the value beside it."""
 _QUOTES = "'\"`“”‘’"
 _AFTER = ".,;:?"
 """Punctuation that ends a sentence and may have been read as the end of a secret."""
@@ -79,11 +83,16 @@ def texts_of(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for name, one in cast("Mapping[str, object]", value).items():
+        pairs = cast("Mapping[str, object]", value)
+        for name, one in pairs.items():
             yield from _named_texts(name, one)
+        yield from (f"{pairs[name]}: {pairs.get('value')}" for name in _NAMING if isinstance(pairs.get(name), str))
     elif isinstance(value, list | tuple):
-        for one in cast("Sequence[object]", value):
+        several = cast("Sequence[object]", value)
+        for one in several:
             yield from texts_of(one)
+        if isinstance(value, list) and len(several) == 2 and all(isinstance(one, str) for one in several):
+            yield f"{several[0]}: {several[1]}"
     else:
         for name in _text_fields(type(value)):
             yield from texts_of(getattr(value, name))
@@ -107,6 +116,7 @@ def _stated(value: object) -> Iterator[str]:
         claims = cast("Sequence[Mapping[str, Any]]", value.metadata.get(CLAIMS, ()))
         for one in (fact.object, *(claim.get("value") for claim in claims)):
             yield f"{fact.relation}: {one}"
+            yield f"{fact.subject}: {one}"
     elif isinstance(value, Entry):
         slot, claim = (cast("Mapping[str, Any]", value.data.get(name) or {}) for name in ("slot", "claim"))
         yield f"{slot.get('relation')}: {claim.get('value')}"
@@ -117,7 +127,7 @@ def _mask(value: object, found: Mapping[str, str]) -> object:
         return value
     if isinstance(value, str):
         text = masked(value)
-        for secret in sorted(found, key=len, reverse=True):
+        for secret in sorted([one for one in found if one in text], key=len, reverse=True):
             text = _without(text, secret, f"[secret: {found[secret]}]")
         return text
     if isinstance(value, Mapping):
@@ -135,7 +145,7 @@ def _mask(value: object, found: Mapping[str, str]) -> object:
 
 def _without(text: str, secret: str, mark: str) -> str:
     """A text with a mark in place of a secret; a short one, such as a PIN, only where it is no part of a date or id."""
-    if len(secret) >= LONG or secret not in text:
+    if len(secret) >= LONG:
         return text.replace(secret, mark)
     return re.sub(rf"(?<![\w.:-]){re.escape(secret)}(?![\w:-]|\.\d)", mark, text)
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
+from itertools import groupby
 
 from memorist.text.sameness import one_case
+
+Name = tuple[str, datetime]
+"""A value and a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,10 @@ class Claim:
         return folded(self.value)
 
 
+Event = tuple[datetime, Claim, bool]
+"""A moment, the claim about it, and whether it says that its value ends there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A value from `start` to `end`; one that ends where it starts was never true and only holds its claims."""
@@ -46,7 +54,7 @@ class Segment:
     claims: tuple[Claim, ...]
 
     @property
-    def name(self) -> tuple[str, datetime]:
+    def name(self) -> Name:
         """The identity of a segment, which does not change when its end becomes known."""
         return self.claims[0].same, self.start
 
@@ -76,22 +84,8 @@ def timeline(claims: Iterable[Claim]) -> list[Segment]:
     Of two values from the same moment on, the one learnt later wins. Adjacent equal values become one
     segment, with the claims of both.
     """
-    segments: list[Segment] = []
-    for at, claim, ends in _events(claims):
-        current = segments[-1] if segments and segments[-1].end is None else None
-        same = current is not None and current.name[0] == claim.same
-        if ends:
-            if current is not None and same:
-                segments[-1] = replace(current, end=at, claims=_with(current.claims, claim))
-            elif claim.negated:
-                _insert_empty(segments, Segment(at, at, (claim,)))
-        elif current is not None and same:
-            segments[-1] = replace(current, claims=_with(current.claims, claim))
-        else:
-            if current is not None:
-                segments[-1] = replace(current, end=at)
-            segments.append(Segment(at, None, (claim,)))
-    return _coalesced(segments)
+    _, segments = _Line().add(dict.fromkeys(claims))
+    return sorted(segments.values(), key=lambda one: (one.start, one.name[0]))
 
 
 def forms(claims: Iterable[Claim]) -> list[Form]:
@@ -99,14 +93,14 @@ def forms(claims: Iterable[Claim]) -> list[Form]:
 
     At (as_of, known_at), exactly the segment of `timeline(claims known by then)` that holds at as_of is visible.
     """
-    claims = list(claims)
-    current: dict[tuple[str, datetime], Form] = {}
+    line = _Line()
+    current: dict[Name, Form] = {}
     past: list[Form] = []
-    for moment in sorted({claim.known for claim in claims}):
-        state = {one.name: one for one in timeline(claim for claim in claims if claim.known <= moment)}
-        for name in [name for name in current if name not in state]:
+    for moment, learnt in groupby(sorted(dict.fromkeys(claims), key=_known), _known):
+        before, after = line.add(learnt)
+        for name in [name for name in before if name not in after]:
             past.append(replace(current.pop(name), retracted_at=moment))
-        for name, segment in state.items():
+        for name, segment in after.items():
             known = current.get(name)
             if known is not None and known.segment.end == segment.end:
                 current[name] = replace(known, segment=segment)
@@ -119,14 +113,87 @@ def forms(claims: Iterable[Claim]) -> list[Form]:
     return [*past, *current.values()]
 
 
-def _events(claims: Iterable[Claim]) -> list[tuple[datetime, Claim, bool]]:
+def _known(claim: Claim) -> datetime:
+    return claim.known
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+class _Line:
+    """A timeline that grows by claims.
+
+    Claims about a later time than all before them, which is the usual case, change only its last segments: a slot
+    with many values is computed in linear time. Others make it start again.
+    """
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._over: dict[Name, Segment] = {}
+        """The segments that ended before the last event: later events leave them as they are."""
+        self._last: list[Segment] = []
+        """The parts of the other segments; one that is still open is at the end."""
+        self._joined: list[Segment] = []
+        """The other segments."""
+
+    def add(self, claims: Iterable[Claim]) -> tuple[dict[Name, Segment], dict[Name, Segment]]:
+        """Add claims; returns those segments that may have changed, before and after."""
+        new = _events(claims)
+        before = {one.name: one for one in self._joined}
+        again = bool(self._events and new) and _order(new[0]) < _order(self._events[-1])
+        if again:
+            before |= self._over
+            self._over, self._last, self._events, new = {}, [], [], sorted((*self._events, *new), key=_order)
+        self._events += new
+        if not new:
+            return before, before
+        for event in new:
+            self._take(*event)
+        joined = _coalesced(self._last)
+        after = {one.name: one for one in joined}
+        self._settle(joined, self._events[-1][0])
+        return before, {**self._over, **after} if again else after
+
+    def _settle(self, joined: Sequence[Segment], now: datetime) -> None:
+        """Note which segments later events leave as they are, and drop their parts."""
+        self._joined = [one for one in joined if one.end is None or one.end >= now]
+        self._over.update({one.name: one for one in joined if one.end is not None and one.end < now})
+        since: dict[str, datetime] = {}
+        for value, start in (one.name for one in self._joined):
+            since[value] = min(start, since.get(value, start))
+        self._last = [one for one in self._last if since.get(one.name[0], _NEVER) <= one.start]
+
+    def _take(self, at: datetime, claim: Claim, ends: bool) -> None:
+        """Add one event."""
+        segments = self._last
+        current = segments[-1] if segments and segments[-1].end is None else None
+        same = current is not None and current.name[0] == claim.same
+        if ends:
+            if current is not None and same:
+                known = claim in current.claims
+                segments[-1] = replace(current, end=at, claims=current.claims if known else (*current.claims, claim))
+            elif claim.negated:
+                _insert_empty(segments, Segment(at, at, (claim,)))
+        elif current is not None and same:
+            segments[-1] = replace(current, claims=(*current.claims, claim))
+        else:
+            if current is not None:
+                segments[-1] = replace(current, end=at)
+            segments.append(Segment(at, None, (claim,)))
+
+
+def _events(claims: Iterable[Claim]) -> list[Event]:
     """The starts and ends of values; at the same moment, what was learnt later comes later."""
-    events: list[tuple[datetime, Claim, bool]] = []
+    events: list[Event] = []
     for claim in claims:
         events.append((claim.since, claim, claim.negated))
         if claim.until is not None and not claim.negated:
             events.append((max(claim.until, claim.since), claim, True))
-    return sorted(events, key=lambda event: (event[0], *_heard(event[1]), event[2]))
+    return sorted(events, key=_order)
+
+
+def _order(event: Event) -> tuple[object, ...]:
+    return event[0], *_heard(event[1]), event[2]
 
 
 def _heard(claim: Claim) -> tuple[datetime, bool, int, str, str]:
@@ -140,25 +207,25 @@ def _insert_empty(segments: list[Segment], empty: Segment) -> None:
     segments.insert(place, empty)
 
 
-def _with(claims: tuple[Claim, ...], *more: Claim) -> tuple[Claim, ...]:
-    return tuple(dict.fromkeys((*claims, *more)))
-
-
 def _coalesced(segments: Sequence[Segment]) -> list[Segment]:
-    """Segments by start, with adjacent equal values joined."""
-    joined: list[Segment] = []
-    for segment in segments:
-        before = next((one for one in joined if _touch(one, segment)), None)
-        if before is None:
-            joined.append(segment)
+    """The segments with adjacent equal values joined."""
+    joined: dict[int, Segment] = {}
+    named: dict[Name, int] = {}
+    ending: dict[Name, int] = {}
+    """The places of segments by value and end."""
+    for place, segment in enumerate(segments):
+        value, start = segment.name
+        lasting = segment.start != segment.end
+        touching = [named.get(segment.name), ending.pop((value, start), None) if lasting else None]
+        found = min((one for one in touching if one is not None), default=None)
+        before = None if found is None else joined[found]
+        if found is None or before is None:
+            found, whole = place, segment
+            named[segment.name] = place
         else:
-            claims = _with(before.claims, *segment.claims)
-            joined[joined.index(before)] = replace(before, end=segment.end, claims=claims)
-    return sorted(joined, key=lambda one: (one.start, one.name[0]))
-
-
-def _touch(before: Segment, after: Segment) -> bool:
-    if before.name == after.name:
-        return True
-    lasting = before.start != before.end and after.start != after.end
-    return before.name[0] == after.name[0] and lasting and before.end == after.start
+            claims = tuple(dict.fromkeys((*before.claims, *segment.claims)))
+            whole = replace(before, end=segment.end, claims=claims)
+        joined[found] = whole
+        if whole.end is not None and whole.end != whole.start:
+            ending[value, whole.end] = found
+    return list(joined.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,9 +27,10 @@ from memorist.remember.fact_updates import (
 from memorist.remember.gates import CONTENT, IN_ORDER, Checked, Gate, Gates
 from memorist.remember.gates.checks import instructions, size
 from memorist.remember.journal import renamed_entry
-from memorist.remember.timeline import Claim
+from memorist.remember.timeline import Claim, folded
 
 T = TypeVar("T", bound=Record)
+R = TypeVar("R")
 NEW = (Outcome.KEPT, Outcome.MERGED)
 """The outcomes of texts that were written."""
 FollowUpJobs = Callable[[Sequence[Memory]], Sequence[Job]]
@@ -112,40 +114,53 @@ class Writer:
 
         What is known already is left as it is. Texts that were checked before are not checked again.
         """
-        return self._kept(self.check(memories) if checked is None else checked, gated=True)
+        passed = self.check(memories) if checked is None else checked
+        return self.steadily(lambda: self._kept(passed, gated=True))
 
     def restore(self, memory: Memory) -> Memory:
         """Keep a memory without the gates, because the decision to withhold it was undone."""
-        return self._kept(Checked.ungated([memory])).memories[0]
+        return self.steadily(lambda: self._kept(Checked.ungated([memory]))).memories[0]
 
     def relate(self, slot: Slot, claim: Claim) -> Memory:
         """Keep one claim; returns the fact that now rests on it."""
         slot = replace(slot, subject=self._canonical([slot.subject])[slot.subject])
         checked = self._checked(settled(slot, [claim])[:1], CONTENT)
         slot, claim = _as_checked(claim, checked.memories[0])
-        fresh = self._fact_vectors([(slot, claim)])
 
-        def plan(reader: Reader) -> Batch:
-            known = claims_in(filter(slot.holds, reader.keyed([slot.key])))
-            entries = () if claim in known else checked.entries
-            return replace(settle({slot: [claim]}, reader, fresh).batch(reader), journal=entries)
+        def write() -> None:
+            fresh = self._fact_vectors([(slot, claim)])
 
-        self._store.update(plan)
+            def plan(reader: Reader) -> Batch:
+                known = claims_in(filter(slot.holds, reader.keyed([slot.key])))
+                entries = () if claim in known else checked.entries
+                return replace(settle({slot: [claim]}, reader, fresh).batch(reader), journal=entries)
+
+            self._store.update(plan)
+
+        self.steadily(write)
         resting = [row for row in filter(slot.holds, self._store.keyed([slot.key])) if claim in claims_in([row])]
         return min(resting, key=lambda row: row.times.retracted_at is not None)
 
     def add_facts(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
         """Keep the facts that a model read in a stored memory; where the rules read another value, theirs stays."""
         claims = [self._clean(*pair) for pair in self._claims_of(memory, found)]
-        fresh = self._fact_vectors(claims)
 
-        def plan(reader: Reader) -> Batch:
-            if memory.id not in reader.get([memory.id]):
-                return Batch()  # forgotten meanwhile
-            batch = settle(by_slot(unopposed(claims, reader)), reader, fresh).batch(reader)
-            return replace(batch, entities=[*named, *batch.entities])
+        def write() -> None:
+            fresh = self._fact_vectors(claims)
 
-        self._store.update(plan)
+            def plan(reader: Reader) -> Batch:
+                if memory.id not in reader.get([memory.id]):
+                    return Batch()  # forgotten meanwhile
+                batch = settle(by_slot(unopposed(claims, reader)), reader, fresh).batch(reader)
+                return replace(batch, entities=[*named, *batch.entities])
+
+            self._store.update(plan)
+
+        self.steadily(write)
+
+    def steadily(self, write: Callable[[], R]) -> R:
+        """Embed and write; if the store is re-embedded in between, do both again."""
+        return write() if self.embedder is None else self.embedder.steadily(write)
 
     def prepare(self, memories: Sequence[Memory], *, derived: bool = False, embed: bool = True) -> Incoming:
         """Memories ready for a caller's own write: steps, lessons and notes, which are never repeats of others.
@@ -259,10 +274,16 @@ class Writer:
         return (slot, claim) if clean is row else _as_checked(claim, clean)
 
     def _canonical(self, names: Sequence[str]) -> dict[str, str]:
-        """The name that each entity goes by, for each of its names."""
+        """The name that each entity goes by, for each of its names; a name of its own is nobody else's alias."""
         entities = self._store.entities(names) if names else []
-        known = {name.casefold(): entity.name for entity in entities for name in entity.aliases}
-        return {name: known.get(name.casefold(), name) for name in names}
+        known = defaultdict[str, set[str]](set)
+        for entity in entities:
+            for alias in entity.aliases:
+                known[folded(alias)].add(entity.name)
+        for entity in entities:
+            known[folded(entity.name)] = set()
+        called = {name: known.get(folded(name), ()) for name in names}
+        return {name: next(iter(one)) if len(one) == 1 else name for name, one in called.items()}
 
     def _fact_vectors(self, claims: Sequence[tuple[Slot, Claim]]) -> dict[str, Vectors]:
         texts = [claim.text or sentence(Fact(slot.subject, slot.relation, claim.value)) for slot, claim in claims]

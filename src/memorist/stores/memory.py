@@ -206,10 +206,10 @@ class MemoryStore:
         with self._lock:
             return session_turns([kept.memory for kept in self._in_order()], session, first, last)
 
-    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
-        """Pending jobs, earliest due first."""
+    def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
+        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
         with self._lock:
-            wanted = [job for job in self._jobs.values() if task is None or job.task == task]
+            wanted = [one for one in self._jobs.values() if task in (None, one.task) and subject in (None, one.subject)]
         return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))[:limit]
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:

@@ -104,9 +104,9 @@ class PartReader:
     def _known(self, entities: Iterable[Entity]) -> list[Entity]:
         return [one for one in entities if self.holds(marked_classification(one.id))]
 
-    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
-        """Pending jobs, earliest due first."""
-        found = self._reader.jobs(None if task is None else self._marked(task), ALL)
+    def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
+        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
+        found = self._reader.jobs(None if task is None else self._marked(task), ALL, subject)
         jobs = [job for job in found if self.holds(marked_classification(job.task))][:limit]
         return jobs if self._own is None else [replace(job, task=bare_name(job.task)) for job in jobs]
 

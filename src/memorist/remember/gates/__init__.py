@@ -22,7 +22,7 @@ from memorist.remember.gates.checks import (
 )
 from memorist.remember.gates.verdict import CHOICES, Gate, GateContext, Policy, Verdict
 from memorist.remember.journal import FINAL, WITHHELD, changes, withheld_to_data
-from memorist.remember.redaction import kinds_in, redacted, secrets_of, text_without_secrets
+from memorist.remember.redaction import MOST, kinds_in, redacted, secrets_of, text_without_secrets
 
 __all__ = ["CHOICES", "CONTENT", "VERB", "Answer", "Checked", "Gate", "GateContext", "Gates", "Policy", "Verdict"]
 
@@ -66,7 +66,7 @@ class Checked:
 
 _REMEDIES = {
     "size": "Split it into several memories, or raise the setting `longest_text`.",
-    "secrets": "Take the secret out, or set secrets = 'mask'.",
+    "secrets": "Take the secret out, or set secrets = 'mask'; split a text that holds hundreds.",
     "instructions": "Set instructions = 'mark' to keep such text as untrusted.",
 }
 
@@ -126,11 +126,10 @@ class Gates:
 
     def text(self, text: str) -> str:
         """A text that is stored beside memories, such as a question, as the policy on secrets leaves it."""
-        if self.policy.secrets == "keep" or (clean := text_without_secrets(text)) == text:
-            return text
-        if self.policy.secrets == "refuse":
+        found = {} if self.policy.secrets == "keep" else secrets_of(text)
+        if found and (self.policy.secrets == "refuse" or len(found) > MOST):
             raise _refusal(SECRET_GATE, "holds a secret")
-        return clean
+        return redacted(text, found) if found else text
 
     def record(self, record: Record, known: dict[str, str] | None = None) -> Record:
         """Anything that a store holds, as the policy on secrets leaves it.
@@ -140,10 +139,12 @@ class Gates:
         if self.policy.secrets == "keep":
             return record
         found = secrets_of(record)
-        if found and self.policy.secrets == "refuse":
+        if (found and self.policy.secrets == "refuse") or len(found) > MOST:
             raise _refusal(SECRET_GATE, f"holds {', '.join(dict.fromkeys(found.values()))}")
         if known is not None:
             known |= {secret: kind for secret, kind in found.items() if len(secret) >= TELLING}
+            for oldest in list(known)[:-MOST]:
+                del known[oldest]
             found |= known
         return redacted(record, found) if found else record
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from memorist.model import Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
-from memorist.remember.redaction import kinds_in, texts_of, without_secrets
+from memorist.remember.redaction import MOST, redacted, secrets_of, texts_of, without_secrets
 from memorist.text.chatter import says_nothing
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.text.injection import instructions_in
@@ -194,13 +194,13 @@ def secrets(memory: Memory, context: GateContext) -> Verdict | None:
     """Mask or refuse keys, tokens, passwords and numbers of cards and accounts."""
     if context.policy.secrets == "keep":
         return None
-    kinds = kinds_in(memory)
-    if not kinds:
+    found = secrets_of(memory)
+    if not found:
         return None
-    reason = f"holds {', '.join(kinds)}"
-    if context.policy.secrets == "refuse":
+    reason = f"holds {', '.join(dict.fromkeys(found.values()))}"
+    if context.policy.secrets == "refuse" or len(found) > MOST:
         return Verdict(SECRET_GATE, "refuse", reason, memory, final="nothing was written")
-    return Verdict(SECRET_GATE, "mask", reason, _under_own_id(without_secrets(memory), memory), final=NEVER_WRITTEN)
+    return Verdict(SECRET_GATE, "mask", reason, _under_own_id(redacted(memory, found), memory), final=NEVER_WRITTEN)
 
 
 def _under_own_id(memory: Memory, given: Memory) -> Memory:

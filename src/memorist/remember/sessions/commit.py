@@ -170,11 +170,12 @@ class Committer:
         run = run_of(self.store, session)
         if run is None:
             raise NotFound(f"There is no session {session!r}", remedy="Open one with session().")
-        job = next((job for job in self.store.jobs(COMMIT_TASK) if job.subject == session), None)
+        job = next(iter(self.store.jobs(COMMIT_TASK, 1, session)), None)
         attempts, note = (0, None) if job is None else (job.attempts, job.error)
         extractor = self.rules if self.model is None or attempts >= MOST_ATTEMPTS else self.model
         try:
-            done = self._commit(run, extractor, note if extractor is self.rules else None)
+            by_rules = note if extractor is self.rules else None
+            done = self.writer.steadily(lambda: self._commit(run, extractor, by_rules))
         except ModelUnavailable as error:
             done = self._failed(run, attempts + 1, extractor.name, self.writer.derived_text(str(error)))
         self._tell(done, attempts)

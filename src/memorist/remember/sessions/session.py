@@ -99,6 +99,9 @@ class Log:
 
     def open(self, goal: str | None, id: str | None, scope: str | None) -> SessionRun:
         """Begin a session, or continue the one with that id; a goal given then replaces the old one."""
+        return self.writer.steadily(lambda: self._open(goal, id, scope))
+
+    def _open(self, goal: str | None, id: str | None, scope: str | None) -> SessionRun:
         now = self.clock.now()
         begun = run_memory(uuid4().hex if id is None else id, goal or None, scope or "global", self.classification, now)
         incoming = self._prepared(begun, embed=bool(goal) or id is None or run_of(self.store, id) is None)
@@ -134,6 +137,11 @@ class Log:
         self, run: SessionRun, observation: str, action: str | None, reward: float | None, number: int | None
     ) -> Memory:
         """Keep a step; it can be found as soon as this returns. Without a number it gets the next one."""
+        return self.writer.steadily(lambda: self._step(run, observation, action, reward, number))
+
+    def _step(
+        self, run: SessionRun, observation: str, action: str | None, reward: float | None, number: int | None
+    ) -> Memory:
         now = self.clock.now()
         incoming = self._prepared(step_memory(run, observation, action, reward, now))
 
@@ -161,7 +169,7 @@ class Log:
         return run
 
     def _job(self, id: str, now: datetime, reader: Reader) -> Job:
-        known = next((job for job in reader.jobs(COMMIT_TASK) if job.subject == id), None)
+        known = next(iter(reader.jobs(COMMIT_TASK, 1, id)), None)
         due = now + self.idle
         return Job(COMMIT_TASK, id, due) if known is None else replace(known, due=due)
 

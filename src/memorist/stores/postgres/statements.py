@@ -91,7 +91,8 @@ _READ = ReadStatements(
     vectors=f"SELECT m.id, v.view, v.data {_VECTORS} ORDER BY m.row, v.view",
     embedded=f"SELECT DISTINCT m.id {_VECTORS}",
     jobs=f"""
-        {_JOBS} AND (%(task)s::text IS NULL OR task = %(task)s) ORDER BY due, task, subject LIMIT %(limit)s
+        {_JOBS} AND (%(task)s::text IS NULL OR task = %(task)s)
+        AND (%(subject)s::text IS NULL OR subject = %(subject)s) ORDER BY due, task, subject LIMIT %(limit)s
     """,
     jobs_about=f"{_JOBS} AND subject = ANY(%(ids)s) ORDER BY task, subject",
     jobs_about_no_memory=f"""

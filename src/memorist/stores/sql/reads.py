@@ -147,9 +147,11 @@ class Reads:
         """Whether any memory has no vectors of a generation."""
         return self._db.first(self._sql.any_lacking, {"generation": generation.id}) is not None
 
-    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
-        """Pending jobs, earliest due first."""
-        return list(map(_job, self._db.execute(self._sql.jobs, {"task": task, "limit": limit})))
+    def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
+        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
+        if not all(one is None or _encodes(one) for one in (task, subject)):
+            return []
+        return list(map(_job, self._db.execute(self._sql.jobs, {"task": task, "subject": subject, "limit": limit})))
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """Journal entries, newest first; optionally of one verb, or about one memory."""

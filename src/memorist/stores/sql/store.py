@@ -146,9 +146,9 @@ class SqlStore(ABC, Generic[P]):
         """All views of each memory that has vectors."""
         return self._read_still(lambda reads: reads.vectors(ids))
 
-    def jobs(self, task: str | None = None, limit: int = 1000) -> list[Job]:
-        """Pending jobs, earliest due first."""
-        return self._read(lambda reads: reads.jobs(task, limit))
+    def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
+        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
+        return self._read(lambda reads: reads.jobs(task, limit, subject))
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """Journal entries, newest first; optionally of one verb, or about one memory."""

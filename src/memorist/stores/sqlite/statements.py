@@ -78,7 +78,10 @@ _READ = ReadStatements(
         SELECT DISTINCT m.id FROM memories AS m JOIN vectors AS v ON v.row = m.row
         WHERE {_among("m.id", "ids")} AND v.generation = :generation
     """,
-    jobs=f"{_JOBS} WHERE :task IS NULL OR task = :task ORDER BY due, task, subject LIMIT :limit",
+    jobs=f"""
+        {_JOBS} WHERE (:task IS NULL OR task = :task) AND (:subject IS NULL OR subject = :subject)
+        ORDER BY due, task, subject LIMIT :limit
+    """,
     jobs_about=f"{_JOBS} WHERE {_among('subject', 'ids')} ORDER BY task, subject",
     jobs_about_no_memory=f"{_JOBS} WHERE subject NOT IN (SELECT id FROM memories) ORDER BY task, subject",
     journal="""

@@ -291,6 +291,7 @@ class Revising(StoreCase):
         assert store.jobs() == [early, late]
         assert store.jobs("facts") == [late]
         assert store.jobs(limit=1) == [early]
+        assert (store.jobs(subject=late.subject), store.jobs(early.task, 1, "nothing")) == ([late], [])
         again = replace(late, due=NOON - DAY, attempts=1)
         store.put(Batch(jobs=[again]))
         assert store.jobs() == [again, early]

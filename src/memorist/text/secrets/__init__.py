@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from memorist.text.patterns import lazy
 from memorist.text.secrets.codes import CODES
+from memorist.text.secrets.disguise import bare
 from memorist.text.secrets.form import Form, Secret
 from memorist.text.secrets.keys import TOKENS, VENDORS
 from memorist.text.secrets.numbers import BASIC, NUMBERS, PROVEN, SOCIAL, is_card, is_iban, seed_phrases_in
-from memorist.text.secrets.passwords import COMMANDS, PASSWORDS
+from memorist.text.secrets.passwords import COMMANDS, PASSWORDS, in_columns
 from memorist.text.tokens import holds_any
 
 __all__ = ["Secret", "is_card", "is_iban", "masked", "secrets_in"]
@@ -21,7 +22,16 @@ _LONG = lazy(r"\S{15}")
 
 
 def secrets_in(text: str) -> list[Secret]:
-    """The secrets in a text, in order and without overlap."""
+    """The secrets in a text, in order and without overlap, also behind escapes and characters that do not show."""
+    found = _plain(text)
+    shown = bare(text)
+    if shown is not None:
+        hidden = _plain(shown.text)
+        found += [Secret(one.kind, shown.place(one.start), shown.place(one.end - 1) + 1) for one in hidden]
+    return _apart(found)
+
+
+def _plain(text: str) -> list[Secret]:
     folded = text.lower()
     found = list(_found(text, folded, _SAID))
     if _LONG.search(text):
@@ -31,7 +41,8 @@ def secrets_in(text: str) -> list[Secret]:
     if _DIGITS.search(text):
         found += [one for form in NUMBERS for one in form.matches(text)]
     found += seed_phrases_in(text)
-    return _apart(found)
+    found += in_columns(text)
+    return found
 
 
 def _found(text: str, folded: str, groups: _Groups) -> Iterator[Secret]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memorist.text.secrets.form import Form, form, ignoring_case
-from memorist.text.secrets.wording import IS, OF
+from memorist.text.secrets.form import IS, OF, Form, form, ignoring_case
 
 _END = r"(?![\w%]|-\w|[.,:/]\d| (?:lines|characters|chars|files|digits|zeilen|words|bytes|pins|mm|euros?|dollars)\b)"
 _NUMBER = rf"(?P<it>[#*]?\d{{4,8}}#?){_END}"

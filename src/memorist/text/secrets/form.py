@@ -1,4 +1,4 @@
-"""A form of secrets: a pattern, the hints that it may occur, and a check of what it finds."""
+"""A form of secrets: a pattern, the hints that it may occur, and a check of what it finds; parts of patterns."""
 
 from __future__ import annotations
 
@@ -45,3 +45,18 @@ def form(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] = is_
 def ignoring_case(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] = is_real) -> Form:
     """A form in upper or lower case."""
     return form(kind, pattern, hints, holds, re.IGNORECASE)
+
+
+# The words between a label and its secret, in several languages
+
+MEANS = r"(?:is|was|are|used to be|will be|should be|ist|war|lautet|heißt|es|era|est|était|c'est|sont|é|è|'s|’s)"
+NOW = r"(?: ?:)?(?: (?:now|still|currently|jetzt|ahora|agora|adesso|maintenant|the|die|el|la|le|il))?"
+OF = (
+    r"(?:,? (?:for|to|of|at|on|in|from|für|zu|zum|zur|von|vom|im|am|meiner?|del|dell[ae]|de|du|da|do|di|der|des|van"
+    r"|voor|pour|para|per)\b[^.,;!?\n]{1,40}?)?"
+)
+SIGN = r"\s{0,4}(?::?={1,3}>?|:(?!//)|：|＝|->|→)\s{0,4}"
+IS = rf"(?:(?:,? ?{MEANS}|{SIGN}){NOW}\s{{0,3}})"
+QUOTED = r"\"[^\"\n]{3,100}\"|'[^'\n]{3,100}'|`[^`\n]{3,100}`|“[^”\n]{3,100}”|„[^“”\n]{3,100}[“”]|«[^»\n]{3,100}»"
+VALUE = rf"(?P<it>{QUOTED}|[^\s\"'`“”<>]{{3,80}}(?<![.,;:)\]]))"
+"""A value in a sentence, without the punctuation after it."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memorist.text.secrets.form import Form, form, ignoring_case
+from memorist.text.secrets.form import SIGN, Form, form, ignoring_case
 from memorist.text.secrets.values import is_random, is_random_not_uuid
-from memorist.text.secrets.wording import SIGN
 
 _EDGE, _STOP = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9_-])"
 """A key may follow a hyphen or an underscore: people join it to a name."""

@@ -1,16 +1,16 @@
-"""Passwords: in settings, sentences, URLs and commands."""
+"""Passwords: in settings, sentences, URLs, commands and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from memorist.text.secrets.form import Form, form, ignoring_case
+from memorist.text.patterns import lazy
+from memorist.text.secrets.form import IS, MEANS, NOW, OF, QUOTED, SIGN, VALUE, Form, Secret, form, ignoring_case
 from memorist.text.secrets.values import is_assigned, is_given, is_said, is_said_or_number, is_strong
-from memorist.text.secrets.wording import IS, MEANS, NOW, OF, QUOTED, SIGN, VALUE
 
 _WORD = (
-    r"(?:pass(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha|hasło"
-    r"|пароль|\bpsk|pre-?shared[ _-]?key"
+    r"(?:pass[_-]?(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha"
+    r"|hasło|пароль|\bpsk|pre-?shared[ _-]?key"
     r"|(?:wi-?fi|wlan|network|netzwerk|wpa[23]?|router|hotspot)[ -](?:key|code|schlüssel|pass))"
 )
 _SHORT = r"(?<![A-Za-z])(?:pass|pw|mdp|clave|parola|code wi-?fi)(?![A-Za-z])"
@@ -52,6 +52,13 @@ PASSWORDS: Sequence[Form] = (
     ignoring_case(
         "password",
         rf"(?:\b{_WORD}|{_SHORT}){_ABOUT}[^.!?\n]{{1,60}}? (?:it['’]?s|is|are|ist|es|est) {VALUE}",
+        _HINTS,
+        is_strong,
+    ),
+    ignoring_case(
+        "password",
+        rf"(?<![A-Za-z]){_WORD}\??:?\s{{0,4}}(?:\||\n\s{{0,4}}(?:[-*>+] |\w{{1,20}}: )?)\s{{0,4}}{VALUE}"
+        r"(?=[^\S\n]{0,4}(?:[|\n]|\Z))",
         _HINTS,
         is_strong,
     ),
@@ -129,3 +136,42 @@ COMMANDS: Sequence[Form] = (
         "password", rf"\s--?(?:pass(?:word|wd|phrase)?|pwd|secret)[ =]{_OPTION}", "-pass -pwd -secret", is_strong
     ),
 )
+
+_HEADER = lazy(
+    r"(?im)^[^\n]*\b(?:pass(?:word|wd|phrase|code)|pwd|kennwort|passwort|api[ _-]?key|token|secret)\b[^\n]*$"
+)
+_HEADINGS = lazy(r"(?i)[\w -]{0,30}(?:pass(?:word|wd|phrase|code)?|pwd|kennwort|passwort|key|token|secret)s?")
+_SEPARATORS = "|\t,;"
+_ROWS = 200
+"""Rows that are read below a header."""
+_CELLS = 50
+
+
+def in_columns(text: str) -> Iterator[Secret]:
+    """The passwords in the columns of tables that such a word heads: Markdown, CSV or tabs."""
+    read = 0
+    for header in _HEADER.finditer(text):
+        separator = next((sign for sign in _SEPARATORS if sign in header[0]), None)
+        if separator is None or header.start() < read:
+            continue
+        names = header[0].split(separator, _CELLS)
+        places = {place for place, name in enumerate(names) if _HEADINGS.fullmatch(name.strip(" *\"'`"))}
+        read = header.end()
+        for _ in range(_ROWS if places else 0):
+            end = text.find("\n", read + 1)
+            row = text[read + 1 : end if end >= 0 else len(text)]
+            if separator not in row:
+                break
+            yield from _cells(row, read + 1, separator, places)
+            if end < 0:
+                return
+            read = end
+
+
+def _cells(row: str, start: int, separator: str, places: set[int]) -> Iterator[Secret]:
+    for place, cell in enumerate(row.split(separator, _CELLS)):
+        value = cell.strip(" *\"'`")
+        if place in places and is_strong(value):
+            at = start + cell.index(value)
+            yield Secret("password", at, at + len(value))
+        start += len(cell) + 1

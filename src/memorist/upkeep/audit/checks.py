@@ -15,8 +15,9 @@ from memorist.remember.derived import DERIVED, is_label
 from memorist.remember.fact_rows import sources_of
 from memorist.remember.gates import GateContext, Policy
 from memorist.remember.gates.checks import LOOP_FLAG as LOOP
-from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, kinds_in, noise
+from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, noise
 from memorist.remember.gates.verdict import pieces_in
+from memorist.remember.redaction import kinds_in
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.upkeep.audit.report import Finding, damage_repair, demote, end, flag, mask, rebuild, retire, unlink
 

@@ -225,11 +225,15 @@ class Notebook:
             self._notes.republish(known)
             return
         composed, by = self._compose(period, items(), run.now)
-        incoming = self._writer.prepare(composed, derived=True)
-        lines = [answer.memory for answer in incoming.checked.answers]
         version = 1 if known is None else known.version + 1
-        made = NoteRecord(*name, digest, version, by, tuple(line.id for line in lines), cited(lines))
-        kept = run.known[name] = self._notes.replace(known, made, lines, incoming, run.now)
+
+        def write() -> NoteRecord:
+            incoming = self._writer.prepare(composed, derived=True)
+            lines = [answer.memory for answer in incoming.checked.answers]
+            made = NoteRecord(*name, digest, version, by, tuple(line.id for line in lines), cited(lines))
+            return self._notes.replace(known, made, lines, incoming, run.now)
+
+        kept = run.known[name] = self._writer.steadily(write)
         path = self._notes.path(kept)
         run.written.append(WrittenNote(*name, path and str(path), version, by, len(kept.lines), len(kept.cites)))
 

@@ -1,0 +1,76 @@
+"""What a text shows or stands for: without characters that do not show, wide letters, escapes and emphasis."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from memorist.text.labels import UNSEEN
+from memorist.text.patterns import lazy
+
+_UNSEEN = lazy(f"[{UNSEEN}\u200c\u200d]")
+_DRESS = lazy(
+    rf"[{UNSEEN}\u200c\u200d]|[^\x00-\x7f]|\\u[0-9A-Fa-f]{{4}}|\\x[0-9A-Fa-f]{{2}}|%[2-7][0-9A-Fa-f]"
+    r"|&(?:#\d{2,3}|#x[0-9A-Fa-f]{2}|quot|apos|amp|colon|equals);|\\(?=[\\\"'/])|\\\n|\*\*|__(?=\W)|(?<!\w)__"
+)
+_NAMES = {"quot": '"', "apos": "'", "amp": "&", "colon": ":", "equals": "="}
+_DASHES = frozenset("‐‑‒–—−")
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A text without disguise, and where its parts stand in the given text."""
+
+    text: str
+    _starts: tuple[int, ...]
+    _before: tuple[int, ...]
+
+    def place(self, position: int) -> int:
+        """The place in the given text of a character of the bare one."""
+        part = bisect_right(self._starts, position) - 1
+        return self._before[part] + position - self._starts[part]
+
+
+def bare(text: str) -> Bare | None:
+    """The text without disguise; None if it wears none."""
+    pieces: list[str] = []
+    starts, before = [0], [0]
+    length = end = 0
+    for found in _DRESS.finditer(text):
+        shown = _shown(found)
+        if shown == found[0]:
+            continue
+        pieces += text[end : found.start()], shown
+        length += found.start() - end
+        end = found.end()
+        for place in range(len(shown)):
+            starts.append(length + place)
+            before.append(found.start())
+        length += len(shown)
+        starts.append(length)
+        before.append(end)
+    return Bare("".join((*pieces, text[end:])), tuple(starts), tuple(before)) if pieces else None
+
+
+def _shown(found: re.Match[str]) -> str:
+    """What a sign or an escape stands for: one character of ASCII, or nothing; anything else stays."""
+    sign = found[0]
+    if sign[0] == "\\":
+        return _character(sign[2:], 16) if sign[1:2] in ("u", "x") else ""
+    if sign[0] == "%":
+        return _character(sign[1:], 16)
+    if sign[0] == "&":
+        name = sign[1:-1]
+        hexadecimal = name.startswith("#x")
+        return _NAMES.get(name) or _character(name.lstrip("#x"), 16 if hexadecimal else 10)
+    if sign in ("**", "__") or _UNSEEN.fullmatch(sign):
+        return ""
+    plain = "-" if sign in _DASHES else normalize("NFKC", sign)
+    return plain if len(plain) == 1 and plain.isascii() else sign
+
+
+def _character(digits: str, base: int) -> str:
+    code = int(digits, base)
+    return chr(code) if 32 <= code < 127 else " "
