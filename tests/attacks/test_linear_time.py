@@ -126,15 +126,29 @@ def grows_too_fast(small: int, double: int, fourfold: int) -> bool:
     return fourfold - double > 3 * max(0, double - small) + 60 * SIZES[0]
 
 
+def is_fault(count: Count, counts: list[int]) -> bool:
+    """Whether counts grow too fast, or reach the limit."""
+    return max(counts) > count.limit or grows_too_fast(*counts)
+
+
+LARGER = 8
+"""A text this many times as long tells growth from the step to another way of reading, which longer texts take."""
+
+
 def faults(count: Count, call: Callable[[str], object], tried: Iterable[Attack]) -> list[str]:
     """The attacks that make a call work longer than in proportion."""
     found: list[str] = []
     for before, unit, after in tried:
-        texts = [before + unit * (n // len(unit)) + after for n in SIZES]
         call(before + unit * 9 + after)  # what is built for the first text is no work of the others
-        counts = [count.of(partial(call, text)) for text in texts]
-        if max(counts) > count.limit or grows_too_fast(*counts):
-            found.append(f"{before!r} + {unit!r} * n + {after!r}: {counts}")
+
+        def counts(times: int, attack: Attack = (before, unit, after)) -> list[int]:
+            before, unit, after = attack
+            texts = [before + unit * (times * n // len(unit)) + after for n in SIZES]
+            return [count.of(partial(call, text)) for text in texts]
+
+        small = counts(1)
+        if is_fault(count, small) and is_fault(count, counts(LARGER)):
+            found.append(f"{before!r} + {unit!r} * n + {after!r}: {small}")
     return found
 
 
