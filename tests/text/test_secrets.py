@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.text.secrets import is_card, is_iban, masked, secrets_in
+from memorist.text.secrets.disguise import bare
 from tests.attacks.key_material import filled
 from tests.secret_samples import CARD, IBAN, INNOCENT, PASSWORDS, SAMPLES
 
@@ -90,3 +93,12 @@ def test_masking_any_text_twice_changes_nothing_more(text: str) -> None:
 def test_conversations_contain_no_secrets(data: Path, name: str) -> None:
     lines = (data / "eval" / name / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
     assert [line[:200] for line in lines if secrets_in(json.loads(line)["text"])] == []
+
+
+def test_every_character_that_stands_for_one_of_ascii_is_read_as_that() -> None:
+    wide = [chr(code) for code in range(0x80, sys.maxunicode + 1)]
+    plain = [(sign, normalize("NFKC", sign)) for sign in wide]
+    for sign, meant in plain:
+        if len(meant) == 1 and meant.isascii():
+            shown = bare(sign)
+            assert shown is not None and shown.text == meant, hex(ord(sign))

@@ -11,8 +11,14 @@ from memorist.text.labels import UNSEEN
 from memorist.text.patterns import lazy
 
 _UNSEEN = lazy(f"[{UNSEEN}\u200c\u200d]")
+FOR_ASCII = (
+    "\xa0-\xba\u017f\u02b0-\u02e3\u037e\u1d2c-\u1d65\u1d9c-\u1dbb\u1fef-\u209c\u2102-\u217f\u2212\u2460-\u2468"
+    "\u24b6-\u24ea\u2c7c\u2c7d\u3000\ua7f2-\ua7f4\ufb29\ufe10-\ufe6b\uff01-\uff5e\U000107a5\U0001d400-\U0001d6a3"
+    "\U0001d7ce-\U0001d7ff\U0001f12b-\U0001f149\U0001fbf0-\U0001fbf9"
+)
+"""Ranges with every character that may stand for one of ASCII: wide, small, raised, circled and mathematical ones."""
 _DRESS = lazy(
-    rf"[{UNSEEN}\u200c\u200d]|[^\x00-\x7f]|\\u[0-9A-Fa-f]{{4}}|\\x[0-9A-Fa-f]{{2}}|%[2-7][0-9A-Fa-f]"
+    rf"[{UNSEEN}\u200c\u200d{FOR_ASCII}]|\\u[0-9A-Fa-f]{{4}}|\\x[0-9A-Fa-f]{{2}}|%[2-7][0-9A-Fa-f]"
     r"|&(?:#\d{2,3}|#x[0-9A-Fa-f]{2}|quot|apos|amp|colon|equals);|\\(?=[\\\"'/])|\\\n|\*\*|__(?=\W)|(?<!\w)__"
 )
 _NAMES = {"quot": '"', "apos": "'", "amp": "&", "colon": ":", "equals": "="}
