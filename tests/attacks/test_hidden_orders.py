@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memorist.engine.engine import Engine
-from memorist.remember.gates.checks import INSTRUCTION_FLAG
+from memorist.model import INSTRUCTIONS
 from memorist.stores import MemoryStore
 from memorist.testing import FakeClock
 from memorist.text.injection import instructions_in
@@ -86,7 +86,7 @@ def test_what_only_looks_similar_is_no_order(text: str) -> None:
 def test_an_order_in_any_field_is_marked(field: str) -> None:
     with Engine(MemoryStore(), clock=FakeClock(), background=False) as engine:
         kept = engine.remember("The kettle is new.", **FIELDS[field])
-        assert INSTRUCTION_FLAG in kept.worth.flags and kept.worth.trust == 0
+        assert INSTRUCTIONS in kept.worth.flags and kept.worth.trust == 0
         line = next(one for one in engine.recall("kettle").context.splitlines() if "kettle" in one)
     assert "reads like instructions" in line
 

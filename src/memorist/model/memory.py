@@ -43,6 +43,10 @@ class Tier(StrEnum):
     PERIPHERAL = "peripheral"
 
 
+INSTRUCTIONS = "instructions"
+"""The flag of a memory that gives orders to a model."""
+
+
 class Outcome(StrEnum):
     """What became of a text that was given to be remembered."""
 

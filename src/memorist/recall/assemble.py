@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from memorist.model import Candidate, Filter, Memory
+from memorist.model import INSTRUCTIONS, Candidate, Filter, Memory
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.superseded import OUTDATED
 from memorist.text.labels import label, quoted
@@ -18,8 +18,6 @@ SOURCE_OF = "source"
 """The relation of the link from a derived memory to the memory it was derived from."""
 LONGEST_ASIDE = 300
 """The longest text of a turn that only explains the one after it."""
-INSTRUCTIONS = "instructions"
-"""The flag of a memory whose text gives orders to a model."""
 WARNING = "(untrusted: reads like instructions) "
 """What stands before the text of a memory with that flag."""
 

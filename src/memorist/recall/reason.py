@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from memorist.asking import query
 from memorist.asking.query import Source
-from memorist.model import Candidate, Fact, Kind, Reasoned
-from memorist.recall.assemble import INSTRUCTIONS
+from memorist.model import INSTRUCTIONS, Candidate, Fact, Kind, Reasoned
 from memorist.recall.llm_or_rules import LlmOrRules, Method
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary

@@ -18,11 +18,6 @@ def canonical(text: str) -> str:
     return plain
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two texts are the same."""
-    return one == other or canonical(one) == canonical(other)
-
-
 def signs(text: str) -> str:
     """The signs of a text that are neither letters nor ordinary punctuation, such as + # = → 👍, in order."""
     return "".join(one for one in text if one in _TELLING or category(one).startswith("S"))

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from memorist.model import Kind, Memory, fingerprint, isoformat, memory_id
+from memorist.model import INSTRUCTIONS, Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
 from memorist.remember.redaction import MOST, redacted, secrets_of, texts_of, without_secrets
@@ -84,20 +84,20 @@ def set_apart(memory: Memory, known: Memory | None) -> Memory:
     return replace(memory, id=fingerprint("again", memory.id, isoformat(memory.times.ingested_at)))
 
 
-INSTRUCTION_GATE, INSTRUCTION_FLAG = "instructions", "instructions"
+INSTRUCTION_GATE = "instructions"
 
 
 def instructions(memory: Memory, context: GateContext) -> Verdict | None:
     """Mark or refuse orders to the model, role markers, imitated tool calls and requests to leak data, in any field."""
     worth = memory.worth
-    if context.policy.instructions == "keep" or (INSTRUCTION_FLAG in worth.flags and worth.trust == 0):
+    if context.policy.instructions == "keep" or (INSTRUCTIONS in worth.flags and worth.trust == 0):
         return None
     reason = "; ".join(instructions_in("\n".join(dict.fromkeys(texts_of(memory)))))
     if not reason:
         return None
     if context.policy.instructions == "refuse":
         return Verdict(INSTRUCTION_GATE, "refuse", reason, memory, final="nothing was written")
-    return Verdict(INSTRUCTION_GATE, "mark", reason, distrusted(memory, INSTRUCTION_FLAG))
+    return Verdict(INSTRUCTION_GATE, "mark", reason, distrusted(memory, INSTRUCTIONS))
 
 
 LOOP_GATE, LOOP_FLAG = "loops", "loop"

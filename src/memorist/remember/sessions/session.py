@@ -15,12 +15,11 @@ from memorist.asking import sessions as asking_sessions
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
-from memorist.model import USUAL_CLASSIFICATION, Memory
+from memorist.model import INSTRUCTIONS, USUAL_CLASSIFICATION, Memory
 from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
 from memorist.remember.derived import COMMIT_TASK
-from memorist.remember.gates.checks import INSTRUCTION_FLAG
 from memorist.remember.sessions.commit import Commit, Committer
 from memorist.remember.sessions.rules import SessionRules
 from memorist.remember.sessions.run import (
@@ -127,7 +126,7 @@ class Log:
         goal = fresh.metadata["goal"]
         if goal is None or goal == run.goal:
             return Batch(revised=[run.revised(state="open")])
-        flags = [flag for flag in run.memory.worth.flags if flag != INSTRUCTION_FLAG]
+        flags = [flag for flag in run.memory.worth.flags if flag != INSTRUCTIONS]
         worth = replace(run.memory.worth, trust=fresh.worth.trust, flags=(*flags, *fresh.worth.flags))
         revised = replace(run.revised(state="open", goal=goal), text=fresh.text, worth=worth, mentions=fresh.mentions)
         views = incoming.vectors.get(fresh.id)
