@@ -1,4 +1,4 @@
-"""The cache of embeddings: asks a model once, survives whatever happens to its file."""
+"""The caches of vectors and scores: ask a model once, survive whatever happens to their files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.bench.cache import BATCH, StoredEmbedder
-from memorist.errors import InvalidInput
+from memorist.bench.cache import BATCH, StoredEmbedder, StoredReranker
+from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.ports import Purpose
 from memorist.testing.fakes import FakeEmbedder
 
@@ -141,13 +141,94 @@ def test_a_file_that_is_something_else_is_no_harm(tmp_path: Path) -> None:
     assert model.asked == []
 
 
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "embeddings").write_text("a file where a folder should be")
+    with pytest.raises(InvalidInput, match="embeddings.*cannot be used.*--cache"):
+        fill(tmp_path)
+
+
+# Scores of a reranker
+
+ASKED = "Where does the cat sleep?"
+
+
+class Reader:
+    """A reranker that remembers what it was asked; its scores are no float32 numbers."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        self.asked += [(query, text) for text in texts]
+        return [len(query) + len(text) / 3 for text in texts]
+
+
+def scores(folder: Path, query: str = ASKED, texts: Sequence[str] = TEXTS, reader: Reader | None = None) -> list[float]:
+    return StoredReranker(reader or Reader(), folder, "reader:1").score(query, texts)
+
+
+def scores_in(folder: Path) -> Path:
+    (file,) = (folder / "rerankings").iterdir()
+    return file
+
+
+def test_a_reranker_reads_each_pair_once_ever(tmp_path: Path) -> None:
+    reader = Reader()
+    first = scores(tmp_path, reader=reader)
+    assert reader.asked == [(ASKED, TEXTS[0]), (ASKED, TEXTS[1]), (ASKED, TEXTS[3])]
+    reader.asked.clear()
+    assert scores(tmp_path, texts=[*TEXTS, "New."], reader=reader)[:4] == first  # to the last bit
+    scores(tmp_path, query="Who?", texts=TEXTS[:1], reader=reader)
+    assert reader.asked == [(ASKED, "New."), ("Who?", TEXTS[0])]
+    assert first == [float(np.float32(one)) for one in Reader().score(ASKED, TEXTS)]
+
+
+def test_rerankers_are_kept_apart(tmp_path: Path) -> None:
+    scores(tmp_path)
+    other = Reader()
+    StoredReranker(other, tmp_path, "reader:2").score(ASKED, TEXTS)
+    assert len(other.asked) == 3
+
+
+def test_a_score_takes_twenty_bytes(tmp_path: Path) -> None:
+    scores(tmp_path)
+    assert scores_in(tmp_path).stat().st_size == 3 * 20
+
+
+def test_a_reranker_that_refuses_leaves_nothing_behind(tmp_path: Path) -> None:
+    class Refusing(Reader):
+        def score(self, query: str, texts: Sequence[str]) -> list[float]:
+            raise ModelUnavailable("It does not read this.", remedy="Ask another.")
+
+    with pytest.raises(ModelUnavailable):
+        scores(tmp_path, reader=Refusing())
+    assert not (tmp_path / "rerankings").exists()
+    assert scores(tmp_path, texts=[]) == []
+
+
+@given(data=st.data())
+def test_no_damage_leads_to_a_wrong_score(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("cache")
+    whole = scores(folder)
+    content = bytearray(scores_in(folder).read_bytes())
+    for place in data.draw(st.lists(st.integers(0, len(content) - 1), max_size=4)):
+        content[place] = data.draw(st.integers(0, 255))
+    scores_in(folder).write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    for _ in range(2):
+        assert scores(folder) == whole
+
+
+# Both
+
+
 def _fill_many(folder: Path, start: int) -> None:
-    stored = StoredEmbedder(Counting(), folder)
+    embedder, reranker = StoredEmbedder(Counting(), folder), StoredReranker(Reader(), folder, "reader:1")
     for number in range(start, start + 40):
-        stored.embed([f"text {number}"], purpose="memory")
+        embedder.embed([f"text {number}"], purpose="memory")
+        reranker.score(ASKED, [f"text {number}", f"text {number + 1}"])
 
 
-def test_processes_can_share_a_file(tmp_path: Path) -> None:
+def test_processes_can_share_the_files(tmp_path: Path) -> None:
     context = get_context("spawn")
     workers = [context.Process(target=_fill_many, args=(tmp_path, start)) for start in (0, 20)]
     for worker in workers:
@@ -155,14 +236,8 @@ def test_processes_can_share_a_file(tmp_path: Path) -> None:
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0]
-    model = Counting()
-    texts = [f"text {number}" for number in range(60)]
+    model, reader, texts = Counting(), Reader(), [f"text {number}" for number in range(60)]
     rows = StoredEmbedder(model, tmp_path).embed(texts, purpose="memory")
-    assert model.asked == []
+    assert scores(tmp_path, texts=texts, reader=reader) == scores(tmp_path / "fresh", texts=texts)
+    assert model.asked == reader.asked == []
     assert np.array_equal(rows, StoredEmbedder(Counting(), tmp_path / "fresh").embed(texts, purpose="memory"))
-
-
-def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    (tmp_path / "embeddings").write_text("a file where a folder should be")
-    with pytest.raises(InvalidInput, match="embeddings.*cannot be used.*--cache"):
-        fill(tmp_path)

@@ -1,14 +1,15 @@
-"""What the bench keeps on disk: embeddings, so that no text is embedded twice, and the answers of unfinished runs."""
+"""What the bench keeps on disk: vectors and scores, so that no model is asked twice, and answers of unfinished runs."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from struct import Struct
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
@@ -18,7 +19,7 @@ import memorist
 from memorist.bench.model import Answer, Dataset
 from memorist.errors import InvalidInput
 from memorist.model import fingerprint, from_data, to_data
-from memorist.ports import Embedder, Progress, Purpose
+from memorist.ports import Embedder, Progress, Purpose, Reranker
 from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.pipeline import Pipeline
 
@@ -29,7 +30,8 @@ VARIABLE = "MEMORIST_CACHE"
 """The environment variable with the cache folder."""
 BATCH = 256
 """Texts embedded per write: a killed run loses at most these."""
-KEY = 32
+VECTOR_KEY, SCORE_KEY = 32, 12
+"""Bytes of a digest; 96 bits tell millions of pairs of question and text apart."""
 
 
 def default_folder() -> Path:
@@ -50,7 +52,6 @@ class StoredEmbedder:
         self.embedder = embedder
         self._folder = folder
         self._queries = queries
-        self._file: VectorFile | None = None
 
     @property
     def generation(self) -> str:
@@ -66,55 +67,128 @@ class StoredEmbedder:
         """One row per text; only texts that are not in the file are embedded."""
         if purpose == "query" and not self._queries:
             return self.embedder.embed(texts, purpose=purpose, progress=progress)
-        file = self._opened()
-        by_key = {_key(text, purpose): text for text in texts}
+        file = self._file
+        by_key = {_digest(purpose, text): text for text in texts}
         new = [key for key in by_key if key not in file.rows]
         for start in range(0, len(new), BATCH):
             keys = new[start : start + BATCH]
             file.add(keys, self.embedder.embed([by_key[key] for key in keys], purpose=purpose))
         if progress is not None:
             progress(len(texts))
-        rows = np.array([file.rows[_key(text, purpose)] for text in texts], dtype=np.float32)
+        rows = np.array([file.rows[_digest(purpose, text)] for text in texts], dtype=np.float32)
         return _unit(rows.reshape(len(texts), self.dim))
 
-    def _opened(self) -> VectorFile:
-        if self._file is None:
-            readable = re.sub(r"[^\w.-]+", "-", self.generation)[:80]
-            name = f"{readable}-{fingerprint(self.generation)[:8]}.vectors"
-            self._file = VectorFile(self._folder / "embeddings" / name, self.dim)
-        return self._file
+    @cached_property
+    def _file(self) -> VectorFile:
+        return VectorFile(_file_of(self.generation, self._folder, "embeddings", "vectors"), self.dim)
+
+
+class StoredReranker:
+    """A reranker whose scores are kept in a file, by question and text.
+
+    Scores are rounded to float32 whether they come from the file or from the model. `name` identifies the model.
+    """
+
+    def __init__(self, reranker: Reranker, folder: Path, name: str) -> None:
+        self.reranker = reranker
+        self._path = _file_of(name, folder, "rerankings", "scores")
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score per text; only pairs that are not in the file are scored."""
+        keys = [_digest(query, text)[:SCORE_KEY] for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._file.scores}
+        if new:
+            self._file.add(new, self.reranker.score(query, list(new.values())))
+        return [self._file.scores[key] for key in keys]
+
+    @cached_property
+    def _file(self) -> ScoreFile:
+        return ScoreFile(self._path)
 
 
 class VectorFile:
-    """Rows by key in an append-only file of records: key, float16 numbers, and a checksum of both.
+    """Rows of float16 numbers by key, in a file."""
+
+    def __init__(self, path: Path, dim: int) -> None:
+        self._file = RecordFile(path, VECTOR_KEY + 2 * dim)
+        self.rows: dict[bytes, NDArray[np.float16]] = dict(map(_row, self._file.read()))
+
+    def add(self, keys: Sequence[bytes], rows: Vector) -> None:
+        """Add rows, in memory and in the file."""
+        contents = [key + row.tobytes() for key, row in zip(keys, rows.astype("<f2"), strict=True)]
+        self._file.add(contents)
+        self.rows |= map(_row, contents)
+
+
+def _row(content: bytes) -> tuple[bytes, NDArray[np.float16]]:
+    return content[:VECTOR_KEY], np.frombuffer(content, dtype="<f2", offset=VECTOR_KEY)
+
+
+class ScoreFile:
+    """Scores by key, in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = RecordFile(path, _SCORE.size)
+        self.scores: dict[bytes, float] = dict(map(_score, self._file.read()))
+
+    def add(self, keys: Iterable[bytes], scores: Sequence[float]) -> None:
+        """Add scores, in memory and in the file."""
+        contents = [_SCORE.pack(key, score) for key, score in zip(keys, scores, strict=True)]
+        self._file.add(contents)
+        self.scores |= map(_score, contents)
+
+
+_SCORE = Struct(f"<{SCORE_KEY}sf")
+
+
+def _score(content: bytes) -> tuple[bytes, float]:
+    key, score = _SCORE.unpack(content)
+    return key, score
+
+
+class RecordFile:
+    """An append-only file of records of one size, each followed by its checksum.
 
     Each addition is a single write to the end, so processes can share a file. A record that a killed process left
     incomplete, or that the disk damaged, does not match its checksum; it is skipped and computed again.
     """
 
-    def __init__(self, path: Path, dim: int) -> None:
+    def __init__(self, path: Path, size: int) -> None:
         self._path = path
-        self._record = np.dtype([("key", "u1", (KEY,)), ("row", "<f2", (dim,)), ("check", "<u4")])
-        self.rows: dict[bytes, NDArray[np.float16]] = self._read()
+        self._size = size
 
-    def add(self, keys: Sequence[bytes], rows: Vector) -> None:
-        """Add rows, in memory and in the file."""
-        records = np.zeros(len(keys), dtype=self._record)
-        records["key"] = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(len(keys), KEY)
-        records["row"] = rows
-        records["check"] = [_checksum(record) for record in records]
-        _append(self._path, records.tobytes(), record=self._record.itemsize)
-        self.rows |= dict(zip(keys, records["row"], strict=True))
-
-    def _read(self) -> dict[bytes, NDArray[np.float16]]:
+    def read(self) -> Iterator[bytes]:
+        """Every record whose checksum fits."""
         try:
             data = self._path.read_bytes()
         except FileNotFoundError:
-            return {}
+            return
         except OSError as error:
             raise _unusable(self._path, error) from None
-        records = np.frombuffer(data[: len(data) - len(data) % self._record.itemsize], dtype=self._record)
-        return {one["key"].tobytes(): one["row"] for one in records if one["check"] == _checksum(one)}
+        whole = self._size + CHECKSUM
+        for start in range(0, len(data) - whole + 1, whole):
+            content = data[start : start + self._size]
+            if _checksum(content) == data[start + self._size : start + whole]:
+                yield content
+
+    def add(self, contents: Sequence[bytes]) -> None:
+        """Append records."""
+        data = b"".join(content + _checksum(content) for content in contents)
+        _append(self._path, data, record=self._size + CHECKSUM)
+
+
+CHECKSUM = 4
+
+
+def _checksum(content: bytes) -> bytes:
+    # Never 0 for a record of zeros, such as the padding after an incomplete one.
+    return crc32(content, 1).to_bytes(CHECKSUM, "little")
+
+
+def _file_of(model: str, folder: Path, kind: str, ending: str) -> Path:
+    """The file of a model: a readable name, and a fingerprint that tells similar names apart."""
+    readable = re.sub(r"[^\w.-]+", "-", model)[:80]
+    return folder / kind / f"{readable}-{fingerprint(model)[:8]}.{ending}"
 
 
 def _append(path: Path, data: bytes, *, record: int = 1) -> None:
@@ -134,13 +208,8 @@ def _unusable(path: Path, error: OSError) -> InvalidInput:
     )
 
 
-def _key(text: str, purpose: Purpose) -> bytes:
-    return sha256(f"{purpose}\0{text}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _checksum(record: Any) -> int:
-    # Never 0 for a record of zeros, such as the padding after an incomplete one.
-    return crc32(record["row"].tobytes(), crc32(record["key"].tobytes(), 1))
+def _digest(kind: str, text: str) -> bytes:
+    return sha256(f"{kind}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _unit(rows: Vector) -> Vector:

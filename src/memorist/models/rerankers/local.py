@@ -59,6 +59,11 @@ class CrossReranker:
         """The model in a folder with `model.onnx`, `tokenizer.json` and `model.json`."""
         return cls(ModelFolder(Path(path)), unread=unread)
 
+    @property
+    def generation(self) -> str:
+        """Model name and checksum prefix."""
+        return f"{self._folder.manifest.name}:{self._folder.checksum[:8]}"
+
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """A logit per text."""
         if not texts:
