@@ -57,8 +57,8 @@ def measured(session: Experiment, dataset: Dataset) -> str:
 
 def test_the_table_has_a_row_for_each_recipe_and_figures_in_per_cent(results: Results) -> None:
     table = overall(results)
-    assert table.heading == "talks: 4 questions, 6 texts, 2 groups"
-    assert [row[0] for row in table.rows] == ["bm25", "memorist"]
+    assert table.heading == "talks: 4 questions, 6 texts, 2 groups; reranking documented, ingest replayed"
+    assert [row[:2] for row in table.rows] == [("bm25", "no"), ("memorist", "yes")]
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     # Three of four questions find their only turn first; the fourth shares no word with its turn.
     assert cells["recall@5"] == cells["any@5"] == cells["all@5"] == cells["mrr@10"] == cells["session any@5"] == "75.0"
@@ -100,18 +100,22 @@ def test_differences_and_chances_are_short() -> None:
 def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
     data = json.loads(json.dumps(results_to_data(results), allow_nan=False))
     assert data["dataset"] == "talks" and data["checksum"] == TALKS.checksum
-    assert data["models"] == {"embedder": None, "reranker": "auto"}
+    assert data["models"] == {"embedder": None, "reranker": "memorist-rerank-1:bf2c9824"}
+    assert (data["reranking"], data["ingest"]) == ("documented", "replayed")
     assert data["machine"].keys() == {"cpus", "processor", "python", "platform"}
     bm25 = data["recipes"]["bm25"]
     assert bm25["queries"] == 4
     assert bm25["recall@5"] == bm25["recall@10"] == bm25["any@5"] == bm25["all@5"] == bm25["ndcg@10"] == 0.75
     assert bm25.keys() >= {"mrr@10", "p50_ms", "p95_ms", "tokens", "intervals", "by_type", "by_stage", "at_tokens"}
     assert bm25["by_type"]["thing"]["recall@10"] == 0.5
-    low, high = bm25["intervals"]["recall@10"]
-    assert 0 <= low <= 0.75 <= high <= 1
+    for measure in ("recall@5", "recall@10", "ndcg@10"):
+        low, high = bm25["intervals"][measure]
+        assert 0 <= low <= 0.75 <= high <= 1
     assert "answers" not in bm25
     assert data["recipes"]["memorist"]["skipped"] == ["embed (no embedder)", "vector (no embedder)"]
     assert {one["against"] for one in data["comparisons"]} == {"bm25"}
+    assert {one["measure"] for one in data["comparisons"]} >= {"recall@5", "recall@10", "ndcg@10"}
+    assert all(one["low"] <= one["difference"] <= one["high"] for one in data["comparisons"])
 
 
 def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path) -> None:

@@ -67,8 +67,8 @@ def test_it_prints_a_table_and_writes_the_page(bench: Cli, tmp_path: Path) -> No
     ran = bench("--recipe", "memorist", "--recipe", "bm25")
     assert (ran.status, ran.err) == (0, "")
     lines = ran.out.splitlines()
-    assert lines[0] == "chats: 3 questions, 3 texts, 2 groups"
-    assert lines[1].split()[:3] == ["recipe", "recall@5", "recall@10"]
+    assert lines[0] == "chats: 3 questions, 3 texts, 2 groups; reranking documented, ingest replayed"
+    assert lines[1].split()[:4] == ["recipe", "reranks", "recall@5", "recall@10"]
     assert [row.split()[0] for row in lines[2:4]] == ["memorist", "bm25"]
     assert "memorist ran without embed (no embedder)" in ran.out
     page = tmp_path / "cache" / "pages" / "chats.html"
@@ -104,6 +104,13 @@ def test_settings_change_the_run_and_are_recorded(bench: Cli) -> None:
     data = bench("--recipe", "bm25", "--set", "search.limit=1", "--limit", "1", "--json").data
     assert data["settings"] == {"search.limit": 1}
     assert data["recipes"]["bm25"]["recipe"]["stages"][0]["limit"] == 1
+
+
+def test_who_reranks_and_how_texts_are_stored_are_options(bench: Cli) -> None:
+    ran = bench("--recipe", "bm25", "--reranking", "all", "--ingest", "bulk", "--no-html")
+    assert ran.out.startswith("chats: 3 questions, 3 texts, 2 groups; reranking all, ingest bulk\n")
+    assert bench("--recipe", "bm25", "--reranking", "none", "--json").data["reranking"] == "none"
+    assert bench("--reranking", "some").status == bench("--ingest", "slowly").status == 2
 
 
 def test_a_run_is_compared_with_one_before(bench: Cli, tmp_path: Path) -> None:

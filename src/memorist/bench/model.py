@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
+
+Reranking = Literal["documented", "none", "all"]
+"""Which recipes rerank: those whose document says so, none, or all; then those without a reranker get one."""
+Ingest = Literal["replayed", "bulk"]
+"""When the texts of a group are stored: each at its own time, or all of them just before the questions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from memorist.bench.measures import Figures, MeasurePart, Summary, summarise
-from memorist.bench.model import Answer, BenchRun, Dataset
-from memorist.bench.space import Setup
+from memorist.bench.model import Answer, BenchRun, Dataset, Ingest, Reranking
+from memorist.bench.space import Setup, reranks
 from memorist.bench.statistics import compare, mean_interval
 from memorist.errors import InvalidInput
 from memorist.model import from_data, to_data
@@ -26,10 +26,14 @@ REPEAT = "Write the baseline with --out on the same dataset."
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The figures of one recipe, with 95 % intervals for some of them, and the parts that were skipped."""
+    """The figures of one recipe, with 95 % intervals for some of them, and the parts that were skipped.
+
+    `reranked` if the recipe has a stage for a reranker and there was one.
+    """
 
     summary: Summary
     intervals: Mapping[str, tuple[float, float]]
+    reranked: bool
     skipped: tuple[str, ...]
     recipe: Mapping[str, Any]
 
@@ -65,6 +69,8 @@ class Conditions:
     settings: Mapping[str, Any]
     machine: Mapping[str, Any]
     extract: str = "rules"
+    reranking: Reranking = "documented"
+    ingest: Ingest = "replayed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +105,24 @@ def machine() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The answers of an earlier run, by recipe."""
+    """The answers of an earlier run, by recipe, and the ways it was measured."""
 
     file: Path
     runs: Mapping[str, BenchRun]
+    reranking: str = "documented"
+    ingest: str = "replayed"
+
+    def label(self, recipe: str, conditions: Conditions) -> str:
+        """The name of a recipe of this run, with the ways of measuring in which it differs from another run."""
+        ways = [
+            f"{way} {theirs}"
+            for way, theirs, ours in (
+                ("reranking", self.reranking, conditions.reranking),
+                ("ingest", self.ingest, conditions.ingest),
+            )
+            if theirs != ours
+        ]
+        return " ".join([recipe, "of", self.file.name, *([f"({', '.join(ways)})"] if ways else [])])
 
 
 def read_baseline(file: Path, dataset: Dataset) -> Baseline:
@@ -123,22 +143,23 @@ def read_baseline(file: Path, dataset: Dataset) -> Baseline:
         raise InvalidInput(f"{file} holds no answers to compare with", remedy=REPEAT) from None
     if not runs:
         raise InvalidInput(f"{file} holds no recipe to compare with", remedy=REPEAT)
-    return Baseline(file, runs)
+    return Baseline(file, runs, **{way: str(data[way]) for way in ("reranking", "ingest") if way in data})
 
 
 def against(results: Results, baseline: Baseline) -> Results:
     """The results, with each recipe compared with the baseline recipe of the same name, else with the first."""
-    differences = [one for result in results.recipes for one in _against(results.dataset, result, baseline)]
+    differences = [one for result in results.recipes for one in _against(results, result, baseline)]
     return replace(results, comparisons=(*results.comparisons, *differences))
 
 
-def _against(dataset: Dataset, result: Result, baseline: Baseline) -> list[Difference]:
+def _against(results: Results, result: Result, baseline: Baseline) -> list[Difference]:
     name = result.name if result.name in baseline.runs else next(iter(baseline.runs))
     asked = {row.key for row in result.summary.rows}
     shared = tuple(one for one in baseline.runs[name].answers if (one.group, one.question) in asked)
     if not shared:
         raise InvalidInput(f"{baseline.file} and this run share no question", remedy=REPEAT)
-    return _compared(result.summary, summarise(dataset, BenchRun(name, shared)), f"{name} of {baseline.file.name}")
+    before = summarise(results.dataset, BenchRun(name, shared))
+    return _compared(result.summary, before, baseline.label(name, results.conditions))
 
 
 def results_to_data(results: Results, *, answers: bool = False) -> dict[str, Any]:
@@ -158,7 +179,13 @@ def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -
     summary = summarise(dataset, run)
     found = {name: mean_interval([row.turns[name] for row in summary.rows]) for name in WITH_INTERVALS}
     intervals = {name: (one.low, one.high) for name, one in found.items()}
-    return Result(summary, intervals, tuple(setup.lacks(pipeline)), recipe_to_data(pipeline))
+    return Result(
+        summary=summary,
+        intervals=intervals,
+        reranked=setup.reranker is not None and reranks(pipeline),
+        skipped=tuple(setup.lacks(pipeline)),
+        recipe=recipe_to_data(pipeline),
+    )
 
 
 def _compared(one: Summary, other: Summary, label: str) -> list[Difference]:
@@ -197,6 +224,7 @@ def _result_to_data(one: Result, answers: bool) -> dict[str, Any]:
         "by_type": {name: _part_to_data(part) for name, part in summary.types.items()},
         "by_stage": summary.stages,
         "abstention": summary.abstention,
+        "reranked": one.reranked,
         "skipped": one.skipped,
     }
     kept = {"answers": to_data([row.answer for row in summary.rows])} if answers else {}

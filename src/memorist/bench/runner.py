@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import memorist
-from memorist.bench.cache import RunFiles, StoredEmbedder
-from memorist.bench.model import Answer, BenchRun, Dataset, Group
+from memorist.bench.cache import RunFiles, StoredEmbedder, StoredReranker
+from memorist.bench.model import Answer, BenchRun, Dataset, Group, Ingest, Reranking
 from memorist.bench.results import Conditions, Results, gather_results, machine
-from memorist.bench.space import BASELINES, LIMIT, Setup, Space
+from memorist.bench.space import BASELINES, LIMIT, Setup, Space, reranks
 from memorist.config import Config
 from memorist.errors import InvalidInput
 from memorist.models import embedders, rerankers
 from memorist.models.embedders.cache import CachedEmbedder
-from memorist.ports import Embedder, Progress
+from memorist.ports import Embedder, Progress, Reranker
 from memorist.recall.data import with_settings
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES, custom_recipes
+from memorist.recall.rerank import Rerank
+from memorist.recall.select import Limit
 
 ALL = "all"
 """Selects every recipe that ships."""
@@ -48,6 +50,7 @@ class Experiment:
     cache: Path
     changes: Mapping[str, Any]
     reranker: str | None = None
+    reranking: Reranking = "documented"
     cached_queries: bool = False
 
     def measure(self, dataset: Dataset, *, fresh: bool = False, progress: Progress | None = None) -> Results:
@@ -67,6 +70,8 @@ class Experiment:
             version=memorist.__version__,
             embedder=None if embedder is None else embedder.generation,
             reranker=self.reranker,
+            reranking=self.reranking,
+            ingest=self.setup.ingest,
             limit=self.setup.limit,
             live_queries=not self.cached_queries,
             settings=self.changes,
@@ -82,23 +87,51 @@ def prepare(
     recipes: Sequence[str] = (),
     changes: Sequence[str] = (),
     limit: int = LIMIT,
+    reranking: Reranking = "documented",
+    ingest: Ingest = "replayed",
     cached_queries: bool = False,
 ) -> Experiment:
     """The experiment that the settings and options describe; `changes` have the form `stage.parameter=value`."""
     known = {**RECIPES, **custom_recipes(config.recipes, shipped_parts=config.untrusted_recipes)}
     wanted = parse_changes(changes)
-    pipelines = change_recipes(choose_recipes(list(recipes) or [config.recipe], known), wanted)
+    chosen = choose_recipes(list(recipes) or [config.recipe], known)
+    pipelines = change_recipes([with_reranker(one) for one in chosen] if reranking == "all" else chosen, wanted)
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))
-    reranker, packaged = rerankers.build(config.reranker), rerankers.packaged_for(config.reranker)
+    name, reranker = _reranker(config.reranker, reranking)
+    if reranker is not None and cached_queries:
+        reranker = StoredReranker(reranker, cache, name)
     stored = None if embedder is None else StoredEmbedder(embedder, cache, queries=cached_queries)
     return Experiment(
         pipelines=tuple(pipelines),
-        setup=Setup(stored, reranker, limit, packaged, config.extract),
+        setup=Setup(stored, reranker, limit, config.extract, ingest),
         cache=cache,
         changes=wanted,
-        reranker=config.reranker if reranker or packaged else None,
+        reranker=None if reranker is None else name,
+        reranking="none" if reranker is None else reranking,
         cached_queries=cached_queries,
     )
+
+
+def with_reranker(pipeline: Pipeline) -> Pipeline:
+    """A recipe that reranks: as it is if it has a reranker, else with that of memoria before its limit."""
+    if reranks(pipeline):
+        return pipeline
+    place = next((place for place, stage in enumerate(pipeline.stages) if stage.kind == Limit.kind), None)
+    if place is None:
+        raise InvalidInput(
+            f"Recipe {pipeline.name!r} has no stage {Limit.kind!r} to rerank before",
+            remedy="Add one, or measure without --reranking all.",
+        )
+    stages = pipeline.stages
+    return replace(pipeline, stages=(*stages[:place], Rerank(depth=30, blend=1.0), *stages[place:]))
+
+
+def _reranker(setting: str, reranking: Reranking) -> tuple[str, Reranker | None]:
+    """The name of the model, with its checksum if it is local, and the model."""
+    reranker = None if reranking == "none" else rerankers.build(setting) or rerankers.packaged_for(setting)
+    if reranker is None and reranking == "all":
+        raise InvalidInput("There is no reranker for all recipes", remedy="Name one with --reranker, such as auto.")
+    return getattr(reranker, "generation", setting), reranker
 
 
 def parse_changes(changes: Sequence[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from functools import cache
 from time import perf_counter
 from typing import Any
 
-from memorist.bench.model import Answer, Document, Group, Question
+from memorist.bench.model import Answer, Document, Group, Ingest, Question
 from memorist.engine.engine import Engine
 from memorist.engine.open import entity_finder
 from memorist.errors import MissingService
@@ -52,14 +52,14 @@ class Setup:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     limit: int = LIMIT
-    packaged: Reranker | None = None
     extract: str = "rules"
     """The setting `extract`: how facts and names are read from the documents."""
+    ingest: Ingest = "replayed"
 
     @property
     def reader(self) -> Reranker | None:
-        """The configured reranker, else the packaged one."""
-        return self.reranker or self.packaged
+        """The reranker."""
+        return self.reranker
 
     def lacks(self, pipeline: Pipeline) -> list[str]:
         """The parts of a recipe that will be skipped, each with the service it lacks."""
@@ -83,6 +83,11 @@ class Setup:
 
     def _misses(self, service: str) -> bool:
         return getattr(self, service, None) is None
+
+
+def reranks(pipeline: Pipeline) -> bool:
+    """Whether a recipe has a stage for a reranker."""
+    return any({"reranker", "reader"} & {*part.required(), *part.optional} for part in pipeline.parts())
 
 
 _finder = cache(entity_finder)
@@ -109,20 +114,20 @@ class Space(AbstractContextManager["Space"]):
         self._group = group
         self._limit = setup.limit
         moments = _moments(group.documents)
-        self._clock = _SettableClock(moments[-1] if moments else TIMELESS)
         self._asked_at = max(moments, default=TIMELESS) + timedelta(days=1)
+        stored = _bulk(group, self._asked_at) if setup.ingest == "bulk" else None
+        self._clock = _SettableClock(stored or (moments[-1] if moments else TIMELESS))
         self.engine = Engine(
             MemoryStore("bench"),
             embedder=setup.embedder,
             reranker=setup.reranker,
-            packaged=setup.packaged,
             facts=setup.extract != "off",
             find=_finder(setup.extract),
             recipe=pipelines[0].name,
             recipes={one.name: one for one in pipelines},
             clock=self._clock,
         )
-        self.engine.remember_many(_fields(group, moments), progress=progress)
+        self.engine.remember_many(_fields(group, moments, stored), progress=progress)
         self._documents = {_id_of(document): document.id for document in group.documents}
         self._tokens: dict[str, int] = {}
 
@@ -229,8 +234,18 @@ def _moments(documents: Sequence[Document]) -> list[datetime]:
     return moments
 
 
-def _fields(group: Group, moments: Sequence[datetime]) -> Iterator[dict[str, Any]]:
-    """The documents of a group as arguments of `remember`; a conversation without sessions is one session."""
+def _bulk(group: Group, asked_at: datetime) -> datetime | None:
+    """When the first question of a group is asked; None for documents without times, whose storing has none either."""
+    if all(one.at is None for one in group.documents):
+        return None
+    return min([asked_at, *(instant(one.at) for one in group.questions if one.at is not None)])
+
+
+def _fields(group: Group, moments: Sequence[datetime], stored: datetime | None) -> Iterator[dict[str, Any]]:
+    """The documents of a group as arguments of `remember`, each stored at its own time unless all are at once.
+
+    A conversation without sessions is one session.
+    """
     for position, (document, moment) in enumerate(zip(group.documents, moments, strict=True)):
         if document.text.strip():
             yield {
@@ -238,7 +253,7 @@ def _fields(group: Group, moments: Sequence[datetime]) -> Iterator[dict[str, Any
                 "key": document.id,
                 "scope": SCOPE,
                 "at": moment,
-                "ingested_at": moment,
+                "ingested_at": stored or moment,
                 "position": position,
                 "session": document.session or (document.speaker and group.name),
                 "speaker": document.speaker,

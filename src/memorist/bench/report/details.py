@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memorist.bench.measures import Row, Summary
-from memorist.bench.model import Dataset, Group, Question
+from memorist.bench.model import Dataset, Group, Ingest, Question
 from memorist.bench.report.plots import Markup, Series, section, stack_plot, table_of, tag
 from memorist.bench.results import Conditions, Result, Results
 from memorist.bench.space import Setup, Space
@@ -91,7 +91,7 @@ def _reason(space: Space, recall: Recall, item: Item) -> str:
 KINDS_OF_WORK: Mapping[str, tuple[str, ...]] = {
     "embed the query": ("embed",),
     "search": ("search", "cascade", "nodes", "hops"),
-    "rerank": ("rerank",),
+    "rerank": ("rerank", "reread"),
     "other": (),
 }
 LONGEST_TEXT = 400
@@ -102,9 +102,9 @@ def stages_section(results: Results) -> Markup:
     bars = [Series(one.name, _by_kind(one)) for one in results.recipes]
     plot = stack_plot(bars, list(KINDS_OF_WORK), "milliseconds, sum of the stages' medians")
     note = (
-        "Questions are embedded for each recall."
+        "Questions are embedded, and candidates reranked, for each recall."
         if results.conditions.live_queries
-        else "Vectors of questions came from the cache, so these times do not include their embedding."
+        else "Vectors of questions and scores of the reranker came from the cache, so these times include neither."
     )
     return section(
         "Where the time goes",
@@ -130,8 +130,15 @@ def failures_section(results: Results, failures: Sequence[FailedQuestion]) -> Ma
     )
 
 
+_STORED: Mapping[Ingest, str] = {
+    "replayed": "each stored at its own time",
+    "bulk": "all of them stored just before the first question",
+}
+
+
 def method_section(results: Results) -> Markup:
     """Everything that the figures depend on."""
+    ingest = results.conditions.ingest
     rows = [*_facts(results.conditions), ("dataset checksum", results.dataset.checksum)]
     for one in results.recipes:
         if one.skipped:
@@ -139,8 +146,8 @@ def method_section(results: Results) -> Markup:
     pairs = [part for name, value in rows for part in (tag("dt", name), tag("dd", value))]
     return section(
         "How it was measured",
-        "Each group of the dataset is a separate memory. Its texts are remembered in order, at their own "
-        "times; then its questions are asked, at their own times or a day after the last text. Recalls are "
+        f"Each group of the dataset is a separate memory. Its texts are remembered in order, {_STORED[ingest]}; "
+        "then its questions are asked, at their own times or a day after the last text. Recalls are "
         "not tracked, so the order of the questions does not matter. Context tokens are an estimate for the first "
         "10 items.",
         tag("div", tag("dl", *pairs), class_="card"),
@@ -201,6 +208,8 @@ def _facts(conditions: Conditions) -> list[tuple[str, str]]:
         ("version", f"memorist {conditions.version}"),
         ("embedder", conditions.embedder or "none"),
         ("reranker", conditions.reranker or "none"),
+        ("reranking", conditions.reranking),
+        ("ingest", conditions.ingest),
         *([("settings changed", settings)] if settings else []),
         ("items per recall", str(conditions.limit)),
         ("extraction", conditions.extract),

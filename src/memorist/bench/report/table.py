@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memorist.bench.results import Difference, Result, Results
 
-OPTIONAL = ("mrr@10", "all@5", "ndcg@10", "any@5")
+OPTIONAL = ("mrr@10", "all@5", "reranks", "ndcg@10", "any@5")
 """Columns that are dropped on a narrow terminal, in this order."""
 SHOWN = "recall@10"
 ABSTENTION = "abstention"
@@ -53,6 +53,7 @@ def overall(results: Results) -> ReportTable:
     sessions = any(one.summary.overall.sessions for one in results.recipes)
     columns: dict[str, Callable[[Result], str]] = {
         "recipe": lambda one: one.name,
+        "reranks": lambda one: "yes" if one.reranked else "no",
         "recall@5": lambda one: percent(one.summary.overall.turns["recall@5"]),
         "recall@10": lambda one: percent(one.summary.overall.turns["recall@10"]),
         "95 %": lambda one: interval_text(one.intervals["recall@10"]),
@@ -141,7 +142,8 @@ def _headline(results: Results) -> str:
     groups = [group for group in results.dataset.groups if group.questions]
     texts = sum(len(group.documents) for group in groups)
     questions = results.recipes[0].summary.overall.queries
-    return f"{results.dataset.name}: {questions:,} questions, {texts:,} texts, {_groups(len(groups))}"
+    ways = f"reranking {results.conditions.reranking}, ingest {results.conditions.ingest}"
+    return f"{results.dataset.name}: {questions:,} questions, {texts:,} texts, {_groups(len(groups))}; {ways}"
 
 
 def _groups(number: int) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast, get_t
 
 import typer
 
+from memorist.bench.model import Ingest, Reranking
 from memorist.errors import InvalidInput, NotFound
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, option, recipe_names
@@ -95,6 +96,14 @@ class BenchOptions(TypedDict, total=False):
     ]
     embedder: Annotated[str, _what("EMBEDDER", "The embedder; none measures without vectors.")]
     reranker: Annotated[str, _what("RERANKER", "The reranker, for recipes that use one.")]
+    reranking: Annotated[
+        Reranking,
+        _what("WHO", "Who reranks: documented (recipes whose document says so), none, or all. Default: documented."),
+    ]
+    ingest: Annotated[
+        Ingest,
+        _what("HOW", "How texts are stored: replayed (each at its own time) or bulk (all at once). Default: replayed."),
+    ]
     limit: Annotated[int, _what("NUMBER", "The number of items to ask each recall for. Default: 50.", min=1)]
     group: Annotated[list[str], _which("NAME", "Only this group of the dataset; may be repeated.")]
     limit_queries: Annotated[int, _which("NUMBER", "Only this many questions, spread evenly over the groups.", min=1)]
@@ -107,13 +116,18 @@ class BenchOptions(TypedDict, total=False):
         Path,
         _work(
             "FOLDER",
-            "Where vectors are kept between runs. Default: the user's cache. Also MEMORIST_CACHE.",
+            "Where vectors and scores are kept between runs. Default: the user's cache. Also MEMORIST_CACHE.",
             envvar="MEMORIST_CACHE",
             show_envvar=False,
         ),
     ]
     cached_queries: Annotated[
-        bool, _work(None, "Cache the vectors of questions too; times then exclude embedding them.", "--cached-queries")
+        bool,
+        _work(
+            None,
+            "Cache the vectors of questions and the scores of the reranker too; times then exclude these models.",
+            "--cached-queries",
+        ),
     ]
     fresh: Annotated[bool, _work(None, "Start again instead of continuing an interrupted run.", "--fresh")]
 
@@ -161,6 +175,8 @@ def _session(target: Target, options: BenchOptions) -> Experiment:
         recipes=options.get("recipe", ()),
         changes=options.get("set", ()),
         limit=options.get("limit", LIMIT),
+        reranking=options.get("reranking", "documented"),
+        ingest=options.get("ingest", "replayed"),
         cached_queries=options.get("cached_queries", False),
     )
 
