@@ -96,7 +96,7 @@ class Config:
     )
     reranker: str = _setting(
         "auto",
-        "The reranker: auto (the packaged one, if the recipe uses it), local, a service such as jina, or none.",
+        "The reranker, for recipes that use one: auto (the packaged one), local:NAME, a service such as jina, or none.",
     )
     extract: str = _setting(
         "rules", "How facts are extracted: rules, spacy (also finds names with a spaCy model), or off."

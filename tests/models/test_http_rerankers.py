@@ -281,7 +281,7 @@ def test_an_ollama_that_is_not_running_says_how_to_start_it() -> None:
 # Settings
 
 
-@pytest.mark.parametrize("setting", [None, "none", "auto", "NONE"])
+@pytest.mark.parametrize("setting", [None, "none", "NONE"])
 def test_some_settings_mean_no_reranker(setting: str | None) -> None:
     assert build(setting) is None
 

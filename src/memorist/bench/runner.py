@@ -128,7 +128,7 @@ def with_reranker(pipeline: Pipeline) -> Pipeline:
 
 def _reranker(setting: str, reranking: Reranking) -> tuple[str, Reranker | None]:
     """The name of the model, with its checksum if it is local, and the model."""
-    reranker = None if reranking == "none" else rerankers.build(setting) or rerankers.packaged_for(setting)
+    reranker = None if reranking == "none" else rerankers.build(setting)
     if reranker is None and reranking == "all":
         raise InvalidInput("There is no reranker for all recipes", remedy="Name one with --reranker, such as auto.")
     return getattr(reranker, "generation", setting), reranker

@@ -56,11 +56,6 @@ class Setup:
     """The setting `extract`: how facts and names are read from the documents."""
     ingest: Ingest = "replayed"
 
-    @property
-    def reader(self) -> Reranker | None:
-        """The reranker."""
-        return self.reranker
-
     def lacks(self, pipeline: Pipeline) -> list[str]:
         """The parts of a recipe that will be skipped, each with the service it lacks."""
         return [
@@ -87,7 +82,7 @@ class Setup:
 
 def reranks(pipeline: Pipeline) -> bool:
     """Whether a recipe has a stage for a reranker."""
-    return any({"reranker", "reader"} & {*part.required(), *part.optional} for part in pipeline.parts())
+    return any("reranker" in (*part.required(), *part.optional) for part in pipeline.parts())
 
 
 _finder = cache(entity_finder)

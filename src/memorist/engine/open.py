@@ -88,7 +88,6 @@ def opened(
         store,
         embedder=embedders.build(embedder or chosen.embedder, options=chosen.embedder_options),
         reranker=rerankers.build(reranker or chosen.reranker),
-        packaged=rerankers.packaged_for(reranker or chosen.reranker),
         askers=build_askers(chosen, profile, llm),
         facts=chosen.extract != "off",
         policy=Policy.of(chosen),
