@@ -50,4 +50,5 @@ def test_an_experiment_that_does_not_run_is_a_failure(tmp_path: Path) -> None:
 def test_an_experiment_tells_its_command_and_figures(file: Path) -> None:
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     assert data["command"].startswith(f"memorist bench DATA/{data['dataset']} ")
+    assert " --reranking " in data["command"] and " --ingest " in data["command"]  # a default may change
     assert data["recipes"] and all(0 <= one <= 1 for figures in data["recipes"].values() for one in figures.values())
