@@ -89,7 +89,7 @@ def prepare(
     wanted = parse_changes(changes)
     pipelines = change_recipes(choose_recipes(list(recipes) or [config.recipe], known), wanted)
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))
-    reranker = rerankers.build(config.reranker)
+    reranker = rerankers.build(config.reranker, options=config.reranker_options)
     stored = None if embedder is None else StoredEmbedder(embedder, cache, queries=cached_queries)
     return Experiment(
         pipelines=tuple(pipelines),
