@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import MissingService, NotFound
 from memorist.model import Kind, Link, Memory, Recall, Tier, instant, to_data
-from memorist.ports import Store
+from memorist.ports import Purpose, Store
 from memorist.recall.assemble import SOURCE_OF
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import recall_request
@@ -195,6 +196,80 @@ def test_an_explanation_tells_every_stage_that_made_the_score(recipe: str) -> No
             assert all(any(f"from {name}: " in line for line in lines) for name in item.signals)
         with pytest.raises(NotFound, match="why_not"):
             engine.explain(found, "nobody")
+
+
+# Notes
+
+
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Three days of talk, and the daily, weekly and quarterly notes that repeat it."""
+    said = ("I moved to Oslo in spring.", "The importer in Oslo failed again.", "Bob of Oslo bought a red bicycle.")
+    place = tmp_path_factory.mktemp("diary") / "agent.db"
+    with memorist.open(place, config={}, embedder=FakeEmbedder(), reranker="none", clock=FakeClock(NOW)) as engine:
+        engine.remember_many(
+            {"text": text, "at": NOW - timedelta(days=50 - day), "speaker": "Alice", "position": day}
+            for day, text in enumerate(said)
+        )
+        engine.consolidate()
+        yield engine
+
+
+@every_recipe
+def test_no_sentence_comes_twice_after_consolidation(recipe: str, diary: Engine) -> None:
+    found = diary.recall("What happened in Oslo?", recipe=recipe, limit=10, track=False)
+    said = Counter(item.memory.text.removeprefix("Alice: ") for item in found.items if item.memory.kind != Kind.NOTE)
+    noted = Counter(item.memory.text for item in found.items if item.memory.kind is Kind.NOTE)
+    assert len(said) >= 3 and set(said.values()) == {1}
+    assert set(noted.values()) <= {1}
+    assert bool(noted) is (recipe == "abmind")  # its page asks for notes beside the memories
+
+
+@pytest.mark.parametrize("recipe", [name for name in RECIPES if name != "mnemosyne-graph"])  # its mode chooses kinds
+def test_who_asks_for_notes_gets_them(recipe: str, diary: Engine) -> None:
+    found = diary.recall("What happened in Oslo?", recipe=recipe, kinds="note", limit=10, track=False)
+    assert {item.memory.kind for item in found.items} == {Kind.NOTE}
+
+
+# Models that fail
+
+
+class BrokenReranker:
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        raise RuntimeError(f"cannot read {texts[0]}")
+
+
+class SilentReranker:
+    def score(self, query: str, texts: Sequence[str]) -> Any:
+        return None
+
+
+class BrokenEmbedder(FakeEmbedder):
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Any = None) -> Any:
+        if purpose == "query":
+            raise RuntimeError(f"cannot read {texts[0]}")
+        return super().embed(texts, purpose=purpose, progress=progress)
+
+
+@every_recipe
+@pytest.mark.parametrize("reranker", [BrokenReranker(), SilentReranker()])
+def test_whatever_a_reranker_raises_the_order_stands_and_the_trace_names_the_type(
+    recipe: str, reranker: BrokenReranker | SilentReranker, engine: Engine
+) -> None:
+    with opened(*WORLD, embedder=FakeEmbedder(), links=links(), reranker=reranker) as failing:
+        found = failing.recall(QUERIES[0], recipe=recipe)
+    assert ids(found) == ids(engine.recall(QUERIES[0], recipe=recipe, track=False)) != []
+    skipped = [step.skipped for step in found.trace.steps if step.stage in ("rerank", "reread")]
+    error = "RuntimeError" if isinstance(reranker, BrokenReranker) else "TypeError"
+    assert skipped in ([], [f"The reranker failed with {error}"])  # what was being read is not repeated
+
+
+@every_recipe
+def test_whatever_an_embedder_raises_words_still_answer(recipe: str) -> None:
+    with opened(*WORLD, embedder=BrokenEmbedder(), links=links()) as failing:
+        found = failing.recall(QUERIES[0], recipe=recipe)
+    assert found.items or recipe == "mnemosyne-graph"  # which searches by meaning alone
+    assert "The embedder failed with RuntimeError" in [step.skipped for step in found.trace.steps]
 
 
 # Absences

@@ -97,7 +97,7 @@ def prepare(
     chosen = choose_recipes(list(recipes) or [config.recipe], known)
     pipelines = change_recipes([with_reranker(one) for one in chosen] if reranking == "all" else chosen, wanted)
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))
-    name, reranker = _reranker(config.reranker, reranking)
+    name, reranker = _reranker(config, reranking)
     if reranker is not None and cached_queries:
         reranker = StoredReranker(reranker, cache, name)
     stored = None if embedder is None else StoredEmbedder(embedder, cache, queries=cached_queries)
@@ -126,9 +126,10 @@ def with_reranker(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, stages=(*stages[:place], Rerank(depth=30, blend=1.0), *stages[place:]))
 
 
-def _reranker(setting: str, reranking: Reranking) -> tuple[str, Reranker | None]:
+def _reranker(config: Config, reranking: Reranking) -> tuple[str, Reranker | None]:
     """The name of the model, with its checksum if it is local, and the model."""
-    reranker = None if reranking == "none" else rerankers.build(setting)
+    setting = "none" if reranking == "none" else config.reranker
+    reranker = rerankers.build(setting, options=config.reranker_options)
     if reranker is None and reranking == "all":
         raise InvalidInput("There is no reranker for all recipes", remedy="Name one with --reranker, such as auto.")
     return getattr(reranker, "generation", setting), reranker

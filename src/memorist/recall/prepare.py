@@ -11,21 +11,26 @@ from memorist.text.words import NOT_LATIN, language, words
 
 ROUTING = (Kind.TAG, Kind.INTENT, Kind.SOURCE)
 """Kinds that connect other memories and carry little content themselves."""
-CONTENT = tuple(kind for kind in Kind if kind not in ROUTING)
+CONTENT = tuple(kind for kind in Kind if kind not in (*ROUTING, Kind.NOTE))
 
 
 @dataclass(frozen=True, slots=True)
 class Content(Stage):
-    """Exclude tags, intents and sources, which only connect other memories, unless the caller names kinds."""
+    """Exclude tags, intents and sources, which only connect other memories, unless the caller names kinds.
+
+    Notes are excluded too, because they repeat what other memories say. `notes` includes them.
+    """
 
     kind = "content"
+    notes: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with kinds in its filter."""
         where = draft.request.where
         if where.kinds is not None:
             return draft
-        return replace(draft, request=replace(draft.request, where=replace(where, kinds=CONTENT)))
+        kinds = (*CONTENT, Kind.NOTE) if self.notes else CONTENT
+        return replace(draft, request=replace(draft.request, where=replace(where, kinds=kinds)))
 
 
 @dataclass(frozen=True, slots=True)

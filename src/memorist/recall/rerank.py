@@ -8,7 +8,7 @@ from itertools import accumulate, takewhile
 from math import isfinite
 from statistics import fmean, pstdev
 
-from memorist.errors import ModelUnavailable
+from memorist.errors import ModelUnavailable, failures_of
 from memorist.model import Candidate, Memory
 from memorist.models.embedding_text import is_talk, read_with
 from memorist.ports import Reranker
@@ -116,8 +116,10 @@ def _text_to_read(memory: Memory, before: Sequence[Memory], draft: Draft) -> str
 
 
 def _logits(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[float]:
-    logits = reranker.score(question_in(draft.query.text), texts)
-    if len(logits) != len(texts) or not all(map(isfinite, logits)):
+    with failures_of("The reranker"):
+        logits = reranker.score(question_in(draft.query.text), texts)
+        usable = len(logits) == len(texts) and all(map(isfinite, logits))
+    if not usable:
         raise ModelUnavailable(
             "The reranker did not return a finite score for every text",
             remedy="Check the model, or open without a reranker.",

@@ -19,7 +19,8 @@ PACKAGED = "memorist-rerank-1"
 def build(setting: str | Reranker | None, *, options: Options | None = None) -> Reranker | None:
     """The reranker that a setting names: `auto`, `local`, `local:NAME`, `SERVICE`, `SERVICE:MODEL` or `none`.
 
-    `auto` and `local` are the packaged cross-encoder. An object is returned unchanged.
+    `auto` and `local` are the packaged cross-encoder. An object is returned unchanged. `options` are those of the table
+    `[reranker_options]`.
     """
     if setting is None or not isinstance(setting, str):
         return setting
