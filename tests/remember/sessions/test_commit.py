@@ -439,3 +439,17 @@ def test_every_step_has_one_subgoal_and_one_reward_wherever_commits_fall(parts: 
         first, last = subgoals[above[step.id]]
         assert first <= (step.origin.position or 0) <= last
     assert world.links().get(("subgoal", SIBLING, "subgoal"), 0) == max(0, len(subgoals) - 1)
+
+
+def test_words_of_every_transcript_are_no_tags() -> None:
+    world = World()
+    session = world.sessions.open(id="run")
+    session.step("Observation: The shelf in Oslo holds 5 red books.", "Action: note the shelf")
+    session.step("Note: Pelican uses port 8080.", "Action: next step")
+    session.step("Result of step 3: the step counter of Heron has 5 digits.")
+    session.commit()
+    assert [tag.text for tag in world.all(Kind.TAG)] == [
+        *("oslo", "shelf", "red", "books"),
+        *("pelican", "port"),
+        *("heron", "step counter", "digits"),
+    ]

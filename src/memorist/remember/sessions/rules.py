@@ -173,7 +173,19 @@ def _how_sure(sentence: str) -> float | None:
 def _proposition(sentence: str, sure: float) -> Proposition:
     found = sorted(phrases(sentence), key=lambda phrase: not phrase.name)
     concepts = dict.fromkeys(concept for phrase in found for concept in _things(phrase.words))
-    return Proposition(sentence, tuple(concepts)[:MOST_CONCEPTS], sure)
+    telling = [concept for concept in concepts if not is_boilerplate(concept)]
+    return Proposition(sentence, tuple(telling[:MOST_CONCEPTS]), sure)
+
+
+_BOILERPLATE = frozenset(
+    "action actions goal input note notes observation observations output result results reward state step steps"
+    " subgoal summary task thought thoughts todo tool turn 动作 行动 观察 备注 笔记 步骤 结果 目标 任务".split()
+)
+
+
+def is_boilerplate(concept: str) -> bool:
+    """Whether a concept is a word of every transcript, such as `Action:` or `step`: a tag of everything tells nothing."""
+    return all(word.strip(":：").lower() in _BOILERPLATE for word in concept.split())
 
 
 def _things(words: Sequence[str]) -> Iterator[str]:
