@@ -201,13 +201,8 @@ class Step:
     candidates: Annotated[tuple[Candidate, ...], Hidden(tuple)]
     before: int
     after: int
-    skipped: str | None = None
-    notes: Annotated[tuple[str, ...], Hidden(tuple)] = ()
-
-    @property
-    def remarks(self) -> str | None:
-        """Why it was skipped, and its notes."""
-        return "; ".join(filter(None, (self.skipped, *self.notes))) or None
+    skipped: Annotated[str | None, Doc("Why it did not run, if it did not.")] = None
+    notes: Annotated[tuple[str, ...], Doc("What it has to say about how it ran.")] = ()
 
 
 @dataclass(frozen=True, slots=True)

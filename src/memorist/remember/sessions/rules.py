@@ -177,15 +177,16 @@ def _proposition(sentence: str, sure: float) -> Proposition:
     return Proposition(sentence, tuple(telling[:MOST_CONCEPTS]), sure)
 
 
-_BOILERPLATE = frozenset(
-    "action actions goal input note notes observation observations output result results reward state step steps"
-    " subgoal summary task thought thoughts todo tool turn 动作 行动 观察 备注 笔记 步骤 结果 目标 任务".split()
+_BOILERPLATE = lazy(
+    r"(?:actions?|goal|input|notes?|observations?|output|results?|reward|state|steps?|subgoal|summary|task|thoughts?"
+    r"|todo|tool|turn|动作|行动|观察|备注|笔记|步骤|结果|目标|任务)[:：]?",
+    re.IGNORECASE,
 )
 
 
 def is_boilerplate(concept: str) -> bool:
-    """Whether a concept is a word of every transcript, such as `Action:` or `step`: a tag of everything tells nothing."""
-    return all(word.strip(":：").lower() in _BOILERPLATE for word in concept.split())
+    """Whether a concept is only a word of every transcript, such as `Action:` or `step`; an empty one is."""
+    return all(_BOILERPLATE.fullmatch(word) for word in concept.split())
 
 
 def _things(words: Sequence[str]) -> Iterator[str]:
