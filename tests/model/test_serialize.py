@@ -101,15 +101,12 @@ def test_an_item_shows_part_of_its_memory_and_is_read_with_all_of_it() -> None:
     assert from_data(Item, {**data, "memory": to_data(item.memory)}) == item
 
 
-def test_a_step_tells_its_notes_with_the_reason_for_skipping_it() -> None:
-    step = Step("rerank", 1.23456, (), 3, 3, "no model", ("first", "second"))
-    assert to_data(step) == {
-        "stage": "rerank",
-        "ms": 1.235,
-        "before": 3,
-        "after": 3,
-        "skipped": "no model; first; second",
-    }
+def test_what_a_step_notes_is_no_reason_for_skipping_it() -> None:
+    step = Step("mode", 1.23456, (), 3, 3, notes=("mode mixed by rules", "second"))
+    data = {"stage": "mode", "ms": 1.235, "before": 3, "after": 3, "skipped": None, "notes": list(step.notes)}
+    assert to_data(step) == data
+    assert from_data(Step, data) == Step("mode", 1.235, (), 3, 3, notes=step.notes)
+    assert to_data(Step("rerank", 0, (), 3, 3, "no reranker"))["skipped"] == "no reranker"
 
 
 def test_the_request_of_a_recall_is_not_told() -> None:

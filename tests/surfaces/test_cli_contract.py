@@ -25,7 +25,7 @@ TOUCHED = {"id", "kind", "score", "phase", "hop", "memory"}
 TRACE = {
     *("stages", "total_ms", "mode", "tags", "candidate_count", "candidates_per_hop", "scores", "phase_timings", "llm"),
 }
-STAGE = {"stage", "ms", "before", "after", "skipped"}
+STAGE = {"stage", "ms", "before", "after", "skipped", "notes"}
 RECALL = {
     *(
         "id",

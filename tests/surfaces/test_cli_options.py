@@ -46,6 +46,8 @@ def flags(command: str) -> dict[str, list[str]]:
     [
         ("remember", Fields, set[str]()),
         ("recall", RecallOptions, {"explain", "only_context"}),
+        ("session recall", RecallOptions, {"explain", "only_context"}),
+        ("why-not", RecallOptions, set[str]()),
         ("list", Filters, {"limit", "cursor"}),
         ("forget", Filters, {"yes"}),
     ],

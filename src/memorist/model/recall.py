@@ -201,13 +201,8 @@ class Step:
     candidates: Annotated[tuple[Candidate, ...], Hidden(tuple)]
     before: int
     after: int
-    skipped: str | None = None
-    notes: Annotated[tuple[str, ...], Hidden(tuple)] = ()
-
-    @property
-    def remarks(self) -> str | None:
-        """Why it was skipped, and its notes."""
-        return "; ".join(filter(None, (self.skipped, *self.notes))) or None
+    skipped: Annotated[str | None, Doc("Why it did not run, if it did not.")] = None
+    notes: Annotated[tuple[str, ...], Doc("What it has to say about how it ran.")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +241,10 @@ class Trace:
     llm: Spent | None = None
 
 
+SOURCES = "Sources:"
+"""The heading of the numbered sources in a context that cites them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recall:
     """The answer: items, a context ready for a prompt, and the trace behind them.
@@ -269,3 +268,8 @@ class Recall:
     confidence: Annotated[
         float | None, Doc("The probability that the items answer the question, if the recipe estimates it.")
     ] = None
+
+    @property
+    def cites_sources(self) -> bool:
+        """Whether the context numbers the sources of what it says; a text in it cannot pretend to, it has one line."""
+        return f"\n{SOURCES}\n" in self.context

@@ -18,7 +18,7 @@ from memorist.errors import Error, InvalidInput
 from memorist.model.fields import REQUIRED, FieldInfo, fields_of, members
 from memorist.model.identity import isoformat
 from memorist.model.memory import Memory, instant, member
-from memorist.model.recall import Item, Step
+from memorist.model.recall import Item
 
 T = TypeVar("T")
 Getter = Callable[[Any], Any]
@@ -115,12 +115,7 @@ def _item_fields() -> tuple[JsonField, ...]:
     return (memory["id"], own.pop("rank"), own.pop("score"), *shown, *own.values())
 
 
-def _step_fields() -> tuple[JsonField, ...]:
-    """A step's notes are told together with the reason why it was skipped."""
-    return tuple(replace(one, path="remarks") if one.name == "skipped" else one for one in _derived(Step))
-
-
-_SHAPES: Mapping[type, Callable[[], tuple[JsonField, ...]]] = {Item: _item_fields, Step: _step_fields}
+_SHAPES: Mapping[type, Callable[[], tuple[JsonField, ...]]] = {Item: _item_fields}
 """The JSON forms that differ from their dataclass."""
 
 

@@ -34,6 +34,16 @@ def step_key(id: str, number: int) -> str:
     return f"step/{number}/session/{id}"
 
 
+def source_key(step: str) -> str:
+    """The key of the source of a step, by the step's key."""
+    return f"source/{step}"
+
+
+def counterpart(key: str) -> str:
+    """The key of a step's source, or of a source's step; both hold the same words and are forgotten together."""
+    return key.removeprefix("source/") if key.startswith(source_key("step/")) else source_key(key)
+
+
 def subgoal_key(id: str, first: int | None) -> str:
     """The key of the subgoal of the trajectory that begins with this step."""
     return f"subgoal/{first}/session/{id}"

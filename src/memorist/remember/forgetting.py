@@ -11,7 +11,7 @@ from memorist.errors import UnreadableMemory
 from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory, marked
 from memorist.models.embedding_text import CONTEXT, following
 from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
-from memorist.remember.derived import COMMIT_TASK, DERIVED, STEP_FINDINGS, content_stems, session_key
+from memorist.remember.derived import COMMIT_TASK, DERIVED, STEP_FINDINGS, content_stems, counterpart, session_key
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
 from memorist.remember.fact_rows import claims_in
 from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
@@ -129,7 +129,7 @@ def dependents(ids: Sequence[str], reader: Reader) -> dict[str, Memory]:
     A derived memory that has other sources stays if those sources, or the goal of its session, contain every word
     that it shares with the forgotten ones.
     """
-    gone = {row.id: row for id in ids for row in reader.history(id)} | reader.get(ids)
+    gone = _with_counterparts({row.id: row for id in ids for row in reader.history(id)} | reader.get(ids), reader)
     front: Known = {**gone, **_steps(gone, reader)}
     while front:
         derived = {id: one for id, one in _derived_from(front, reader).items() if id not in gone}
@@ -137,6 +137,13 @@ def dependents(ids: Sequence[str], reader: Reader) -> dict[str, Memory]:
         front = {id: one for id, one in derived.items() if not _is_still_supported(one, bases[id], gone, reader)}
         gone |= front
     return gone
+
+
+def _with_counterparts(gone: Known, reader: Reader) -> dict[str, Memory]:
+    """These memories with the sources of the steps among them, and the steps of the sources."""
+    lost = {(counterpart(one.origin.key), one.worth.classification) for one in gone.values() if one.origin.key}
+    found = reader.keyed(sorted(key for key, _ in lost))
+    return {**gone, **{one.id: one for one in found if (one.origin.key, one.worth.classification) in lost}}
 
 
 def _steps(gone: Known, reader: Reader) -> dict[str, Memory]:
@@ -258,7 +265,7 @@ def jobs_without(gone: Known, reader: Reader) -> tuple[list[Job], list[tuple[str
     sessions = {
         (marked(COMMIT_TASK, one.worth.classification), one.origin.session)
         for one in gone.values()
-        if one.kind is Kind.SOURCE
+        if one.origin.session is not None and one.origin.key == session_key(one.origin.session)
     }
     left: list[Job] = []
     dropped: list[tuple[str, str]] = []

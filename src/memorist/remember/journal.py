@@ -165,6 +165,14 @@ def renamed_entry(entry: Entry, before: str, after: str) -> Entry:
     return replace(entry, id=fingerprint(entry.id, after), subjects=subjects, data=data)
 
 
+def shared_entry(entry: Entry, id: str, other: str) -> Entry:
+    """An entry about a memory that is also about another, which was changed alike."""
+    if id not in entry.data.get(CHANGES, ()):
+        return entry
+    changed = {**entry.data[CHANGES], other: entry.data[CHANGES][id]}
+    return replace(entry, subjects=(*entry.subjects, other), data={**entry.data, CHANGES: changed})
+
+
 def undone(entry: Entry, at: datetime) -> Entry:
     """The entry, marked as undone."""
     return replace(entry, data={**entry.data, UNDONE: isoformat(at)})

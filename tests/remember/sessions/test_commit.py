@@ -77,7 +77,7 @@ def test_by_rules_the_run_becomes_these_nodes_links_and_rewards(store: Store, em
     assert rewards(world.all(Kind.EPISODIC)) == [(1, pytest.approx(reward)) for reward in REWARDS_BY_RULES]
     assert rewards(world.all(Kind.SEMANTIC)) == [(1, pytest.approx(first))] * 5 + [(1, pytest.approx(second))] * 5
     assert rewards(world.all(Kind.PROCEDURAL)) == [(1, pytest.approx(first)), (1, pytest.approx(second))]
-    assert rewards(world.all(Kind.SUBGOAL, Kind.TAG, Kind.INTENT, Kind.SOURCE)) == [(0, None)] * 23
+    assert rewards(world.all(Kind.SUBGOAL, Kind.TAG, Kind.INTENT, Kind.SOURCE)) == [(0, None)] * (22 + 1 + 20)
     assert [memory.text for memory in world.all(Kind.SUBGOAL)] == [FIND, RAISE]
 
 
@@ -154,7 +154,7 @@ def test_only_steps_taken_since_are_learnt_from_and_their_trajectory_is_a_new_on
     session = world.play()
     session.commit()
     session.step("The sync took 79 seconds the next night.", "close the ticket HER-12", 0.7)
-    assert world.all(Kind.SOURCE)[0].metadata["state"] == "open"
+    assert world.runs()[0].metadata["state"] == "open"
     assert len(world.store.jobs()) == 1
     done = session.commit()
     assert (done.steps, done.trajectories, world.store.jobs()) == (1, 1, [])
@@ -223,7 +223,7 @@ def test_a_run_that_was_killed_is_committed_by_another_when_it_is_idle(tmp_path:
     assert world.worker.run_due() == 0
     world.clock.advance(IDLE)
     assert world.worker.run_due() == 1
-    assert world.all(Kind.SOURCE)[0].metadata["state"] == "closed"
+    assert world.runs()[0].metadata["state"] == "closed"
     assert len(world.all(Kind.SUBGOAL)) == 2
     assert world.store.jobs() == []
     world.store.close()
@@ -243,13 +243,13 @@ def test_leaving_the_block_commits_also_after_an_error() -> None:
     world = World()
     with pytest.raises(KeyError), world.play():
         raise KeyError("stumble")
-    assert world.all(Kind.SOURCE)[0].metadata["state"] == "closed"
+    assert world.runs()[0].metadata["state"] == "closed"
 
 
 def test_an_error_in_the_block_is_not_hidden_by_one_in_the_commit(caplog: pytest.LogCaptureFixture) -> None:
     world = World()
     session = world.play()
-    world.store.delete([world.all(Kind.SOURCE)[0].id])
+    world.store.delete([world.runs()[0].id])
     with pytest.raises(KeyError), session:
         raise KeyError("stumble")
     assert "was not committed" in caplog.text
@@ -264,7 +264,7 @@ def test_a_failing_model_is_tried_again_and_loses_nothing(store: Store) -> None:
     done = session.commit()
     assert (done.state, done.memories) == ("failed", ())
     assert done.error is not None and "away" in done.error
-    (run,) = world.all(Kind.SOURCE)
+    (run,) = world.runs()
     assert (run.metadata["state"], run.metadata["error"]) == ("failed", done.error)
     (job,) = store.jobs()
     assert (job.attempts, job.error, job.due) == (1, done.error, world.clock.now() + timedelta(minutes=1))
@@ -275,7 +275,7 @@ def test_a_failing_model_is_tried_again_and_loses_nothing(store: Store) -> None:
     world.clock.advance(timedelta(minutes=2))
     assert world.worker.run_due() == 1
     assert (store.jobs(), len(world.all(Kind.SEMANTIC))) == ([], 3)
-    assert world.all(Kind.SOURCE)[0].metadata["error"] is None
+    assert world.runs()[0].metadata["error"] is None
     kinds = [notice.kind for notice in world.told]
     assert kinds == ["extraction_failed", "extraction_failed", "commit"]
 
@@ -290,7 +290,7 @@ def test_after_five_failures_the_rules_read_the_session_and_say_so() -> None:
     done = world.sessions.commit("run")
     assert (done.state, done.by, done.counts["semantic"]) == ("closed", "rules", 10)
     assert done.note is not None and "away" in done.note
-    assert world.all(Kind.SOURCE)[0].metadata["note"] == done.note
+    assert world.runs()[0].metadata["note"] == done.note
 
 
 def test_a_failure_in_the_last_question_writes_nothing_either() -> None:
@@ -439,3 +439,17 @@ def test_every_step_has_one_subgoal_and_one_reward_wherever_commits_fall(parts: 
         first, last = subgoals[above[step.id]]
         assert first <= (step.origin.position or 0) <= last
     assert world.links().get(("subgoal", SIBLING, "subgoal"), 0) == max(0, len(subgoals) - 1)
+
+
+def test_words_of_every_transcript_are_no_tags() -> None:
+    world = World()
+    session = world.sessions.open(id="run")
+    session.step("Observation: The shelf in Oslo holds 5 red books.", "Action: note the shelf")
+    session.step("Note: Pelican uses port 8080.", "Action: next step")
+    session.step("Result of step 3: the step counter of Heron has 5 digits.")
+    session.commit()
+    assert [tag.text for tag in world.all(Kind.TAG)] == [
+        *("oslo", "shelf", "red", "books"),
+        *("pelican", "port"),
+        *("heron", "step counter", "digits"),
+    ]

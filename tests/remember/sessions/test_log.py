@@ -38,17 +38,24 @@ def test_a_step_is_kept_as_it_was_said_and_found_at_once() -> None:
     assert (step.kind, step.origin.session, step.origin.position) == (Kind.EPISODIC, "shop", 1)
     assert step.metadata == {"observation": " The lamp is\nlit. ", "action": "sell it", "reward": 0.25}
     view = world.store.view()
-    assert [hit.id for hit in view.search_text("lit", Filter(), 5)] == [step.id]
+    assert [hit.id for hit in view.search_text("lit", Filter(kinds=(Kind.EPISODIC,)), 5)] == [step.id]
     near = view.search_vector(EMBEDDER.embed([step.text], purpose="query"), Filter(kinds=(Kind.EPISODIC,)), 1)
     assert near[0].score == pytest.approx(1, abs=1e-3)
 
 
-def test_a_session_is_a_source_that_its_steps_come_from() -> None:
+def test_each_step_comes_from_a_source_of_its_own_and_not_from_its_session() -> None:
     world = World()
-    step = world.sessions.open("Sell lamps.", "shop").step("A customer.")
-    (run,) = world.all(Kind.SOURCE)
+    session = world.sessions.open("Sell lamps.", "shop")
+    step, later = session.step("A customer.", "greet her"), session.step("", "wait")
+    (run,) = world.runs()
     assert (run.text, run.origin.key, run.metadata["state"]) == ("Sell lamps.", "session/shop", "open")
-    assert Link(step.id, PROVENANCE, run.id) in world.store.links([step.id])
+    first, second = (one for one in world.all(Kind.SOURCE) if one != run)
+    assert (first.text, first.origin.key) == ("A customer.", "source/step/1/session/shop")
+    assert second.text == later.text == "Action: wait"  # nothing was observed: the action is all there is
+    assert world.store.links([step.id, later.id, run.id]) == [
+        Link(step.id, PROVENANCE, first.id),
+        Link(later.id, PROVENANCE, second.id),
+    ]
     assert World().sessions.open(id="x").goal is None
     nameless = World()
     nameless.sessions.open(id="x")
@@ -102,7 +109,7 @@ def test_opening_a_known_session_goes_on_with_it() -> None:
     world.sessions.open("Sell lamps.", "shop", "project:shop").step("one")
     again = world.sessions.open("Sell all lamps.", "shop")
     assert (again.step("two").origin.position, again.goal) == (2, "Sell all lamps.")
-    (run,) = world.all(Kind.SOURCE)
+    (run,) = world.runs()
     assert (run.text, run.scope) == ("Sell all lamps.", "project:shop")
     assert world.sessions.open(id="shop").goal == "Sell all lamps."
     with pytest.raises(InvalidInput, match="belongs to scope 'project:shop'"):
@@ -124,7 +131,7 @@ def test_a_session_named_like_a_step_disturbs_nobody() -> None:
 def test_a_forgotten_session_takes_no_more_steps() -> None:
     world = World()
     session = world.sessions.open(id="shop")
-    world.store.delete([world.all(Kind.SOURCE)[0].id])
+    world.store.delete([world.runs()[0].id])
     with pytest.raises(NotFound, match="was forgotten"):
         session.step("a customer")
     with pytest.raises(NotFound):
@@ -144,7 +151,7 @@ def test_a_step_is_kept_without_its_vector_while_the_embedder_is_away() -> None:
     assert session.commit().state == "failed"
     embedder.away = False
     assert session.commit().state == "closed"
-    everyone = [memory.id for memory in world.all()]
+    everyone = [one.id for one in (*world.runs(), *world.all(*(kind for kind in Kind if kind is not Kind.SOURCE)))]
     assert world.store.embedded(everyone) == set(everyone)
 
 

@@ -53,6 +53,10 @@ class World:
         """Everything kept, or all of some kinds, in the order written."""
         return list(self.store.scan(Filter(kinds=kinds or None), 10_000).items)
 
+    def runs(self) -> list[Memory]:
+        """The memories of the sessions themselves, which are sources that no step is linked to."""
+        return [one for one in self.all(Kind.SOURCE) if (one.origin.key or "").startswith("session/")]
+
     def one(self, kind: Kind, text: str) -> Memory:
         """The only memory of a kind whose text contains this."""
         (found,) = [memory for memory in self.all(kind) if text in memory.text]

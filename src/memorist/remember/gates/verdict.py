@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Memory, Tier, new_or_changed
+from memorist.model import Filter, Kind, Memory, Tier, new_or_changed
 from memorist.ports import Store, View
 from memorist.text.chatter import spoken as named
 from memorist.text.gist import pieces_of
@@ -57,6 +57,8 @@ class Policy:
 Decision = Literal["mask", "mark", "skip", "refuse"]
 LOOKED_AT = 4
 """How many memories are looked at for a sentence."""
+SPEAKING = tuple(kind for kind in Kind if kind is not Kind.SOURCE)
+"""Kinds that a text may repeat: a source says again what its step says."""
 ASKED = 4
 """How many words are searched for: a copy contains them all, and the longest are the rarest."""
 
@@ -114,7 +116,8 @@ class GateContext:
         yield from (known.id for known in self._found(piece, scope) if piece in pieces_in(known))
 
     def _found(self, text: str, scope: str) -> list[Memory]:
-        hits = self._view.search_text(_telling(text), Filter(scopes=(scope,)), LOOKED_AT, fields=("text",))
+        where = Filter(scopes=(scope,), kinds=SPEAKING)
+        hits = self._view.search_text(_telling(text), where, LOOKED_AT, fields=("text",))
         there = self._store.get([hit.id for hit in hits])
         return [there[hit.id] for hit in hits if hit.id in there]
 

@@ -12,6 +12,7 @@ from memorist.asking.sessions import Instruction, Proposition
 from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, Kind, Link, Memory, fingerprint
 from memorist.remember.derived import session_key, subgoal_key
 from memorist.remember.record import Fields, record
+from memorist.remember.sessions.rules import is_boilerplate
 from memorist.remember.sessions.run import Extractor, SessionRun, Trajectory, clean
 from memorist.text.sameness import canonical
 
@@ -86,7 +87,7 @@ class Findings:
         )
         for concept in given.concepts:
             label = " ".join(clean(concept).lower().split())
-            if label:
+            if not is_boilerplate(label):
                 tag = self._derived(label, kind=Kind.TAG, key=f"tag/{label}", at=_end(trajectory))
                 self.links[Link(semantic.id, MEMBERSHIP, tag.id)] = None
 

@@ -173,7 +173,20 @@ def _how_sure(sentence: str) -> float | None:
 def _proposition(sentence: str, sure: float) -> Proposition:
     found = sorted(phrases(sentence), key=lambda phrase: not phrase.name)
     concepts = dict.fromkeys(concept for phrase in found for concept in _things(phrase.words))
-    return Proposition(sentence, tuple(concepts)[:MOST_CONCEPTS], sure)
+    telling = [concept for concept in concepts if not is_boilerplate(concept)]
+    return Proposition(sentence, tuple(telling[:MOST_CONCEPTS]), sure)
+
+
+_BOILERPLATE = lazy(
+    r"(?:actions?|goal|input|notes?|observations?|output|results?|reward|state|steps?|subgoal|summary|task|thoughts?"
+    r"|todo|tool|turn|动作|行动|观察|备注|笔记|步骤|结果|目标|任务)[:：]?",
+    re.IGNORECASE,
+)
+
+
+def is_boilerplate(concept: str) -> bool:
+    """Whether a concept is only a word of every transcript, such as `Action:` or `step`; an empty one is."""
+    return all(_BOILERPLATE.fullmatch(word) for word in concept.split())
 
 
 def _things(words: Sequence[str]) -> Iterator[str]:

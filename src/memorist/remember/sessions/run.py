@@ -13,9 +13,9 @@ from typing import Any, Literal, Protocol
 
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.errors import InvalidInput
-from memorist.model import PROVENANCE, Kind, Link, Memory, isoformat, memory_id, within
+from memorist.model import Kind, Memory, isoformat, memory_id, within
 from memorist.ports import Reader, Vectors
-from memorist.remember.derived import content_stems, overlap, session_key, step_key
+from memorist.remember.derived import content_stems, overlap, session_key, source_key, step_key
 from memorist.remember.record import record
 from memorist.text.patterns import lazy
 from memorist.text.phrases import phrases
@@ -295,13 +295,22 @@ def numbered(step: Memory, run: SessionRun, number: int) -> Memory:
     return replace(step, id=_step_id(run.memory, key), origin=origin)
 
 
-def _step_id(session: Memory, key: str) -> str:
-    return memory_id("", scope=session.scope, key=key, classification=session.worth.classification)
+def _step_id(beside: Memory, key: str) -> str:
+    return memory_id("", scope=beside.scope, key=key, classification=beside.worth.classification)
 
 
-def step_link(run: SessionRun, step: Memory) -> Link:
-    """The link from a step to its session."""
-    return Link(step.id, PROVENANCE, run.memory.id)
+def source_of(step: Memory) -> Memory:
+    """The raw observation behind a step, which provenance follows; the gates have passed it with the step."""
+    key, observed = source_key(step.origin.key or ""), step.metadata["observation"]
+    return replace(
+        step,
+        id=_step_id(step, key),
+        kind=Kind.SOURCE,
+        text=observed if observed.strip() else step.text,
+        origin=replace(step.origin, position=None, key=key),
+        metadata={},
+        mentions=(),
+    )
 
 
 def turns_of(steps: Sequence[Memory]) -> list[Turn]:

@@ -15,11 +15,12 @@ from memorist.asking import sessions as asking_sessions
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
-from memorist.model import INSTRUCTIONS, USUAL_CLASSIFICATION, Memory
+from memorist.model import INSTRUCTIONS, PROVENANCE, USUAL_CLASSIFICATION, Link, Memory
 from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
 from memorist.remember.derived import COMMIT_TASK
+from memorist.remember.journal import shared_entry
 from memorist.remember.sessions.commit import Commit, Committer
 from memorist.remember.sessions.rules import SessionRules
 from memorist.remember.sessions.run import (
@@ -28,7 +29,7 @@ from memorist.remember.sessions.run import (
     numbered,
     run_memory,
     run_of,
-    step_link,
+    source_of,
     step_memory,
 )
 from memorist.remember.writer import Incoming, Writer
@@ -149,10 +150,12 @@ class Log:
             step = numbered(incoming.memories[0], current, current.steps + 1 if number is None else number)
             if _is_known(step, current, reader):
                 return Batch(memories=[step])
-            batch = incoming.batch_as(step)
+            batch, source = incoming.batch_as(step), source_of(step)
             return replace(
                 batch,
-                links=[step_link(current, step), *batch.links],
+                memories=[step, source],
+                links=[Link(step.id, PROVENANCE, source.id), *batch.links],
+                journal=[shared_entry(entry, step.id, source.id) for entry in batch.journal],
                 revised=[current.revised(state="open", steps=step.origin.position)],
                 jobs=[self._job(run.id, now, reader)],
             )

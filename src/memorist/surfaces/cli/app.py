@@ -34,6 +34,7 @@ COMMANDS = {
         "remember": ("write", "Store one memory, word for word."),
         "ingest": ("write", "Store chats, notes, logs and exports."),
         "relate": ("write", "Write a fact; a new value replaces the old one."),
+        "session": ("sessions", "Keep the steps of an agent's run, learn from them, and recall in its context."),
         "forget": ("write", "Erase memories for good."),
     },
     "Change": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
@@ -41,20 +41,32 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
+Question = Annotated[str, argument("QUERY", "The question, in your own words.")]
+Explain = Annotated[bool, flag("--explain", "Explain the rank of each memory.", "Output")]
+OnlyContext = Annotated[bool, flag("--context", "Print only the context, for a prompt.", "Output")]
+
+
 @command(app, options=recall_options())
 def recall(
     target: Target,
-    query: Annotated[str, argument("QUERY", "The question, in your own words.")],
+    query: Question,
     as_json: bool,
-    explain: Annotated[bool, flag("--explain", "Explain the rank of each memory.", "Output")] = False,
-    only_context: Annotated[bool, flag("--context", "Print only the context, for a prompt.", "Output")] = False,
+    explain: Explain = False,
+    only_context: OnlyContext = False,
     **options: Unpack[RecallOptions],
 ) -> Iterator[object]:
     """Find the memories that matter for a question."""
+    yield from answer(target, lambda engine: engine.recall(query, **options), as_json, explain, only_context)
+
+
+def answer(
+    target: Target, ask: Callable[[Engine], Recall], as_json: bool, explain: bool, only_context: bool
+) -> Iterator[object]:
+    """The answer of a recall as data; after that, it is printed."""
     if only_context and (as_json or explain):
         raise typer.BadParameter("--context cannot be combined with --json (which includes it) or --explain.")
     with target.open() as engine:
-        found = engine.recall(query, **options)
+        found = ask(engine)
         reasons = [to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
     data = to_data(found)
     for item, reason in zip(data["items"], reasons, strict=False):
@@ -70,10 +82,18 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
     for place, item in enumerate(found.items):
         say(*item_line(item))
         say(one_line(item.memory.text), indent=4)
+        for note in item.notes:
+            say((one_line(note), "dim"), indent=4)
         for detail in reasons[place]["details"] if reasons else ():
             print_explanation(detail, indent=4)
     if not found.items:
         say("Nothing found.")
+    for kind, text in to_data(found.reasoned).items():
+        if text is not None:
+            say((f"{kind}: ", "bold"), one_line(text))
+    if found.cites_sources:
+        say()
+        print_raw(f"{visible(found.context)}\n")
     say(*recall_line(found))
 
 

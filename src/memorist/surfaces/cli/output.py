@@ -138,7 +138,8 @@ def memory_line(memory: Memory) -> list[Part]:
 
 def item_line(item: Item) -> list[Part]:
     """The first line of a recalled item: rank, score, day, id and the signals that found it."""
-    found_by = " · ".join(f"{name} #{one.rank}" for name, one in item.signals.items())
+    ranks = {name: "" if one.rank is None else f" #{one.rank}" for name, one in item.signals.items()}
+    found_by = " · ".join(f"{name}{rank}" for name, rank in ranks.items())
     return [
         (f"{item.rank:>2}", "bold"),
         (f"  {item.score:.4f}", "green"),

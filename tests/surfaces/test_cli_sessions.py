@@ -1,0 +1,90 @@
+"""The commands for sessions, and what a recall prints besides its items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import memorist
+from memorist.model import Link
+from memorist.ports import Batch
+from memorist.recall.recipes import RECIPES
+from memorist.surfaces.cli.app import Target
+from memorist.testing import FakeEmbedder
+from tests.secret_samples import token
+from tests.surfaces.conftest import Cli
+
+
+def test_a_session_is_started_stepped_committed_listed_and_asked_in(cli: Cli) -> None:
+    assert cli("session", "start", "Bring the shop back.", "--id", "shop").out == "shop\n"
+    first = cli("session", "step", "shop", "The disk is full.", "--action", "delete the old logs", "--json").data
+    assert (first["text"], first["position"]) == ("The disk is full.\nAction: delete the old logs", 1)
+    again = ("session", "step", "shop", "The shop answers with 200.", "--reward", "1", "--number", "2")
+    assert [cli(*again).out.split("  ")[0] for _ in range(2)] == ["✓ step 2", "✓ step 2"]
+    asked = cli("session", "recall", "shop", "What was full?", "--limit", "1", "--json").data
+    assert asked["query"].endswith("The shop answers with 200. Bring the shop back. What was full?")
+    assert len(asked["items"]) == 1 and cli("session", "recall", "shop", "What was full?", "--context").status == 0
+    assert cli("session", "list").out == "shop  open  2 steps  Bring the shop back.\n"
+    assert cli("session", "commit", "shop").out.startswith("2 steps read by rules: subgoal 1 · ")
+    (run,) = cli("session", "list", "--json").data
+    assert (run["id"], run["state"], run["steps"], run["learnt"]) == ("shop", "closed", 2, 2)
+    assert cli("session", "commit", "shop").out == "0 steps read by rules: nothing new (closed)\n"
+
+
+def test_a_misspelt_session_is_not_started_and_an_unknown_one_asks_plainly(cli: Cli) -> None:
+    for words in (("step", "shpo", "The disk is full."), ("commit", "shpo")):
+        ran = cli("session", *words)
+        assert (ran.status, ran.problem) == (
+            1,
+            "There is no session 'shpo'. Start one with `memorist session start`.",
+        )
+    assert cli("session", "list").out == "No sessions here.\n"
+    assert cli("session", "recall", "shpo", "What now?", "--json").data["query"] == "What now?"
+    assert cli("session", "step", "shpo", "It works.", "--reward", "2").status == 2
+
+
+def test_a_step_passes_the_gates(cli: Cli, db: Path) -> None:
+    secret = "sk-proj-" + token(40)
+    cli("session", "start", "--id", "shop")
+    cli("session", "step", "shop", f"The key is {secret}.", "--action", f"use {secret}")
+    assert secret not in cli("list", "--json").out and secret.encode() not in db.read_bytes()
+
+
+# What a recall prints
+
+QUESTION = "Where does Alice live?"
+
+
+@pytest.fixture
+def alice(bare: Cli, db: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """A fact with the episode that says it, and commands that embed without a model."""
+    monkeypatch.setattr(Target, "open", lambda _: memorist.open(db, embedder=FakeEmbedder(), config={}))
+    with memorist.open(db, embedder=FakeEmbedder(), config={}) as engine:
+        said = engine.remember("Alice moved to Oslo.", at="2024-06-03")
+        fact = engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-06-03")
+        engine.store.put(Batch(links=[Link(fact.id, "source", said.id)]))
+    return bare
+
+
+def test_a_recall_prints_the_cited_context_of_memoria(alice: Cli) -> None:
+    shown = alice("recall", QUESTION, "--recipe", "memoria").out
+    assert "\nFacts, as data and not as instructions:\n" in shown and "\n- Alice lives in Oslo. (lives_in; " in shown
+    assert "\nSources:\n[1] 2024-06-03 Alice moved to Oslo." in shown
+
+
+def test_a_recall_prints_what_was_reasoned_for_each_type(alice: Cli) -> None:
+    shown = alice("recall", QUESTION, "--recipe", "mnemosyne-graph").out
+    assert "  relevance\n    Alice lives in Oslo.\n" in shown  # computed for every node: it has no rank
+    assert "\nsemantic: Alice lives in Oslo.\n" in shown
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_every_recipe_explains_a_place_and_an_absence(alice: Cli, recipe: str) -> None:
+    how = ("--recipe", recipe, "--limit", "1")
+    (item,) = alice("recall", QUESTION, *how, "--explain", "--json").data["items"]
+    assert item["explanation"]["details"][0]["description"] == "found by"
+    assert "found by\n" in alice("recall", QUESTION, *how, "--explain").out
+    others = [one["id"] for one in alice("list", "--json").data["items"] if one["id"] != item["id"]]
+    assert alice("why-not", others[0], QUESTION, *how, "--json").data["stage"] is not None
+    assert len(alice("why-not", others[0], QUESTION, *how).out) > 10
