@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from math import log
+from math import log, prod
 
 import pytest
 
+from memorist.engine.engine import up_to
+from memorist.errors import InvalidInput
 from memorist.model import Candidate, Fact, Filter, Kind, Memory, Recall, Tier, Usage, Worth
 from memorist.ports import Store
 from memorist.recall.data import to_data
 from memorist.recall.reason import CONFLICT, Enrich
 from memorist.recall.recipes import RECIPES
-from memorist.recall.select import MMR
+from memorist.recall.select import MMR, distinct_words, jaccard
 from memorist.recall.signals import Fuzzy, Signature
 from memorist.stores.memory import MemoryStore
 from tests.recall.worlds import NOW, draft, memory, world
@@ -94,12 +96,44 @@ def test_signatures_need_no_model_and_give_at_most_five() -> None:
     assert all(item.score >= 0.65 for item in found.items)
 
 
-def test_the_modes_of_the_page_are_one_setting() -> None:
-    words = tuned("abmind", cascade__until_enough=[{"signal": "fuzzy"}])
-    with opened(memory("a", FUZZY[0]), recipe=words, vectors={QUERY: AXIS}) as engine:
-        assert engine.recall(QUERY).trace.found.keys() == {"fuzzy", "notes", "edges"}
-    cascade = next(stage for stage in to_data(RECIPES["abmind"])["stages"] if stage["stage"] == "cascade")
-    assert [one["signal"] for one in cascade["until_enough"]] == ["fuzzy", "vector", "signature"]
+@pytest.mark.parametrize(
+    ("mode", "searched"),
+    [
+        ("hybrid", {"fuzzy", "vector", "signature", "notes", "edges"}),
+        ("fts", {"fuzzy", "notes", "edges"}),
+        ("signature", {"signature", "notes", "edges"}),
+    ],
+)
+def test_the_modes_of_the_page_are_one_setting(mode: str, searched: set[str]) -> None:
+    vectors = {QUERY: AXIS, FUZZY[0]: near(0.2)}
+    with opened(memory("a", FUZZY[0]), recipe=tuned("abmind", cascade__mode=mode), vectors=vectors) as engine:
+        found = engine.recall(QUERY)
+    assert {name for name, one in found.trace.found.items() if one.skipped is None} == searched
+    assert {one.skipped for one in found.trace.found.values()} <= {None, f"mode {mode}"}
+    if mode == "fts":
+        assert scores(found) == pytest.approx({"a": 1.0})  # meaning did not look, so it casts no doubt
+
+
+def test_other_modes_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"cascade\.mode is 'semantic'"):
+        tuned("abmind", cascade__mode="semantic")
+
+
+@pytest.mark.parametrize("bits", [64, 256, 512])
+def test_signatures_have_as_many_bits_as_the_setting_says(store: Store, bits: int) -> None:
+    only = tuned("abmind", cascade__mode="signature", signature__bits=bits)
+    texts = ("the red fox jumps over the lazy dog", "the red fox jumped over a dog", "quarterly ledger")
+    with opened(*(memory(text, text) for text in texts), recipe=only, store=store) as engine:
+        found = scores(engine.recall(texts[0]))
+    assert texts[2] not in found and found[texts[0]] == 1.0
+    assert found[texts[1]] < 1.0
+    assert all((score * bits).is_integer() for score in found.values())
+
+
+@pytest.mark.parametrize("bits", [0, 100, 1024, -64, True, "256", 256.5])
+def test_other_numbers_of_bits_are_refused(bits: object) -> None:
+    with pytest.raises(InvalidInput, match=r"signature\.bits is"):
+        tuned("abmind", signature__bits=bits)
 
 
 # Fuzzy search
@@ -131,6 +165,79 @@ def test_parts_of_words_are_found_after_stems_and_keep_their_own_score() -> None
         parts = {hit.id: hit.score for hit in env.view.search_substring("ledger", Filter(), 9, fields=("text",))}
     assert stems.keys() == {"stem"}
     assert found == pytest.approx({"stem": stems["stem"], "part": parts["part"]})
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("databse", "The database is copied every night."),
+        ("Postgrseql", "We run PostgreSQL at home."),
+        ("geoffery", "Geoffrey called."),
+        ("kardemumabullar", "Mormors kardemummabullar."),
+    ],
+)
+def test_typos_are_found(store: Store, asked: str, meant: str) -> None:
+    texts = ("The database is copied every night.", "We run PostgreSQL at home.", "Geoffrey called.")
+    buns = memory("Mormors kardemummabullar.", "Buns.", original="Mormors kardemummabullar.")
+    with opened(*(memory(text, text) for text in texts), buns, recipe="abmind", store=store) as engine:
+        found = engine.recall(asked)
+    assert [item.memory.id for item in found.items if "fuzzy" in item.signals] == [meant]
+
+
+def test_a_word_that_is_known_is_no_typo() -> None:
+    """Similarly spelt words would bring a question about the form the texts about the farm."""
+    texts = {"form": "The form is signed.", "forms": "Two forms.", "platform": "A platform.", "farm": "Our forn farm."}
+    with opened(*(memory(id, text) for id, text in texts.items()), recipe="abmind") as engine:
+        by_word = {
+            asked: {hit.id for hit in engine.recall(asked).trace.found["fuzzy"].hits} for asked in ("form", "forms")
+        }
+    assert by_word == {"form": {"form", "forms", "platform"}, "forms": {"form", "forms"}}
+
+
+def test_a_typo_scores_less_than_a_part_of_a_word() -> None:
+    """One word of three texts each: the same idf and length, the term frequency 1, or 7/12 for stokholm."""
+    with world(memory("right", "Stockholm"), memory("other", "Ledger")) as env:
+        part, typo = (Fuzzy(raw=True).search(draft(query=query), env, 9)[0].score for query in ("tockhol", "Stokholm"))
+    idf = log(1 + (2 - 1 + 0.5) / (1 + 0.5))
+    assert part == pytest.approx(idf * 1.0 * 2.2 / (1.0 + 1.2))
+    assert typo == pytest.approx(idf * (7 / 12) * 2.2 / (7 / 12 + 1.2))
+
+
+def test_a_word_known_only_above_the_cap_is_still_a_typo() -> None:
+    """Whether a word is taken for a typo does not tell what more secret memories contain."""
+    plain = memory("plain", "The database is copied.")
+    secret = memory("secret", "databse", worth=Worth(classification=3))
+    for hidden in ((), (secret,)):
+        with opened(plain, *hidden, recipe="abmind") as engine:
+            assert ids(up_to(engine, 2).recall("databse")) == ["plain"]
+            assert ids(engine.recall("databse", max_classification=2)) == ["plain"]
+
+
+def test_explain_tells_the_parts_of_a_fuzzy_hit() -> None:
+    plain = memory("plain", "A ledger.", worth=Worth(trust=1))
+    with opened(worked(), plain, recipe="abmind") as engine:
+        found = engine.recall("ledger")
+        told = {item.memory.id: str(engine.explain(found, item.memory.id)) for item in found.items}
+    for item in found.items:
+        parts = dict(item.signals["fuzzy"].parts)
+        added = parts.pop("bm25") + parts.pop("emotion_log")
+        best = parts.pop("best")
+        assert item.signals["fuzzy"].score == pytest.approx(added * prod(parts.values()) / best)
+        assert all(f"  {name}" in told[item.memory.id] for name in (*parts, "bm25", "emotion_log", "best"))
+    assert dict(found.items[0].signals["fuzzy"].parts) == pytest.approx(
+        {
+            "bm25": dict(found.items[0].signals["fuzzy"].parts)["bm25"],
+            "emotion_log": 0.5 * log(4),
+            "recall_count": 1.2,
+            "relevance": 1.2,
+            "trust": 1.0,
+            "credibility": 1.25,
+            "tier": 1.3,
+            "linear_recency": 0.8,
+            "emotion": 1.3,
+            "best": dict(found.items[0].signals["fuzzy"].parts)["best"],
+        }
+    )
 
 
 BUNS = memory("buns", "Cardamom buns.", original="Mormors kardemummabullar.")
@@ -184,6 +291,29 @@ def test_doubt_then_situation_and_emotion_then_spacing(
     assert asked(vectors, **options) == {"a": pytest.approx(score)}
 
 
+@pytest.mark.parametrize(
+    ("zone", "hour", "weekday", "boost"),
+    [
+        (None, 23, 0, 0.02 + 0.015),
+        ("+08:00", 7, 1, 0.02 + 0.015),  # 23:30 UTC on Monday is Tuesday morning there
+        ("Asia/Shanghai", 7, 1, 0.02 + 0.015),
+        ("+08:00", 23, 0, 0.0075),
+        ("-11:30", 12, 0, 0.02 + 0.015),
+    ],
+)
+def test_the_part_of_the_day_is_the_callers(zone: str | None, hour: int, weekday: int, boost: float) -> None:
+    late = datetime(2024, 6, 3, 23, 30, tzinfo=UTC)
+    with opened(memory("a", "The ledger.", late), recipe="abmind") as engine:
+        found = engine.recall("ledger", situation={"hour": hour, "weekday": weekday, "zone": zone})
+    assert scores(found) == pytest.approx({"a": 1.0 + boost})
+
+
+@pytest.mark.parametrize("zone", ["Mars/Base", "+99:00", "../../etc/passwd", "America", "", "+08:00\n", 8])
+def test_a_zone_that_is_none_is_refused(zone: object) -> None:
+    with opened(recipe="abmind") as engine, pytest.raises(InvalidInput, match="zone"):
+        engine.recall("ledger", situation={"zone": zone})
+
+
 def test_what_meaning_found_itself_is_not_doubted() -> None:
     vectors = {"ledger": AXIS, "The ledger.": near(0.3), "A big book.": near(0.7)}
     with opened(memory("a", "The ledger."), memory("b", "A big book."), recipe="abmind", vectors=vectors) as engine:
@@ -201,6 +331,30 @@ def test_diversity_counts_shared_words() -> None:
         after = MMR(balance=0.7, by="words")(draft([Candidate(memory(t, t), s) for t, s in texts.items()]), env)
     assert [one.memory.id for one in after.candidates] == ["Red apple PIE", "green pear", "red Apple tart"]
     assert [one.score for one in after.candidates] == [1.0, 0.8, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("texts", "shared"),
+    [
+        (("The deadline.", "the Deadline!"), 1.0),
+        (("The deadline is near", "Deadline: Friday"), 1 / 5),
+        (("截止日期", "截止日期。"), 1.0),
+        (("截止日期", "日期"), 1 / 3),
+    ],
+)
+def test_words_are_compared_without_punctuation(texts: tuple[str, str], shared: float) -> None:
+    assert jaccard(*map(distinct_words, texts)) == pytest.approx(shared)
+
+
+def test_a_timeline_follows_the_events_and_not_the_import() -> None:
+    with opened(recipe="abmind") as engine:
+        for day, text in (("2023-05-02", "The deadline is Monday."), ("2023-01-09", "The deadline is Friday.")):
+            engine.remember(text, at=day, topic="plan")
+        found = {item.memory.text: item.notes[0] for item in engine.recall("deadline").items}
+    assert found == {
+        "The deadline is Friday.": "timeline of 'plan': 1 of 2 (2023-01-09 → 2023-05-02)",
+        "The deadline is Monday.": "timeline of 'plan': 2 of 2 (2023-01-09 → 2023-05-02)",
+    }
 
 
 def test_likely_conflicts_and_the_timeline_of_a_topic_are_noted() -> None:

@@ -29,7 +29,20 @@ def text_scores(world: World, query: str, fields: Collection[str]) -> Scores:
 
 def substring_scores(world: World, query: str, fields: Collection[str]) -> Scores:
     parts = [word for word in query_words(query) if len(word) > 2 or (len(word) == 2 and word > "\u2fff")]
-    return _bm25(world, parts, fields, lambda asked, _, word: len(re.findall(f"(?={re.escape(asked)})", word)))
+    typos = {part for part in parts if not any(_has(entry, part) for entry in world.values())}
+
+    def count(asked: str, _: str, word: str) -> float:
+        if asked in typos:
+            return _likeness(asked, word)
+        return len(re.findall(f"(?={re.escape(asked)})", word))
+
+    return _bm25(world, parts, fields, count)
+
+
+def _has(entry: IndexEntry, part: str) -> bool:
+    """Whether any field has a word with that stem or part."""
+    words = field_words(entry, ("text", "original"))
+    return any(part in word or stem(part, code) == stem(word, code) for code, word in words)
 
 
 def trigram_scores(world: World, query: str, fields: Collection[str]) -> Scores:
@@ -41,7 +54,9 @@ def trigram_scores(world: World, query: str, fields: Collection[str]) -> Scores:
     return {id: score for id, score in scores.items() if score > 0}
 
 
-def _bm25(world: World, asked: Sequence[str], fields: Collection[str], count: Callable[[str, str, str], int]) -> Scores:
+def _bm25(
+    world: World, asked: Sequence[str], fields: Collection[str], count: Callable[[str, str, str], float]
+) -> Scores:
     lengths = {id: len(field_words(entry, fields)) for id, entry in world.items()}
     having = [length for length in lengths.values() if length]
     scores: Scores = {}

@@ -44,6 +44,7 @@ from memorist.model.memory import (
     member,
     new_or_changed,
     refuse_unknown,
+    time_zone,
     within,
 )
 from memorist.model.recall import (
@@ -145,6 +146,7 @@ __all__ = [
     "memory_id",
     "new_or_changed",
     "refuse_unknown",
+    "time_zone",
     "to_data",
     "within",
 ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
 from memorist.errors import InvalidInput
@@ -84,6 +84,21 @@ def instant(value: When) -> datetime:
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except OverflowError:
         raise InvalidInput(f"{value} is outside the calendar in UTC", remedy="Use a year from 1 to 9999.") from None
+
+
+@lru_cache(maxsize=64)
+def time_zone(name: str) -> tzinfo:
+    """The time zone of an offset such as +08:00, or of a name such as Asia/Shanghai."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        if name[:1] in ("+", "-", "Z"):
+            return datetime.fromisoformat(f"2000-01-01T00:00{name}").tzinfo or UTC
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise InvalidInput(
+            f"{name!r} is not a time zone", remedy="Write an offset such as +08:00, or a name such as Asia/Shanghai."
+        ) from None
 
 
 def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:

@@ -51,11 +51,17 @@ Verbosity = Literal["summary", "detailed"]
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The moment of asking, for boosts of memories with the same hour, weekday or topic."""
+    """The moment of asking, for boosts of memories with the same hour, weekday or topic.
+
+    Hour and weekday are the caller's own: `zone` says where, and the times of memories are compared there.
+    """
 
     hour: Annotated[int | None, Range(0, 23), Doc("The hour of the day, from 0 to 23.")] = None
     weekday: Annotated[int | None, Range(0, 6), Doc("The day of the week; 0 is Monday.")] = None
     topic: Annotated[str | None, Doc("What the conversation is about.")] = None
+    zone: Annotated[
+        str | None, Doc("The time zone of hour and weekday: an offset such as +08:00 or a name. Default: UTC.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +117,17 @@ class Query:
         return self.pending.result() if self.vector is None and self.pending is not None else self.vector
 
 
+Parts = tuple[tuple[str, float], ...]
+"""The named numbers that a score is made of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that a signal found, with its score on that signal's own scale."""
+    """A memory that a signal found, with its score on that signal's own scale, and its parts if it has any."""
 
     id: str
     score: float
+    parts: Parts = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +143,14 @@ class Found:
 class Evidence:
     """What one signal says about a candidate: its score, the number that the formula used, and its rank from 1.
 
-    The rank is None if the score was computed for a candidate that the signal itself did not find.
+    The rank is None if the score was computed for a candidate that the signal itself did not find. `parts` are the
+    numbers that the score is made of, for `explain`.
     """
 
     rank: int | None
     score: float
     norm: float
+    parts: Annotated[Parts, Hidden(tuple)] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,15 +61,19 @@ class View(Protocol):
     def search_substring(
         self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
     ) -> list[Hit]:
-        """BM25 over the words that contain a query word, such as parts of names and identifiers."""
+        """BM25 over the words that contain a query word, such as parts of names and identifiers.
+
+        A query word that no admitted memory has is taken for a typo: words spelt like it count, weighted by their
+        similarity, which is below 1.
+        """
         ...
 
     def search_vector(self, probes: Vector, where: Filter, limit: int) -> list[Hit]:
         """The largest cosine of any probe (a row of the matrix) with any view of a memory; −1 to 1."""
         ...
 
-    def search_signature(self, text: str, where: Filter, limit: int) -> list[Hit]:
-        """The share of equal bits in 256-bit word signatures; about 0.5 for unrelated texts."""
+    def search_signature(self, text: str, where: Filter, limit: int, *, bits: int = 256) -> list[Hit]:
+        """The share of equal bits in word signatures of that length; about 0.5 for unrelated texts."""
         ...
 
     def search_time(
@@ -84,6 +88,10 @@ class View(Protocol):
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         """The `text` view of each memory that has one."""
+        ...
+
+    def cosines(self, probe: Vector, ids: Sequence[str]) -> dict[str, float]:
+        """The cosine that `search_vector` gives each of these memories that has a vector."""
         ...
 
 

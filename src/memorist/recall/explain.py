@@ -39,7 +39,11 @@ def explain(recall: Recall, id: str) -> Explanation:
     signals = Explanation(
         "found by",
         details=tuple(
-            Explanation(f"from {name}: {_ranked(one.rank)}, score {one.score:.4g}", one.norm)
+            Explanation(
+                f"from {name}: {_ranked(one.rank)}, score {one.score:.4g}",
+                one.norm,
+                tuple(Explanation(part, value) for part, value in one.parts),
+            )
             for name, one in item.signals.items()
         ),
     )

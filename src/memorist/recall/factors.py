@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from math import exp, log, log1p
 from typing import Literal
 
-from memorist.model import Candidate, Memory, Tier, Usage
+from memorist.model import Candidate, Memory, Tier, Usage, time_zone
 from memorist.models.embedding_text import is_talk
 from memorist.recall.stage import Draft, Env, Factor
 
@@ -253,7 +253,7 @@ class SituationBoost(Factor):
     """For the stage `add`, if a situation is given: a boost each for the same part of day, weekday and topic.
 
     The weekday boost is halved if only the class of day (workday or weekend) is the same. abmind: 0.02, 0.015 and 0.03.
-    The time of a memory is that of its ingestion, in the caller's time zone.
+    The time of a memory is that of its ingestion, in the time zone of the situation.
     """
 
     kind = "situation"
@@ -266,7 +266,7 @@ class SituationBoost(Factor):
         now = draft.request.situation
         if now is None:
             return 0.0
-        made = candidate.memory.times.ingested_at.astimezone(draft.request.now.tzinfo)
+        made = _local(candidate.memory.times.ingested_at, now.zone)
         boost = 0.0
         if now.hour is not None and part_of_day(now.hour) == part_of_day(made.hour):
             boost += self.hour
@@ -275,6 +275,13 @@ class SituationBoost(Factor):
         if now.topic is not None and now.topic == candidate.memory.topic:
             boost += self.topic
         return boost
+
+
+def _local(moment: datetime, zone: str | None) -> datetime:
+    try:
+        return moment.astimezone(time_zone(zone) if zone else UTC)
+    except OverflowError:  # the first and the last day of the calendar
+        return moment
 
 
 def _same_day(weekday: int, made: datetime) -> float:

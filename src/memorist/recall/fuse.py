@@ -42,10 +42,11 @@ class ReciprocalRank(Stage):
 class WeightedSum(Stage):
     """score = Σ weight · norm + importance · the memory's importance.
 
-    Norms are in 0 to 1. A cosine is clamped, and is also computed for candidates that only other signals found. Every
-    other score is divided by the signal's best score in this recall; a signal that did not find the memory counts 0.
-    Gives 0 to 1 for weights that sum to 1. With `keep`, only the best `keep` by Σ weight · norm remain (at least the
-    request's limit). If a signal found nothing, its weight goes to the signal that `fallback` names for it.
+    Norms are in 0 to 1. A cosine is clamped, and is also computed for candidates that only other signals found, as the
+    vector signal does: the largest of any of the memory's vectors. Every other score is divided by the signal's best
+    score in this recall; a signal that did not find the memory counts 0. Gives 0 to 1 for weights that sum to 1. With
+    `keep`, only the best `keep` by Σ weight · norm remain (at least the request's limit). If a signal found nothing,
+    its weight goes to the signal that `fallback` names for it.
     """
 
     kind = "weighted_sum"
@@ -123,7 +124,9 @@ def _gather(found: Mapping[str, Found], norm: Norm) -> dict[str, dict[str, Evide
     evidence: dict[str, dict[str, Evidence]] = {}
     for signal, result in found.items():
         for rank, hit in enumerate(result.hits, 1):
-            evidence.setdefault(hit.id, {})[signal] = Evidence(rank, hit.score, norm(signal, rank, hit.score))
+            evidence.setdefault(hit.id, {})[signal] = Evidence(
+                rank, hit.score, norm(signal, rank, hit.score), hit.parts
+            )
     return evidence
 
 
@@ -152,6 +155,5 @@ def _add_cosines(evidence: dict[str, dict[str, Evidence]], draft: Draft, env: En
     without: Sequence[str] = [id for id, signals in evidence.items() if "vector" not in signals]
     if vector is None or not without:
         return
-    for id, row in env.view.vectors(without).items():
-        cosine = float(row @ vector)
+    for id, cosine in env.view.cosines(vector, without).items():
         evidence[id]["vector"] = Evidence(None, cosine, _clamped(cosine))

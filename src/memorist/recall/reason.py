@@ -12,6 +12,7 @@ from memorist.asking import query
 from memorist.asking.query import Source
 from memorist.model import INSTRUCTIONS, Candidate, Fact, Kind, Reasoned
 from memorist.recall.llm_or_rules import LlmOrRules, Method
+from memorist.recall.select import distinct_words
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
 from memorist.text.labels import label
@@ -51,7 +52,7 @@ class Enrich(Stage):
         return replace(candidate, notes=(*candidate.notes, *notes))
 
     def _conflict(self, one: Candidate, other: Candidate) -> bool:
-        left, right = (set(side.memory.text.lower().split()) for side in (one, other))
+        left, right = (distinct_words(side.memory.text) for side in (one, other))
         smaller = min(len(left), len(right))
         return one.memory.text != other.memory.text and len(left & right) > self.overlap * smaller
 
@@ -62,9 +63,9 @@ def arrow(fact: Fact) -> str:
 
 
 def timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> str:
-    """The position of a memory among those on its topic, oldest first."""
-    days = sorted((one.memory.times.ingested_at, one.memory.id) for one in same_topic)
-    place = days.index((candidate.memory.times.ingested_at, candidate.memory.id)) + 1
+    """The position of a memory among those on its topic, oldest first, by event time: an import has one day else."""
+    days = sorted((one.memory.times.valid_from, one.memory.id) for one in same_topic)
+    place = days.index((candidate.memory.times.valid_from, candidate.memory.id)) + 1
     span = " → ".join(dict.fromkeys(str(day.date()) for day, _ in days))
     return f"timeline of {candidate.memory.topic!r}: {place} of {len(days)} ({span})"
 

@@ -21,8 +21,10 @@ from memorist.model import (
     instant,
     member,
     refuse_unknown,
+    time_zone,
     within,
 )
+from memorist.model.arguments import check_argument
 
 
 def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallRequest:
@@ -110,7 +112,11 @@ def _situation(given: Mapping[str, Any] | None) -> Situation | None:
     for name, most in (("hour", 23), ("weekday", 6)):
         if (value := given.get(name)) is not None:
             within(name, at_least(name, value, 0), 0, most)
-    return Situation(**given)
+    situation = Situation(**given)
+    if situation.zone is not None:
+        check_argument("zone", situation.zone, str)
+        time_zone(situation.zone)
+    return situation
 
 
 def _classification(value: int) -> int:

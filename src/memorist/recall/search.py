@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Literal
 
 from memorist.errors import ModelUnavailable
 from memorist.model import Found, Kind
@@ -39,24 +40,32 @@ class Search(Stage):
         return max(asked, round(base * pool_share(size)) if self.adaptive else base)
 
 
+MODES = {"fts": ("fuzzy",), "signature": ("signature",)}
+"""The signals that a mode of `cascade` leaves, by their kinds; hybrid leaves all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cascade(Stage):
     """abmind's order: each signal of `until_enough` runs only if fewer distinct memories than the limit were found.
 
     These signals do not search notes; the signals of `always` do, and always run. Each is asked for `times` the
-    request's limit.
+    request's limit. In mode `fts` only the signal `fuzzy` of `until_enough` runs, in mode `signature` only that one.
     """
 
     kind = "cascade"
     until_enough: tuple[Signal, ...]
     always: tuple[Signal, ...] = ()
     times: int = 3
+    mode: Literal["hybrid", "fts", "signature"] = "hybrid"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the hits of each signal, or the reason why it was skipped."""
         found, limit = dict(draft.found), draft.request.limit
         memories = _without_notes(draft)
         for signal in self.until_enough:
+            if signal.kind not in MODES.get(self.mode, (signal.kind,)):
+                found[signal.kind] = Found(skipped=f"mode {self.mode}")
+                continue
             enough = len({hit.id for one in found.values() for hit in one.hits}) >= limit
             skipped = Found(skipped=f"{limit} found already")
             found[signal.kind] = skipped if enough else _run(signal, memories, env, self.times * limit)

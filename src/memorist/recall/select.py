@@ -120,8 +120,8 @@ class MMR(Stage):
     """Maximal marginal relevance: next = argmax λ · s − (1 − λ) · max similarity to those already chosen.
 
     λ is `balance`, and s the score divided by the best score. Similarity is the cosine of the vectors or the Jaccard
-    coefficient of the lower-case words. Orders every candidate and keeps the scores. Carbonell and Goldstein, SIGIR
-    1998.
+    coefficient of the words, without case, accents and punctuation. Orders every candidate and keeps the scores.
+    Carbonell and Goldstein, SIGIR 1998.
     """
 
     kind = "mmr"
@@ -150,13 +150,20 @@ def diverse_order(scores: Sequence[float], similarity: Similarity, balance: floa
     return order
 
 
+def distinct_words(text: str) -> frozenset[str]:
+    """The words of a text as they are compared: "Deadline." is "deadline", and unspaced scripts give pairs."""
+    from memorist.text.words import words
+
+    return frozenset(words(text))
+
+
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """|one ∩ other| / |one ∪ other|; 0 for two empty sets."""
     return len(one & other) / len(one | other) if one or other else 0.0
 
 
 def _by_words(candidates: Sequence[Candidate]) -> Similarity:
-    words = [frozenset(one.memory.text.lower().split()) for one in candidates]
+    words = [distinct_words(one.memory.text) for one in candidates]
     return lambda one, other: jaccard(words[one], words[other])
 
 

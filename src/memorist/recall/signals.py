@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import prod
+from typing import Literal
 
 from memorist.model import Candidate, Hit, Kind
 from memorist.recall.factors import (
@@ -69,15 +70,20 @@ class Trigram(Signal):
 
 @dataclass(frozen=True, slots=True)
 class Signature(Signal):
-    """Hamming similarity of 256-bit word signatures, 0 to 1, at least `least`; at most `most` hits."""
+    """Hamming similarity of word signatures of `bits` bits, 0 to 1, at least `least`; at most `most` hits.
+
+    `bits` is a multiple of 64 up to 512. More bits tell a little better, and take as much more memory.
+    """
 
     kind = "signature"
     least: float = 0.65
     most: int = 5
+    bits: Literal[64, 128, 192, 256, 320, 384, 448, 512] = 256
 
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """The memories with the most similar signatures."""
-        hits = env.view.search_signature(draft.query.text, draft.request.where, min(limit, self.most))
+        most = min(limit, self.most)
+        hits = env.view.search_signature(draft.query.text, draft.request.where, most, bits=self.bits)
         return [hit for hit in hits if hit.score >= self.least]
 
 
@@ -137,8 +143,9 @@ class Fuzzy(Signal):
     """score = (bm25 + 0.5 · ln(1 + |emotion|)) · Π factors, divided by the best score unless `raw`.
 
     Three searches; a memory's BM25 is that of the first search that finds it. They match stems of the English text,
-    then substrings of the text and its keywords, then, if fewer than the limit were found and the query has not been
-    translated, substrings of the original text.
+    then parts of words in the text and its keywords, then, if fewer than the limit were found and the query has not
+    been translated, parts of words in the original text. A word that no memory has is taken for a typo: words spelt
+    like it count instead. Each hit carries the numbers of the formula, for `explain`.
     """
 
     kind = "fuzzy"
@@ -153,10 +160,10 @@ class Fuzzy(Signal):
             for hit in hits:
                 found.setdefault(hit.id, hit.score)
         memories = env.store.get(list(found))
-        scores = {id: self.score(Candidate(memories[id], found[id]), draft, env) for id in found if id in memories}
-        best = 1.0 if self.raw else max(scores.values(), default=1.0)
-        hits = [Hit(id, score / best) for id, score in scores.items()]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+        hits = [self.hit(Candidate(memories[id], found[id]), draft, env) for id in found if id in memories]
+        hits = sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+        best = 1.0 if self.raw or not hits else hits[0].score
+        return [Hit(hit.id, hit.score / best, (*hit.parts, ("best", best))) for hit in hits]
 
     def _searches(self, draft: Draft, env: Env, limit: int, found: dict[str, float]) -> Iterator[list[Hit]]:
         text, where, view = draft.query.text, draft.request.where, env.view
@@ -165,7 +172,9 @@ class Fuzzy(Signal):
         if len(found) < draft.request.limit and not draft.request.translated:
             yield view.search_substring(text, where, limit, fields=("original",))
 
-    def score(self, candidate: Candidate, draft: Draft, env: Env) -> float:
-        """The formula above for one candidate whose score is its BM25."""
-        base = candidate.score + sum(factor(candidate, draft, env) for factor in self.add)
-        return base * prod(factor(candidate, draft, env) for factor in self.factors)
+    def hit(self, candidate: Candidate, draft: Draft, env: Env) -> Hit:
+        """The formula above for one candidate whose score is its BM25, and the numbers in it."""
+        added = [("bm25", candidate.score), *((factor.kind, factor(candidate, draft, env)) for factor in self.add)]
+        factors = [(factor.kind, factor(candidate, draft, env)) for factor in self.factors]
+        score = sum(value for _, value in added) * prod(value for _, value in factors)
+        return Hit(candidate.memory.id, score, (*added, *factors))

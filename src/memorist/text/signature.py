@@ -19,6 +19,13 @@ _WORD_WEIGHT = 2
 """The weight of a whole word relative to each of its trigrams."""
 
 
+def checked_bits(bits: int) -> int:
+    """A number of bits that a signature can have: a multiple of 64 up to 512."""
+    if bits not in range(64, 513, 64):
+        raise InvalidInput(f"Invalid signature length: {bits} bits", remedy="Use a multiple of 64 up to 512.")
+    return bits
+
+
 def content_stems(words: Sequence[str]) -> list[str]:
     """The words of a signature: stemmed, with repeats, without stop words unless there are only stop words."""
     spoken = language(words)
@@ -48,9 +55,7 @@ def bit_matrix(words: Sequence[str], bits: int = BITS) -> NDArray[np.int8]:
     """
     import numpy as np
 
-    if bits not in range(64, 513, 64):
-        raise InvalidInput(f"Invalid signature length: {bits} bits", remedy="Use a multiple of 64 up to 512.")
-    rows = np.empty((len(words), bits), np.int8)
+    rows = np.empty((len(words), checked_bits(bits)), np.int8)
     for row, word in zip(rows, words, strict=True):
         row[:] = _word_vector(word, bits)
     return rows

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.stores.index.columns import GrowingArray
-from memorist.text.signature import BITS, content_stems, signature, similarities
+from memorist.text.signature import checked_bits, content_stems, signature, similarities
 
 Vectors = NDArray[np.float32]
 
@@ -49,17 +49,26 @@ def _packed(vectors: Vectors) -> NDArray[np.uint64]:
     return np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))).view(np.uint64)
 
 
+class SignaturesByBits(dict[int, "Signatures"]):
+    """Signatures by their number of bits, each computed when it is first searched."""
+
+    def __missing__(self, bits: int) -> Signatures:
+        return self.setdefault(checked_bits(bits), Signatures(bits))
+
+
 class Signatures:
     """One word signature per row, made from its analysed text."""
 
-    def __init__(self) -> None:
-        self._packed = GrowingArray(np.uint8, BITS // 8)
+    def __init__(self, bits: int) -> None:
+        self._bits = bits
+        self._packed = GrowingArray(np.uint8, bits // 8)
         self._lock = Lock()
 
     def similarity(self, words: Sequence[str], texts: Sequence[str | None], count: int) -> NDArray[np.float32]:
         """The share of equal bits with the signature of each of the first `count` rows."""
         with self._lock:
-            made = [signature(content_stems((text or "").split(" ")[1:])) for text in texts[len(self._packed) : count]]
+            new = texts[len(self._packed) : count]
+            made = [signature(content_stems((text or "").split(" ")[1:]), self._bits) for text in new]
             if made:
                 self._packed.extend(np.frombuffer(b"".join(made), np.uint8).reshape(len(made), -1))
-        return similarities(signature(content_stems(words)), self._packed.head(count))
+        return similarities(signature(content_stems(words), self._bits), self._packed.head(count))

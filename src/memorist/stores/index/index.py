@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from memorist.errors import EmbeddingMismatch
 from memorist.model import FactGraph, Filter, Hit
 from memorist.ports import TextField
-from memorist.stores.index.binary_codes import Signatures
+from memorist.stores.index.binary_codes import SignaturesByBits
 from memorist.stores.index.bm25 import (
     CollectionStats,
+    Find,
     TermScores,
     bm25_scores,
     collection_stats,
@@ -28,6 +29,7 @@ from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex, fil
 from memorist.stores.index.postings import TextIndex
 from memorist.stores.index.vectors import VectorMatrix, Vectors, finite_rows, nearest, normalized
 from memorist.text.patterns import lazy
+from memorist.text.signature import BITS
 from memorist.text.words import UNSPACED, language, query_words, stem, words
 
 
@@ -41,7 +43,7 @@ class IndexTable:
         self.matrices: dict[str, VectorMatrix] = {}
         self.relations = EntityEdges()
         self.mentions = MentionIndex()
-        self.signatures = Signatures()
+        self.signatures = SignaturesByBits()
         self._newest: dict[str, int] = {}
         self._previous: dict[int, int] = {}
 
@@ -166,11 +168,22 @@ class IndexView:
     def search_substring(
         self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH
     ) -> list[Hit]:
-        """BM25 over words that contain a query word of at least three letters, or two in an unspaced script."""
-        within = self._collection(fields)
-        parts = filter(_LONG_ENOUGH.fullmatch, query_words(text))
-        terms = [term_frequencies(within, lambda field, part=part: field.by_substring(part)) for part in parts]
+        """BM25 over words that contain a query word of at least three letters, or two in an unspaced script.
+
+        A query word that no admitted row has, as a stem or a part, is taken for a typo: words spelt like it count with
+        their similarity in place of 1.
+        """
+        within, terms = self._collection(fields), list[TermScores]()
+        for part in filter(_LONG_ENOUGH.fullmatch, query_words(text)):
+            way = TextIndex.by_substring if self._knows(part, where) else TextIndex.by_similarity
+            terms.append(term_frequencies(within, lambda field, part=part, way=way: way(field, part)))
         return self._hits(bm25_scores(within, terms), where, limit)
+
+    def _knows(self, word: str, where: Filter) -> bool:
+        """Whether a row that the filter admits has a word, as a stem or a part, in any field."""
+        within, admitted = self._collection(_BOTH), self._mask(where)
+        finds: tuple[Find, ...] = (lambda field: field.by_stem(word), lambda field: field.by_substring(word))
+        return any(bool(admitted[term_frequencies(within, find).rows].any()) for find in finds)
 
     def search_vector(self, probes: Vectors, where: Filter, limit: int) -> list[Hit]:
         """The largest cosine of any probe with any view; exact up to `EXACT_ROWS` rows that pass the filter."""
@@ -188,13 +201,13 @@ class IndexView:
         rows, cosines = nearest(matrices, probes, self._mask(where), limit)
         return top_hits(self._table.ids, rows, cosines, limit)
 
-    def search_signature(self, text: str, where: Filter, limit: int) -> list[Hit]:
+    def search_signature(self, text: str, where: Filter, limit: int, *, bits: int = BITS) -> list[Hit]:
         """The share of equal bits in word signatures; no hits for a query without words."""
         asked = words(text)
         if not asked:
             return []
         texts = self._table.fields["text"].texts
-        likeness = self._table.signatures.similarity(asked, texts, len(self._alive))
+        likeness = self._table.signatures[bits].similarity(asked, texts, len(self._alive))
         rows = np.flatnonzero(self._mask(where))
         return top_hits(self._table.ids, rows, likeness[rows], limit)
 
@@ -224,11 +237,23 @@ class IndexView:
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """The unit vector of the view `text` of each memory that has one."""
         matrix = self._table.matrices.get("text")
-        if matrix is None:
-            return {}
+        return {} if matrix is None else dict(self._looked_up(matrix, ids))
+
+    def cosines(self, probe: Vectors, ids: Sequence[str]) -> dict[str, float]:
+        """The cosine that `search_vector` gives each of these memories that has a vector."""
+        found: dict[str, float] = {}
+        (unit,) = normalized(np.atleast_2d(probe))
+        for matrix in self._table.matrices.values():
+            for id, vector in self._looked_up(matrix, ids):
+                cosine = float(vector @ unit)
+                found[id] = max(cosine, found.get(id, cosine))
+        return found
+
+    def _looked_up(self, matrix: VectorMatrix, ids: Sequence[str]) -> Iterator[tuple[str, Vectors]]:
         rows = np.array(self._table.rows_of(ids, len(self._alive)), np.intp)
         having, vectors = matrix.lookup(rows := rows[self._alive[rows]])
-        return {self._table.ids[row]: vector for row, vector in zip(rows[having].tolist(), vectors, strict=True)}
+        known: list[int] = rows[having].tolist()
+        return zip([self._table.ids[row] for row in known], vectors, strict=True)
 
     def _mask(self, where: Filter) -> Mask:
         mask = self._masks.get(where)
