@@ -151,8 +151,16 @@ def _sent(http: httpx.Client, route: str, body: Any, id: str, known: tuple[str, 
 TOOLS: dict[str, list[dict[str, Any]]] = {
     "remember": [{"text": LOW["text"], "key": "vault"}, {"text": "The vault was moved.", "key": "vault"}],
     "relate": [{"subject": "Alice", "relation": "lives_in", "object": "Rome", "valid_from": "2024-02-01"}],
-    "recall": [{"query": QUERY["query"]}, {"query": "Lima", "repeat": True}],
+    "recall": [
+        {"query": QUERY["query"]},
+        {"query": "Lima", "repeat": True},
+        {"query": QUERY["query"], "recipe": "memoria", "entity_hints": ["Alice"], "in_session": "run"},
+    ],
     "history": [{"name": "Alice"}, {"name": "{secret}"}],
+    "session": [
+        {"id": "run", "observation": "The door is shut."},
+        {"id": "run", "goal": "Paint the vault.", "observation": "The door is shut.", "end": True},
+    ],
     "feedback": [{"id": "{secret}", "verdict": "wrong"}],
     "forget": [{"id": "{secret}"}],
     "status": [{}],

@@ -465,7 +465,10 @@ def mcp_arguments(text: str, id: str) -> dict[str, Request]:
         "remember": {"text": text, **fields},
         "relate": {"subject": text, "relation": "says", "object": text, "text": text, "source": text,
                    "valid_from": "2024-01-01"},
-        "recall": {"query": text, "topic": text, "scope": text},
+        "recall": {"query": text, "topic": text, "scope": text, "entity_hints": [text], "in_session": text,
+                   "recipe": "memoria", "tier": "core"},
+        "session": {"id": text, "goal": text, "scope": text, "observation": text, "action": text, "number": 1,
+                    "end": True},
         "history": {"name": text},
         "feedback": {"id": id, "verdict": "useful"},
         "status": {},
@@ -491,11 +494,12 @@ def test_no_tool_lets_a_secret_or_an_order_in(text: str, tmp_path: Path) -> None
         assert tools.keys() == cases.keys() == TOOLS.keys()
         for name, arguments in cases.items():
             strings = [key for key, one in tools[name].input_schema["properties"].items() if _takes_text(one)]
-            assert set(strings) <= arguments.keys() | {"at", "as_of", "since", "until", "expires_at", "valid_to"}
+            moments = {*TIMES, "at", "as_of", "known_at", "since", "until", "expires_at"}
+            assert set(strings) <= arguments.keys() | moments
             for _ in range(2):
                 before = snapshot(engine.store)
                 portal.call(partial(client.call_tool, name, arguments))
-                if _ and name in ("remember", "relate", "recall", "history"):
+                if _ and name in ("remember", "relate", "recall", "history", "session"):
                     assert snapshot(engine.store) == before
         assert_no_secret(engine.store, tmp_path / "store")
         assert_no_order_is_trusted(engine.store)

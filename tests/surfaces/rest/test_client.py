@@ -143,7 +143,7 @@ def test_the_verbs_can_be_awaited(server: Running) -> None:
             async with memory.session("Paint the barn") as session:
                 for _ in range(2):  # a step with a number can be sent again
                     await session.step("The paint is dry.", number=1)
-                assert len((await memory.list()).items) == 3
+                assert len((await memory.list()).items) == 4  # the memory, the session, its step and its source
             return [item.memory.text for item in (await memory.recall("Which colour is the barn?")).items]
 
     assert "The barn is red." in asyncio.run(story())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from enum import Enum
 from functools import wraps
 from types import GenericAlias
@@ -12,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 from pydantic import BaseModel, Field, create_model
 
 from memorist.asking.wording import clipped
-from memorist.model import FieldInfo, Memory, Remembered, fields_of, keywords_of, to_data
+from memorist.model import MOST, FieldInfo, Item, Memory, Recall, Remembered, fields_of, keywords_of, to_data
 from memorist.model.fields import members
 from memorist.ports import Receipt, StoreStats
 
@@ -56,10 +57,19 @@ def with_keywords(keywords: type, *names: str, bare: tuple[str, ...] = ()) -> Ca
 
 
 def _annotation(field: FieldInfo, *, described: bool) -> Any:
-    limits = [Field(ge=field.range.low, le=field.range.high)] if field.range else []
+    most = field.range.high if field.range and field.range.high < MOST else None
+    limits = [Field(ge=field.range.low, le=most)] if field.range else []
     parts = [field.description.rstrip(".")] if described else []
     parts += ["ISO 8601"] if field.is_time else []
-    return Annotated[_json_type(field) | None, Field(description="; ".join(parts) or None), *limits]
+    return Annotated[_argument_type(field) | None, Field(description="; ".join(parts) or None), *limits]
+
+
+def _argument_type(field: FieldInfo) -> Any:
+    """The type of an argument: a dataclass is given as an object, and several values as a list."""
+    first: Any = next(one for one in members(field.type) if one is not type(None))
+    if is_dataclass(first):
+        return dict[str, Any]
+    return list[str] if get_origin(first) is Iterable else _json_type(field)
 
 
 def slim(schema: dict[str, Any]) -> dict[str, Any]:
@@ -84,7 +94,7 @@ def _slim(node: object, *, names: bool = False) -> object:
 
 
 def _is_empty(value: object) -> bool:
-    return value is None or value is False
+    return value is None or value is False or value == []
 
 
 def _without_null(schema: dict[str, object]) -> dict[str, object]:
@@ -137,7 +147,13 @@ def _json_type(field: FieldInfo) -> Any:
 
 
 RecalledMemory = _model(
-    "RecalledMemory", "A memory, with who said it and where it comes from.", Memory, _MEMORY, trust=(Trust, ...)
+    "RecalledMemory",
+    "A memory, with who said it and where it comes from; its text unless the context has it.",
+    Memory,
+    _MEMORY,
+    text=(str | None, None),
+    trust=(Trust, ...),
+    notes=(list[str] | None, None),
 )
 MemoryVersion = _model("MemoryVersion", "A memory as it was once known.", Memory, _VERSION, trust=(Trust, ...))
 RememberResult = _model(
@@ -162,11 +178,25 @@ StatusResult = _model(
 )
 RecallResult = create_model(
     "RecallResult",
-    __doc__="The memories that were found, best first.",
+    __doc__="The memories that were found, best first, and what the recipe made of them.",
     notice=(str, ...),
     memories=(_list_of(RecalledMemory), ...),
     abstained=(bool, ...),
     held_back=(int, ...),
+    context=(str | None, Field(None, description="Facts with numbered sources, if the recipe cites")),
+    reasoned=(dict[str, str] | None, Field(None, description="A summary per kind, if the recipe makes one")),
+    confidence=(float | None, None),
+    notes=(list[str] | None, None),
+)
+SessionResult = create_model(
+    "SessionResult",
+    __doc__="A session, the id of the step that was kept, and how many memories of each kind it taught.",
+    session=(str, ...),
+    goal=(str | None, None),
+    id=(str | None, None),
+    step=(int | None, None),
+    state=(str | None, None),
+    learnt=(dict[str, int] | None, None),
 )
 HistoryResult = create_model(
     "HistoryResult",
@@ -176,10 +206,27 @@ HistoryResult = create_model(
 )
 
 
-def recalled_memory(memory: Memory) -> dict[str, Any]:
+def recalled(found: Recall) -> dict[str, Any]:
+    """What a recall found and its recipe made of it; a text is told once, in a context that cites or by its memory."""
+    if found.abstained:
+        return {"memories": []}
+    made = {
+        "context": found.context if found.cites_sources else None,
+        "reasoned": {kind: text for kind, text in to_data(found.reasoned).items() if text is not None},
+        "confidence": found.confidence,
+        "notes": [f"{step.stage}: {note}" for step in found.trace.steps for note in step.notes],
+    }
+    memories = [_recalled_memory(item, whole=not found.cites_sources) for item in found.items]
+    return {"memories": memories, **{name: value for name, value in made.items() if value not in (None, {}, [])}}
+
+
+def _recalled_memory(item: Item, *, whole: bool) -> dict[str, Any]:
     """A memory as a recall shows it, with a long text cut."""
-    shown = _selected(memory, _MEMORY)
-    return shown | {"text": clipped(memory.text, LONGEST), "trust": TRUST[memory.worth.trust]}
+    shown = {**_selected(item.memory, _MEMORY), "text": clipped(item.memory.text, LONGEST)}
+    if not whole:
+        del shown["text"]
+    notes = {"notes": list(item.notes)} if item.notes else {}
+    return {**shown, "trust": TRUST[item.memory.worth.trust], **notes}
 
 
 def memory_version(memory: Memory) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The seven tools, who may call them, and the threads they run in."""
+"""The eight tools, who may call them, and the threads they run in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pydantic import Field
 from memorist.access.keys import Key
 from memorist.asking.wording import fenced
 from memorist.engine.engine import Engine, up_to
-from memorist.errors import NotFound
+from memorist.engine.vocabulary import run_of
+from memorist.errors import InvalidInput, NotFound
 from memorist.model import USUAL_CLASSIFICATION, FactFields, Fields, Memory, Outcome, RecallOptions
 from memorist.surfaces.mcp.schemas import (
     TRUST,
@@ -24,13 +25,14 @@ from memorist.surfaces.mcp.schemas import (
     RecallResult,
     RelateResult,
     RememberResult,
+    SessionResult,
     StatusResult,
     Trust,
     counted,
     erased,
     memory_version,
     rated_memory,
-    recalled_memory,
+    recalled,
     stored_memory,
     with_keywords,
 )
@@ -154,22 +156,60 @@ class Tools:
         memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), **fields)
         return _result(_TOLD[memory.outcome].format(id=memory.id), stored_memory(memory, text))
 
-    @with_keywords(RecallOptions, "as_of", "repeat", bare=("since", "until", "topic", "scope"))
+    @with_keywords(
+        RecallOptions,
+        "as_of",
+        "repeat",
+        bare=(
+            *("known_at", "since", "until", "topic", "scope", "kinds", "tier", "include_expired"),
+            *("recipe", "entity_hints", "situation", "translated", "max_tokens"),
+        ),
+    )
     def recall(
         self,
         context: Calling,
         query: Annotated[str, Field(description="A full sentence")],
         limit: Annotated[int, Field(ge=1, le=50)] = 8,
+        in_session: Annotated[str | None, Field(description="Id; adds its goal and last steps")] = None,
         **options: Any,
     ) -> Annotated[CallToolResult, RecallResult]:
         """Find what earlier conversations stored about a question."""
         engine, caller = self._open(context, "read")
+        ask = engine.recall if in_session is None else partial(engine.recall_in_context, in_session)
         most = caller.max_classification
-        found = engine.recall(query, limit=limit, session=caller.session, max_classification=most, **options)
-        memories = [] if found.abstained else [recalled_memory(item.memory) for item in found.items]
+        found = ask(query, limit=limit, session=caller.session, max_classification=most, **options)
         held_back = sum(step.before - step.after for step in found.trace.steps if step.stage == UNSEEN)
-        data = {"notice": NOTICE, "memories": memories, "abstained": found.abstained, "held_back": held_back}
-        return _result(_context(memories, held_back), data)
+        data = recalled(found)
+        told = {"notice": NOTICE, "abstained": found.abstained, "held_back": held_back}
+        return _result(_context(data, held_back), {**told, **data})
+
+    def session(
+        self,
+        context: Calling,
+        id: Annotated[str | None, Field(description="Continues one")] = None,
+        goal: str | None = None,
+        scope: str | None = None,
+        observation: Annotated[str | None, Field(description="What you saw")] = None,
+        action: Annotated[str | None, Field(description="What you then did")] = None,
+        reward: Annotated[float | None, Field(ge=0, le=1)] = None,
+        number: Annotated[int | None, Field(ge=1)] = None,
+        end: Annotated[bool, Field(description="Learn from the steps")] = False,
+    ) -> Annotated[CallToolResult, SessionResult]:
+        """Log a task: start it with a goal, add a step per call, end it to learn how it was done."""
+        engine, _ = self._open(context, "write")
+        if id is not None and goal is None and run_of(engine.store, id) is None:
+            raise NotFound(f"There is no session {id!r}", remedy="Start it with a goal.")
+        if observation is None and action is not None:
+            raise InvalidInput("An action came without an observation", remedy="Say what you saw before it.")
+        session = engine.session(goal, id, scope=scope)
+        step = None if observation is None else session.step(observation, action, reward, number=number)
+        done = session.commit() if end else None
+        data = {
+            **{"session": session.id, "goal": session.goal},
+            **({} if step is None else {"id": step.id, "step": step.origin.position}),
+            **({} if done is None else {"state": done.state, "learnt": dict(done.counts)}),
+        }
+        return _result(f"Session {session.id}.", {name: one for name, one in data.items() if one is not None})
 
     @with_keywords(FactFields, "valid_from", bare=("valid_to", "source"))
     def relate(
@@ -237,9 +277,9 @@ def _known(engine: Engine, id: str) -> Memory:
     return memory
 
 
-def _context(memories: list[dict[str, Any]], held_back: int) -> str:
+def _context(found: dict[str, Any], held_back: int) -> str:
     nothing = "Nothing new is remembered about this." if held_back else "Nothing is remembered about this."
-    lines = [_fence({"memories": memories}) if memories else nothing]
+    lines = [_fence(found) if found["memories"] else nothing]
     if held_back:
         lines.append(f"{held_back} more were shown earlier in this conversation; repeat=true shows them again.")
     return "\n".join(lines)

@@ -1,0 +1,92 @@
+"""What a recall tells an agent besides memories: cited contexts, summaries and notes; and sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+import memorist
+from memorist.model import Kind, Link
+from memorist.ports import Batch
+from memorist.surfaces.mcp.server import MemoryServer
+from memorist.testing import FakeClock, FakeEmbedder
+from tests.surfaces.mcp.servers import call, text
+
+QUESTION = "Where does Alice live?"
+
+
+@pytest.fixture
+def engine() -> Generator[memorist.Engine]:
+    with memorist.open(":memory:", embedder=FakeEmbedder(), clock=FakeClock(), config={}) as engine:
+        yield engine
+
+
+def calls(engine: memorist.Engine, *given: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The answers of tools, called in turn."""
+
+    async def play() -> list[dict[str, Any]]:
+        async with Client(MemoryServer(engine)) as client:
+            return [await call(client, tool, **arguments) for tool, arguments in given]
+
+    return anyio.run(play)
+
+
+def test_the_context_of_memoria_comes_with_its_sources_and_no_text_comes_twice(engine: memorist.Engine) -> None:
+    said = engine.remember("Alice moved to Oslo.", at="2024-06-03")
+    fact = engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-06-03")
+    engine.store.put(Batch(links=[Link(fact.id, "source", said.id)]))
+    asked = {"query": QUESTION, "recipe": "memoria", "entity_hints": ["Alice"], "as_of": "2024-07-01"}
+    cited, plain, early = calls(
+        engine,
+        ("recall", {**asked, "known_at": "9999-01-01"}),
+        ("recall", {"query": QUESTION, "repeat": True}),
+        ("recall", {**asked, "as_of": "2023-01-01", "known_at": "9999-01-01"}),
+    )
+    assert "- Alice lives in Oslo. (lives_in; 2024-06-03 to now; [1]" in cited["context"]
+    assert "\nSources:\n[1] 2024-06-03 Alice moved to Oslo." in cited["context"]
+    assert {one["id"] for one in cited["memories"]} == {fact.id, said.id}
+    assert not any("text" in one for one in cited["memories"])
+    assert "context" not in plain and all(one["text"] for one in plain["memories"])
+    assert early["memories"] == []
+
+
+def test_what_was_reasoned_and_noted_comes_along(engine: memorist.Engine) -> None:
+    engine.relate("Alice", "lives_in", "Oslo")
+    (found,) = calls(engine, ("recall", {"query": QUESTION, "recipe": "mnemosyne-graph"}))
+    assert found["reasoned"]["semantic"] == "Alice lives in Oslo." and None not in found["reasoned"].values()
+    assert any(note.startswith("mode: ") for note in found["notes"])
+
+
+def test_the_text_that_a_model_reads_says_the_same(engine: memorist.Engine) -> None:
+    engine.relate("Alice", "lives_in", "Oslo")
+
+    async def play() -> str:
+        async with Client(MemoryServer(engine)) as client:
+            return text(await client.call_tool("recall", {"query": QUESTION, "recipe": "mnemosyne-graph"}))
+
+    shown = anyio.run(play)
+    assert '"semantic": "Alice lives in Oslo."' in shown and shown.endswith("</data>")
+
+
+def test_a_task_is_logged_asked_about_and_learnt_from(engine: memorist.Engine) -> None:
+    begun, first, again, found, done, later = calls(
+        engine,
+        ("session", {"goal": "Bring the shop back.", "id": "shop"}),
+        ("session", {"id": "shop", "observation": "The disk is full.", "action": "delete the logs", "number": 1}),
+        ("session", {"id": "shop", "observation": "The disk is full.", "action": "delete the logs", "number": 1}),
+        ("recall", {"query": "What was full?", "in_session": "shop"}),
+        ("session", {"id": "shop", "observation": "The shop answers with 200.", "reward": 1, "end": True}),
+        ("session", {"id": "shop"}),
+    )
+    assert begun == {"session": "shop", "goal": "Bring the shop back."}
+    assert (first["step"], again) == (1, first)
+    assert found["memories"][0]["text"] == "The disk is full.\nAction: delete the logs"
+    assert (done["step"], done["state"], done["learnt"]["procedural"]) == (2, "closed", 1)
+    assert later == begun
+    assert len(engine.list(kinds=[Kind.EPISODIC]).items) == 2
+    (unnamed,) = calls(engine, ("session", {"goal": "Another task."}))
+    assert unnamed["session"] not in ("", "shop")
