@@ -176,6 +176,27 @@ def test_secrets_are_masked_and_instructions_marked(engine: Engine, root: Path) 
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x" * 250, "The ledger."),
+        ("2024-06-01", f"## user:{'x' * 10_000}\n\nThe ledger."),
+        ("2024-06-01", "\u202eThe ledger.\u200b \x1b[2J"),
+        ("2024-06-01", "The ledger. " + "[" * 100_000),
+        ("2024-06-01", "- " * 100_000 + "The ledger."),
+        ("2024-W99", "<!-- The ledger."),
+        ("0000-00-00", "The ledger."),
+        ("AKIA" + "Q3EGRIT7XK2LMN5P", "The ledger."),
+    ],
+)
+def test_no_file_stops_a_recall(engine: Engine, root: Path, name: str, text: str) -> None:
+    write(root, f"daily/{name}.md", text)
+    write(root, "daily/2024-06-02.md", "A plain ledger.")
+    assert "A plain ledger." in texts(engine, "ledger", limit=50)
+    journal = str([entry.data for entry in engine.journal(limit=1000)])
+    assert "AKIA" not in journal and engine.recall("ledger", recipe="abmind").context
+
+
+@pytest.mark.parametrize(
     "content",
     [b"ledger \xff\xfe", b"ledger \0", b"ledger " + b"x" * files.MOST_BYTES, "ledger".encode("utf-16")],
     ids=["not UTF-8", "NUL", "huge", "UTF-16"],

@@ -40,7 +40,7 @@ _ITEM = lazy(r"\s{0,3}(?:[-*+]|\d{1,9}[.)])\s+")
 _HEADING = lazy(r"\s{0,3}(#{1,6})(?:\s+|$)")
 _RULE = lazy(r"\s{0,3}[-=*_]{2,}\s*")
 _ESCAPED = lazy(r"\\([!-/:-@\[-`{-~])")
-_SCOPE = lazy(r"[a-z]+:\S+")
+_SCOPE = lazy(r"[a-z]{1,50}:\S{1,150}")
 _CITED = lazy(r"\[([^\[\]]{1,1000})\]$")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
@@ -11,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 
 from memorist.asking import Askers
+from memorist.errors import InvalidInput
 from memorist.files import make_folder, sweep, sweep_folder, write_text
 from memorist.model import CITES, Kind, Link, Memory, fingerprint, from_data
 from memorist.ports import Batch, Reader, Store
@@ -227,7 +229,8 @@ class Notebook:
             seen, known = self._seen or {}, self._notes.known()
             changed = [name for name, stamp in found.items() if seen.get(name) != stamp][:most]
             for name in changed:
-                self._read_file(name, found[name], known.get(name), now)
+                with suppress(InvalidInput):  # a name or heading that no memory may have
+                    self._read_file(name, found[name], known.get(name), now)
             for name, one in known.items():
                 if name not in found and one.lines and (removed or one.by == BY_USER) and not self._notes.exists(one):
                     self._notes.cut(one, (), now)
@@ -235,7 +238,8 @@ class Notebook:
 
     def _read_file(self, name: NoteName, stamp: Stamp, known: NoteRecord | None, now: datetime) -> None:
         """Make lines of the paragraphs of a file, unless it is as it was written here or read before."""
-        text = read_text(self._folder / name[0] / f"{name[1]}.md") or ""
+        named_secret = self._writer.derived_text(name[1]) != name[1]
+        text = "" if named_secret else read_text(self._folder / name[0] / f"{name[1]}.md") or ""
         if known is not None and known.by != BY_USER and known.lines and is_ours(text):
             return
         digest = fingerprint(text)
