@@ -230,6 +230,20 @@ def test_one_recall_reads_some_files_and_the_next_ones_the_rest(
     for day in range(1, 6):
         write(root, f"daily/2024-05-0{day}.md", "\n\n".join(f"Ledger {day} {n}." for n in range(5)))
     assert [len(found(engine, "ledger", limit=50)) for _ in range(4)] == [6, 12, 15, 15]
+    with memorist.open(root.with_name("agent.db"), embedder=FakeEmbedder(), background=False) as another:
+        path = min((root / "daily").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        before = path.stat()
+        path.write_text("Nothing here.\n")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert len(found(another, "ledger", limit=50)) == 12  # what is unchanged since another process read it is free
+
+
+def test_a_file_that_becomes_a_link_is_gone(engine: Engine, root: Path, tmp_path: Path) -> None:
+    path = write(root, "daily/2024-06-01.md", "The ledger.")
+    assert texts(engine, "ledger") == {"The ledger."}
+    path.rename(tmp_path / "elsewhere.md")
+    path.symlink_to(tmp_path / "elsewhere.md")
+    assert texts(engine, "ledger") == set()
 
 
 def test_each_classification_has_its_folder(engine: Engine, root: Path) -> None:

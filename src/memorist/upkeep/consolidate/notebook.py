@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -21,6 +21,7 @@ from memorist.remember.writer import Incoming, Writer
 from memorist.upkeep.change import EVERY_ENTRY
 from memorist.upkeep.consolidate.files import (
     BY_USER,
+    MOST_FILES,
     NoteName,
     NoteReader,
     Stamp,
@@ -214,7 +215,7 @@ class Notebook:
         return Consolidation(now, tuple(run.written), run.unchanged, tuple(run.dropped))
 
     def read(self, now: datetime, *, most: int | None = None, removed: bool = True) -> None:
-        """Take over what the user changed in the files since they were last read, at most `most` of them.
+        """Take over what the user changed in the files since they were last read, in at most `most` of them.
 
         The paragraphs of a file that differs from what was written here become the lines of its note. A file that is
         gone takes the lines with it, unless `removed` is False and `consolidate` can write it again.
@@ -226,28 +227,39 @@ class Notebook:
         with self._reading:
             if found == self._seen:
                 return
-            seen, known = self._seen or {}, self._notes.known()
-            changed = [name for name, stamp in found.items() if seen.get(name) != stamp][:most]
-            for name in changed:
-                with suppress(InvalidInput):  # a name or heading that no memory may have
-                    self._read_file(name, found[name], known.get(name), now)
+            known = self._notes.known()
+            self._seen = self._read_changed(found, known, now, most)
             for name, one in known.items():
-                if name not in found and one.lines and (removed or one.by == BY_USER) and not self._notes.exists(one):
+                gone = name not in found and (len(found) < MOST_FILES or not self._notes.exists(one))
+                if gone and one.lines and (removed or one.by == BY_USER):
                     self._notes.cut(one, (), now)
-            self._seen = {name: found[name] for name in found if name in changed or seen.get(name) == found[name]}
 
-    def _read_file(self, name: NoteName, stamp: Stamp, known: NoteRecord | None, now: datetime) -> None:
-        """Make lines of the paragraphs of a file, unless it is as it was written here or read before."""
+    def _read_changed(
+        self, found: Mapping[NoteName, Stamp], known: Mapping[NoteName, NoteRecord], now: datetime, most: int | None
+    ) -> dict[NoteName, Stamp]:
+        """Read the files that changed, the latest first, until `most` had something new; returns all that are read."""
+        before, taken = self._seen or {}, 0
+        read = {name: stamp for name, stamp in found.items() if before.get(name) == stamp}
+        for name in sorted(found.keys() - read.keys(), key=lambda name: (found[name], name), reverse=True):
+            if taken == most:
+                break
+            with suppress(InvalidInput):  # a name or heading that no memory may have
+                taken += self._read_file(name, found[name], known.get(name), now)
+            read[name] = found[name]
+        return read
+
+    def _read_file(self, name: NoteName, stamp: Stamp, known: NoteRecord | None, now: datetime) -> bool:
+        """Make lines of the paragraphs of a file; False if it is as it was written here or read before."""
         named_secret = self._writer.derived_text(name[1]) != name[1]
         text = "" if named_secret else read_text(self._folder / name[0] / f"{name[1]}.md") or ""
         if known is not None and known.by != BY_USER and known.lines and is_ours(text):
-            return
+            return False
         digest = fingerprint(text)
         if known is not None and known.by == BY_USER and known.digest == digest:
-            return
+            return False
         memories = self._reader(name, known).memories(text, changed_at(stamp), now)
         if not memories and (known is None or not known.lines):
-            return
+            return False
         version = 1 if known is None else known.version + 1
 
         def write() -> None:
@@ -257,6 +269,7 @@ class Notebook:
             self._notes.keep(known, made, lines, incoming, now)
 
         self._writer.steadily(write)
+        return True
 
     @property
     def _folder(self) -> Path:
