@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,10 +97,19 @@ class Desk:
         """The notes of this classification; its files are in a folder of their own unless it is the usual one."""
         from memorist.upkeep.consolidate import Notebook
 
+        return Notebook(self.store, self._notes, self._means.askers, self.writer, self.classification)
+
+    @property
+    def _notes(self) -> Path | None:
         folder = self._means.notes
-        if folder is not None and self.classification != USUAL_CLASSIFICATION:
-            folder = folder / f"classification-{self.classification}"
-        return Notebook(self.store, folder, self._means.askers, self.writer)
+        if folder is None or self.classification == USUAL_CLASSIFICATION:
+            return folder
+        return folder / f"classification-{self.classification}"
+
+    def read_notes(self, now: datetime, most: int) -> None:
+        """Take over what the user changed in the files of notes, in at most `most` of them."""
+        if self._notes is not None and self._notes.is_dir():
+            self.notebook.read(now, most=most)
 
     def commit(self, job: Job) -> None:
         """Commit the session of a job."""

@@ -282,7 +282,10 @@ class Engine(Upkeep):
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what matters for a question, with a context ready for a prompt."""
         pipeline = self._pipeline(options.get("recipe") or self._recipe)
-        found = pipeline.run(self._request(query, options, "recall"), self._env())
+        request = self._request(query, options, "recall")
+        if any(part.kind == "notes" for part in pipeline.parts()):
+            self._read_notes(request.now)
+        found = pipeline.run(request, self._env())
         self._notices.tell(Notice("recall", found.now, (found.id,), {"items": len(found.items)}, texts=(query,)))
         return found
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from memorist.engine.desk import Desk
-from memorist.errors import MissingService, StoreBusy
+from memorist.errors import MissingService, ModelUnavailable, StoreBusy, StoreError
 from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Memory, Recall, When, at_least, instant
 from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from memorist.upkeep.maintenance import Backup, Reembedding
     from memorist.upkeep.tidy import Tidying
     from memorist.upkeep.transfer import Exported
+
+NOTES_PER_RECALL = 50
+"""Changed files of notes that one recall reads; the next recall, or `consolidate`, reads the rest."""
 
 
 @checks_arguments
@@ -92,6 +96,14 @@ class Upkeep:
 
         now = self._clock.now()
         return Consolidation.of([desk.notebook.consolidate(now, period) for desk in self._seen_desks])
+
+    def _read_notes(self, now: datetime) -> None:
+        """Take over what the user changed in the files of notes; if that fails, a recall still answers."""
+        for desk in self._seen_desks:
+            try:
+                desk.read_notes(now, NOTES_PER_RECALL)
+            except (StoreError, ModelUnavailable) as error:
+                self._notices.tell(Notice("work_failed", now, ("notes",), error=error.problem))
 
     def audit(
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None

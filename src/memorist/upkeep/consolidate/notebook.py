@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 
 from memorist.asking import Askers
+from memorist.errors import InvalidInput
 from memorist.files import make_folder, sweep, sweep_folder, write_text
 from memorist.model import CITES, Kind, Link, Memory, fingerprint, from_data
 from memorist.ports import Batch, Reader, Store
 from memorist.remember.record import record
 from memorist.remember.writer import Incoming, Writer
 from memorist.upkeep.change import EVERY_ENTRY
+from memorist.upkeep.consolidate.files import (
+    BY_USER,
+    MOST_FILES,
+    NoteName,
+    NoteReader,
+    Stamp,
+    changed_at,
+    read_text,
+    stamps,
+)
 from memorist.upkeep.consolidate.notes import (
     PERIODS,
     RULES,
@@ -28,14 +42,12 @@ from memorist.upkeep.consolidate.notes import (
     WrittenNote,
     chosen_periods,
     cited,
+    is_ours,
     period_of,
     remove_note,
     rendered,
 )
 from memorist.upkeep.consolidate.survey import compose, items_of, survey
-
-NoteName = tuple[str, str]
-"""The kind of a period and its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +83,24 @@ class StoredNotes:
         """The file of a note; None without a folder for notes."""
         return None if self.folder is None else self.folder / record.kind / f"{record.name}.md"
 
-    def publish(self, record: NoteRecord, lines: Sequence[Memory]) -> None:
-        """Write the file of a note, or remove it if the note has no lines."""
+    def is_users(self, record: NoteRecord) -> bool:
+        """Whether the file of a note exists and differs from what was written here: then it belongs to the user."""
         path = self.path(record)
+        if path is None or not os.path.lexists(path):
+            return False
+        text = read_text(path)
+        return text is None or not is_ours(text)
+
+    def exists(self, record: NoteRecord) -> bool:
+        """Whether the file of a note exists."""
+        path = self.path(record)
+        return path is not None and os.path.lexists(path)
+
+    def publish(self, record: NoteRecord, lines: Sequence[Memory]) -> None:
+        """Write the file of a note, or remove it if the note has no lines; a file of the user's stays as it is."""
+        path = self.path(record)
+        if self.is_users(record):
+            return
         if path is not None and self.folder is not None and lines:
             make_folder(self.folder)
             remedy = "Set notes_dir to another folder, or free space."
@@ -84,7 +111,7 @@ class StoredNotes:
     def republish(self, record: NoteRecord) -> None:
         """Write the file of a note again if somebody removed it."""
         path = self.path(record)
-        if path is not None and record.lines and not path.exists():
+        if path is not None and record.lines and record.by != BY_USER and not path.exists():
             self.publish(record, self.lines(record))
 
     def replace(
@@ -101,6 +128,21 @@ class StoredNotes:
         journal does not know and `forget` would not find. The next run writes the file that is missing.
         """
         self.publish(record, ())
+        after, kept = self.keep(before, record, lines, incoming, now)
+        self.publish(after, kept)
+        if len(self.lines(after)) < len(kept):  # forgotten since
+            self.publish(after, self.lines(after))
+        return after
+
+    def keep(
+        self,
+        before: NoteRecord | None,
+        record: NoteRecord,
+        lines: Sequence[Memory],
+        incoming: Incoming,
+        now: datetime,
+    ) -> tuple[NoteRecord, list[Memory]]:
+        """Replace the lines of a note in the store; those that cite memories forgotten meanwhile are dropped."""
         kept: list[Memory] = []
 
         def plan(reader: Reader) -> Batch:
@@ -116,11 +158,7 @@ class StoredNotes:
             )
 
         self.store.update(plan, Batch(lines, incoming.vectors))
-        after = _with_lines(record, kept)
-        self.publish(after, kept)
-        if len(self.lines(after)) < len(kept):  # forgotten since
-            self.publish(after, self.lines(after))
-        return after
+        return _with_lines(record, kept), kept
 
     def cut(self, record: NoteRecord, lines: Sequence[Memory], now: datetime) -> None:
         """Keep only some lines of a note; the next run writes it again if there is more to say."""
@@ -149,7 +187,10 @@ class _ConsolidationRun:
 class Notebook:
     """Writes the notes of one store, and their files if it has a folder for them."""
 
-    def __init__(self, store: Store, folder: Path | None, askers: Askers, writer: Writer) -> None:
+    def __init__(self, store: Store, folder: Path | None, askers: Askers, writer: Writer, classification: int) -> None:
+        self._classification = classification
+        self._seen: dict[NoteName, Stamp] | None = None
+        self._reading = Lock()
         self._store = store
         self._notes = StoredNotes(store, folder)
         self._askers = askers
@@ -163,6 +204,7 @@ class Notebook:
     def consolidate(self, now: datetime, period: str | None = None) -> Consolidation:
         """Write the note of every past period that has none yet or whose memories changed."""
         kinds = chosen_periods(period)
+        self.read(now, removed=False)
         run = _ConsolidationRun(now, self._notes.known())
         days = survey(self._store, now)
         for day, found in days.items():
@@ -172,19 +214,99 @@ class Notebook:
             self._update_longer(kind, days, run)
         return Consolidation(now, tuple(run.written), run.unchanged, tuple(run.dropped))
 
+    def read(self, now: datetime, *, most: int | None = None, removed: bool = True) -> None:
+        """Take over what the user changed in the files since they were last read, in at most `most` of them.
+
+        The paragraphs of a file that differs from what was written here become the lines of its note. A file that is
+        gone takes the lines with it, unless `removed` is False and `consolidate` can write it again.
+        """
+        folder = self.folder
+        if folder is None or not folder.is_dir():
+            return
+        found = stamps(folder)
+        with self._reading:
+            if found == self._seen:
+                return
+            known = self._notes.known()
+            self._seen = self._read_changed(found, known, now, most)
+            for name, one in known.items():
+                gone = name not in found and (len(found) < MOST_FILES or not self._notes.exists(one))
+                if gone and one.lines and (removed or one.by == BY_USER):
+                    self._notes.cut(one, (), now)
+
+    def _read_changed(
+        self, found: Mapping[NoteName, Stamp], known: Mapping[NoteName, NoteRecord], now: datetime, most: int | None
+    ) -> dict[NoteName, Stamp]:
+        """Read the files that changed, the latest first, until `most` had something new; returns all that are read."""
+        before, taken = self._seen or {}, 0
+        read = {name: stamp for name, stamp in found.items() if before.get(name) == stamp}
+        for name in sorted(found.keys() - read.keys(), key=lambda name: (found[name], name), reverse=True):
+            if taken == most:
+                break
+            with suppress(InvalidInput):  # a name or heading that no memory may have
+                taken += self._read_file(name, found[name], known.get(name), now)
+            read[name] = found[name]
+        return read
+
+    def _read_file(self, name: NoteName, stamp: Stamp, known: NoteRecord | None, now: datetime) -> bool:
+        """Make lines of the paragraphs of a file; False if it is as it was written here or read before."""
+        named_secret = self._writer.derived_text(name[1]) != name[1]
+        text = "" if named_secret else read_text(self._folder / name[0] / f"{name[1]}.md") or ""
+        if known is not None and known.by != BY_USER and known.lines and is_ours(text):
+            return False
+        digest = fingerprint(text)
+        if known is not None and known.by == BY_USER and known.digest == digest:
+            return False
+        memories = self._reader(name, known).memories(text, changed_at(stamp), now)
+        if not memories and (known is None or not known.lines):
+            return False
+        version = 1 if known is None else known.version + 1
+
+        def write() -> None:
+            incoming = self._writer.prepare(memories, derived=True)
+            lines = list({answer.memory.id: answer.memory for answer in incoming.checked.answers}.values())
+            made = NoteRecord(*name, digest, version, BY_USER, tuple(line.id for line in lines), cited(lines))
+            self._notes.keep(known, made, lines, incoming, now)
+
+        self._writer.steadily(write)
+        return True
+
+    @property
+    def _folder(self) -> Path:
+        assert self.folder is not None
+        return self.folder
+
+    def _reader(self, name: NoteName, known: NoteRecord | None) -> NoteReader:
+        scopes = {line.scope for line in self._notes.lines(known)} if known is not None else set[str]()
+        return NoteReader(name, self._classification, known, scopes)
+
+    def _strike(self, known: NoteRecord, lines: Sequence[Memory], gone: Collection[str]) -> None:
+        """Erase the paragraphs of some lines, and of what is cited, from a file of the user's."""
+        path = self._notes.path(known)
+        text = None if path is None else read_text(path)
+        if path is None or text is None:
+            return
+        reader = self._reader((known.kind, known.name), known)
+        after = reader.without(text, {line.text for line in lines}, gone, self._writer.derived_text)
+        if after != text:
+            write_text(path, after, home=self._notes.home, remedy="Erase the paragraphs by hand.")
+
     def forget(self, ids: Collection[str], now: datetime) -> tuple[str, ...]:
         """Remove every line that cites one of these memories, or is one of them; returns the ids of the lines.
 
-        A note that a model wrote is removed completely: it may use memories without citing them. Call this before the
-        memories are erased.
+        A note that a model wrote is removed completely: it may use memories without citing them. A file of the user's
+        loses the paragraphs. Call this before the memories are erased.
         """
         self._notes.sweep()
+        self.read(now, removed=False)
         gone = set(ids)
         changed = [one for one in self._notes.known().values() if gone.intersection((*one.cites, *one.lines))]
         cut: list[str] = []
         for known in changed:
-            lines = self._notes.lines(known) if known.by == RULES else []
+            lines = self._notes.lines(known) if known.by in (RULES, BY_USER) else []
             left = [line for line in lines if line.id not in gone and gone.isdisjoint(line.metadata.get(CITES, ()))]
+            if known.by == BY_USER:
+                self._strike(known, [line for line in lines if line not in left], gone)
             self._notes.cut(known, left, now)
             cut += {*known.lines} - {line.id for line in left}
         return tuple(cut)
@@ -212,7 +334,7 @@ class Notebook:
                     cites=cites,
                     trust=worth.trust,
                     classification=worth.classification,
-                    by=known.by,
+                    by=RULES if known.by == BY_USER else known.by,
                 )
 
     def _update(
@@ -220,7 +342,8 @@ class Notebook:
     ) -> None:
         name = period.kind, period.name
         known = run.known.get(name)
-        if known is not None and known.digest == digest:
+        users = known is not None and known.by == BY_USER and bool(known.lines)
+        if known is not None and (users or known.digest == digest):
             run.unchanged += 1
             self._notes.republish(known)
             return
@@ -254,7 +377,7 @@ class Notebook:
     def _drop(self, kind: PeriodKind, names: Collection[str], run: _ConsolidationRun) -> None:
         """Remove the notes on periods that have no memories left; `names` are the other periods."""
         for name, known in run.known.items():
-            if known.kind == kind and known.lines and known.name not in names:
+            if known.kind == kind and known.lines and known.name not in names and known.by != BY_USER:
                 self._notes.cut(known, (), run.now)
                 run.dropped.append("/".join(name) + ".md")
 

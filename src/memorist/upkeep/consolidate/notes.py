@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -13,8 +14,10 @@ from memorist.errors import InvalidInput, StoreError
 from memorist.model import CITES, Memory, fingerprint, to_data
 from memorist.ports import Entry
 from memorist.text.labels import in_markdown, label
+from memorist.text.patterns import lazy
 
 PeriodKind = Literal["daily", "weekly", "quarterly"]
+_NAME = lazy(r"(\d{4})-(?:(\d\d)-(\d\d)|W(\d\d)|Q([1-4]))", re.ASCII)
 PERIODS: tuple[PeriodKind, ...] = ("daily", "weekly", "quarterly")
 VERB = "consolidate"
 """The verb of the journal entries, one per note: the memories it was made from and its lines."""
@@ -138,6 +141,23 @@ def period_of(kind: PeriodKind, day: date) -> NotePeriod:
     return NotePeriod(kind, f"{day.year:04}-Q{quarter + 1}", start, end)
 
 
+def period_named(kind: str, name: str) -> NotePeriod | None:
+    """The period of a kind with this name, such as weekly and 2024-W23; None if no period has it."""
+    found = _NAME.fullmatch(name)
+    try:
+        if found is None or kind not in PERIODS:
+            return None
+        year, month, day, week, quarter = (int(one) if one else 0 for one in found.groups())
+        if week:
+            start = date.fromisocalendar(year, week, 1)
+        else:
+            start = date(year, 3 * quarter - 2, 1) if quarter else date(year, month, day)
+        period = period_of(kind, start)
+    except (ValueError, OverflowError):
+        return None
+    return period if period.name == name else None
+
+
 def chosen_periods(period: str | None) -> tuple[PeriodKind, ...]:
     """The periods that `consolidate` updates; weeks and quarters are made from days, which are therefore included."""
     if period is None:
@@ -147,19 +167,33 @@ def chosen_periods(period: str | None) -> tuple[PeriodKind, ...]:
     return tuple(dict.fromkeys(("daily", period)))
 
 
+DIGEST = 16
+"""Characters of the digest in the comment of a file."""
+_OURS = lazy(r"(?:daily|weekly|quarterly) note, version \d+, by [^,\n]+(?:, ([0-9a-f]{16}))? -->\n")
 ID_SHOWN = 12
 """Characters of an id that a file shows; commands accept the beginning of an id."""
 
 
 def rendered(record: NoteRecord, lines: Sequence[Memory]) -> str:
-    """A note as Markdown: a heading, one list per scope, and after each line the ids it cites."""
+    """A note as Markdown: a heading, one list per scope, and after each line the ids it cites.
+
+    The comment at the end has a digest of what stands above it, so that an edited file can be told from ours.
+    """
     parts = [f"# {record.name}"]
     scopes = [(scope, list(group)) for scope, group in groupby(lines, lambda line: line.scope)]
     for scope, group in scopes:
         heading = [] if [scope] == [one for one, _ in scopes] and scope == "global" else [f"## {in_markdown(scope)}"]
         parts += [*heading, "\n".join(map(_bullet, group))]
-    parts.append(f"<!-- {record.kind} note, version {record.version}, by {label(record.by)} -->")
-    return "\n\n".join(parts) + "\n"
+    body = "\n\n".join(parts) + "\n\n"
+    author = f"{record.kind} note, version {record.version}, by {label(record.by)}"
+    return f"{body}<!-- {author}, {fingerprint(body)[:DIGEST]} -->\n"
+
+
+def is_ours(text: str) -> bool:
+    """Whether a file is as `consolidate` wrote it; those of earlier versions have no digest and count as ours."""
+    body, _, comment = text.rpartition("<!-- ")
+    found = _OURS.fullmatch(comment)
+    return found is not None and (found[1] is None or found[1] == fingerprint(body)[:DIGEST])
 
 
 def _bullet(line: Memory) -> str:
