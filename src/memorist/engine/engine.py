@@ -42,6 +42,7 @@ from memorist.recall.request import (
     Filters,
     RecallOptions,
     at_least,
+    checked_verbosity,
     erasure_filter,
     forget_filters,
     listing_filter,
@@ -81,6 +82,7 @@ class Engine(Upkeep):
         policy: Policy | None = None,
         find: Find = names,
         recipe: str = "memorist",
+        verbosity: str = "summary",
         recipes: Mapping[str, Pipeline] = RECIPES,
         clock: Clock | None = None,
         notices: Notices | None = None,
@@ -98,6 +100,7 @@ class Engine(Upkeep):
         self._recipes = recipes
         pipeline = self._pipeline(recipe)
         self._recipe = pipeline.name
+        self._verbosity = checked_verbosity(verbosity)
         self._clock = clock or SystemClock()
         gates = Gates(policy or Policy(), self._clock)
         self._writer = Writer(store, self._embedder, gates)
@@ -306,6 +309,7 @@ class Engine(Upkeep):
 
     def _request(self, query: str, options: RecallOptions, verb: str) -> RecallRequest:
         refuse_unknown(options, RecallOptions, verb)
+        options.setdefault("verbosity", self._verbosity)
         request = recall_request(query, options, self._clock.now())
         session = request.session and self._writer.text(request.session)  # the store notes what a session was shown
         return request if session == request.session else replace(request, session=session)

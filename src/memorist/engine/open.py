@@ -94,6 +94,7 @@ def opened(
         policy=Policy.of(chosen),
         find=entity_finder(chosen.extract),
         recipe=chosen.recipe,
+        verbosity=chosen.verbosity,
         recipes=Recipes(recipes, change=lambda recipe: profiled(recipe, profile)),
         clock=clock,
         notices=Notices(notify or log, texts=bool(chosen.notice_text), clean=masked),
