@@ -28,6 +28,7 @@ from memorist.model import (
     Recall,
     RecallRequest,
     Remembered,
+    Verbosity,
     marked,
     refuse_unknown,
 )
@@ -42,7 +43,6 @@ from memorist.recall.request import (
     Filters,
     RecallOptions,
     at_least,
-    checked_verbosity,
     erasure_filter,
     forget_filters,
     listing_filter,
@@ -82,7 +82,7 @@ class Engine(Upkeep):
         policy: Policy | None = None,
         find: Find = names,
         recipe: str = "memorist",
-        verbosity: str = "summary",
+        verbosity: Verbosity = "summary",
         recipes: Mapping[str, Pipeline] = RECIPES,
         clock: Clock | None = None,
         notices: Notices | None = None,
@@ -98,9 +98,8 @@ class Engine(Upkeep):
         self._packaged = packaged
         self._askers = askers or Askers()
         self._recipes = recipes
-        pipeline = self._pipeline(recipe)
-        self._recipe = pipeline.name
-        self._verbosity = checked_verbosity(verbosity)
+        self._recipe = recipe
+        self._verbosity: Verbosity = verbosity
         self._clock = clock or SystemClock()
         gates = Gates(policy or Policy(), self._clock)
         self._writer = Writer(store, self._embedder, gates)
@@ -111,7 +110,7 @@ class Engine(Upkeep):
             self._embedder,
             gates,
             facts=facts,
-            tags=pipeline.follows_tags,
+            tags=self._pipeline(recipe).follows_tags,
             find=find,
             clock=self._clock,
             askers=self._askers,
@@ -120,8 +119,11 @@ class Engine(Upkeep):
             notes=notes,
             on_new_job=self._wake,
         )
+        self._start(means, background=background)
+
+    def _start(self, means: Means, *, background: bool) -> None:
         self._desks = tuple(Desk(classification, means) for classification in range(MOST_CLASSIFIED + 1))
-        self._worker = Worker(store, self._clock, {SCRUB: self._scrub, **self._tasks()}, self._notices)
+        self._worker = Worker(self._whole, self._clock, {SCRUB: self._scrub, **self._tasks()}, self._notices)
         self._waking = self._worker if background else None
         self._wake()
 

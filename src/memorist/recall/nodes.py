@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
 from math import exp
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import PROVENANCE, Candidate, Evidence, Filter, Found, Hit, Kind, Memory, Usage
@@ -227,4 +227,4 @@ def _imported(name: str) -> ValueFunction:
         raise InvalidInput(
             f"There is no value function {name!r}", remedy="Name an importable module and a function of it."
         )
-    return found
+    return cast("ValueFunction", found)
