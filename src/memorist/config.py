@@ -91,6 +91,9 @@ class Config:
     )
     space: str | None = _setting(None, "The space to open.", "yes")
     recipe: str = _setting("memorist", "The default recipe; a call can name another.", "yes")
+    verbosity: str = _setting(
+        "summary", "How much a recall returns of each memory that contributed: summary or detailed.", "yes"
+    )
     embedder: str = _setting(
         "local", "The embedder: local, local:NAME, onnx:FOLDER, ollama:MODEL, openai:MODEL or another vendor, or none."
     )

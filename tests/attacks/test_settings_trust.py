@@ -56,6 +56,7 @@ ALLOWED = {
     "db": '"mine/agent.db"',
     "space": '"mine"',
     "recipe": '"plain"',
+    "verbosity": '"detailed"',
     "llm_calls": "1",
     "llm_tokens": "1000",
     "extraction_calls": "1",
@@ -219,12 +220,20 @@ def test_a_file_of_another_user_sets_nothing(project: Path) -> None:
         "stages = [{ stage = 'theirs', url = 'http://evil.example' }]",
         "stages = [{ stage = 'search', signals = [{ signal = 'theirs' }] }]",
         "base = 'mnemosyne-graph'\nset = { 'nodes.function' = 'theirs' }",
+        "base = 'mnemosyne-graph'\nset = { 'nodes.function' = 'os:system' }",
+        "stages = [{ stage = 'nodes', function = 'os:system' }]",
+        "stages = [{ stage = 'hops', nodes = { stage = 'nodes', function = 'os:system' } }]",
     ],
 )
 def test_an_untrusted_recipe_names_only_parts_that_ship(project: Path, recipe: str) -> None:
     written(project, f"[recipes.mine]\n{recipe}")
     with pytest.raises(memorist.InvalidInput, match="not trusted"):
         memorist.open(":memory:", embedder="none")
+
+
+def test_an_untrusted_profile_names_no_value_function(project: Path) -> None:
+    written(project, "profile = 'mine'\n[profiles.mine]\nfunction = 'os:system'")
+    assert not config.load().profiles and config.load().profile is None
 
 
 @pytest.mark.parametrize("text", ["x = [" + "[" * 50_000, "# " + "x" * config.LARGEST_FILE])

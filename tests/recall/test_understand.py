@@ -59,12 +59,12 @@ def test_every_text_has_a_mode(text: str) -> None:
 @pytest.mark.parametrize(
     ("question", "phrases"),
     [
-        ("When did Melanie paint a sunrise in May 2023?", ("melanie", "may 2023", "paint", "sunrise")),
+        ("When did Melanie paint a sunrise in May 2023?", ("melanie", "may 2023")),
         ("What is Alice's favourite colour?", ("alice", "favourite colour")),
-        ("Which stress relief did Sam suggest to Evan?", ("sam", "evan", "stress relief", "suggest")),
-        ("sqlite performance", ("sqlite performance", "sqlite", "performance")),
+        ("Which stress relief did Sam suggest to Evan?", ("sam", "evan", "stress relief")),
+        ("sqlite performance", ("sqlite performance", "sqlite")),
         ("How do I reset my password?", ("reset", "password")),
-        ("Does C++ build in GitHub Actions?", ("c++", "github actions", "build")),
+        ("Does C++ build in GitHub Actions?", ("c++", "github actions")),
         ("Bob", ("bob",)),
         ("Where is it?", ("where", "is", "it")),
         ("爱丽丝什么时候搬到斯德哥尔摩的？", ("爱丽丝", "搬到斯德哥尔摩")),
@@ -77,9 +77,9 @@ def test_key_phrases_name_what_a_question_is_about(question: str, phrases: tuple
 
 
 def test_key_phrases_stop_at_five_and_keep_the_names() -> None:
-    question = "the garden, the kitchen, the roof, the cellar, the attic and Bob"
-    assert key_phrases(question) == ("bob", "garden", "kitchen", "roof", "cellar")
-    assert key_phrases(question, most=2) == ("bob", "garden")
+    question = "the old garden, the red kitchen, the flat roof, the dark cellar, the dusty attic and Bob"
+    assert key_phrases(question) == ("bob", "old garden", "red kitchen", "flat roof", "dark cellar")
+    assert key_phrases(question, most=2) == ("bob", "old garden")
 
 
 @given(TEXT, st.integers(0, 3), st.integers(0, 6))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import exp
 
 import pytest
 
-from memorist.model import Usage
-from memorist.recall.nodes import COMMON, PARAMS, default_value, frequency, recency, reward, value_function
+import memorist
+from memorist.errors import InvalidInput
+from memorist.model import Memory, Usage
+from memorist.profiles import Profile
+from memorist.recall.nodes import COMMON, PARAMS, Nodes, default_value, frequency, recency, reward, value_function
 from tests.recall.worlds import memory
 
 ONE = memory("a")
@@ -61,3 +65,52 @@ def test_why_thresholds_test_relevance_and_not_the_score() -> None:
 def test_an_unknown_value_function_is_refused() -> None:
     with pytest.raises(ValueError, match="no value function 'magic'.*default"):
         value_function("magic")
+    for missing in ("no_such_module:f", "math:no_such_function", "math:pi", ":f", "math:"):
+        with pytest.raises(ValueError, match="no value function"):
+            value_function(missing)
+
+
+def only_relevance(relevance: float, memory: Memory, usage: Usage | None, params: Mapping[str, float]) -> float:
+    """As on the page: a custom function may ignore everything but the relevance."""
+    return relevance
+
+
+def test_a_value_function_can_be_named_by_its_module() -> None:
+    own = {"set": {"nodes.function": f"{__name__}:only_relevance"}}
+    with memorist.open(":memory:", recipe="mnemosyne-graph", config={"recipes": {"mnemosyne-graph": own}}) as engine:
+        engine.remember("The billing system is called Pelican.")
+        (first, *_) = engine.recall("What is the billing system called?").items
+    assert first.score == first.signals["relevance"].score > 0.3
+
+
+def test_a_misspelt_parameter_is_refused_in_recipes_and_profiles() -> None:
+    known = "unknown parameter of semantic: 'treshold'.*threshold, top_k, lambda, k, base_floor, beta"
+    with pytest.raises(InvalidInput, match=known):
+        Nodes(params={"semantic": {"treshold": 0.1}})
+    with pytest.raises(InvalidInput, match=known):
+        Profile("mine", values={"semantic": {"treshold": 0.1}})
+
+
+def test_an_explanation_shows_every_factor() -> None:
+    with memorist.open(":memory:", recipe="mnemosyne-graph", background=False) as engine:
+        engine.remember("The billing system is called Pelican.")
+        found = engine.recall("What is the billing system called?", track=False)
+        (nodes,) = [
+            one for one in engine.explain(found, found.items[0].memory.id).details if "nodes" in one.description
+        ]
+    factors = {one.description: one.value for one in nodes.details}
+    assert factors.keys() == {"relevance", "hours", "recency", "frequency", "reward"}
+    assert (factors["frequency"], factors["reward"]) == (0.3, 1.0)
+    assert factors["recency"] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_the_verbosity_has_a_default_in_the_settings() -> None:
+    settings = {"recipe": "mnemosyne-graph", "verbosity": "detailed"}
+    with memorist.open(":memory:", config=settings, background=False) as engine:
+        engine.remember("The billing system is called Pelican.")
+        assert all(one.memory for one in engine.recall("billing system").touched)
+        brief = engine.recall("billing system", verbosity="summary")
+    assert not any(one.memory for one in brief.touched)
+    assert brief.trace.scores == {one.id: one.score for one in brief.touched}
+    with pytest.raises(InvalidInput, match="verbosity: 'loud'"):
+        memorist.open(":memory:", config={"verbosity": "loud"})

@@ -28,6 +28,7 @@ from memorist.model import (
     Recall,
     RecallRequest,
     Remembered,
+    Verbosity,
     marked,
     refuse_unknown,
 )
@@ -80,6 +81,7 @@ class Engine(Upkeep):
         policy: Policy | None = None,
         find: Find = names,
         recipe: str = "memorist",
+        verbosity: Verbosity = "summary",
         recipes: Mapping[str, Pipeline] = RECIPES,
         clock: Clock | None = None,
         notices: Notices | None = None,
@@ -94,8 +96,8 @@ class Engine(Upkeep):
         self._reranker = reranker
         self._askers = askers or Askers()
         self._recipes = recipes
-        pipeline = self._pipeline(recipe)
-        self._recipe = pipeline.name
+        self._recipe = recipe
+        self._verbosity: Verbosity = verbosity
         self._clock = clock or SystemClock()
         gates = Gates(policy or Policy(), self._clock)
         self._writer = Writer(store, self._embedder, gates)
@@ -106,7 +108,7 @@ class Engine(Upkeep):
             self._embedder,
             gates,
             facts=facts,
-            tags=pipeline.follows_tags,
+            tags=self._pipeline(recipe).follows_tags,
             find=find,
             clock=self._clock,
             askers=self._askers,
@@ -115,8 +117,11 @@ class Engine(Upkeep):
             notes=notes,
             on_new_job=self._wake,
         )
+        self._start(means, background=background)
+
+    def _start(self, means: Means, *, background: bool) -> None:
         self._desks = tuple(Desk(classification, means) for classification in range(MOST_CLASSIFIED + 1))
-        self._worker = Worker(store, self._clock, {SCRUB: self._scrub, **self._tasks()}, self._notices)
+        self._worker = Worker(self._whole, self._clock, {SCRUB: self._scrub, **self._tasks()}, self._notices)
         self._waking = self._worker if background else None
         self._wake()
 
@@ -307,6 +312,7 @@ class Engine(Upkeep):
 
     def _request(self, query: str, options: RecallOptions, verb: str) -> RecallRequest:
         refuse_unknown(options, RecallOptions, verb)
+        options.setdefault("verbosity", self._verbosity)
         request = recall_request(query, options, self._clock.now())
         session = request.session and self._writer.text(request.session)  # the store notes what a session was shown
         return request if session == request.session else replace(request, session=session)

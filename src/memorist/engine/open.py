@@ -78,6 +78,7 @@ def opened(
     from memorist.models import embedders, rerankers
     from memorist.profiles import find_profile, profiled
     from memorist.recall.recipes import Recipes, custom_recipes
+    from memorist.recall.request import checked_verbosity
     from memorist.remember.gates import Policy
     from memorist.text.secrets import masked
 
@@ -93,6 +94,7 @@ def opened(
         policy=Policy.of(chosen),
         find=entity_finder(chosen.extract),
         recipe=chosen.recipe,
+        verbosity=checked_verbosity(chosen.verbosity),
         recipes=Recipes(recipes, change=lambda recipe: profiled(recipe, profile)),
         clock=clock,
         notices=Notices(notify or log, texts=bool(chosen.notice_text), clean=masked),

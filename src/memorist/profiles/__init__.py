@@ -34,20 +34,11 @@ class Profile:
             self._check_values()
 
     def _check_values(self) -> None:
-        from memorist.recall.nodes import PARAMS, value_function
+        from memorist.recall.nodes import check_params, value_function
 
-        for kind, params in self.values.items():
-            self._require(kind, PARAMS, "kind")
-            for param in params:
-                self._require(param, PARAMS[kind], f"parameter of {kind}")
+        check_params(self.values, f"Profile {self.name!r}")
         if self.function is not None:
             value_function(self.function)
-
-    def _require(self, name: str, known: Mapping[str, Any], what: str) -> None:
-        if name not in known:
-            raise InvalidInput(
-                f"Profile {self.name!r} sets an unknown {what}: {name!r}", remedy=f"Choose from {', '.join(known)}."
-            )
 
 
 PLAIN = Profile("plain")

@@ -14,6 +14,7 @@ from memorist.recall.nodes import Nodes, allowed, probes, relevances
 from memorist.recall.prepare import CONTENT
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.understand import bridge_phrases
+from memorist.text.chatter import question_in
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -30,10 +31,11 @@ ROUTES = {
 class Hops(LlmOrRules):
     """Up to `max_hops` times: candidates → routing nodes that pass their threshold → their other neighbours.
 
-    New nodes are scored as in hop 0, must pass the threshold of their kind, and are merged, phase `multi_hop`; `per_hop`
-    candidates are kept after each hop. If the best relevance so far is below `start`, a hop raises it by less than
-    `gain`, and `refinements` are left, hop 0 runs again with 3 to 5 bridge phrases of the query and the candidates as
-    tags, phase `refinement`; `by` decides whether a model or rules choose them. Keeps the scale.
+    New nodes are scored as in hop 0, must pass the threshold of their kind, and are merged, phase `multi_hop`. After
+    each hop, `per_hop` candidates are kept. If the best relevance so far is below `start`, a hop raises it by less than
+    `gain`, and `refinements` are left, hop 0 runs again with 3 to 5 bridge phrases of the query and the `bridged` best
+    candidates, each with the question before it, as tags; phase `refinement`. `by` decides whether a model or rules
+    choose the phrases. Keeps the scale.
     """
 
     kind = "hops"
@@ -46,6 +48,7 @@ class Hops(LlmOrRules):
     start: float = 0.6
     gain: float = 0.05
     refinements: int = 1
+    bridged: int = 5
     by: Method = "auto"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -96,7 +99,7 @@ class Hops(LlmOrRules):
         return refined, [replace(one, phase="refinement", hop=hop) for one in new]
 
     def _bridge_phrases(self, draft: Draft, env: Env) -> tuple[tuple[str, ...], str]:
-        text, texts = draft.query.text, [one.memory.text for one in draft.candidates]
+        text, texts = draft.query.text, [one.memory.text for one in draft.candidates[: self.bridged]]
         if not texts:
             return (), "rules"
         return self.decide(
@@ -106,7 +109,8 @@ class Hops(LlmOrRules):
     def _probed(self, phrases: Sequence[str], draft: Draft, env: Env, known: set[str]) -> list[Candidate]:
         if env.embedder is None or not phrases:
             return []
-        vectors = env.embedder.embed(phrases, purpose="query")
+        asked = question_in(draft.query.text)
+        vectors = env.embedder.embed([f"{asked} {phrase}" for phrase in phrases], purpose="query")
         bridged = replace(draft, query=replace(draft.query, tag_vectors=vectors))
         return [one for one in self.nodes.initial(bridged, env, probes(bridged)) if one.memory.id not in known]
 

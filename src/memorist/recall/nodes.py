@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
 from math import exp
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import PROVENANCE, Candidate, Evidence, Filter, Found, Hit, Kind, Memory, Usage
@@ -65,12 +65,7 @@ class Nodes(Stage):
     params: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
 
     def __post_init__(self) -> None:
-        unknown = [kind for kind in self.params if kind not in PARAMS]
-        if unknown:
-            raise InvalidInput(
-                f"Parameters are set for an unknown kind: {', '.join(map(repr, unknown))}",
-                remedy=f"Choose from {', '.join(PARAMS)}.",
-            )
+        check_params(self.params, "The recipe")
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the best nodes of each kind."""
@@ -128,7 +123,28 @@ class Nodes(Stage):
         params = {**self.params_of(memory.kind), "hours": age_hours(memory, draft.request.now, "access")}
         score = value_function(self.function)(relevance, memory, memory.usage, params)
         evidence = {"relevance": Evidence(None, relevance, relevance)}
-        return Candidate(memory, score, evidence).rescored(score, relevance=relevance, hours=params["hours"])
+        found = Candidate(memory, score, evidence)
+        if memory.usage is None or self.function != "default":
+            return found.rescored(score, relevance=relevance, hours=params["hours"])
+        return found.rescored(
+            score,
+            relevance=relevance,
+            hours=params["hours"],
+            recency=recency(params["hours"], params),
+            frequency=frequency(memory.usage, params),
+            reward=reward(memory.usage, params),
+        )
+
+
+def check_params(params: Mapping[str, Mapping[str, float]], where: str) -> None:
+    """Refuse a kind or a parameter that does not exist."""
+    for kind, given in params.items():
+        if kind not in PARAMS:
+            raise InvalidInput(f"{where} sets an unknown kind: {kind!r}", remedy=f"Choose from {', '.join(PARAMS)}.")
+        for name in given:
+            if name not in PARAMS[kind]:
+                problem = f"{where} sets an unknown parameter of {kind}: {name!r}"
+                raise InvalidInput(problem, remedy=f"Choose from {', '.join(PARAMS[kind])}.")
 
 
 def targets(draft: Draft) -> tuple[Kind, ...]:
@@ -186,11 +202,29 @@ def reward(usage: Usage, params: Params) -> float:
 
 @cache
 def value_function(name: str) -> ValueFunction:
-    """A value function by name: `default`, or an entry point of the group `memorist.value_functions`."""
+    """A value function by name: `default`, an entry point of `memorist.value_functions`, or `module:function`."""
     if name == "default":
         return default_value
+    if ":" in name:
+        return _imported(name)
     found = {entry.name: entry for entry in entry_points(group="memorist.value_functions")}
     if name not in found:
         choices = ", ".join(sorted(["default", *found]))
-        raise InvalidInput(f"There is no value function {name!r}", remedy=f"Choose one of {choices}.")
+        remedy = f"Choose one of {choices}, or write module:function."
+        raise InvalidInput(f"There is no value function {name!r}", remedy=remedy)
     return found[name].load()
+
+
+def _imported(name: str) -> ValueFunction:
+    from importlib import import_module
+
+    module, _, attribute = name.partition(":")
+    try:
+        found: object = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError):
+        found = None
+    if not callable(found):
+        raise InvalidInput(
+            f"There is no value function {name!r}", remedy="Name an importable module and a function of it."
+        )
+    return cast("ValueFunction", found)

@@ -166,7 +166,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         tags=draft.query.tags,
         candidate_count=most,
         candidates_per_hop=draft.per_hop or (most,),
-        scores={one.memory.id: one.score for one in draft.candidates} if detailed else {},
+        scores={one.id: one.score for one in touched},
         phase_timings=_phase_timings(steps, draft.timings),
         llm=spent if spent.calls else None,
     )

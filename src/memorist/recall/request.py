@@ -31,9 +31,6 @@ def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallR
     """The request that `recall(query, **options)` makes at a moment."""
     if not isinstance(query, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
         raise InvalidInput(f"The query is a {type(query).__name__}", remedy="Pass a string.")
-    verbosity = options.get("verbosity", "summary")
-    if verbosity not in get_args(Verbosity):
-        raise InvalidInput(f"Unknown verbosity: {verbosity!r}", remedy="Choose summary or detailed.")
     max_tokens = options.get("max_tokens")
     return RecallRequest(
         query=query,
@@ -47,8 +44,15 @@ def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallR
         translated=options.get("translated", False),
         max_tokens=None if max_tokens is None else at_least("max_tokens", max_tokens, 0),
         track=options.get("track", True),
-        verbosity=verbosity,
+        verbosity=checked_verbosity(options.get("verbosity", "summary")),
     )
+
+
+def checked_verbosity(value: str) -> Verbosity:
+    """A verbosity by its name."""
+    if value not in get_args(Verbosity):
+        raise InvalidInput(f"Unknown verbosity: {value!r}", remedy="Choose summary or detailed.")
+    return cast("Verbosity", value)
 
 
 def listing_filter(options: Filters, now: datetime) -> Filter:

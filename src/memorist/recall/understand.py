@@ -168,14 +168,16 @@ _HEADING = lazy(r"(?:\[[^\[\]\n]{4,40}\]\s*)?(?:[^\W\d_][\w.'’-]*(?: [^\W\d_][
 
 
 def key_phrases(text: str, *, least: int = 2, most: int = 5) -> tuple[str, ...]:
-    """The concepts of a question as short lower-case phrases: names first, then the others in order.
+    """The concepts of a question as short lower-case phrases: names first, then phrases of several words.
 
-    If there are fewer than `least` phrases, their single words follow. A question of stop words only returns its words.
+    Single words such as "band" or "state" match too much; they follow only to reach `least`. A question of stop words
+    only returns its words.
     """
     found = sorted(phrases(text), key=lambda phrase: not phrase.name)
-    chosen = list(dict.fromkeys(phrase.text for phrase in found))
-    if len(chosen) < least:
-        chosen = list(dict.fromkeys([*chosen, *(word for phrase in found for word in phrase.words)]))
+    chosen = dict.fromkeys(phrase.text for phrase in found if phrase.name or len(phrase.words) > 1)
+    for part in (*(phrase.text for phrase in found), *(word for phrase in found for word in phrase.words)):
+        if len(chosen) < least:
+            chosen.setdefault(part)
     return tuple(islice(chosen or query_words(text), most))
 
 

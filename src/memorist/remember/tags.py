@@ -75,7 +75,9 @@ def labels_of(memory: Memory, names: Sequence[str] = ()) -> tuple[str, ...]:
     given = _labels([*([memory.topic] if memory.topic else ()), *memory.keywords])
     named = _labels(names)[:MOST_NAMES]
     words = {word for name in named for word in name.split()}
-    concepts = (one for one in phrases(without_labels(memory.text)) if len(one.words) > 1 and words.isdisjoint(one.words))
+    concepts = (
+        one for one in phrases(without_labels(memory.text)) if len(one.words) > 1 and words.isdisjoint(one.words)
+    )
     return tuple(dict.fromkeys((*given, *named, *_labels(one.text for one in concepts)[:MOST_CONCEPTS])))
 
 

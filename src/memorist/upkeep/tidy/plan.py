@@ -91,8 +91,9 @@ class TidyPlan:
         return [link.target for link in self.links(id, PROVENANCE)]
 
     def used_labels(self) -> set[str]:
-        """The ids of the labels of nodes that are alive."""
-        return {link.target for node in self.alive() for link in self.links(node.id, *LABELS.values())}
+        """The ids of the labels of learnt nodes that are alive, and of texts and facts, which tidying leaves alone."""
+        users = [id for id in self._links if id not in self.learnt or self.is_alive(self.learnt[id])]
+        return {link.target for id in users for link in self.links(id, *LABELS.values())}
 
     def change(self, rule: RuleName, reason: str, *after: Memory, links: Iterable[Link] = ()) -> None:
         """Plan a change of memories and new links; it is about the first memory."""
