@@ -25,7 +25,7 @@ from memorist.recall.request import RecallOptions
 from memorist.recall.search import Search
 from memorist.recall.select import Limit
 from memorist.recall.signals import Keyword, Vector
-from memorist.recall.stage import Signal
+from memorist.recall.stage import Part, Signal
 from memorist.stores.memory import MemoryStore
 from memorist.text.tokens import count_tokens
 
@@ -82,7 +82,12 @@ class Setup:
 
 def reranks(pipeline: Pipeline) -> bool:
     """Whether a recipe has a stage for a reranker."""
-    return any("reranker" in (*part.required(), *part.optional) for part in pipeline.parts())
+    return any(map(needs_reranker, pipeline.parts()))
+
+
+def needs_reranker(part: Part) -> bool:
+    """Whether a part of a recipe asks the reranker."""
+    return "reranker" in (*part.required(), *part.optional)
 
 
 _finder = cache(entity_finder)
@@ -154,6 +159,7 @@ class Space(AbstractContextManager["Space"]):
             tokens_at=tokens_at,
             confidence=_confidence(recall),
             abstained=recall.abstained,
+            skipped=tuple(one.stage for one in recall.trace.steps if one.skipped and "." not in one.stage),
         )
 
     def recall(self, question: Question, recipe: str) -> Recall:
