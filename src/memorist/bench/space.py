@@ -123,7 +123,7 @@ class Space(AbstractContextManager["Space"]):
             reranker=setup.reranker,
             facts=setup.extract != "off",
             find=_finder(setup.extract),
-            recipe=pipelines[0].name,
+            recipe=next((one for one in pipelines if one.follows_tags), pipelines[0]).name,
             recipes={one.name: one for one in pipelines},
             clock=self._clock,
         )

@@ -40,6 +40,7 @@ class Means:
     embedder: StoreEmbedder | None
     gates: Gates
     facts: bool
+    tags: bool
     find: Find
     clock: Clock
     askers: Askers
@@ -61,6 +62,7 @@ class Desk:
             self.embedder,
             means.gates,
             facts=means.facts,
+            tags=means.tags,
             find=means.find,
             follow_up_jobs=self._follow_up_jobs,
         )

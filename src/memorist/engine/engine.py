@@ -94,7 +94,8 @@ class Engine(Upkeep):
         self._reranker = reranker
         self._askers = askers or Askers()
         self._recipes = recipes
-        self._recipe = self._pipeline(recipe).name
+        pipeline = self._pipeline(recipe)
+        self._recipe = pipeline.name
         self._clock = clock or SystemClock()
         gates = Gates(policy or Policy(), self._clock)
         self._writer = Writer(store, self._embedder, gates)
@@ -105,6 +106,7 @@ class Engine(Upkeep):
             self._embedder,
             gates,
             facts=facts,
+            tags=pipeline.follows_tags,
             find=find,
             clock=self._clock,
             askers=self._askers,

@@ -165,10 +165,10 @@ def _refused_node(pipeline: Pipeline, recall: Recall, wide: Recall, memory: Memo
     if nodes is None or step is None:
         return None
     mode = recall.trace.mode or "mixed"
-    if memory.kind not in TARGETS[mode]:
+    one = _candidate(step, memory.id)
+    if memory.kind not in TARGETS[mode] and one is None:
         wanted = ", ".join(TARGETS[mode])
         return Absence(memory.id, Nodes.kind, f"a question of mode {mode} asks for {wanted}, and it is {memory.kind}")
-    one = _candidate(step, memory.id)
     if one is None:
         return None
     tested, threshold = nodes.tested(one), nodes.threshold(one)

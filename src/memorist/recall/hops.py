@@ -8,9 +8,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from memorist.asking import query
-from memorist.model import Candidate, Evidence, Kind, Link
+from memorist.model import PROVENANCE, Candidate, Evidence, Filter, Kind, Link, Memory
 from memorist.recall.llm_or_rules import LlmOrRules, Method
-from memorist.recall.nodes import Nodes, probes, relevances, targets
+from memorist.recall.nodes import Nodes, allowed, probes, relevances
+from memorist.recall.prepare import CONTENT
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.understand import bridge_phrases
 
@@ -29,8 +30,8 @@ ROUTES = {
 class Hops(LlmOrRules):
     """Up to `max_hops` times: candidates → routing nodes that pass their threshold → their other neighbours.
 
-    New nodes are scored as in hop 0 and merged, at most `per_hop` per hop, phase `multi_hop`; only their routing nodes
-    have to pass a threshold. If the best new score of a hop exceeds the best before it (initially `start`) by less than
+    New nodes are scored as in hop 0, must pass the threshold of their kind, and are merged, phase `multi_hop`; `per_hop`
+    candidates are kept after each hop. If the best relevance so far is below `start`, a hop raises it by less than
     `gain`, and `refinements` are left, hop 0 runs again with 3 to 5 bridge phrases of the query and the candidates as
     tags, phase `refinement`; `by` decides whether a model or rules choose them. Keeps the scale.
     """
@@ -38,6 +39,7 @@ class Hops(LlmOrRules):
     kind = "hops"
     effect = "adds"
     needs = ("embedder",)
+    follows_tags = True
     nodes: Nodes = field(default_factory=Nodes)
     max_hops: int = 2
     per_hop: int = 100
@@ -48,39 +50,40 @@ class Hops(LlmOrRules):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the nodes up to `max_hops` away."""
-        best, left = self.start, self.refinements
+        best, left = _best(draft.candidates), self.refinements
         counts, candidates = list(draft.per_hop), draft.candidates
         for hop in range(1, self.max_hops + 1):
             draft = replace(draft, candidates=candidates)
             new = self._neighbours(draft, env, hop)
-            reached = max((one.score for one in new), default=0.0)
-            if reached - best < self.gain and left > 0:
+            reached = max(best, _best(new))
+            if reached < self.start and reached - best < self.gain and left > 0:
                 left -= 1
                 draft, bridged = self._refined(draft, env, hop, {one.memory.id for one in new})
                 new = [*new, *bridged]
-            best = max(best, reached)
+            best = reached
             counts.append(len(new))
-            candidates = ranked([*candidates, *new])
-        candidates = self.nodes.best_of_each_kind(candidates)
-        return replace(draft, candidates=candidates, per_hop=tuple(counts))
+            candidates = ranked([*candidates, *new])[: self.per_hop]
+        draft = replace(draft, candidates=candidates, per_hop=tuple(counts))
+        routes = env.view.search_vector(vectors, _labels(draft), 1) if (vectors := probes(draft)) is not None else ()
+        return draft if routes else draft.noting("no hops: no memory here has a tag or an intent")
 
     def _neighbours(self, draft: Draft, env: Env, hop: int) -> list[Candidate]:
-        vectors = probes(draft)
-        known = {one.memory.id for one in draft.candidates}
-        if vectors is None or not known:
+        """The nodes that share a routing node with a candidate and pass the threshold of their kind."""
+        vectors, known = probes(draft), {one.memory.id for one in draft.candidates}
+        routing = [] if vectors is None else self._routing(draft, env, known, vectors)
+        near = _neighbours_of(env.store.links(routing), routing) - known
+        if vectors is None or not near:
             return []
-        routing = self._routing(draft, env, known, vectors)
-        ids = _neighbours_of(env.store.links(routing), routing) - known
-        new = self.nodes.valued(relevances(sorted(ids), env, vectors), draft, env)
-        wanted = [one for one in new if one.memory.kind in targets(draft)]
-        return [replace(one, phase="multi_hop", hop=hop) for one in ranked(wanted)[: self.per_hop]]
+        scores = relevances(env, vectors, replace(draft.request.where, kinds=allowed(CONTENT, draft)))
+        found = self.nodes.passing({id: score for id, score in scores.items() if id in near}, draft, env)
+        return [replace(one, phase="multi_hop", hop=hop) for one in found]
 
     def _routing(self, draft: Draft, env: Env, known: set[str], vectors: Vector) -> list[str]:
-        kinds = ROUTES[draft.query.mode or "mixed"]
-        near = _neighbours_of(env.store.links(sorted(known)), known)
-        routes = [id for id, memory in env.store.get(sorted(near)).items() if memory.kind in kinds]
-        unfiltered = replace(draft, request=replace(draft.request, where=replace(draft.request.where, kinds=None)))
-        passed = self.nodes.passing(relevances(routes, env, vectors), unfiltered, env)
+        """The routing nodes of the candidates that pass their threshold; a label has no time or topic of its own."""
+        scores = relevances(env, vectors, _labels(draft))
+        near = _neighbours_of(env.store.links(sorted(known)), known) if scores else ()
+        unfiltered = replace(draft, request=replace(draft.request, where=_labels(draft)))
+        passed = self.nodes.passing({id: scores[id] for id in near if id in scores}, unfiltered, env)
         return [one.memory.id for one in self.nodes.best_of_each_kind(passed)]
 
     def _refined(self, draft: Draft, env: Env, hop: int, found: set[str]) -> tuple[Draft, list[Candidate]]:
@@ -110,13 +113,14 @@ class Hops(LlmOrRules):
 
 @dataclass(frozen=True, slots=True)
 class Provenance(Stage):
-    """In episodic mode: the sources of the episodes found, and the other episodes of those sources.
+    """In episodic mode: the sources of the episodes found, each at `decay` times the score of its best episode.
 
-    Each at `decay` times the score of its best episodic candidate, phase `provenance`. Keeps the scale.
+    The threshold and the top-k are those of the kind `source`; phase `provenance`. Keeps the scale.
     """
 
     kind = "provenance"
     effect = "adds"
+    nodes: Nodes = field(default_factory=Nodes)
     decay: float = 0.5
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -124,27 +128,29 @@ class Provenance(Stage):
         episodes = {one.memory.id: one.score for one in draft.candidates if one.memory.kind is Kind.EPISODIC}
         if draft.query.mode != "episodic" or not episodes:
             return draft
-        sources = self._step(episodes, Kind.SOURCE, env)
-        origins = self._step(sources, Kind.EPISODIC, env)
-        scores = {id: self.decay * score for id, score in (origins | sources).items()}
-        known = {one.memory.id for one in draft.candidates}
-        memories = env.store.get([id for id in sorted(scores) if id not in known])
-        new = [
-            Candidate(memory, scores[id], {"parent": Evidence(None, scores[id] / self.decay, scores[id])}, "provenance")
-            for id, memory in memories.items()
-            if draft.request.where.admits(memory)
-        ]
-        return replace(draft, candidates=ranked([*draft.candidates, *new]))
+        parents: dict[str, float] = {}
+        for link in env.store.links(sorted(episodes), PROVENANCE):
+            if link.source in episodes and link.target not in episodes:
+                parents[link.target] = max(parents.get(link.target, 0.0), episodes[link.source])
+        found = [self._source(one, parents[one.id]) for one in env.store.get(sorted(parents)).values()]
+        new = [one for one in found if one.memory.kind is Kind.SOURCE and draft.request.where.admits(one.memory)]
+        passed = [one for one in new if one.score >= self.nodes.threshold(one)]
+        return replace(draft, candidates=ranked([*draft.candidates, *self.nodes.best_of_each_kind(passed)]))
 
-    def _step(self, scores: dict[str, float], kind: Kind, env: Env) -> dict[str, float]:
-        links = env.store.links(sorted(scores))
-        reached: dict[str, float] = {}
-        for link in links:
-            for here, there in ((link.source, link.target), (link.target, link.source)):
-                if here in scores and there not in scores:
-                    reached[there] = max(reached.get(there, 0.0), scores[here])
-        memories = env.store.get(sorted(reached))
-        return {id: reached[id] for id, memory in memories.items() if memory.kind is kind}
+    def _source(self, memory: Memory, parent: float) -> Candidate:
+        score = self.decay * parent
+        return Candidate(memory, score, {"parent": Evidence(None, parent, score)}, "provenance")
+
+
+def _labels(draft: Draft) -> Filter:
+    """The routing nodes of the mode that the request may see."""
+    seen = draft.request.where
+    return Filter(seen.scopes, ROUTES[draft.query.mode or "mixed"], max_classification=seen.max_classification)
+
+
+def _best(candidates: Iterable[Candidate]) -> float:
+    """The largest relevance; 0 without candidates."""
+    return max((one.evidence["relevance"].score for one in candidates), default=0.0)
 
 
 def _neighbours_of(links: Iterable[Link], ids: Collection[str]) -> set[str]:

@@ -11,7 +11,7 @@ from math import exp
 from typing import TYPE_CHECKING, Literal
 
 from memorist.errors import InvalidInput
-from memorist.model import Candidate, Evidence, Found, Hit, Kind, Memory, Usage
+from memorist.model import PROVENANCE, Candidate, Evidence, Filter, Found, Hit, Kind, Memory, Usage
 from memorist.recall.factors import age_hours
 from memorist.recall.stage import Draft, Env, Stage, ranked, sigmoid
 
@@ -51,9 +51,10 @@ ThresholdOn = Literal["relevance", "score"]
 class Nodes(Stage):
     """Hop 0: score = value function(relevance), relevance = max(cos(query), max over tags cos(tag), 0).
 
-    Each kind has a threshold, tested on the relevance or, with `threshold_on`, on the score, and a top-k. If no node of
-    the mode's kinds passes, the mode becomes mixed. `params` overrides threshold, top_k, lambda, k, base_floor and
-    beta per kind. Gives 0 to 1.
+    The mode decides which kinds are scored. A text that no lesson was learnt from may hold knowledge of any kind, so it
+    is scored in every mode. Each kind has a threshold, tested on the relevance or, with `threshold_on`, on the score,
+    and a top-k. If nothing passes, the mode becomes mixed. `params` overrides threshold, top_k, lambda, k, base_floor
+    and beta per kind. Gives 0 to 1.
     """
 
     kind = "nodes"
@@ -83,18 +84,21 @@ class Nodes(Stage):
         return replace(draft, candidates=candidates, found=found, per_hop=(len(candidates),))
 
     def initial(self, draft: Draft, env: Env, vectors: Vector | None) -> tuple[Candidate, ...]:
-        """The best nodes of the mode's kinds for these probe vectors."""
-        if vectors is None:
-            return ()
+        """The best nodes for these probe vectors: those of the mode's kinds, and texts without lessons."""
         kinds = targets(draft)
-        where = replace(draft.request.where, kinds=kinds)
-        hits = env.view.search_vector(vectors, where, max(env.view.size, 1)) if kinds else []
-        return self.best_of_each_kind(self.passing({hit.id: hit.score for hit in hits}, draft, env))
+        searched = allowed(dict.fromkeys((*TARGETS[draft.query.mode or "mixed"], Kind.EPISODIC)), draft)
+        if vectors is None or not searched:
+            return ()
+        found = self.passing(relevances(env, vectors, replace(draft.request.where, kinds=searched)), draft, env)
+        if Kind.EPISODIC in searched and Kind.EPISODIC not in kinds:
+            taught = with_lessons([one.memory.id for one in found if one.memory.kind is Kind.EPISODIC], env)
+            found = [one for one in found if one.memory.id not in taught]
+        return self.best_of_each_kind(found)
 
     def valued(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
         """The nodes that the filter admits, with their scores."""
         memories = [one for one in env.store.get(list(relevances)).values() if draft.request.where.admits(one)]
-        return [self._candidate(one, max(relevances[one.id], 0.0), draft) for one in memories]
+        return [self._candidate(one, relevances[one.id], draft) for one in memories]
 
     def passing(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
         """The nodes that the filter admits and that pass the threshold of their kind."""
@@ -129,9 +133,18 @@ class Nodes(Stage):
 
 def targets(draft: Draft) -> tuple[Kind, ...]:
     """The kinds that the mode asks for and the request allows."""
-    wanted = TARGETS[draft.query.mode or "mixed"]
-    allowed = draft.request.where.kinds
-    return wanted if allowed is None else tuple(kind for kind in wanted if kind in allowed)
+    return allowed(TARGETS[draft.query.mode or "mixed"], draft)
+
+
+def allowed(kinds: Iterable[Kind], draft: Draft) -> tuple[Kind, ...]:
+    """Those of these kinds that the request allows."""
+    chosen = draft.request.where.kinds
+    return tuple(kind for kind in kinds if chosen is None or kind in chosen)
+
+
+def with_lessons(ids: Sequence[str], env: Env) -> set[str]:
+    """The texts among these that a session learnt a lesson from."""
+    return {link.target for link in env.store.links(ids, PROVENANCE)}.intersection(ids) if ids else set()
 
 
 def probes(draft: Draft) -> Vector | None:
@@ -144,10 +157,9 @@ def probes(draft: Draft) -> Vector | None:
     return vector[None, :] if tags is None else np.vstack([vector[None, :], tags])
 
 
-def relevances(ids: Sequence[str], env: Env, vectors: Vector) -> dict[str, float]:
-    """The largest cosine of each node with any probe, at least 0."""
-    rows = env.view.vectors(ids)
-    return {id: max(0.0, float((vectors @ row).max())) for id, row in rows.items()}
+def relevances(env: Env, vectors: Vector, where: Filter) -> dict[str, float]:
+    """The relevance of every node that the filter admits: the largest cosine of any view with any probe, at least 0."""
+    return {hit.id: max(0.0, hit.score) for hit in env.view.search_vector(vectors, where, max(env.view.size, 1))}
 
 
 def default_value(relevance: float, memory: Memory, usage: Usage | None, params: Params) -> float:

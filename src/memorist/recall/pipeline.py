@@ -48,6 +48,11 @@ class Pipeline:
         for stage in self.stages:
             yield from _parts_of(stage)
 
+    @property
+    def follows_tags(self) -> bool:
+        """Whether a part reads the tags of memories."""
+        return any(part.follows_tags for part in self.parts())
+
     def mapped(self, change: Callable[[Part], Part]) -> Pipeline:
         """This pipeline with every part changed, nested parts first."""
         return replace(self, stages=_mapped(self.stages, change))

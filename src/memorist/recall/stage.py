@@ -74,7 +74,7 @@ class Part(ABC):
     """Any building block of a recipe: a named, frozen dataclass of plain parameters.
 
     A recipe cannot run without the services in `needs`. Without a service in `optional`, the part is skipped and the
-    trace says so.
+    trace says so. Where the configured recipe has a part that `follows_tags`, new memories are written with tags.
     """
 
     __slots__ = ()
@@ -82,6 +82,7 @@ class Part(ABC):
     kind: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[tuple[str, ...]] = ()
+    follows_tags: ClassVar[bool] = False
 
     def required(self) -> tuple[str, ...]:
         """The services that a recipe with this part cannot run without."""

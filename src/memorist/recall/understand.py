@@ -13,7 +13,7 @@ from typing import Literal
 
 from memorist.text.labels import plain
 from memorist.text.patterns import lazy
-from memorist.text.phrases import Phrase, phrases, stems
+from memorist.text.phrases import Phrase, phrases, stems, without_labels
 from memorist.text.synonyms import chinese_synonyms, english_synonyms
 from memorist.text.tokens import sentences as split_sentences
 from memorist.text.words import fold, language, query_words, stem, stem_all
@@ -195,12 +195,12 @@ def bridge_phrases(query: str, texts: Sequence[str], *, least: int = 3, most: in
     """Phrases that the texts share and the question lacks, by number of texts · number of words.
 
     Similar to RM3 (Lavrenko and Croft 2001), but with phrases instead of words. Phrases that occur in only one text
-    are used only to reach `least`. Speaker names before the texts do not count.
+    are used only to reach `least`. Speakers and other labels before lines do not count.
     """
     asked = stems(query) | frozenset(query.lower().split())  # stemming depends on the language
     shared: Counter[tuple[str, ...]] = Counter()
     for text in texts:
-        body = text[_heading_end(text) :]
+        body = without_labels(text[_heading_end(text) :])
         shared.update(list(dict.fromkeys(part for phrase in phrases(body) for part in _parts(phrase))))
     ranked = sorted(shared, key=lambda part: (shared[part] == 1, -shared[part] * len(part)))
     chosen: dict[str, frozenset[str]] = {}

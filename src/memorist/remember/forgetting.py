@@ -46,7 +46,7 @@ def erase(store: Store, ids: Sequence[str], withheld: Sequence[Entry] = ()) -> l
         gone.clear()
         gone.update(dependents(ids, reader))
         change = _facts_without(set(gone), reader)
-        gone.update(reader.get(change.erased))
+        gone.update(dependents([*gone, *change.erased], reader))
         return _erasure(gone, change.batch(reader), [without_text(entry) for entry in withheld], reader)
 
     store.update(plan)

@@ -94,12 +94,14 @@ class Writer:
         gates: Gates,
         *,
         facts: bool = True,
+        tags: bool = False,
         find: Find = names,
         follow_up_jobs: FollowUpJobs = lambda memories: (),
     ) -> None:
         self._store = store
         self.embedder = embedder
         self._facts = facts
+        self._tags = tags
         self._find = find
         self._follow_up_jobs = follow_up_jobs
         self._gates = gates
@@ -128,12 +130,12 @@ class Writer:
         slot, claim = _as_checked(claim, checked.memories[0])
 
         def write() -> None:
-            fresh = self._fact_vectors([(slot, claim)])
+            fresh, with_tags = self._fact_vectors([(slot, claim)]), self._tagging(Batch(), [(slot, claim)])
 
             def plan(reader: Reader) -> Batch:
                 known = claims_in(filter(slot.holds, reader.keyed([slot.key])))
                 entries = () if claim in known else checked.entries
-                return replace(settle({slot: [claim]}, reader, fresh).batch(reader), journal=entries)
+                return with_tags(replace(settle({slot: [claim]}, reader, fresh).batch(reader), journal=entries))
 
             self._store.update(plan)
 
@@ -146,13 +148,13 @@ class Writer:
         claims = [self._clean(*pair) for pair in self._claims_of(memory, found)]
 
         def write() -> None:
-            fresh = self._fact_vectors(claims)
+            fresh, with_tags = self._fact_vectors(claims), self._tagging(Batch(), claims)
 
             def plan(reader: Reader) -> Batch:
                 if memory.id not in reader.get([memory.id]):
                     return Batch()  # forgotten meanwhile
                 batch = settle(by_slot(unopposed(claims, reader)), reader, fresh).batch(reader)
-                return replace(batch, entities=[*named, *batch.entities])
+                return with_tags(replace(batch, entities=[*named, *batch.entities]))
 
             self._store.update(plan)
 
@@ -236,8 +238,9 @@ class Writer:
     def _write(self, incoming: Incoming, *, gated: bool) -> _Decided:
         memories, done = incoming.memories, _Decided()
         stated = {one.id: self._stated(one) for one in memories}
-        fresh = self._fact_vectors([pair for found in stated.values() for pair in found])
+        claimed = [pair for found in stated.values() for pair in found]
         texts = replace(incoming.batch(), jobs=self._follow_up_jobs(memories))
+        fresh, with_tags = self._fact_vectors(claimed), self._tagging(texts, claimed)
 
         def plan(reader: Reader) -> Batch:
             known = reader.get([one.id for one in memories])  # another process may have been faster
@@ -252,9 +255,9 @@ class Writer:
             claims = by_slot([pair for one in new for pair in stated[one.id]])
             slots = {**dict.fromkeys(slots_of(facts_stated_by(past, reader)), ()), **claims}
             batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, batch)
-            return _with_followers(batch, reader)
+            return with_tags(_with_followers(batch, reader))
 
-        self._store.update(plan, texts)
+        self._store.update(plan, with_tags(texts))
         return done
 
     def _stated(self, memory: Memory) -> list[tuple[Slot, Claim]]:
@@ -288,6 +291,16 @@ class Writer:
     def _fact_vectors(self, claims: Sequence[tuple[Slot, Claim]]) -> dict[str, Vectors]:
         texts = [claim.text or sentence(Fact(slot.subject, slot.relation, claim.value)) for slot, claim in claims]
         return self.embedder.of_texts(texts) if self.embedder and texts else {}
+
+    def _tagging(self, texts: Batch, claims: Sequence[tuple[Slot, Claim]]) -> Callable[[Batch], Batch]:
+        """Adds the tags of new memories and facts to their batch, if a recipe follows tags."""
+        if not self._tags:
+            return lambda batch: batch
+        from memorist.remember.tags import names_in, tags_of, with_tags
+
+        facts = (settled(slot, [claim])[0] for slot, claim in claims)
+        rows = tags_of([*texts.memories, *facts], names_in(texts.entities, texts.links)).rows.values()
+        return partial(with_tags, vectors=self.embedder.vectors(list(rows)) if self.embedder else {})
 
     def _vectors_of(self, memory: Memory) -> Vectors:
         text = alone(memory)

@@ -59,6 +59,7 @@ _TOKEN = lazy(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+(?:[-'’.&@_+#](?:(?!
 _IS_UNSPACED = lazy(f"[{UNSPACED}]")
 _LETTER = lazy(r"[^\W\d_]")
 _POSSESSIVE = lazy(r"['’]s?$", re.IGNORECASE)
+_LINE_LABEL = lazy(r"^[ \t]*[^\W\d_]+(?: [^\W\d_]+)?:[ \t]+", re.MULTILINE)
 _SENTENCE_END = lazy(r"[.!?…:。！？：\n]")
 
 # Chinese function words, longest first; Hiragana separates the words of Japanese.
@@ -98,6 +99,11 @@ def phrases(text: str) -> list[Phrase]:
         cuts = (tuple(said[start : start + MOST_WORDS]) for start in range(0, len(said), MOST_WORDS))
         found.extend(Phrase(cut, name) for cut in cuts if _LETTER.search("".join(cut)))
     return found
+
+
+def without_labels(text: str) -> str:
+    """A text without the labels at the start of its lines, such as a speaker or "Action:"."""
+    return _LINE_LABEL.sub("", text)
 
 
 def stems(phrase: str) -> frozenset[str]:
