@@ -155,7 +155,20 @@ def test_documents_without_text_are_left_out_and_said_so() -> None:
 def test_progress_counts_documents_once_and_questions_once_a_recipe() -> None:
     told: list[int] = []
     run(TALKS, [BM25, RRF], Setup(), progress=told.append)
-    assert sum(told) == work(TALKS, 2) == 6 + 2 * 4
+    assert sum(told) == work(TALKS, [BM25, RRF]) == 6 + 2 * 4
+    told.clear()
+    both = [BM25, RECIPES["mnemosyne-graph"]]
+    run(TALKS, both, Setup(FakeEmbedder()), progress=told.append)
+    assert sum(told) == work(TALKS, both) == 2 * 6 + 2 * 4
+
+
+def test_a_recipe_answers_the_same_whoever_is_measured_with_it() -> None:
+    setup = Setup(FakeEmbedder())
+    answers = {one.recipe: one.answers for one in run(TALKS, EVERYTHING, setup)}
+    for pipeline in EVERYTHING:
+        (alone,) = run(TALKS, [pipeline], setup)
+        for one, other in zip(alone.answers, answers[pipeline.name], strict=True):
+            assert (one.ranked, one.confidence) == (other.ranked, other.confidence), pipeline.name
 
 
 def test_narrowing_takes_groups_and_spreads_questions() -> None:

@@ -106,7 +106,10 @@ class _SettableClock:
 
 
 class Space(AbstractContextManager["Space"]):
-    """A group as an open memory: its documents are remembered, and recipes can be asked its questions."""
+    """A group as an open memory: its documents are remembered, and recipes can be asked its questions.
+
+    The recipes decide whether memories are tagged, so either all of them follow tags or none does.
+    """
 
     def __init__(
         self, group: Group, pipelines: Sequence[Pipeline], setup: Setup, *, progress: Progress | None = None
@@ -123,7 +126,7 @@ class Space(AbstractContextManager["Space"]):
             reranker=setup.reranker,
             facts=setup.extract != "off",
             find=_finder(setup.extract),
-            recipe=next((one for one in pipelines if one.follows_tags), pipelines[0]).name,
+            recipe=pipelines[0].name,
             recipes={one.name: one for one in pipelines},
             clock=self._clock,
         )
