@@ -100,6 +100,16 @@ def test_without_a_reranker_nobody_reranks(tmp_path: Path) -> None:
         prepare(settings, tmp_path, recipes=["bm25"], reranking="all")
 
 
+def test_a_reranker_that_does_not_read_a_question_is_said_so(tmp_path: Path) -> None:
+    chinese = replace(HOME, questions=(replace(HOME.questions[0], text="猫睡在哪里？ sofa"),))
+    for asked, reranked, told in (
+        ((WORK, chinese), True, ("rerank (failed for 1 of 2 questions)",)),
+        ((chinese,), False, ("rerank (failed for 1 of 1 questions)",)),
+    ):
+        result = experiment(tmp_path, "all").measure(replace(TALKS, groups=asked)).recipes[0]
+        assert (result.reranked, result.skipped) == (reranked, told)
+
+
 def test_scores_are_kept_when_questions_are(tmp_path: Path) -> None:
     experiment(tmp_path, "all").measure(TALKS)
     assert not (tmp_path / "rerankings").exists()

@@ -17,7 +17,7 @@ from memorist.bench.runner import change_recipes, choose_recipes, narrowed, pars
 from memorist.bench.space import BM25, COSINE, RRF, TIMELESS, Setup, Space
 from memorist.config import Config
 from memorist.errors import InvalidInput, MissingService
-from memorist.model import Kind, Link, Memory, Origin, Times
+from memorist.model import CITES, PROVENANCE, Kind, Link, Memory, Origin, Times
 from memorist.ports import Batch
 from memorist.recall.assemble import HEADER
 from memorist.recall.recipes import RECIPES
@@ -123,7 +123,7 @@ def test_what_was_derived_counts_as_the_documents_it_cites() -> None:
     with Space(HOME, [BM25], Setup()) as space:
         ids = {memory.origin.key: memory.id for memory in space.engine.list().items}
         summary = derived("summary", "A zeppelin museum on a red sofa.")
-        links = [Link("summary", "source", ids["home/0"]), Link("summary", "source", ids["home/3"])]
+        links = [Link("summary", CITES, ids["home/0"]), Link("summary", PROVENANCE, ids["home/3"])]
         space.engine.store.put(Batch(memories=[summary], links=links))
         answer = space.answer(asked("home", 9, "zeppelin museum sofa", 0), "bm25")
         orphan = derived("orphan", "A zeppelin and another zeppelin in a museum of zeppelins.")
@@ -155,7 +155,20 @@ def test_documents_without_text_are_left_out_and_said_so() -> None:
 def test_progress_counts_documents_once_and_questions_once_a_recipe() -> None:
     told: list[int] = []
     run(TALKS, [BM25, RRF], Setup(), progress=told.append)
-    assert sum(told) == work(TALKS, 2) == 6 + 2 * 4
+    assert sum(told) == work(TALKS, [BM25, RRF]) == 6 + 2 * 4
+    told.clear()
+    both = [BM25, RECIPES["mnemosyne-graph"]]
+    run(TALKS, both, Setup(FakeEmbedder()), progress=told.append)
+    assert sum(told) == work(TALKS, both) == 2 * 6 + 2 * 4
+
+
+def test_a_recipe_answers_the_same_whoever_is_measured_with_it() -> None:
+    setup = Setup(FakeEmbedder())
+    answers = {one.recipe: one.answers for one in run(TALKS, EVERYTHING, setup)}
+    for pipeline in EVERYTHING:
+        (alone,) = run(TALKS, [pipeline], setup)
+        for one, other in zip(alone.answers, answers[pipeline.name], strict=True):
+            assert (one.ranked, one.confidence) == (other.ranked, other.confidence), pipeline.name
 
 
 def test_narrowing_takes_groups_and_spreads_questions() -> None:

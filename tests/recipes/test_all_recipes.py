@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import MissingService, NotFound
-from memorist.model import Kind, Link, Memory, Recall, Tier, instant, to_data
+from memorist.model import STATES, Kind, Link, Memory, Recall, Tier, instant, to_data
 from memorist.ports import Purpose, Store
-from memorist.recall.assemble import SOURCE_OF
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import recall_request
 from memorist.stores.memory import MemoryStore
@@ -41,7 +40,7 @@ def links() -> list[Link]:
     by_kind = {kind: [one.id for one in WORLD if one.kind is kind] for kind in Kind}
     tag, source = by_kind[Kind.TAG][0], by_kind[Kind.SOURCE][0]
     told = [Link(id, "provenance", source) for id in by_kind[Kind.EPISODIC]]
-    cited = [Link(id, SOURCE_OF, by_kind[Kind.EPISODIC][0]) for id in by_kind[Kind.SEMANTIC]]
+    cited = [Link(by_kind[Kind.EPISODIC][0], STATES, id) for id in by_kind[Kind.SEMANTIC]]
     return [*told, *cited, *(Link(tag, "membership", id) for id in by_kind[Kind.SEMANTIC])]
 
 

@@ -63,7 +63,8 @@ class Dataset:
 class Answer:
     """The result of a recipe for one question: document ids, best first, with time and tokens.
 
-    `tokens_at` holds, for each document, the context tokens up to and including its item.
+    `tokens_at` holds, for each document, the context tokens up to and including its item. `skipped` are the stages that
+    did not run, because a model is missing, fails, or does not read the question.
     """
 
     group: str
@@ -75,6 +76,7 @@ class Answer:
     tokens_at: tuple[int, ...] = ()
     confidence: float | None = None
     abstained: bool = False
+    skipped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, cast
 
 from memorist.bench.measures import Figures, MeasurePart, Summary, summarise
 from memorist.bench.model import Answer, BenchRun, Dataset, Ingest, Reranking
-from memorist.bench.space import Setup, reranks
+from memorist.bench.space import Setup, needs_reranker
 from memorist.bench.statistics import compare, mean_interval
 from memorist.errors import InvalidInput
 from memorist.model import from_data, to_data
@@ -28,7 +29,7 @@ REPEAT = "Write the baseline with --out on the same dataset."
 class Result:
     """The figures of one recipe, with 95 % intervals for some of them, and the parts that were skipped.
 
-    `reranked` if the recipe has a stage for a reranker and there was one.
+    `reranked` if a reranker read the candidates of at least one question.
     """
 
     summary: Summary
@@ -179,11 +180,21 @@ def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -
     summary = summarise(dataset, run)
     found = {name: mean_interval([row.turns[name] for row in summary.rows]) for name in WITH_INTERVALS}
     intervals = {name: (one.low, one.high) for name, one in found.items()}
+    lacking = setup.lacks(pipeline)
+    failed = Counter(stage for row in summary.rows for stage in set(row.answer.skipped))
+    asked = len(summary.rows)
     return Result(
         summary=summary,
         intervals=intervals,
-        reranked=setup.reranker is not None and reranks(pipeline),
-        skipped=tuple(setup.lacks(pipeline)),
+        reranked=any(failed[stage.kind] < asked for stage in pipeline.stages if needs_reranker(stage)),
+        skipped=(
+            *lacking,
+            *(
+                f"{stage} (failed for {times:,} of {asked:,} questions)"
+                for stage, times in failed.items()
+                if not any(one.startswith(f"{stage} (no ") for one in lacking)
+            ),
+        ),
         recipe=recipe_to_data(pipeline),
     )
 

@@ -196,9 +196,10 @@ def _silent(_more: int) -> None:
     pass
 
 
-def work(dataset: Dataset, recipes: int) -> int:
-    """The total that `run` reports as progress: each document once, each question once per recipe."""
-    return sum(len(one.documents) + recipes * len(one.questions) for one in dataset.groups if one.questions)
+def work(dataset: Dataset, pipelines: Sequence[Pipeline]) -> int:
+    """The total that `run` reports as progress: each document once per space, each question once per recipe."""
+    spaces, recipes = len(_spaces(pipelines)), len(pipelines)
+    return sum(spaces * len(one.documents) + recipes * len(one.questions) for one in dataset.groups if one.questions)
 
 
 def narrowed(dataset: Dataset, *, groups: Sequence[str] = (), questions: int | None = None) -> Dataset:
@@ -233,13 +234,22 @@ def _run_group(
         if answers is not None:
             tell(len(answers))
             yield name, answers
-    fresh = [one for one in pipelines if known[one.name] is None]
-    if not fresh:
-        tell(len(group.documents))
-        return
-    with Space(group, fresh, setup, progress=tell) as space:
-        for pipeline in fresh:
-            answers = tuple(space.answers(pipeline.name, tell))
-            if unfinished:
-                unfinished.add(pipeline.name, group.name, answers)
-            yield pipeline.name, answers
+    for tagged in _spaces(pipelines):
+        fresh = [one for one in pipelines if one.follows_tags is tagged and known[one.name] is None]
+        if not fresh:
+            tell(len(group.documents))
+            continue
+        with Space(group, fresh, setup, progress=tell) as space:
+            for pipeline in fresh:
+                answers = tuple(space.answers(pipeline.name, tell))
+                if unfinished:
+                    unfinished.add(pipeline.name, group.name, answers)
+                yield pipeline.name, answers
+
+
+def _spaces(pipelines: Sequence[Pipeline]) -> list[bool]:
+    """The spaces that recipes need: one whose memories are tagged, one whose are not, or both.
+
+    Tags are rows that other recipes would count, so the figures of a recipe would depend on its company.
+    """
+    return sorted({one.follows_tags for one in pipelines})

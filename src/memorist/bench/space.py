@@ -15,9 +15,9 @@ from memorist.bench.model import Answer, Document, Group, Ingest, Question
 from memorist.engine.engine import Engine
 from memorist.engine.open import entity_finder
 from memorist.errors import MissingService
-from memorist.model import DENIES, STATES, Item, Kind, Memory, Recall, instant, memory_id
+from memorist.model import CITES, DENIES, PROVENANCE, STATES, Item, Kind, Memory, Recall, instant, memory_id
 from memorist.ports import Embedder, Progress, Reranker
-from memorist.recall.assemble import HEADER, SOURCE_OF, Assemble, line
+from memorist.recall.assemble import HEADER, Assemble, line
 from memorist.recall.fuse import Best, ReciprocalRank
 from memorist.recall.pipeline import REMEDIES, Pipeline
 from memorist.recall.prepare import Embed
@@ -25,7 +25,7 @@ from memorist.recall.request import RecallOptions
 from memorist.recall.search import Search
 from memorist.recall.select import Limit
 from memorist.recall.signals import Keyword, Vector
-from memorist.recall.stage import Signal
+from memorist.recall.stage import Part, Signal
 from memorist.stores.memory import MemoryStore
 from memorist.text.tokens import count_tokens
 
@@ -82,7 +82,12 @@ class Setup:
 
 def reranks(pipeline: Pipeline) -> bool:
     """Whether a recipe has a stage for a reranker."""
-    return any("reranker" in (*part.required(), *part.optional) for part in pipeline.parts())
+    return any(map(needs_reranker, pipeline.parts()))
+
+
+def needs_reranker(part: Part) -> bool:
+    """Whether a part of a recipe asks the reranker."""
+    return "reranker" in (*part.required(), *part.optional)
 
 
 _finder = cache(entity_finder)
@@ -101,7 +106,10 @@ class _SettableClock:
 
 
 class Space(AbstractContextManager["Space"]):
-    """A group as an open memory: its documents are remembered, and recipes can be asked its questions."""
+    """A group as an open memory: its documents are remembered, and recipes can be asked its questions.
+
+    The recipes decide whether memories are tagged, so either all of them follow tags or none does.
+    """
 
     def __init__(
         self, group: Group, pipelines: Sequence[Pipeline], setup: Setup, *, progress: Progress | None = None
@@ -118,7 +126,7 @@ class Space(AbstractContextManager["Space"]):
             reranker=setup.reranker,
             facts=setup.extract != "off",
             find=_finder(setup.extract),
-            recipe=next((one for one in pipelines if one.follows_tags), pipelines[0]).name,
+            recipe=pipelines[0].name,
             recipes={one.name: one for one in pipelines},
             clock=self._clock,
         )
@@ -154,6 +162,7 @@ class Space(AbstractContextManager["Space"]):
             tokens_at=tokens_at,
             confidence=_confidence(recall),
             abstained=recall.abstained,
+            skipped=tuple(one.stage for one in recall.trace.steps if one.skipped and "." not in one.stage),
         )
 
     def recall(self, question: Question, recipe: str) -> Recall:
@@ -193,7 +202,7 @@ class Space(AbstractContextManager["Space"]):
         source = memory.origin.source
         cited = [] if source is None else [source, memory_id("", scope=SCOPE, key=source)]
         for link in self.engine.store.links([memory.id]):
-            if link.relation == SOURCE_OF and link.source == memory.id:
+            if link.relation in (CITES, PROVENANCE) and link.source == memory.id:
                 cited.append(link.target)
             elif link.relation in (STATES, DENIES) and link.target == memory.id:
                 cited.append(link.source)

@@ -146,6 +146,11 @@ class Times:
     expires_at: Annotated[datetime | None, Doc("When it stops being true.")] = None
     retracted_at: Annotated[datetime | None, Doc("When it was taken back.")] = None
 
+    def end_known_at(self, moment: datetime | None) -> datetime | None:
+        """`valid_to`, unless it became known only after this moment."""
+        learnt_later = moment is not None and self.expired_at is not None and self.expired_at > moment
+        return None if learnt_later else self.valid_to
+
 
 @dataclass(frozen=True, slots=True)
 class Worth:
