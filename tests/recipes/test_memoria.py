@@ -316,9 +316,10 @@ def test_the_context_prints_no_end_that_was_not_known_then() -> None:
             assert (
                 "2024-02-20" in engine.recall(WHERE, recipe=recipe, as_of="2024-02-10", known_at="2024-03-10").context
             )
-            context = engine.recall(WHERE, recipe=recipe, as_of="2024-02-10", known_at="2024-02-10").context
-            assert "Oslo" in context and "2024-02-20" not in context
-            assert "2024-09-01" in context  # this end was told at once
+            then = engine.recall(WHERE, recipe=recipe, as_of="2024-02-10", known_at="2024-02-10")
+            assert "Oslo" in then.context and "2024-02-20" not in then.context
+            assert "2024-09-01" in then.context  # this end was told at once
+            assert {item.memory.times.valid_to for item in then.items} == {None, instant("2024-09-01")}
 
 
 def test_a_look_back_before_the_first_import_says_so() -> None:
