@@ -84,9 +84,7 @@ class AssembleTurns(Stage):
         for memory in placed:
             for previous in reversed(around.get(memory.id, ())[:-1]):
                 if previous.scope == memory.scope and where.admits(previous):
-                    page.add(
-                        previous.as_known_at(draft.request.where.known_at), f"    - {_said(previous, LONGEST_ASIDE)}"
-                    )
+                    page.add(previous.as_known_at(where.known_at), f"    - {_said(previous, LONGEST_ASIDE)}")
 
 
 @dataclass(frozen=True, slots=True)
