@@ -260,6 +260,12 @@ class Memory:
     version_of: Annotated[str | None, Doc("The id of the memory that this is an old version of.")] = None
     superseded_by: Annotated[str | None, Doc("The id of the memory that replaced it.")] = None
 
+    def as_known_at(self, moment: datetime | None) -> Memory:
+        """This memory without an end that became known only after this moment."""
+        if self.times.end_known_at(moment) == self.times.valid_to:
+            return self
+        return replace(self, times=replace(self.times, valid_to=None, expired_at=None), superseded_by=None)
+
     def archived(self, successor: Memory) -> Memory:
         """This version as history: ended on both clocks, with an id of its own, and linked to its successor."""
         times, then = self.times, successor.times  # a clock may have gone back

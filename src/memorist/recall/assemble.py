@@ -37,7 +37,8 @@ class Assemble(Stage):
         if draft.abstained:
             return draft
         budget = _budget(draft, self.max_tokens)
-        memories = [_as_known(one.memory, draft.request.where) for one in draft.candidates]
+        known_at = draft.request.where.known_at
+        memories = [one.memory.as_known_at(known_at) for one in draft.candidates]
         lines = [line(rank, one, self.longest) for rank, one in enumerate(memories, 1)]
         kept, tokens = _fitting(HEADER, lines, budget)
         draft = replace(draft, context=_joined(HEADER, [lines[place] for place in kept]), tokens=tokens)
@@ -63,10 +64,9 @@ class AssembleTurns(Stage):
         if draft.abstained:
             return draft
         page = _Page(_budget(draft, self.max_tokens))
-        where = draft.request.where
-        numbered = [
-            (rank, replace(one, memory=_as_known(one.memory, where))) for rank, one in enumerate(draft.candidates, 1)
-        ]
+        known_at = draft.request.where.known_at
+        known = [replace(one, memory=one.memory.as_known_at(known_at)) for one in draft.candidates]
+        numbered = list(enumerate(known, 1))
         kept = [one.memory for rank, one in numbered if page.add(one.memory, self._line(rank, one))]
         self._add_previous_turns(kept, page, env, draft)
         draft = replace(draft, context=page.text(), tokens=page.tokens if kept else 0)
@@ -80,10 +80,11 @@ class AssembleTurns(Stage):
     def _add_previous_turns(self, kept: Sequence[Memory], page: _Page, env: Env, draft: Draft) -> None:
         placed = [one for one in kept if one.origin.session is not None and one.origin.position is not None]
         around = env.store.neighbours([one.id for one in placed], self.before, 0) if self.before > 0 and placed else {}
+        where = draft.request.where
         for memory in placed:
             for previous in reversed(around.get(memory.id, ())[:-1]):
-                if previous.scope == memory.scope and draft.request.where.admits(previous):
-                    page.add(_as_known(previous, draft.request.where), f"    - {_said(previous, LONGEST_ASIDE)}")
+                if previous.scope == memory.scope and where.admits(previous):
+                    page.add(previous.as_known_at(where.known_at), f"    - {_said(previous, LONGEST_ASIDE)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class AssembleFacts(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and token count."""
         budget, where = _budget(draft, self.max_tokens), draft.request.where
-        facts = [_as_known(one.memory, where) for one in draft.candidates]
+        facts = [one.memory.as_known_at(where.known_at) for one in draft.candidates]
         cited = {id: some[-self.sources :] for id, some in _episodes(facts, where, env).items()}
         numbers = {id: number for number, id in enumerate(dict.fromkeys(_ids(cited.values())), 1)}
         kept, tokens = _fitting(FACTS_HEADER, [self._fact(one, cited[one.id], numbers) for one in facts], budget)
@@ -220,12 +221,6 @@ def _fitting(heading: str, lines: Sequence[str], budget: int) -> tuple[list[int]
 
 def _joined(heading: str, lines: Sequence[str]) -> str:
     return "\n".join([heading, *lines]) if lines else ""
-
-
-def _as_known(memory: Memory, where: Filter) -> Memory:
-    """A memory as it was known then: without an end that was not known yet."""
-    end = memory.times.end_known_at(where.known_at)
-    return memory if end == memory.times.valid_to else replace(memory, times=replace(memory.times, valid_to=end))
 
 
 def _validity(memory: Memory) -> str:
