@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from math import exp, log, nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorist.engine.engine import Engine
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
 from memorist.ports import Store
@@ -134,17 +135,54 @@ def test_all_three_paths_are_fused() -> None:
 @pytest.mark.parametrize(
     ("query", "searched"),
     [
-        ("What did we do yesterday?", "What did we do 2024-06-30?"),
-        ("我们昨天做了什么？", "我们2024-06-30做了什么？"),
-        ("the meeting of 3 June 2024", "the meeting of 2024-06-03"),
-        ("2024年6月3日的会议", "2024-06-03的会议"),
+        ("What did we do yesterday?", "2024-06-30"),
+        ("我们昨天做了什么？", "2024-06-30"),
+        ("the meetings of 3 June 2024 and 5 May 2024", "2024-06-03, 2024-05-05"),
+        ("2024年6月3日的会议", "2024-06-03"),
+        ("June 2024", "2024-06-01/2024-07-01"),
     ],
 )
-def test_dates_of_the_query_are_normalised(query: str, searched: str) -> None:
+def test_dates_of_the_query_are_normalised_beside_its_own_words(query: str, searched: str) -> None:
     embedder = ChosenEmbedder({})
     with opened(recipe="mnemo", embedder=embedder) as engine:
-        engine.recall(query)
-    assert embedder.calls == [(searched,)]
+        found = engine.recall(query)
+    assert embedder.calls == [(query,)]
+    assert notes(found, "dates") == (f"dates: {searched}",)
+
+
+DAYS = {
+    "June 3rd, 2024": "May 5th, 2024",
+    "3 June 2024": "5 May 2024",
+    "2024-06-03": "2024-05-05",
+    "2024年6月3日": "2024年5月5日",
+    "二零二四年六月三日": "二零二四年五月五日",
+}
+"""One day in several forms, each with another day in the same form."""
+
+
+@pytest.mark.parametrize(("day", "other"), [*DAYS.items(), ("today", "a month ago"), ("今天", "昨天")])
+def test_a_date_finds_the_same_day_in_other_words(day: str, other: str) -> None:
+    clock, asked = FakeClock(datetime(2024, 6, 3, 12, tzinfo=UTC)), (*DAYS, "yesterday", "昨天")
+    with Engine(MemoryStore("test"), recipe="mnemo", clock=clock) as engine:
+        engine.remember(f"The harbour froze, {other}. 冻")
+        wanted = engine.remember(f"The harbour froze, {day}. 冻").id
+        clock.advance(timedelta(days=1))
+        first = {date: ids(engine.recall(f"When did the harbour freeze, {date}?", track=False))[0] for date in asked}
+    assert first == dict.fromkeys(asked, wanted)
+
+
+def test_a_date_is_worth_its_day_month_and_year(store: Store) -> None:
+    """Of five dates one is on the day, two are in its month, three in its year; no word of the query is in a text."""
+    texts = {"day": "2024-06-03", "month": "2024-06-20", "year": "2024-11-20", "before": "2023-06-03", "after": "2025"}
+    with Engine(store, recipe="mnemo", clock=FakeClock(NOW)) as engine:
+        named = {engine.remember(text).id: name for name, text in texts.items()}
+        found = engine.recall("二零二四年六月三日")
+        assert {named[id] for id in ids(engine.recall("二零二四年六月"))} == {"day", "month", "year"}
+    bm25 = [item.signals["keyword"].score for item in found.items]
+    norm = bm25[2] / log(1 + 2.5 / 3.5)  # length and frequency are alike, but for the rarity of each
+    assert [named[id] for id in ids(found)] == ["day", "month", "year"]
+    assert bm25[1] / norm == pytest.approx(log(1 + 2.5 / 3.5) + log(1 + 3.5 / 2.5))
+    assert bm25[0] / norm == pytest.approx(log(1 + 2.5 / 3.5) + log(1 + 3.5 / 2.5) + log(1 + 4.5 / 1.5))
 
 
 def test_the_query_is_expanded_for_the_word_search_only() -> None:
