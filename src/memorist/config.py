@@ -96,7 +96,7 @@ class Config:
     )
     reranker: str = _setting(
         "auto",
-        "The reranker: auto (the packaged one, if the recipe uses it), local, a service such as jina, or none.",
+        "The reranker, for recipes that use one: auto (the packaged one), local:NAME, a service such as jina, or none.",
     )
     extract: str = _setting(
         "rules", "How facts are extracted: rules, spacy (also finds names with a spaCy model), or off."
@@ -127,6 +127,7 @@ class Config:
     )
     longest_text: int = _setting(0, "The maximum number of characters of a text; 0 for the limit of the store, 16 MiB.")
     embedder_options: Mapping[str, Any] = _table("Options of a remote embedder: url, key_env, dim, timeout, batch.")
+    reranker_options: Mapping[str, Any] = _table("Options of a reranking service: url, key_env, timeout.")
     llm_options: Mapping[str, Any] = _table(
         "Options of language models: url, key_env, timeout, max_tokens, temperature, retries, concurrency."
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 
 _USER = r"(?<=://)[^\s/@'\"][^\s'\"]{0,300}(?=@)"
 _PARAMETER = r"(?i)(?<=[?&])((?:ssl)?password|pwd|token|secret|(?:api_?|access_?)?key)=[^\s&'\"]{1,300}"
@@ -43,6 +45,19 @@ class MissingService(Error):
 
 class ModelUnavailable(Error):
     """The files of a model are missing or damaged, or its endpoint does not answer."""
+
+
+@contextmanager
+def failures_of(model: str) -> Generator[None]:
+    """Turn any exception of a model's code into ModelUnavailable. It names the type only: a message may hold texts."""
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as error:
+        raise ModelUnavailable(
+            f"{model} failed with {type(error).__name__}", remedy="Check the model or its adapter."
+        ) from error
 
 
 class MissingExtra(Error, ImportError):

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import memorist
 import memorist_models
+from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.model import Recall, Step
 from memorist.models.embedders import build as build_embedder
 from memorist.models.folder import packages
 from memorist.models.rerankers import build
 from memorist.models.rerankers.local import QUERY_TOKENS, CrossReranker
 from memorist.ports import Reranker
+from memorist.testing.fakes import FakeClock
 from memorist.text.words import NOT_LATIN
 
 NAME = "memorist-rerank-1"
@@ -94,3 +99,61 @@ def test_our_embedder_is_one_setting_away() -> None:
     rows = built.embed([MOVED, UNRELATED], purpose="memory")
     (query,) = built.embed(["Where does Alice live?"], purpose="query")
     assert rows[0] @ query > rows[1] @ query
+
+
+# The setting
+
+
+def test_auto_and_local_are_the_packaged_cross_encoder_loaded_once() -> None:
+    assert build("auto") is build("local") is build(f"local:{NAME}")
+    assert build("none") is None
+
+
+def test_local_takes_a_packaged_reranker_and_no_options() -> None:
+    with pytest.raises(InvalidInput, match="no local model 'some-model'"):
+        build("local:some-model")
+    with pytest.raises(InvalidInput, match="no option 'url'"):
+        build("local", options={"url": "http://127.0.0.1"})
+
+
+# The recipes
+
+
+@pytest.fixture(scope="module")
+def memory() -> Iterator[Engine]:
+    texts = (
+        "Alice asked Bo which of the two offices is nearer to the station.",
+        "Bo: home is where Alice is.",
+        "Alice's door code is on the fridge.",
+        "Alice, Alice, Alice.",
+        "Since June Alice has lived in a flat in Stockholm.",
+        "Bo lives in Tokyo with two cats.",
+        "The importer failed again last night with a timeout.",
+    )
+    with memorist.open(":memory:", config={}, clock=FakeClock()) as engine:
+        engine.remember_many(texts)
+        yield engine
+
+
+def step(found: Recall, stage: str) -> Step:
+    return next(step for step in found.trace.steps if step.stage == stage)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "before", "stage"),
+    [("memoria", "rrf", "rerank"), ("mnemo", "normalise", "rerank"), ("memorist", "neighbour_boost", "reread")],
+)
+def test_recipes_read_their_candidates_again_by_default(memory: Engine, recipe: str, before: str, stage: str) -> None:
+    found = memory.recall("What city did Alice move to?", recipe=recipe, track=False)
+    given, read = step(found, before), step(found, stage)
+    assert read.skipped is None
+    assert [one.score for one in given.candidates] != [one.score for one in read.candidates]
+    assert sorted(one.memory.id for one in given.candidates) == sorted(one.memory.id for one in read.candidates)
+    assert found.items[0].memory.text == "Since June Alice has lived in a flat in Stockholm."
+
+
+@pytest.mark.parametrize(("recipe", "stage"), [("memoria", "rerank"), ("mnemo", "rerank"), ("memorist", "reread")])
+def test_a_question_in_another_script_keeps_its_order(memory: Engine, recipe: str, stage: str) -> None:
+    found = memory.recall("Где живёт Alice в Стокгольме?", recipe=recipe, track=False)
+    assert step(found, stage).skipped == "The local reranker does not read the script of this question"
+    assert found.items

@@ -3,12 +3,16 @@ from __future__ import annotations
 import math
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import memorist
+from memorist.config import load
 from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.model import to_data
 from memorist.models.http import RequestRefused
 from memorist.models.rerankers import build
 from memorist.models.rerankers.http import PROVIDERS, HttpReranker, logit
@@ -281,7 +285,7 @@ def test_an_ollama_that_is_not_running_says_how_to_start_it() -> None:
 # Settings
 
 
-@pytest.mark.parametrize("setting", [None, "none", "auto", "NONE"])
+@pytest.mark.parametrize("setting", [None, "none", "NONE"])
 def test_some_settings_mean_no_reranker(setting: str | None) -> None:
     assert build(setting) is None
 
@@ -331,3 +335,28 @@ def test_an_unknown_reranker_lists_the_choices() -> None:
 def test_options_that_do_not_fit_are_refused(options: dict[str, object], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         build("jina", options=options)
+
+
+def test_the_settings_reach_the_service_and_the_key_shows_nowhere(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """mnemo's page sets rerankProvider, rerankModel and rerankApiKey; here the key is named by its variable."""
+    monkeypatch.setenv("TEAM_KEY", KEY)
+    file = tmp_path / "settings.toml"
+    file.write_text(
+        f'reranker = "jina:m"\n[reranker_options]\nurl = "{server.url}"\nkey_env = "TEAM_KEY"\ntimeout = 5\n'
+    )
+    server.default = answer("jina", (0, 0.9), (1, 0.1))
+    with memorist.open(":memory:", config=file, embedder="none", recipe="mnemo") as engine:
+        engine.remember_many(["Anna drinks tea", "Tea is forecast"])
+        found = engine.recall("tea")
+        server.default = Answer({"detail": f"wrong key {KEY}"}, status=401)
+        refused = engine.recall("tea")
+    request = server.requests[0]
+    assert (request.headers["authorization"], server.bodies[0]["model"]) == (f"Bearer {KEY}", "m")
+    assert {step.skipped for step in found.trace.steps if step.stage == "rerank"} == {None}
+    (note,) = {step.skipped or "" for step in refused.trace.steps if step.stage == "rerank"}
+    assert "401" in note and refused.items
+    shown = f"{load(file)!r}{note}{to_data(refused)}{caplog.text}"
+    assert "reranker_options=['key_env', 'timeout', 'url']" in shown
+    assert KEY not in shown

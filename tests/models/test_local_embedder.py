@@ -131,8 +131,9 @@ def test_surrogate_halves_are_joined(embedder: OnnxEmbedder) -> None:
 
 
 def test_names_of_special_tokens_in_a_text_are_text(embedder: OnnxEmbedder) -> None:
-    (plain,) = embedder.token_states(["[SEP]"])
-    assert len(plain) == 3  # "[", "sep", "]"
+    written, spelled, none = memories(embedder, "tea [SEP]", "tea [ sep ]", "tea")
+    assert np.array_equal(written, spelled)
+    assert not np.array_equal(written, none)
 
 
 def test_progress_adds_up(embedder: OnnxEmbedder) -> None:
@@ -149,20 +150,6 @@ def test_many_threads_get_the_same_vectors() -> None:
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda _: memories(fresh, *TEXTS), range(8)))
     assert all(np.array_equal(results[0], other) for other in results[1:])
-
-
-def test_token_states_are_those_of_the_words(embedder: OnnxEmbedder) -> None:
-    two, none, long = embedder.token_states(["hello world", "", "word " * 500])
-    assert two.shape == (2, 384)
-    assert none.shape == (0, 384)
-    assert long.shape == (254, 384)
-    assert np.linalg.norm(long, axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_token_states_do_not_depend_on_neighbours(embedder: OnnxEmbedder) -> None:
-    alone = embedder.token_states(["Bob likes tea"])[0]
-    together = embedder.token_states(TEXTS)[TEXTS.index("Bob likes tea")]
-    assert np.array_equal(alone, together)
 
 
 def test_construction_reads_the_manifest_only() -> None:
@@ -185,12 +172,6 @@ def test_without_a_sentence_output_the_token_states_are_averaged(folder: Path, e
     edit_manifest(folder, {"outputs": {"tokens": "tokens"}})
     pooled = OnnxEmbedder.from_folder(folder)
     assert memories(pooled, *TEXTS) == pytest.approx(memories(embedder, *TEXTS), abs=1e-6)
-
-
-def test_without_a_token_output_there_are_no_token_states(folder: Path) -> None:
-    edit_manifest(folder, {"outputs": {"embedding": "embedding"}})
-    with pytest.raises(ModelUnavailable, match="no token states"):
-        OnnxEmbedder.from_folder(folder).token_states(["tea"])
 
 
 def test_an_output_that_the_graph_lacks_is_named(folder: Path) -> None:

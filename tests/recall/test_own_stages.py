@@ -69,7 +69,7 @@ def test_reading_again_adds_standard_scores_and_leaves_the_rest_below() -> None:
     """z of logits 3, 0, −3 and of scores 1, 2, 3 are opposite; half weight lets the reader decide."""
     found = [Candidate(memory(id), score) for id, score in (("c", 3.0), ("b", 2.0), ("a", 1.0), ("d", 0.5))]
     with world() as env:
-        after = Reread(depth=3, weight=0.5)(draft(found), replace(env, packaged=Reading(-3, 0, 3)))
+        after = Reread(depth=3, weight=0.5)(draft(found), replace(env, reranker=Reading(-3, 0, 3)))
     assert [one.memory.id for one in after.candidates] == ["a", "b", "c", "d"]
     assert scores(after.candidates) == pytest.approx({"a": 1.0, "b": 0.55, "c": 0.1, "d": 0.1 * 0.5 / 3 / 2})
 
@@ -82,7 +82,7 @@ def test_as_many_texts_are_read_as_fit(tokens: int | None, read: int) -> None:
     ]
     reader = Reading(*range(read))
     with world() as env:
-        after = Reread(tokens=tokens)(draft(found), replace(env, packaged=reader))
+        after = Reread(tokens=tokens)(draft(found), replace(env, reranker=reader))
     assert len(reader.texts) == read
     assert [one.memory.id for one in after.candidates[read:]] == list("abcd")[read:]
 
@@ -93,17 +93,15 @@ def test_what_only_says_something_trusts_the_order_before_more(query: str, first
     found = [Candidate(memory("before", "x"), 0.9), Candidate(memory("read", "y"), 0.1)]
     with world() as env:
         after = Reread(weight=0.5, statement_weight=2.0)(
-            draft(found, query=query), replace(env, packaged=Reading(-3, 3))
+            draft(found, query=query), replace(env, reranker=Reading(-3, 3))
         )
     assert after.candidates[0].memory.id == first
 
 
-def test_what_is_configured_reads_instead_of_what_is_packaged_and_texts_that_read_alike_stay() -> None:
-    configured, packaged = Reading(1, 1), Reading(9, 0)
+def test_texts_that_read_alike_keep_their_order_and_odd_scores_are_refused() -> None:
     found = [Candidate(memory("b"), 0.4), Candidate(memory("a"), 0.4)]
     with world() as env:
-        after = Reread()(draft(found), replace(env, reranker=configured, packaged=packaged))
-        assert (len(configured.texts), packaged.texts) == (2, [])
+        after = Reread()(draft(found), replace(env, reranker=Reading(1, 1)))
         assert [one.memory.id for one in after.candidates] == ["b", "a"]
         with pytest.raises(ModelUnavailable, match="finite score"):
             Reread()(draft(found), replace(env, reranker=Reading(float("nan"), 1)))
@@ -114,7 +112,7 @@ def test_a_turn_is_read_with_its_date_its_speaker_and_the_turn_before() -> None:
     told = memory("t", "It went well.", origin=Origin(session="s", position=2, speaker="Ann"))
     reader = Reading(1, 0)
     with world(asked, told) as env:
-        Reread()(draft([Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)]), replace(env, packaged=reader))
+        Reread()(draft([Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)]), replace(env, reranker=reader))
     assert reader.texts == ["[1 July 2024] Ann: It went well. ‖ before: Ben: How was it?", "A fact."]
 
 
@@ -127,7 +125,7 @@ def test_a_turn_that_may_not_be_seen_is_not_read_to_anybody() -> None:
         asked = draft(
             [Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)], where=Filter(max_classification=2)
         )
-        Reread()(asked, replace(env, packaged=reader))
+        Reread()(asked, replace(env, reranker=reader))
     assert reader.texts == ["[1 July 2024] Ann: Thank you, noted.", "A fact."]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import MissingService, NotFound
 from memorist.model import Kind, Link, Memory, Recall, Tier, instant, to_data
-from memorist.ports import Store
+from memorist.ports import Purpose, Store
 from memorist.recall.assemble import SOURCE_OF
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import recall_request
@@ -195,6 +195,47 @@ def test_an_explanation_tells_every_stage_that_made_the_score(recipe: str) -> No
             assert all(any(f"from {name}: " in line for line in lines) for name in item.signals)
         with pytest.raises(NotFound, match="why_not"):
             engine.explain(found, "nobody")
+
+
+# Models that fail
+
+
+class BrokenReranker:
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        raise RuntimeError(f"cannot read {texts[0]}")
+
+
+class SilentReranker:
+    def score(self, query: str, texts: Sequence[str]) -> Any:
+        return None
+
+
+class BrokenEmbedder(FakeEmbedder):
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Any = None) -> Any:
+        if purpose == "query":
+            raise RuntimeError(f"cannot read {texts[0]}")
+        return super().embed(texts, purpose=purpose, progress=progress)
+
+
+@every_recipe
+@pytest.mark.parametrize("reranker", [BrokenReranker(), SilentReranker()])
+def test_whatever_a_reranker_raises_the_order_stands_and_the_trace_names_the_type(
+    recipe: str, reranker: BrokenReranker | SilentReranker, engine: Engine
+) -> None:
+    with opened(*WORLD, embedder=FakeEmbedder(), links=links(), reranker=reranker) as failing:
+        found = failing.recall(QUERIES[0], recipe=recipe)
+    assert ids(found) == ids(engine.recall(QUERIES[0], recipe=recipe, track=False)) != []
+    skipped = [step.skipped for step in found.trace.steps if step.stage in ("rerank", "reread")]
+    error = "RuntimeError" if isinstance(reranker, BrokenReranker) else "TypeError"
+    assert skipped in ([], [f"The reranker failed with {error}"])  # what was being read is not repeated
+
+
+@every_recipe
+def test_whatever_an_embedder_raises_words_still_answer(recipe: str) -> None:
+    with opened(*WORLD, embedder=BrokenEmbedder(), links=links()) as failing:
+        found = failing.recall(QUERIES[0], recipe=recipe)
+    assert found.items or recipe == "mnemosyne-graph"  # which searches by meaning alone
+    assert "The embedder failed with RuntimeError" in [step.skipped for step in found.trace.steps]
 
 
 # Absences

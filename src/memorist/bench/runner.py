@@ -89,14 +89,14 @@ def prepare(
     wanted = parse_changes(changes)
     pipelines = change_recipes(choose_recipes(list(recipes) or [config.recipe], known), wanted)
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))
-    reranker, packaged = rerankers.build(config.reranker), rerankers.packaged_for(config.reranker)
+    reranker = rerankers.build(config.reranker, options=config.reranker_options)
     stored = None if embedder is None else StoredEmbedder(embedder, cache, queries=cached_queries)
     return Experiment(
         pipelines=tuple(pipelines),
-        setup=Setup(stored, reranker, limit, packaged, config.extract),
+        setup=Setup(stored, reranker, limit, config.extract),
         cache=cache,
         changes=wanted,
-        reranker=config.reranker if reranker or packaged else None,
+        reranker=config.reranker if reranker else None,
         cached_queries=cached_queries,
     )
 

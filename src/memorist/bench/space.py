@@ -52,14 +52,8 @@ class Setup:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     limit: int = LIMIT
-    packaged: Reranker | None = None
     extract: str = "rules"
     """The setting `extract`: how facts and names are read from the documents."""
-
-    @property
-    def reader(self) -> Reranker | None:
-        """The configured reranker, else the packaged one."""
-        return self.reranker or self.packaged
 
     def lacks(self, pipeline: Pipeline) -> list[str]:
         """The parts of a recipe that will be skipped, each with the service it lacks."""
@@ -115,7 +109,6 @@ class Space(AbstractContextManager["Space"]):
             MemoryStore("bench"),
             embedder=setup.embedder,
             reranker=setup.reranker,
-            packaged=setup.packaged,
             facts=setup.extract != "off",
             find=_finder(setup.extract),
             recipe=pipelines[0].name,

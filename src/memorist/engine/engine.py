@@ -75,7 +75,6 @@ class Engine(Upkeep):
         *,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
-        packaged: Reranker | None = None,
         askers: Askers | None = None,
         facts: bool = True,
         policy: Policy | None = None,
@@ -93,7 +92,6 @@ class Engine(Upkeep):
         self._most = MOST_CLASSIFIED
         self._embedder = StoreEmbedder(embedder, store) if embedder is not None else None
         self._reranker = reranker
-        self._packaged = packaged
         self._askers = askers or Askers()
         self._recipes = recipes
         self._recipe = self._pipeline(recipe).name
@@ -316,7 +314,6 @@ class Engine(Upkeep):
             pool=self._pool,
             embedder=self._embedder and self._embedder.at(view.embedding),
             reranker=self._reranker,
-            packaged=self._packaged,
             llm=self._askers.for_recall(),
         )
 

@@ -87,8 +87,7 @@ def opened(
     return Engine(
         store,
         embedder=embedders.build(embedder or chosen.embedder, options=chosen.embedder_options),
-        reranker=rerankers.build(reranker or chosen.reranker),
-        packaged=rerankers.packaged_for(reranker or chosen.reranker),
+        reranker=rerankers.build(reranker or chosen.reranker, options=chosen.reranker_options),
         askers=build_askers(chosen, profile, llm),
         facts=chosen.extract != "off",
         policy=Policy.of(chosen),

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from memorist.errors import EmbeddingMismatch, InvalidInput
+from memorist.errors import EmbeddingMismatch, InvalidInput, failures_of
 from memorist.model import Memory, new_or_changed
 from memorist.models.embedding_text import TEXT, following, generation_of, maker_of, preceding, readings
 from memorist.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
@@ -131,7 +131,8 @@ class StoreEmbedder:
             return {}
         embedder = self.making(self._store.embedding)
         made_by = generation_of(embedder)
-        rows = embedder.embed(distinct, purpose="memory")
+        with failures_of("The embedder"):
+            rows = embedder.embed(distinct, purpose="memory")
         self._store.adopt(made_by, embedder.dim)
         return {text: Embedded(made_by, {TEXT: row}) for text, row in zip(distinct, rows, strict=True)}
 
@@ -164,4 +165,6 @@ class _Bound:
         return self._owner.making(self._generation).dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
-        return self._owner.making(self._generation).embed(texts, purpose=purpose, progress=progress)
+        embedder = self._owner.making(self._generation)
+        with failures_of("The embedder"):
+            return embedder.embed(texts, purpose=purpose, progress=progress)

@@ -14,8 +14,7 @@ from memorist.text.chatter import searched_part
 
 REMEDIES = {
     "embedder": "Open with an embedder, such as embedder='local'.",
-    "reranker": "Open with a reranker, such as reranker='local'.",
-    "reader": "Open with a reranker, such as reranker='auto'.",
+    "reranker": "Open with a reranker, such as reranker='auto'.",
     "llm": "Open with a language model, such as llm='ollama:llama3.2'.",
 }
 

@@ -8,7 +8,7 @@ from itertools import accumulate, takewhile
 from math import isfinite
 from statistics import fmean, pstdev
 
-from memorist.errors import ModelUnavailable
+from memorist.errors import ModelUnavailable, failures_of
 from memorist.model import Candidate, Memory
 from memorist.models.embedding_text import is_talk, read_with
 from memorist.ports import Reranker
@@ -53,12 +53,12 @@ class Reread(Stage):
     z is the number of standard deviations from the mean of the reread candidates, so neither scale matters. A turn of a
     conversation is read with its date, its speaker and the turn before it. For queries that are not questions, such as
     claims or keywords, the first-stage score has the weight `statement_weight`, if given, because rerankers are trained
-    on questions. With `tokens`, only as many candidates are reread as fit. Takes any scale, gives 0 to 1. Uses the
-    configured reranker, else the packaged one; if it fails, the order does not change.
+    on questions. With `tokens`, only as many candidates are reread as fit. Takes any scale, gives 0 to 1.
+    Without a reranker, or if it fails, the stage is skipped and the order does not change.
     """
 
     kind = "reread"
-    optional = ("reader",)
+    optional = ("reranker",)
     depth: int = 20
     weight: float = 1.0
     statement_weight: float | None = None
@@ -67,12 +67,12 @@ class Reread(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
         head = draft.candidates[: self.depth]
-        if env.reader is None or len(head) < 2:
+        if env.reranker is None or len(head) < 2:
             return draft
         texts = _texts_to_read([one.memory for one in head], draft, env)
         depth = len(texts) if self.tokens is None else _fitting(texts, self.tokens)
         head, tail = head[:depth], draft.candidates[depth:]
-        logits = _logits(env.reader, draft, texts[:depth])
+        logits = _logits(env.reranker, draft, texts[:depth])
         reads, befores = _z_scores(logits), _z_scores([one.score for one in head])
         asked, other = question_in(draft.query.text), self.statement_weight
         weight = self.weight if other is None or asks(asked) else other
@@ -116,8 +116,10 @@ def _text_to_read(memory: Memory, before: Sequence[Memory], draft: Draft) -> str
 
 
 def _logits(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[float]:
-    logits = reranker.score(question_in(draft.query.text), texts)
-    if len(logits) != len(texts) or not all(map(isfinite, logits)):
+    with failures_of("The reranker"):
+        logits = reranker.score(question_in(draft.query.text), texts)
+        usable = len(logits) == len(texts) and all(map(isfinite, logits))
+    if not usable:
         raise ModelUnavailable(
             "The reranker did not return a finite score for every text",
             remedy="Check the model, or open without a reranker.",

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Env:
-    """The services of one recall: the store, a consistent view of its index, the configured models, and threads.
-
-    `packaged` is the reranker that ships with us. It is set when the reranker setting is `auto`.
-    """
+    """The services of one recall: the store, a consistent view of its index, the configured models, and threads."""
 
     store: Store
     view: View
@@ -29,15 +26,9 @@ class Env:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     llm: Asker | None = None
-    packaged: Reranker | None = None
-
-    @property
-    def reader(self) -> Reranker | None:
-        """The configured reranker, else the packaged one."""
-        return self.reranker or self.packaged
 
     def has(self, service: str) -> bool:
-        """Whether a service (`embedder`, `reranker`, `reader` or `llm`) is available."""
+        """Whether a service (`embedder`, `reranker` or `llm`) is available."""
         return getattr(self, service) is not None
 
 

@@ -85,19 +85,6 @@ class OnnxEmbedder:
                 progress(len(places))
         return rows
 
-    def token_states(self, texts: Sequence[str]) -> list[Vector]:
-        """Per text one unit vector for each token, for late interaction."""
-        loaded = self._load()
-        if loaded.token_output is None:
-            raise self._folder.unusable("it gives no token states")
-        encodings = [self._encode(text) for text in texts]
-        states: list[Vector] = [np.zeros((0, self.dim), dtype=np.float32)] * len(texts)
-        for places, tokens in self._batched([one.ids for one in encodings], loaded.tokens):
-            for place, rows in zip(places, tokens, strict=True):
-                real = [index for index, added in enumerate(encodings[place].special_tokens_mask) if not added]
-                states[place] = _unit(rows[real])
-        return states
-
     def _encode(self, text: str) -> Encoding:
         # One by one: a batch would start the threads of the tokenizer, which do not survive a fork.
         return self._load().tokenizer.encode(self._folder.cut(text))
@@ -153,12 +140,8 @@ class _Loaded:
         """One unit vector per row of ids."""
         if self.sentence_output is not None:
             return _unit(self._run(ids, self.sentence_output))
-        return _unit(self.tokens(ids).mean(axis=1))
-
-    def tokens(self, ids: NDArray[np.int64]) -> Vector:
-        """The last hidden state."""
         assert self.token_output is not None
-        return self._run(ids, self.token_output)
+        return _unit(self._run(ids, self.token_output).mean(axis=1))
 
     def _run(self, ids: NDArray[np.int64], output: str) -> Vector:
         arrays = (ids, np.ones_like(ids), np.zeros_like(ids))

@@ -11,27 +11,25 @@ from memorist.models.settings import Options, checked, split
 from memorist.ports import Reranker
 from memorist.text.secrets import masked
 
-__all__ = ["build", "packaged_for"]
+__all__ = ["build"]
 
 PACKAGED = "memorist-rerank-1"
-"""The model for recipes that rerank when no reranker is configured."""
-LATE_INTERACTION = "all-minilm-l6-v2"
-"""The model whose token vectors `local` compares; our own embedder does not output any."""
 
 
 def build(setting: str | Reranker | None, *, options: Options | None = None) -> Reranker | None:
-    """The reranker that a setting names: `local`, `local:NAME`, `SERVICE` or `SERVICE:MODEL`.
+    """The reranker that a setting names: `auto`, `local`, `local:NAME`, `SERVICE`, `SERVICE:MODEL` or `none`.
 
-    None for `none`, and for `auto`, which leaves the choice to the recipe. An object is returned unchanged.
+    `auto` and `local` are the packaged cross-encoder. An object is returned unchanged. `options` are those of the table
+    `[reranker_options]`.
     """
     if setting is None or not isinstance(setting, str):
         return setting
     name, model = split(setting)
-    if name in ("none", "auto"):
+    if name == "none":
         return None
-    if name == "local":
-        checked(options, (), "The reranker local")
-        return _local(model)
+    if name in ("auto", "local"):
+        checked(options, (), f"The reranker {name}")
+        return _local(model or PACKAGED)
     from memorist.models.rerankers.http import PROVIDERS, HttpReranker
 
     if name not in PROVIDERS:
@@ -43,21 +41,10 @@ def build(setting: str | Reranker | None, *, options: Options | None = None) -> 
     return HttpReranker(name, model or None, **given)
 
 
-def packaged_for(setting: str | Reranker | None) -> Reranker | None:
-    """The packaged reranker if the setting is `auto`: one per process, loaded on first use."""
-    return _packaged() if setting == "auto" else None
-
-
 @cache
-def _packaged() -> Reranker:
-    return _local(PACKAGED)
-
-
 def _local(model: str) -> Reranker:
-    from memorist.models.embedders.local import OnnxEmbedder
-    from memorist.models.rerankers.local import CrossReranker, MaxSimReranker
+    """A packaged cross-encoder: one per process, loaded on first use."""
+    from memorist.models.rerankers.local import CrossReranker
     from memorist.text.words import NOT_LATIN
 
-    if model:
-        return CrossReranker.from_folder(packaged(model, "reranker"), unread=NOT_LATIN)
-    return MaxSimReranker(OnnxEmbedder.from_folder(packaged(LATE_INTERACTION, "embedder")), unread=NOT_LATIN)
+    return CrossReranker.from_folder(packaged(model, "reranker"), unread=NOT_LATIN)
