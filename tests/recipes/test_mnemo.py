@@ -11,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.engine.engine import Engine
-from memorist.errors import ModelUnavailable
+from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
 from memorist.ports import Store
+from memorist.recall.data import with_settings
 from memorist.recall.noise import PROTOTYPES, learn_noise
-from memorist.recall.recipes import RECIPES
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.recipes import RECIPES, custom_recipes
 from memorist.recall.search import Search
 from memorist.recall.select import MinimumScore, Scope, diverse_order
+from memorist.recall.stage import pool_for
 from memorist.stores.memory import MemoryStore
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from tests.recall.worlds import NOW, draft, memory, world
@@ -36,7 +39,7 @@ from tests.recipes.worlds import (
 QUERY = "Which ledger?"
 AXIS = near(1.0)
 MNEMO = RECIPES["mnemo"]
-CORE = tuned("mnemo", search__adaptive=False, minimum_score__adaptive=False, weibull__soft_cap=False).without("unseen")
+CORE = tuned("mnemo", adaptive=False)
 """The page's free edition: fixed pool and minimum, raw counts, no memory of the session."""
 
 
@@ -220,7 +223,6 @@ def test_the_minimum_is_three_tenths_of_the_best() -> None:
         assert ids(engine.recall(QUERY)) == ["kept", "lost"]
 
 
-SEARCH = next(stage for stage in MNEMO.stages if isinstance(stage, Search))
 MINIMUM = next(stage for stage in MNEMO.stages if isinstance(stage, MinimumScore))
 
 
@@ -237,19 +239,22 @@ MINIMUM = next(stage for stage in MNEMO.stages if isinstance(stage, MinimumScore
     ],
 )
 def test_pool_and_minimum_follow_the_size_of_the_store(size: int, pool: int, minimum: float) -> None:
-    assert SEARCH.pool(10, size) == pool
+    assert pool_for(30, 10, size, adaptive=True) == pool
     assert MINIMUM.minimum(size) == pytest.approx(minimum, abs=5e-5)
 
 
-def test_a_small_store_is_searched_narrowly() -> None:
-    many = [memory(f"{number:02}", f"Ledger {number}.") for number in range(40)]
-    vectors = {QUERY: AXIS, **{one.text: near(0.9 - number / 100) for number, one in enumerate(many)}}
-    asked: dict[str, int] = {}
-    for name, recipe in (("adaptive", MNEMO), ("fixed", replace(CORE, name="core"))):
-        with opened(*many, recipe=recipe, vectors=vectors) as engine:
-            steps = engine.recall(QUERY).trace.steps
-        asked[name] = next(step.after for step in steps if step.stage == "search.vector")
-    assert asked == {"adaptive": 10, "fixed": 30}
+def test_the_pool_is_what_the_reranker_reads() -> None:
+    """Two paths bring a pool each, from opposite ends of forty memories; one pool of both goes to the reranker."""
+    many = [memory(f"{number:02}", f"Ledger{' of it' * number}.") for number in range(40)]
+    vectors = {QUERY: AXIS, **{one.text: near(0.5 + number / 100) for number, one in enumerate(many)}}
+    read: dict[str, tuple[int, ...]] = {}
+    for name, recipe in (("adaptive", MNEMO), ("core", replace(CORE, name="core"))):
+        reranker = ChosenReranker()
+        with opened(*many, recipe=recipe, vectors=vectors, reranker=reranker) as engine:
+            steps = {step.stage: step.after for step in engine.recall(QUERY).trace.steps}
+        ((_query, texts),) = reranker.calls
+        read[name] = steps["search.vector"], steps["search.keyword"], steps["search"], len(texts)
+    assert read == {"adaptive": (10, 10, 20, 10), "core": (30, 30, 40, 30)}
 
 
 sizes = st.integers(0, 10**7)
@@ -258,16 +263,28 @@ sizes = st.integers(0, 10**7)
 @given(sizes, sizes, st.integers(1, 100))
 def test_the_pool_never_shrinks_and_the_minimum_never_rises_with_the_store(one: int, other: int, asked: int) -> None:
     smaller, larger = sorted((one, other))
-    assert asked <= SEARCH.pool(asked, smaller) <= SEARCH.pool(asked, larger) <= max(asked, 110)
+    less, more = (pool_for(30, asked, size, adaptive=True) for size in (smaller, larger))
+    assert asked <= less <= more <= max(asked, 110)
     assert 0.3 >= MINIMUM.minimum(smaller) >= MINIMUM.minimum(larger) >= 0.15
 
 
 @given(sizes)
 def test_the_free_edition_does_not_adapt(size: int) -> None:
-    fixed = {stage.kind: stage for stage in CORE.stages}
-    search, minimum = fixed["search"], fixed["minimum_score"]
-    assert isinstance(search, Search) and search.pool(10, size) == 30
-    assert isinstance(minimum, MinimumScore) and minimum.minimum(size) == 0.3
+    minimum = next(stage for stage in CORE.stages if isinstance(stage, MinimumScore))
+    assert pool_for(30, 10, size, adaptive=False) == 30
+    assert minimum.minimum(size) == 0.3
+
+
+def test_one_setting_turns_every_adaptive_part_off() -> None:
+    def adaptive(recipe: Pipeline) -> dict[str, bool]:
+        return {part.kind: part.adaptive for part in recipe.parts() if hasattr(part, "adaptive")}
+
+    assert adaptive(MNEMO) == dict.fromkeys(("search", "rrf", "weibull", "minimum_score", "unseen"), True)
+    assert adaptive(custom_recipes({"core": {"base": "mnemo", "set": {"adaptive": False}}})["core"]) == dict.fromkeys(
+        ("search", "rrf", "weibull", "minimum_score", "unseen"), False
+    )
+    with pytest.raises(InvalidInput, match="No part of recipe 'mnemo' has a parameter 'adaptiv'"):
+        with_settings(MNEMO, {"adaptiv": False})
 
 
 def weibull(found: Recall) -> float:
@@ -385,6 +402,17 @@ def test_a_session_is_not_shown_the_same_twice(store: Store) -> None:
         assert len(ids(engine.recall(QUERY, session="s"))) == 3
     assert held.stage == "unseen" and "3 held back" in held.reason
     assert held.score is not None and held.enough is None
+
+
+def test_a_recall_without_a_trace_holds_back_but_is_not_remembered_as_shown() -> None:
+    many = [memory(id, f"Ledger {id}.") for id in "ab"]
+    vectors = {QUERY: AXIS, "Ledger a.": near(0.9), "Ledger b.": near(0.8)}
+    with opened(*many, recipe="mnemo", vectors=vectors) as engine:
+        assert ids(engine.recall(QUERY, session="s", limit=1)) == ["a"]
+        assert ids(engine.recall(QUERY, session="s", track=False)) == ["b"]
+        assert ids(engine.recall(QUERY, session="s", track=False)) == ["b"]
+        assert ids(engine.recall(QUERY, session="s")) == ["b"]
+        assert engine.recall(QUERY, session="s", track=False).abstained
 
 
 def test_the_free_edition_has_no_memory_of_the_session() -> None:

@@ -154,6 +154,11 @@ MINIMUM_PER_DOUBLING = 0.05
 """The share of the fixed minimum that each doubling of the store subtracts."""
 
 
+def pool_for(base: int, asked: int, size: int, *, adaptive: bool) -> int:
+    """A pool: `base`, or if `adaptive` its share for a store of this size; never fewer than the caller asked for."""
+    return max(asked, round(base * pool_share(size)) if adaptive else base)
+
+
 def pool_share(size: int) -> float:
     """The multiplier of a fixed pool: (1 + log2(size / 100)) / 3."""
     return POOL_PER_DOUBLING * (1 + _doublings(size))
