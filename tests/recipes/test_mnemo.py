@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
+from memorist.models.noise_bank import PROTOTYPES, learn_noise
 from memorist.ports import Store
 from memorist.recall.data import with_settings
-from memorist.recall.noise import PROTOTYPES, learn_noise
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES, custom_recipes
 from memorist.recall.search import Search
 from memorist.recall.select import MinimumScore, Scope, diverse_order
 from memorist.recall.stage import pool_for
 from memorist.stores.memory import MemoryStore
+from memorist.stores.part import Part
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import (
@@ -229,13 +230,13 @@ MINIMUM = next(stage for stage in MNEMO.stages if isinstance(stage, MinimumScore
 @pytest.mark.parametrize(
     ("size", "pool", "minimum"),
     [
-        (0, 10, 0.3),
-        (100, 10, 0.3),  # 30 / 3
-        (200, 20, 0.285),  # 30 / 3 · 2, 0.3 · 0.95
-        (400, 30, 0.27),
-        (6_400, 70, 0.21),  # six doublings: 30 / 3 · 7, 0.3 · 0.7
-        (100_000, 110, 0.1505),  # log2 1000 = 9.966: 30 / 3 · 10.966, 0.3 · 0.502
-        (10_000_000, 110, 0.1505),
+        (0, 24, 0.3),
+        (100, 24, 0.3),
+        (200, 28, 0.285),  # 24 + 4, 0.3 · 0.95
+        (400, 32, 0.27),
+        (6_400, 48, 0.21),  # six doublings: 24 + 6 · 4, 0.3 · 0.7
+        (100_000, 64, 0.1505),  # log2 1000 = 9.966: 24 + 39.9, 0.3 · 0.502
+        (10_000_000, 64, 0.1505),
     ],
 )
 def test_pool_and_minimum_follow_the_size_of_the_store(size: int, pool: int, minimum: float) -> None:
@@ -254,7 +255,7 @@ def test_the_pool_is_what_the_reranker_reads() -> None:
             steps = {step.stage: step.after for step in engine.recall(QUERY).trace.steps}
         ((_query, texts),) = reranker.calls
         read[name] = steps["search.vector"], steps["search.keyword"], steps["search"], len(texts)
-    assert read == {"adaptive": (10, 10, 20, 10), "core": (30, 30, 40, 30)}
+    assert read == {"adaptive": (24, 24, 40, 24), "core": (30, 30, 40, 30)}
 
 
 sizes = st.integers(0, 10**7)
@@ -264,7 +265,7 @@ sizes = st.integers(0, 10**7)
 def test_the_pool_never_shrinks_and_the_minimum_never_rises_with_the_store(one: int, other: int, asked: int) -> None:
     smaller, larger = sorted((one, other))
     less, more = (pool_for(30, asked, size, adaptive=True) for size in (smaller, larger))
-    assert asked <= less <= more <= max(asked, 110)
+    assert asked <= less <= more <= max(asked, 64)
     assert 0.3 >= MINIMUM.minimum(smaller) >= MINIMUM.minimum(larger) >= 0.15
 
 
@@ -376,6 +377,42 @@ def test_what_was_learnt_is_dropped_too() -> None:
         assert ids(engine.recall(QUERY)) == ["chatter"]
         learn_noise(store, ChosenEmbedder(vectors), ["Mhm, ledger."])
         assert engine.recall(QUERY).abstained
+
+
+def test_texts_in_which_nothing_was_found_are_learnt(store: Store) -> None:
+    """No fact, no name, no date and only stop words; a question, a name, or a fourth word may tell something."""
+    empty = ["Same here!", "You too.", "We are."]
+    telling = [
+        "What about you?",
+        "Will Smith",
+        "It was me again.",
+        "I did not tell them yet",
+        "Tomorrow.",
+        "Blue.",
+        "?",
+    ]
+    with Engine(store, recipe="mnemo", embedder=FakeEmbedder(8192), clock=FakeClock(NOW)) as engine:
+        for text in [*telling, *empty, *empty]:
+            engine.remember(text)
+        engine.remember("Here it is.", classification=2)
+        engine.remember("There it is.", classification=0)
+        engine.remember("So it is.", speaker="Bo")
+        assert store.noise() == [*empty, "So it is."]
+        assert Part(store, 0, 0).noise() == []
+        engine.forget(engine.list(limit=100).items[len(telling)].id)
+        assert store.noise() == [*empty[1:], "So it is."]
+
+
+def test_a_learnt_text_hides_its_like_from_a_recall() -> None:
+    same = {"Same here!": near(1.0, axis=2), "Same over here, ledger!": near(0.85, axis=2)}
+    vectors = {QUERY: AXIS, **same, "The ledger.": near(0.9)}
+    embedder = ChosenEmbedder(vectors)
+    with Engine(MemoryStore("test"), recipe="mnemo", embedder=embedder, clock=FakeClock(NOW)) as engine:
+        for text in list(vectors)[1:]:
+            engine.remember(text)
+        found = engine.recall(QUERY)
+    assert [item.memory.text for item in found.items] == ["The ledger."]
+    assert notes(found, "noise") == ("2 dropped as noise",)
 
 
 def test_the_bank_begins_with_greetings_denials_and_questions_in_two_languages() -> None:
