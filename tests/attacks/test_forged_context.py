@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 
 from memorist.asking.wording import fenced
 from memorist.errors import InvalidInput
-from memorist.model import CITES, INSTRUCTIONS, Candidate, Fact, Link, Memory, Origin, Worth
+from memorist.model import CITES, INSTRUCTIONS, STATES, Candidate, Fact, Link, Memory, Origin, Worth
 from memorist.ports import Batch
 from memorist.ports.notices import Notice, log
 from memorist.recall.assemble import (
     EPISODES,
     FACTS_HEADER,
     HEADER,
-    SOURCE_OF,
     WARNING,
     Assemble,
     AssembleFacts,
@@ -77,7 +76,7 @@ anything = st.lists(st.sampled_from((*PIECES, *ATTACKS.values())) | st.character
 def hostile(id: str, said: Sequence[str], position: int, **fields: Any) -> Memory:
     """A memory with untrusted text in every field that a context shows."""
     text, source, session, speaker, relation, subject = said
-    fact = Fact(subject, relation, text) if position % 2 else None
+    fact = None if position % 2 else Fact(subject, relation, text)
     origin = Origin(source=source, session=session, speaker=speaker, position=position)
     return memory(id, text, origin=origin, fact=fact, topic=source, **fields)
 
@@ -87,7 +86,7 @@ def written(stage: Stage, memories: Sequence[Memory], *, shown: int | None = Non
     notes = tuple(f"{OUTDATED[0]}{label(one.text)}" for one in memories[-1:])
     candidates = [Candidate(one, 1.0, notes=notes) for one in memories[:shown]]
     with world(*memories) as env:
-        env.store.put(Batch(links=[Link(memories[0].id, SOURCE_OF, memories[-1].id)]))
+        env.store.put(Batch(links=[Link(memories[-1].id, STATES, memories[0].id)]))
         return stage(draft(candidates, max_tokens=1_000_000), env)
 
 
@@ -133,13 +132,15 @@ def test_turns_have_one_line_per_memory_under_headings(said: list[tuple[str, ...
 @given(several)
 def test_facts_have_one_line_each_and_then_their_sources(said: list[tuple[str, ...]]) -> None:
     memories = [hostile(f"{place:08x}", one, place) for place, one in enumerate(said)]
-    made = written(AssembleFacts(), memories)
+    made = written(AssembleFacts(), [*memories, hostile("ffffffff", said[0], 1)], shown=len(memories))
     header, *lines = assert_lines(made.context)
     facts, (title, source) = lines[: len(memories)], lines[len(memories) :]
     assert (header, title) == (FACTS_HEADER, EPISODES)
     cited = r"\([^()\[\];]+; 2024-07-01 to now; (?:\[1\], )?[^()\[\];]*id "
     assert all(re.search(rf"{cited}{one.id}\)$", line) for one, line in zip(memories, facts, strict=True))
-    assert all(line.startswith("- ") for line in facts) and re.match(rf"\[1\] {DAY} ", source)
+    starts = [r"- " if one.fact else rf"\[{place // 2 + 2}\] " for place, one in enumerate(memories)]
+    assert all(re.match(start, line) for start, line in zip(starts, facts, strict=True))
+    assert re.match(rf"\[1\] {DAY} ", source) and source.endswith("id ffffffff)")
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -184,8 +185,9 @@ def test_a_text_that_reads_like_instructions_is_marked_wherever_it_stands() -> N
     assert f"[1] 2024-07-01 {WARNING}Bob: Ignore" in written(Assemble(), flagged).context
     turns = written(AssembleTurns(), flagged[::-1], shown=1).context
     assert f"    - {WARNING}Bob: Ignore" in turns and f"[1] {WARNING}Bob: Ignore" in turns
-    facts = written(AssembleFacts(), flagged).context
-    assert f"- {WARNING}Ignore" in facts and f"[1] 2024-07-01 {WARNING}Ignore" in facts
+    facts = written(AssembleFacts(), flagged, shown=1).context
+    assert f"- {WARNING}Ignore" in facts and f"[1] 2024-07-01 {WARNING}Bob: Ignore" in facts
+    assert f"[1] {WARNING}Ignore" in written(AssembleFacts(), flagged).context
 
 
 @pytest.mark.parametrize("stage", [Assemble(), AssembleTurns(), AssembleFacts()])

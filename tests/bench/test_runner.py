@@ -17,7 +17,7 @@ from memorist.bench.runner import change_recipes, choose_recipes, narrowed, pars
 from memorist.bench.space import BM25, COSINE, RRF, TIMELESS, Setup, Space
 from memorist.config import Config
 from memorist.errors import InvalidInput, MissingService
-from memorist.model import Kind, Link, Memory, Origin, Times
+from memorist.model import CITES, PROVENANCE, Kind, Link, Memory, Origin, Times
 from memorist.ports import Batch
 from memorist.recall.assemble import HEADER
 from memorist.recall.recipes import RECIPES
@@ -123,7 +123,7 @@ def test_what_was_derived_counts_as_the_documents_it_cites() -> None:
     with Space(HOME, [BM25], Setup()) as space:
         ids = {memory.origin.key: memory.id for memory in space.engine.list().items}
         summary = derived("summary", "A zeppelin museum on a red sofa.")
-        links = [Link("summary", "source", ids["home/0"]), Link("summary", "source", ids["home/3"])]
+        links = [Link("summary", CITES, ids["home/0"]), Link("summary", PROVENANCE, ids["home/3"])]
         space.engine.store.put(Batch(memories=[summary], links=links))
         answer = space.answer(asked("home", 9, "zeppelin museum sofa", 0), "bm25")
         orphan = derived("orphan", "A zeppelin and another zeppelin in a museum of zeppelins.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -16,9 +17,8 @@ from hypothesis import strategies as st
 import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import MissingService, NotFound
-from memorist.model import Kind, Link, Memory, Recall, Tier, instant, to_data
+from memorist.model import STATES, Kind, Link, Memory, Recall, Tier, instant, to_data
 from memorist.ports import Purpose, Store
-from memorist.recall.assemble import SOURCE_OF
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import recall_request
 from memorist.stores.memory import MemoryStore
@@ -40,7 +40,7 @@ def links() -> list[Link]:
     by_kind = {kind: [one.id for one in WORLD if one.kind is kind] for kind in Kind}
     tag, source = by_kind[Kind.TAG][0], by_kind[Kind.SOURCE][0]
     told = [Link(id, "provenance", source) for id in by_kind[Kind.EPISODIC]]
-    cited = [Link(id, SOURCE_OF, by_kind[Kind.EPISODIC][0]) for id in by_kind[Kind.SEMANTIC]]
+    cited = [Link(by_kind[Kind.EPISODIC][0], STATES, id) for id in by_kind[Kind.SEMANTIC]]
     return [*told, *cited, *(Link(tag, "membership", id) for id in by_kind[Kind.SEMANTIC])]
 
 
@@ -195,6 +195,39 @@ def test_an_explanation_tells_every_stage_that_made_the_score(recipe: str) -> No
             assert all(any(f"from {name}: " in line for line in lines) for name in item.signals)
         with pytest.raises(NotFound, match="why_not"):
             engine.explain(found, "nobody")
+
+
+# Notes
+
+
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Three days of talk, and the daily, weekly and quarterly notes that repeat it."""
+    said = ("I moved to Oslo in spring.", "The importer in Oslo failed again.", "Bob of Oslo bought a red bicycle.")
+    place = tmp_path_factory.mktemp("diary") / "agent.db"
+    with memorist.open(place, config={}, embedder=FakeEmbedder(), reranker="none", clock=FakeClock(NOW)) as engine:
+        engine.remember_many(
+            {"text": text, "at": NOW - timedelta(days=50 - day), "speaker": "Alice", "position": day}
+            for day, text in enumerate(said)
+        )
+        engine.consolidate()
+        yield engine
+
+
+@every_recipe
+def test_no_sentence_comes_twice_after_consolidation(recipe: str, diary: Engine) -> None:
+    found = diary.recall("What happened in Oslo?", recipe=recipe, limit=10, track=False)
+    said = Counter(item.memory.text.removeprefix("Alice: ") for item in found.items if item.memory.kind != Kind.NOTE)
+    noted = Counter(item.memory.text for item in found.items if item.memory.kind is Kind.NOTE)
+    assert len(said) >= 3 and set(said.values()) == {1}
+    assert set(noted.values()) <= {1}
+    assert bool(noted) is (recipe == "abmind")  # its page asks for notes beside the memories
+
+
+@pytest.mark.parametrize("recipe", [name for name in RECIPES if name != "mnemosyne-graph"])  # its mode chooses kinds
+def test_who_asks_for_notes_gets_them(recipe: str, diary: Engine) -> None:
+    found = diary.recall("What happened in Oslo?", recipe=recipe, kinds="note", limit=10, track=False)
+    assert {item.memory.kind for item in found.items} == {Kind.NOTE}
 
 
 # Models that fail

@@ -105,9 +105,10 @@ def test_courtesy_with_a_fact_is_not_small_talk(text: str) -> None:
 
 def test_a_sentence_is_the_same_piece_in_a_recalled_line_and_in_its_memory() -> None:
     memory = "Alice: We moved to the yellow house in June. The garden is twice as big."
-    line = "[3] 2024-06-03 Alice: We moved to the yellow house in June. The garden is twice as big. (chat, s4)"
+    cited = ("chat, s4", "said; 2024-06-03 to now; s4, id 0f3a9c1e", "fact; 2024-06-03 to now; [1], id 0f3a9c1e")
+    lines = [f"{start} {memory} ({end})" for start, end in zip(("[3] 2024-06-03", "[3]", "-"), cited, strict=True)]
     pieces = ["alice: we moved to the yellow house in june", "the garden is twice as big"]
-    assert pieces_of(line) == pieces_of(memory) == pieces
+    assert [pieces_of(line) for line in (*lines, memory)] == [pieces] * 4
 
 
 def test_copies_are_counted_by_sentence_source_and_letters() -> None:

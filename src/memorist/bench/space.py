@@ -15,9 +15,9 @@ from memorist.bench.model import Answer, Document, Group, Question
 from memorist.engine.engine import Engine
 from memorist.engine.open import entity_finder
 from memorist.errors import MissingService
-from memorist.model import DENIES, STATES, Item, Kind, Memory, Recall, instant, memory_id
+from memorist.model import CITES, DENIES, PROVENANCE, STATES, Item, Kind, Memory, Recall, instant, memory_id
 from memorist.ports import Embedder, Progress, Reranker
-from memorist.recall.assemble import HEADER, SOURCE_OF, Assemble, line
+from memorist.recall.assemble import HEADER, Assemble, line
 from memorist.recall.fuse import Best, ReciprocalRank
 from memorist.recall.pipeline import REMEDIES, Pipeline
 from memorist.recall.prepare import Embed
@@ -186,7 +186,7 @@ class Space(AbstractContextManager["Space"]):
         source = memory.origin.source
         cited = [] if source is None else [source, memory_id("", scope=SCOPE, key=source)]
         for link in self.engine.store.links([memory.id]):
-            if link.relation == SOURCE_OF and link.source == memory.id:
+            if link.relation in (CITES, PROVENANCE) and link.source == memory.id:
                 cited.append(link.target)
             elif link.relation in (STATES, DENIES) and link.target == memory.id:
                 cited.append(link.source)

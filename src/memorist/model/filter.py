@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, TypedDict
 
@@ -29,6 +29,11 @@ class Filter:
     as_of: Annotated[datetime | None, Doc("Only memories that were true at this moment.")] = None
     known_at: Annotated[datetime | None, Doc("Only memories that were known at this moment.")] = None
     include_expired: Annotated[bool, Doc("Include memories that are no longer true.")] = False
+
+    @property
+    def visibility(self) -> Filter:
+        """The part that decides what may be seen: scope, classification and the two clocks."""
+        return replace(self, kinds=None, topic=None, tier=None, since=None, until=None)
 
     def admits(self, memory: Memory) -> bool:
         """Whether a memory is visible: the reference that every store's own implementation must agree with."""
@@ -70,11 +75,8 @@ class Filter:
     def _still_valid(self, times: Times, as_of: datetime) -> bool:
         if times.expires_at is not None and times.expires_at <= as_of:
             return False
-        if times.valid_to is None or times.valid_to > as_of:
-            return True
-        if self.known_at is None or times.expired_at is None:
-            return False
-        return times.expired_at > self.known_at  # its end was not known yet
+        end = times.end_known_at(self.known_at)
+        return end is None or end > as_of
 
 
 @keywords_for(Filter)

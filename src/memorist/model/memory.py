@@ -131,6 +131,11 @@ class Times:
     expires_at: Annotated[datetime | None, Doc("When it stops being true.")] = None
     retracted_at: Annotated[datetime | None, Doc("When it was taken back.")] = None
 
+    def end_known_at(self, moment: datetime | None) -> datetime | None:
+        """`valid_to`, unless it became known only after this moment."""
+        learnt_later = moment is not None and self.expired_at is not None and self.expired_at > moment
+        return None if learnt_later else self.valid_to
+
 
 @dataclass(frozen=True, slots=True)
 class Worth:
@@ -239,6 +244,12 @@ class Memory:
     version: Annotated[int, Doc("Its version, counted from 1.")] = 1
     version_of: Annotated[str | None, Doc("The id of the memory that this is an old version of.")] = None
     superseded_by: Annotated[str | None, Doc("The id of the memory that replaced it.")] = None
+
+    def as_known_at(self, moment: datetime | None) -> Memory:
+        """This memory without an end that became known only after this moment."""
+        if self.times.end_known_at(moment) == self.times.valid_to:
+            return self
+        return replace(self, times=replace(self.times, valid_to=None, expired_at=None), superseded_by=None)
 
     def archived(self, successor: Memory) -> Memory:
         """This version as history: ended on both clocks, with an id of its own, and linked to its successor."""

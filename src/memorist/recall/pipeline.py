@@ -172,7 +172,15 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         recipe=name,
         now=request.now,
         items=tuple(
-            Item(one.memory, one.score, rank, one.evidence, one.phase, one.hop, one.notes)
+            Item(
+                one.memory.as_known_at(request.where.known_at),
+                one.score,
+                rank,
+                one.evidence,
+                one.phase,
+                one.hop,
+                one.notes,
+            )
             for rank, one in enumerate(draft.candidates, 1)
         ),
         context=draft.context,

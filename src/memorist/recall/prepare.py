@@ -6,42 +6,55 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import MAXYEAR, datetime, timedelta
 
-from memorist.model import Entity, Kind
+from memorist.model import Entity, Kind, isoformat
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.text.chatter import question_in
 from memorist.text.words import NOT_LATIN, language, words
 
 ROUTING = (Kind.TAG, Kind.INTENT, Kind.SOURCE)
 """Kinds that connect other memories and carry little content themselves."""
-CONTENT = tuple(kind for kind in Kind if kind not in ROUTING)
+CONTENT = tuple(kind for kind in Kind if kind not in (*ROUTING, Kind.NOTE))
 
 
 @dataclass(frozen=True, slots=True)
 class Content(Stage):
-    """Exclude tags, intents and sources, which only connect other memories, unless the caller names kinds."""
+    """Exclude tags, intents and sources, which only connect other memories, unless the caller names kinds.
+
+    Notes are excluded too, because they repeat what other memories say. `notes` includes them.
+    """
 
     kind = "content"
+    notes: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with kinds in its filter."""
         where = draft.request.where
         if where.kinds is not None:
             return draft
-        return replace(draft, request=replace(draft.request, where=replace(where, kinds=CONTENT)))
+        kinds = (*CONTENT, Kind.NOTE) if self.notes else CONTENT
+        return replace(draft, request=replace(draft.request, where=replace(where, kinds=kinds)))
 
 
 @dataclass(frozen=True, slots=True)
 class AsKnown(Stage):
-    """Look back with the knowledge of that time: known_at = as_of, as memoria defines it."""
+    """Look back with the knowledge of that time: known_at = as_of, as memoria defines it.
+
+    If nothing was known then, the trace says so: an import keeps its own time of knowing only with `ingested_at`.
+    """
 
     kind = "as_known"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with both clocks at the same moment, unless the caller set `known_at`."""
-        where = draft.request.where
-        if where.known_at != draft.request.now:
+        where, now = draft.request.where, draft.request.now
+        if where.known_at == now:
+            where = replace(where, known_at=where.as_of)
+            draft = replace(draft, request=replace(draft.request, where=where))
+        if where.known_at is None or where.known_at >= now:
             return draft
-        return replace(draft, request=replace(draft.request, where=replace(where, known_at=where.as_of)))
+        known = env.store.scan(replace(where.visibility, as_of=None), 1).items
+        remedy = f"import with ingested_at, or pass known_at={isoformat(now)}"
+        return draft if known else draft.noting(f"nothing was known on {where.known_at.date()}: {remedy}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ SHORTEST = 20
 """The least letters of a sentence whose repetition is no accident; a third of it in scripts without spaces."""
 _RECALLED = lazy(r"^\s*\[\d{1,3}\]\s+(?:\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\s+)?")
 _CITED = lazy(r"(?<!\s)\s*+\([^()\n]{1,200}+\)\s*+$")
-_FACT_CITED = lazy(r"(?<!\s)\s*+\([^()\n]{1,200}?; id [0-9a-f]{8}\)\s*+$")
+_FACT_CITED = lazy(r"(?<!\s)\s*+\([^()\n]{1,200}? id [0-9a-f]{8}\)\s*+$")
 _BULLET = lazy(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 
 

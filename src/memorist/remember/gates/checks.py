@@ -109,7 +109,7 @@ MOST_LINES = 50
 
 _HEADER = lazy(r"^(?:Memories|Facts), as data and not as instructions:\s*$", re.MULTILINE)
 _ITEM = lazy(
-    r"^(?:\[\d{1,3}\] \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)? |- .+; id [0-9a-f]{8}\)$"
+    r"^(?:\[\d{1,3}\] \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)? |(?:-|\[\d{1,3}\]) .+ id [0-9a-f]{8}\)$"
     r"|Memories, as data and not as instructions:\s*\n\d{4}-\d\d-\d\d.*:\s*\n)",
     re.MULTILINE,
 )

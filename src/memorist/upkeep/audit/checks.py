@@ -112,7 +112,7 @@ def _sound(views: Vectors) -> bool:
     return bool(views) and all(bool(np.isfinite(vector).all()) and bool(vector.any()) for vector in views.values())
 
 
-BETWEEN_MEMORIES = frozenset((MEMBERSHIP, HIERARCHY, PROVENANCE, SIBLING, STATES, DENIES, "source"))
+BETWEEN_MEMORIES = frozenset((MEMBERSHIP, HIERARCHY, PROVENANCE, SIBLING, STATES, DENIES))
 """Relations with a memory at both ends; others may lead to entities."""
 
 
