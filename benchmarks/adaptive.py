@@ -35,20 +35,24 @@ from memorist.bench.runner import narrowed
 from memorist.bench.space import Setup, Space
 from memorist.bench.statistics import compare
 from memorist.model import Candidate, Found, Memory
-from memorist.models.embedders.local import OnnxEmbedder
-from memorist.stages import MMR, RECIPES, Draft, Env, Noise, Pipeline, Stage
+from memorist.models import embedders, rerankers
+from memorist.ports import Reranker
+from memorist.stages import MMR, RECIPES, Draft, Env, Noise, Pipeline, ReciprocalRank, Stage, with_settings
 
 ROOT = Path(__file__).parents[1]
 MNEMO = RECIPES["mnemo"]
 RESULTS = ROOT / "benchmarks" / "adaptive.json"
-SIZES = (100, 300, 1_000, 3_000, 10_000)
-POOLS = (10, 15, 20, 30, 40, 60, 80, 100, 130, 180)
+SIZES = (100, 300, 1_000, 3_000)
+POOLS = (10, 15, 20, 30, 45, 60)
+"""Candidates after fusion, which the reranker reads."""
+HITS = (0, 100)
+"""Hits of each search; 0 for as many as the pool."""
 MINIMA = (0.0, 0.2, 0.25, 0.3, 0.4, 0.5)
 GOLD_LOST = 0.01
 """The share of the gold in a pool that a minimum may cost."""
 LIMIT = 10
 """Items asked for: what a caller gets who asks for no other number."""
-QUESTIONS = {"locomo": 140, "realtalk": 60, "beam": 60}
+QUESTIONS = {"locomo": 40, "realtalk": 20, "beam": 30}
 """Questions of a set in each half of its conversations."""
 TEXTS_A_CONVERSATION = 1_000
 """A space of so many texts or more holds a further conversation whose questions are asked."""
@@ -67,10 +71,10 @@ class Split:
 
 
 def splits(sets: dict[str, Dataset]) -> Iterator[Split]:
-    """Every other conversation of LoCoMo and RealTalk to fit on, the others held out, BEAM's as another kind."""
+    """Every other conversation to fit on, the others held out; LoCoMo and RealTalk are people, BEAM's are chats."""
     for name, first in (("fit", 0), ("held-out", 1)):
-        yield Split(name, tuple(one for kind in ("locomo", "realtalk") for one in half(sets[kind], first)))
-    yield Split("beam", narrowed(sets["beam"], questions=QUESTIONS["beam"]).groups)
+        for kind, members in (("people", ("locomo", "realtalk")), ("chats", ("beam",))):
+            yield Split(f"{kind}-{name}", tuple(one for member in members for one in half(sets[member], first)))
 
 
 def half(dataset: Dataset, first: int) -> tuple[Group, ...]:
@@ -115,9 +119,25 @@ def some(documents: Sequence[Document], wanted: int, draw: random.Random) -> lis
 class Trial:
     """What one pool made of a question: the candidates best first, and the items that each minimum leaves."""
 
+    hits: int
     pool: int
     candidates: tuple[Candidate, ...]
     items: dict[float, list[Memory]]
+
+
+class Remembering:
+    """A reranker that reads a pair once, however many pools it is in."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker = reranker
+        self._known: dict[tuple[str, str], float] = {}
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """A logit per text."""
+        new = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
+        read = self._reranker.score(query, new) if new else []
+        self._known |= {(query, text): logit for text, logit in zip(new, read, strict=True)}
+        return [self._known[query, text] for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +145,7 @@ class Sweep(Stage):
     """What follows the search, once for every pool and minimum: a search for fewer is the head of a wider one."""
 
     kind = "sweep"
+    fusion: ReciprocalRank
     scoring: tuple[Stage, ...]
     mmr: MMR
     noise: Noise
@@ -132,24 +153,23 @@ class Sweep(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft as it came; the trials are in the list."""
-        widest = through(self.scoring, draft, env)
-        ids = [one.memory.id for one in widest.candidates]
-        place = {id: number for number, id in enumerate(ids)}
-        vectors = env.view.vectors(ids)
-        rows = np.stack([vectors.get(id, np.zeros(env.embedder.dim, np.float32)) for id in ids])
-        telling = {one.memory.id for one in self.noise(widest, env).candidates}
         self.trials.clear()
-        for pool in POOLS:
-            cut = {name: Found(found.hits[:pool]) for name, found in draft.found.items()}
-            candidates = through(self.scoring, replace(draft, found=cut), env).candidates
-            own = rows[[place[one.memory.id] for one in candidates]]
-            self.trials.append(Trial(pool, candidates, dict(self._items(candidates, own @ own.T, telling))))
+        for hits, pool in product(HITS, POOLS):
+            cut = {name: Found(found.hits[: hits or pool]) for name, found in draft.found.items()}
+            stages = (replace(self.fusion, keep=pool, adaptive=False), *self.scoring)
+            pooled = through(stages, replace(draft, found=cut), env)
+            telling = {one.memory.id for one in self.noise(pooled, env).candidates}
+            items = dict(self._items(pooled.candidates, telling, env))
+            self.trials.append(Trial(hits, pool, pooled.candidates, items))
         return draft
 
-    def _items(self, candidates: Sequence[Candidate], cosines: Any, telling: set[str]) -> Iterator[Any]:
+    def _items(self, candidates: Sequence[Candidate], telling: set[str], env: Env) -> Iterator[Any]:
+        ids = [one.memory.id for one in candidates]
+        vectors = env.view.vectors(ids)
+        rows = np.stack([vectors.get(id, np.zeros(env.embedder.dim, np.float32)) for id in ids])
+        cosines, quiet = rows @ rows.T, [id not in telling for id in ids]
         for minimum in MINIMA:
             scores = np.array([one.score for one in candidates if one.score >= minimum])
-            quiet = [one.memory.id not in telling for one in candidates]
             order = first_diverse(scores, cosines, quiet, self.mmr.balance)
             yield minimum, [candidates[number].memory for number in order]
 
@@ -175,11 +195,12 @@ def through(stages: Sequence[Stage], draft: Draft, env: Env) -> Draft:
 
 
 def sweeping() -> tuple[Pipeline, Sweep]:
-    """mnemo as it ships up to its search, then every pool and minimum; there is no reranker."""
+    """mnemo as it ships up to its search, then every pool and minimum."""
     stages = {stage.kind: stage for stage in MNEMO.stages}
     before = MNEMO.stages[: list(stages).index("search")]
-    wide = replace(stages["search"], limit=max(POOLS), adaptive=False)
-    sweep = Sweep((stages["rrf"], stages["weigh"], stages["normalise"]), stages["mmr"], stages["noise"])
+    wide = replace(stages["search"], limit=max(*POOLS, *HITS), adaptive=False)
+    scoring = (stages["weigh"], stages["normalise"], stages["rerank"])
+    sweep = Sweep(stages["rrf"], scoring, stages["mmr"], stages["noise"])
     return Pipeline("sweep", (*before, wide, sweep)), sweep
 
 
@@ -192,6 +213,7 @@ class Tally:
     pooled: list[float] = field(default_factory=list[float])
     gold: list[float] = field(default_factory=list[float])
     noise: list[float] = field(default_factory=list[float])
+    read: list[float] = field(default_factory=list[float])
 
     def add(self, trial: Trial, question: Question, documents: Documents) -> None:
         """Count one question."""
@@ -200,6 +222,8 @@ class Tally:
         for one in trial.candidates:
             right = wanted.intersection(documents.of(one.memory))
             (self.gold if right else self.noise).append(one.score)
+            if right and "reranker" in one.parts:
+                self.read.append(one.parts["reranker"])
             found |= right
         self.pooled.append(len(found) / len(wanted))
         for minimum, items in trial.items.items():
@@ -219,6 +243,7 @@ class Tally:
             "candidates": round((len(gold) + len(noise)) / len(self.pooled), 1),
             "highest_minimum": highest,
             "noise_below_it": round(float((noise < highest).mean()), 4),
+            "gold_read_below_03": round(fmean(one < 0.3 for one in self.read), 4) if self.read else None,
             "by_minimum": {
                 "recall@10": [round(fmean(self.recall[minimum]), 4) for minimum in MINIMA],
                 "gold_dropped": [round(float((gold < minimum).mean()), 4) for minimum in MINIMA],
@@ -244,7 +269,7 @@ class Documents:
 def swept(split: Split, size: int, world: World) -> Iterator[dict[str, Any]]:
     """A point for every pool."""
     pipeline, sweep = sweeping()
-    tallies: defaultdict[int, Tally] = defaultdict(Tally)
+    tallies: defaultdict[tuple[int, int], Tally] = defaultdict(Tally)
     memories: list[int] = []
     for group in spaces(split, size, world.others, world.texts):
         with Space(group, [pipeline], world.setup) as space:
@@ -252,11 +277,11 @@ def swept(split: Split, size: int, world: World) -> Iterator[dict[str, Any]]:
             for question in group.questions:
                 space.recall(question, pipeline.name)
                 for trial in sweep.trials:
-                    tallies[trial.pool].add(trial, question, documents)
+                    tallies[trial.hits, trial.pool].add(trial, question, documents)
             memories.append(space.engine.store.view().size)
-    for pool, tally in tallies.items():
+    for (hits, pool), tally in tallies.items():
         shared = {"split": split.name, "texts": size, "memories": round(fmean(memories)), "queries": len(tally.pooled)}
-        yield {**shared, "pool": pool, **tally.point()}
+        yield {**shared, "hits": hits, "pool": pool, **tally.point()}
 
 
 @dataclass(frozen=True)
@@ -274,8 +299,10 @@ def world(data: Path, texts: Path | None, cache: Path) -> World:
     sets = {name: datasets.load(data / name) for name in QUESTIONS}
     others = tuple(group for one in sets.values() for group in one.groups)
     lines = tuple(texts.read_text(encoding="utf-8").splitlines()) if texts else ()
-    embedder = StoredEmbedder(OnnxEmbedder.default(), cache, queries=True)
-    return World(tuple(splits(sets)), others, lines, Setup(embedder, limit=LIMIT))
+    embedder = StoredEmbedder(embedders.build("local"), cache, queries=True)
+    reranker = rerankers.build("auto")
+    setup = Setup(embedder, Remembering(reranker) if reranker else None, limit=LIMIT)
+    return World(tuple(splits(sets)), others, lines, setup)
 
 
 # Fixed against adaptive
@@ -283,9 +310,9 @@ def world(data: Path, texts: Path | None, cache: Path) -> World:
 
 def fixed() -> Pipeline:
     """mnemo with the page's Core sizes: pool 30, minimum 0.3."""
-    stages = {stage.kind: stage for stage in MNEMO.stages}
-    core = MNEMO.replacing("search", replace(stages["search"], adaptive=False))
-    return replace(core.replacing("minimum_score", replace(stages["minimum_score"], adaptive=False)), name="fixed")
+    return replace(
+        with_settings(MNEMO, {f"{stage}.adaptive": False for stage in ("search", "rrf", "minimum_score")}), name="fixed"
+    )
 
 
 def checked(split: Split, size: int, world: World) -> dict[str, Any]:
@@ -355,7 +382,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Fit mnemo's pool and minimum to the size of the store.")
     parser.add_argument("task", choices=("sweep", "check"))
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="texts in a space")
-    parser.add_argument("--splits", nargs="+", default=["fit"], help="fit, held-out, beam")
+    parser.add_argument(
+        "--splits", nargs="+", default=["people-fit", "chats-fit"], help="people or chats, -fit or -held-out"
+    )
     parser.add_argument("--texts", type=Path, help="a text a line, to fill up beyond the conversations")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data" / "eval", help="the datasets")
     parser.add_argument("--cache", type=Path, default=default_folder(), help="where vectors are kept")

@@ -27,7 +27,7 @@ FIXED_POOL, FIXED_MINIMUM, LIMIT = 30, 0.3, 10
 GOLD_LOST = 0.01
 NEAR = 0.015
 FIRSTS = [step / 20 for step in range(4, 31)]
-MORES = [step / 20 for step in range(13)]
+MORES = [step / 30 for step in range(13)]
 LESSES = [step / 100 for step in range(11)]
 COLOURS = ("#4477aa", "#228833", "#b58900", "#cc5533", "#aa3377", "#777777")
 BESIDE = ((4, -12, "start"), (0, 20, "end"), (0, -12, "end"), (4, -12, "start"), (4, 20, "start"), (4, 20, "start"))
@@ -38,6 +38,7 @@ BESIDE = ((4, -12, "start"), (0, 20, "end"), (0, -12, "end"), (4, -12, "start"),
 class Curve:
     """What every pool gave at one size."""
 
+    split: str
     memories: int
     pools: Sequence[float]
     points: Sequence[dict[str, Any]]
@@ -66,12 +67,15 @@ class Curve:
         return near[0], near[-1]
 
 
-def curves(results: dict[str, Any], split: str) -> list[Curve]:
-    """One for each size of a split, the smallest first."""
-    rows = [row for row in results["sweep"] if row["split"] == split]
-    sizes = sorted({row["memories"] for row in rows})
-    grouped = [[row for row in rows if row["memories"] == size] for size in sizes]
-    return [Curve(size, [row["pool"] for row in group], group) for size, group in zip(sizes, grouped, strict=True)]
+def curves(results: dict[str, Any], part: str) -> list[Curve]:
+    """One for each size of the splits whose name ends so, the smallest first; every search brings a whole pool."""
+    rows = [row for row in results["sweep"] if row["split"].endswith(part) and not row["hits"]]
+    sizes = sorted({(row["memories"], row["split"]) for row in rows})
+    grouped = [[row for row in rows if (row["memories"], row["split"]) == size] for size in sizes]
+    return [
+        Curve(split, size, [row["pool"] for row in group], group)
+        for (size, split), group in zip(sizes, grouped, strict=True)
+    ]
 
 
 def doublings(size: float) -> float:
@@ -113,16 +117,13 @@ def told(results: dict[str, Any]) -> Iterator[str]:
     yield from (f"{quality:.4f} {first:.2f} {more:.2f}" for quality, first, more in fitted_pool(measured)[:10])
     yield f"less {fitted_minimum(measured, minima):.2f}"
     yield "split memories | pool, best | quality: fixed, shipped, best | minimum | gold, noise below it and below 0.3"
-    for split in sorted({row["split"] for row in results["sweep"]}):
-        for one in curves(results, split):
-            pool, minimum = shipped_pool(one), FIXED_MINIMUM * minimum_share(one.memories)
-            quality = " ".join(f"{one.quality(at):.4f}" for at in (FIXED_POOL, pool, one.best()))
-            dropped = " ".join(
-                f"{one.dropped(pool, at, minima, of):.4f}"
-                for at in (minimum, FIXED_MINIMUM)
-                for of in ("gold", "noise")
-            )
-            yield f"{split} {one.memories} | {pool} {one.best():g} | {quality} | {minimum:.3f} | {dropped}"
+    for one in measured:
+        pool, minimum = shipped_pool(one), FIXED_MINIMUM * minimum_share(one.memories)
+        quality = " ".join(f"{one.quality(at):.4f}" for at in (FIXED_POOL, pool, one.best()))
+        dropped = " ".join(
+            f"{one.dropped(pool, at, minima, of):.4f}" for at in (minimum, FIXED_MINIMUM) for of in ("gold", "noise")
+        )
+        yield f"{one.split} {one.memories} | {pool} {one.best():g} | {quality} | {minimum:.3f} | {dropped}"
 
 
 # The plot
@@ -180,7 +181,7 @@ def text(x: float, y: float, content: str, anchor: str = "start", colour: str = 
 
 def picture(results: dict[str, Any]) -> Markup:
     """Quality by pool at every size, with the shipped pool marked; pool and minimum by size, with what was measured."""
-    measured = [*curves(results, "fit"), *(one for one in curves(results, "held-out") if one.memories > 50_000)]
+    measured = curves(results, "fit")
     panels = (qualities(measured), pools(measured), minima(measured))
     style = tag("style", "text{font:12px system-ui,sans-serif}")
     label = "mnemo's pool and minimum score by the size of the store"
@@ -197,23 +198,23 @@ def picture(results: dict[str, Any]) -> Markup:
 
 def qualities(measured: Sequence[Curve]) -> Markup:
     """The first panel."""
-    panel = Panel(46, (10, 180), (0.3, 0.75))
+    panel = Panel(46, (10, 60), (0.55, 0.85))
     marks = list[Markup]()
     for one, colour, (right, down, anchor) in zip(measured, COLOURS, BESIDE, strict=False):
         pool = shipped_pool(one)
         marks.append(panel.line([(pool, one.quality(pool)) for pool in one.pools], colour))
         marks.append(panel.dot(pool, one.quality(pool), colour, 6))
         x, y = panel.x(pool) + right, panel.y(one.quality(pool)) + down
-        marks.append(text(x, y, f"{one.memories:,}", anchor, colour))
+        marks.append(text(x, y, f"{one.split.partition('-')[0]} {one.memories:,}", anchor, colour))
     title = "quality by pool; dot = the formula"
-    return concat(panel.frame(title, "pool", (10, 20, 30, 60, 100, 180), (0.3, 0.4, 0.5, 0.6, 0.7), ".1f"), *marks)
+    return concat(panel.frame(title, "pool", (10, 20, 30, 45, 60), (0.6, 0.7, 0.8), ".1f"), *marks)
 
 
 def pools(measured: Sequence[Curve]) -> Markup:
     """The second panel."""
     return _by_size(
-        Panel(400, (SMALLEST, LARGEST), (0, 180)), "pool: formula, and what is near the best",
-        (0, 30, 60, 120, 180), "g", lambda size: FIXED_POOL * pool_share(size),
+        Panel(400, (SMALLEST, LARGEST), (0, 75)), "pool: formula, and what is near the best",
+        (0, 15, 30, 45, 60, 75), "g", lambda size: FIXED_POOL * pool_share(size),
         [(one.memories, *one.good()) for one in measured],
     )  # fmt: skip
 

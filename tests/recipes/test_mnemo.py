@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from math import exp, log, nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.errors import ModelUnavailable
+from memorist.engine.engine import Engine
+from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
+from memorist.models.noise_bank import PROTOTYPES, learn_noise
 from memorist.ports import Store
-from memorist.recall.noise import PROTOTYPES, learn_noise
-from memorist.recall.recipes import RECIPES
+from memorist.recall.data import with_settings
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.recipes import RECIPES, custom_recipes
 from memorist.recall.search import Search
 from memorist.recall.select import MinimumScore, Scope, diverse_order
+from memorist.recall.stage import pool_for
 from memorist.stores.memory import MemoryStore
+from memorist.stores.part import Part
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import (
@@ -35,7 +40,7 @@ from tests.recipes.worlds import (
 QUERY = "Which ledger?"
 AXIS = near(1.0)
 MNEMO = RECIPES["mnemo"]
-CORE = tuned("mnemo", search__adaptive=False, minimum_score__adaptive=False, weibull__soft_cap=False).without("unseen")
+CORE = tuned("mnemo", adaptive=False)
 """The page's free edition: fixed pool and minimum, raw counts, no memory of the session."""
 
 
@@ -134,17 +139,54 @@ def test_all_three_paths_are_fused() -> None:
 @pytest.mark.parametrize(
     ("query", "searched"),
     [
-        ("What did we do yesterday?", "What did we do 2024-06-30?"),
-        ("我们昨天做了什么？", "我们2024-06-30做了什么？"),
-        ("the meeting of 3 June 2024", "the meeting of 2024-06-03"),
-        ("2024年6月3日的会议", "2024-06-03的会议"),
+        ("What did we do yesterday?", "2024-06-30"),
+        ("我们昨天做了什么？", "2024-06-30"),
+        ("the meetings of 3 June 2024 and 5 May 2024", "2024-06-03, 2024-05-05"),
+        ("2024年6月3日的会议", "2024-06-03"),
+        ("June 2024", "2024-06-01/2024-07-01"),
     ],
 )
-def test_dates_of_the_query_are_normalised(query: str, searched: str) -> None:
+def test_dates_of_the_query_are_normalised_beside_its_own_words(query: str, searched: str) -> None:
     embedder = ChosenEmbedder({})
     with opened(recipe="mnemo", embedder=embedder) as engine:
-        engine.recall(query)
-    assert embedder.calls == [(searched,)]
+        found = engine.recall(query)
+    assert embedder.calls == [(query,)]
+    assert notes(found, "dates") == (f"dates: {searched}",)
+
+
+DAYS = {
+    "June 3rd, 2024": "May 5th, 2024",
+    "3 June 2024": "5 May 2024",
+    "2024-06-03": "2024-05-05",
+    "2024年6月3日": "2024年5月5日",
+    "二零二四年六月三日": "二零二四年五月五日",
+}
+"""One day in several forms, each with another day in the same form."""
+
+
+@pytest.mark.parametrize(("day", "other"), [*DAYS.items(), ("today", "a month ago"), ("今天", "昨天")])
+def test_a_date_finds_the_same_day_in_other_words(day: str, other: str) -> None:
+    clock, asked = FakeClock(datetime(2024, 6, 3, 12, tzinfo=UTC)), (*DAYS, "yesterday", "昨天")
+    with Engine(MemoryStore("test"), recipe="mnemo", clock=clock) as engine:
+        engine.remember(f"The harbour froze, {other}. 冻")
+        wanted = engine.remember(f"The harbour froze, {day}. 冻").id
+        clock.advance(timedelta(days=1))
+        first = {date: ids(engine.recall(f"When did the harbour freeze, {date}?", track=False))[0] for date in asked}
+    assert first == dict.fromkeys(asked, wanted)
+
+
+def test_a_date_is_worth_its_day_month_and_year(store: Store) -> None:
+    """Of five dates one is on the day, two are in its month, three in its year; no word of the query is in a text."""
+    texts = {"day": "2024-06-03", "month": "2024-06-20", "year": "2024-11-20", "before": "2023-06-03", "after": "2025"}
+    with Engine(store, recipe="mnemo", clock=FakeClock(NOW)) as engine:
+        named = {engine.remember(text).id: name for name, text in texts.items()}
+        found = engine.recall("二零二四年六月三日")
+        assert {named[id] for id in ids(engine.recall("二零二四年六月"))} == {"day", "month", "year"}
+    bm25 = [item.signals["keyword"].score for item in found.items]
+    norm = bm25[2] / log(1 + 2.5 / 3.5)  # length and frequency are alike, but for the rarity of each
+    assert [named[id] for id in ids(found)] == ["day", "month", "year"]
+    assert bm25[1] / norm == pytest.approx(log(1 + 2.5 / 3.5) + log(1 + 3.5 / 2.5))
+    assert bm25[0] / norm == pytest.approx(log(1 + 2.5 / 3.5) + log(1 + 3.5 / 2.5) + log(1 + 4.5 / 1.5))
 
 
 def test_the_query_is_expanded_for_the_word_search_only() -> None:
@@ -182,36 +224,38 @@ def test_the_minimum_is_three_tenths_of_the_best() -> None:
         assert ids(engine.recall(QUERY)) == ["kept", "lost"]
 
 
-SEARCH = next(stage for stage in MNEMO.stages if isinstance(stage, Search))
 MINIMUM = next(stage for stage in MNEMO.stages if isinstance(stage, MinimumScore))
 
 
 @pytest.mark.parametrize(
     ("size", "pool", "minimum"),
     [
-        (0, 10, 0.3),
-        (100, 10, 0.3),  # 30 / 3
-        (200, 20, 0.285),  # 30 / 3 · 2, 0.3 · 0.95
-        (400, 30, 0.27),
-        (6_400, 70, 0.21),  # six doublings: 30 / 3 · 7, 0.3 · 0.7
-        (100_000, 110, 0.1505),  # log2 1000 = 9.966: 30 / 3 · 10.966, 0.3 · 0.502
-        (10_000_000, 110, 0.1505),
+        (0, 24, 0.3),
+        (100, 24, 0.3),
+        (200, 28, 0.285),  # 24 + 4, 0.3 · 0.95
+        (400, 32, 0.27),
+        (6_400, 48, 0.21),  # six doublings: 24 + 6 · 4, 0.3 · 0.7
+        (100_000, 64, 0.1505),  # log2 1000 = 9.966: 24 + 39.9, 0.3 · 0.502
+        (10_000_000, 64, 0.1505),
     ],
 )
 def test_pool_and_minimum_follow_the_size_of_the_store(size: int, pool: int, minimum: float) -> None:
-    assert SEARCH.pool(10, size) == pool
+    assert pool_for(30, 10, size, adaptive=True) == pool
     assert MINIMUM.minimum(size) == pytest.approx(minimum, abs=5e-5)
 
 
-def test_a_small_store_is_searched_narrowly() -> None:
-    many = [memory(f"{number:02}", f"Ledger {number}.") for number in range(40)]
-    vectors = {QUERY: AXIS, **{one.text: near(0.9 - number / 100) for number, one in enumerate(many)}}
-    asked: dict[str, int] = {}
-    for name, recipe in (("adaptive", MNEMO), ("fixed", replace(CORE, name="core"))):
-        with opened(*many, recipe=recipe, vectors=vectors) as engine:
-            steps = engine.recall(QUERY).trace.steps
-        asked[name] = next(step.after for step in steps if step.stage == "search.vector")
-    assert asked == {"adaptive": 10, "fixed": 30}
+def test_the_pool_is_what_the_reranker_reads() -> None:
+    """Two paths bring a pool each, from opposite ends of forty memories; one pool of both goes to the reranker."""
+    many = [memory(f"{number:02}", f"Ledger{' of it' * number}.") for number in range(40)]
+    vectors = {QUERY: AXIS, **{one.text: near(0.5 + number / 100) for number, one in enumerate(many)}}
+    read: dict[str, tuple[int, ...]] = {}
+    for name, recipe in (("adaptive", MNEMO), ("core", replace(CORE, name="core"))):
+        reranker = ChosenReranker()
+        with opened(*many, recipe=recipe, vectors=vectors, reranker=reranker) as engine:
+            steps = {step.stage: step.after for step in engine.recall(QUERY).trace.steps}
+        ((_query, texts),) = reranker.calls
+        read[name] = steps["search.vector"], steps["search.keyword"], steps["search"], len(texts)
+    assert read == {"adaptive": (24, 24, 40, 24), "core": (30, 30, 40, 30)}
 
 
 sizes = st.integers(0, 10**7)
@@ -220,16 +264,28 @@ sizes = st.integers(0, 10**7)
 @given(sizes, sizes, st.integers(1, 100))
 def test_the_pool_never_shrinks_and_the_minimum_never_rises_with_the_store(one: int, other: int, asked: int) -> None:
     smaller, larger = sorted((one, other))
-    assert asked <= SEARCH.pool(asked, smaller) <= SEARCH.pool(asked, larger) <= max(asked, 110)
+    less, more = (pool_for(30, asked, size, adaptive=True) for size in (smaller, larger))
+    assert asked <= less <= more <= max(asked, 64)
     assert 0.3 >= MINIMUM.minimum(smaller) >= MINIMUM.minimum(larger) >= 0.15
 
 
 @given(sizes)
 def test_the_free_edition_does_not_adapt(size: int) -> None:
-    fixed = {stage.kind: stage for stage in CORE.stages}
-    search, minimum = fixed["search"], fixed["minimum_score"]
-    assert isinstance(search, Search) and search.pool(10, size) == 30
-    assert isinstance(minimum, MinimumScore) and minimum.minimum(size) == 0.3
+    minimum = next(stage for stage in CORE.stages if isinstance(stage, MinimumScore))
+    assert pool_for(30, 10, size, adaptive=False) == 30
+    assert minimum.minimum(size) == 0.3
+
+
+def test_one_setting_turns_every_adaptive_part_off() -> None:
+    def adaptive(recipe: Pipeline) -> dict[str, bool]:
+        return {part.kind: part.adaptive for part in recipe.parts() if hasattr(part, "adaptive")}
+
+    assert adaptive(MNEMO) == dict.fromkeys(("search", "rrf", "weibull", "minimum_score", "unseen"), True)
+    assert adaptive(custom_recipes({"core": {"base": "mnemo", "set": {"adaptive": False}}})["core"]) == dict.fromkeys(
+        ("search", "rrf", "weibull", "minimum_score", "unseen"), False
+    )
+    with pytest.raises(InvalidInput, match="No part of recipe 'mnemo' has a parameter 'adaptiv'"):
+        with_settings(MNEMO, {"adaptiv": False})
 
 
 def weibull(found: Recall) -> float:
@@ -323,6 +379,42 @@ def test_what_was_learnt_is_dropped_too() -> None:
         assert engine.recall(QUERY).abstained
 
 
+def test_texts_in_which_nothing_was_found_are_learnt(store: Store) -> None:
+    """No fact, no name, no date and only stop words; a question, a name, or a fourth word may tell something."""
+    empty = ["Same here!", "You too.", "We are."]
+    telling = [
+        "What about you?",
+        "Will Smith",
+        "It was me again.",
+        "I did not tell them yet",
+        "Tomorrow.",
+        "Blue.",
+        "?",
+    ]
+    with Engine(store, recipe="mnemo", embedder=FakeEmbedder(8192), clock=FakeClock(NOW)) as engine:
+        for text in [*telling, *empty, *empty]:
+            engine.remember(text)
+        engine.remember("Here it is.", classification=2)
+        engine.remember("There it is.", classification=0)
+        engine.remember("So it is.", speaker="Bo")
+        assert store.noise() == [*empty, "So it is."]
+        assert Part(store, 0, 0).noise() == []
+        engine.forget(engine.list(limit=100).items[len(telling)].id)
+        assert store.noise() == [*empty[1:], "So it is."]
+
+
+def test_a_learnt_text_hides_its_like_from_a_recall() -> None:
+    same = {"Same here!": near(1.0, axis=2), "Same over here, ledger!": near(0.85, axis=2)}
+    vectors = {QUERY: AXIS, **same, "The ledger.": near(0.9)}
+    embedder = ChosenEmbedder(vectors)
+    with Engine(MemoryStore("test"), recipe="mnemo", embedder=embedder, clock=FakeClock(NOW)) as engine:
+        for text in list(vectors)[1:]:
+            engine.remember(text)
+        found = engine.recall(QUERY)
+    assert [item.memory.text for item in found.items] == ["The ledger."]
+    assert notes(found, "noise") == ("2 dropped as noise",)
+
+
 def test_the_bank_begins_with_greetings_denials_and_questions_in_two_languages() -> None:
     assert {"Hello!", "I don't know.", "What is in your memory?", "你好！", "我不知道。", "你的记忆里有什么？"} <= set(
         PROTOTYPES
@@ -347,6 +439,17 @@ def test_a_session_is_not_shown_the_same_twice(store: Store) -> None:
         assert len(ids(engine.recall(QUERY, session="s"))) == 3
     assert held.stage == "unseen" and "3 held back" in held.reason
     assert held.score is not None and held.enough is None
+
+
+def test_a_recall_without_a_trace_holds_back_but_is_not_remembered_as_shown() -> None:
+    many = [memory(id, f"Ledger {id}.") for id in "ab"]
+    vectors = {QUERY: AXIS, "Ledger a.": near(0.9), "Ledger b.": near(0.8)}
+    with opened(*many, recipe="mnemo", vectors=vectors) as engine:
+        assert ids(engine.recall(QUERY, session="s", limit=1)) == ["a"]
+        assert ids(engine.recall(QUERY, session="s", track=False)) == ["b"]
+        assert ids(engine.recall(QUERY, session="s", track=False)) == ["b"]
+        assert ids(engine.recall(QUERY, session="s")) == ["b"]
+        assert engine.recall(QUERY, session="s", track=False).abstained
 
 
 def test_the_free_edition_has_no_memory_of_the_session() -> None:

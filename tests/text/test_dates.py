@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorist.text.dates import DateSpan, find_dates, normalise_dates
+from memorist.text.dates import DateSpan, find_dates
 from memorist.text.dates.chinese import chinese
 from memorist.text.dates.english_ranges import english
 from memorist.text.dates.grammar import Grammar, Reading
@@ -49,11 +49,10 @@ def test_several_dates_come_in_order() -> None:
     ]
 
 
-def test_normalising_replaces_each_expression_and_nothing_else() -> None:
-    assert normalise_dates("Where was I yesterday, in October and at 2pm tomorrow?", MONDAY) == (
-        "Where was I 2016-11-06, in 2016-10-01/2016-11-01 and at 2016-11-08T14?"
-    )
-    assert normalise_dates("nothing to see", MONDAY) == "nothing to see"
+def test_dates_have_an_iso_form() -> None:
+    spans = find_dates("Where was I yesterday, in October and at 2pm tomorrow?", MONDAY)
+    assert [iso(span.start, span.end) for span in spans] == ["2016-11-06", "2016-10-01/2016-11-01", "2016-11-08T14"]
+    assert find_dates("nothing to see", MONDAY) == []
 
 
 def test_a_naive_reference_is_utc_and_other_zones_are_converted() -> None:

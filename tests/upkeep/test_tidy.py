@@ -129,7 +129,7 @@ def test_a_dry_run_tells_exactly_what_a_run_does_and_undo_restores_every_answer(
     engine.close()
 
 
-def test_what_was_said_is_touched_by_its_own_expiry_alone(store: Store) -> None:
+def test_what_was_said_expires_and_moves_between_tiers_and_keeps_its_text(store: Store) -> None:
     engine = lived_in(store)
     engine.remember("Deploys need two reviews.", kind="semantic", at="2020-01-01", ingested_at="2020-01-01")
     engine.remember("Oil the hinge.", kind="procedural", at="2020-01-01", ingested_at="2020-01-01", tier="core")
@@ -140,7 +140,7 @@ def test_what_was_said_is_touched_by_its_own_expiry_alone(store: Store) -> None:
         for before, after in change.pairs
         if not (before.metadata.get("by") and (before.origin.key or "").partition("/")[0] in KEYS.values())
     }
-    assert set(verbatim.values()) == {"expire"}
+    assert set(verbatim.values()) == {"expire", "tier"}
     for change in tidied.changes:
         for before, after in change.pairs:
             assert after.text == before.text and after.fact is None
@@ -204,6 +204,34 @@ def test_tiers_go_up_and_down_by_mnemos_rules(
     engine = engine_with(one, said("s"), links=(Link("a", PROVENANCE, "s"),))
     engine.tidy(dry_run=False)
     assert engine.store.get(["a"])["a"].tier is becomes
+
+
+def test_remembered_texts_move_between_tiers_and_undo_brings_them_back(store: Store) -> None:
+    """Three recalls lift a peripheral memory, sixty idle days lower a working one; what was made core stays core."""
+    clock = FakeClock(START)
+    with Engine(store, clock=clock, background=False) as engine:
+        rose = engine.remember("The harbour office opens at nine.", tier="peripheral").id
+        fell = engine.remember("The old lamp was sold.").id
+        core = engine.remember("Alice is allergic to peanuts.", tier="core", importance=0.1).id
+        noise = engine.remember("Thanks!").id
+        clock.advance(61 * DAY)
+        for _ in range(3):
+            engine.recall("harbour office", limit=1)
+            engine.recall("thanks", limit=1)
+
+        def tiers() -> dict[str, str]:
+            return {id: str(one.tier) for id, one in store.get([rose, fell, core, noise]).items()}
+
+        before = tiers()
+        tidied = engine.tidy(dry_run=False)
+        assert {change.id: change.reason.partition(":")[0] for change in tidied.changes if change.rule == "tier"} == {
+            rose: "peripheral → working",
+            fell: "working → peripheral",
+        }
+        assert tiers() == {rose: "working", fell: "peripheral", core: "core", noise: "peripheral"}
+        assert engine.list(tier="working").items[0].text == "The harbour office opens at nine."
+        engine.undo(tidied.run or "")
+        assert tiers() == before
 
 
 def test_idle_nodes_go_to_the_edge_after_sixty_days() -> None:

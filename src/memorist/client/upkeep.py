@@ -66,7 +66,7 @@ class RemoteUpkeep:
         return read(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/invalidate", body))
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
-        """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
+        """List what there is to tidy; make the changes unless it is a dry run."""
         return read(Tidying, self._transport.post("/tidy", {"dry_run": dry_run}, long=True))
 
     def consolidate(self, period: str | None = None) -> Consolidation:

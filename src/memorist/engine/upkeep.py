@@ -80,7 +80,7 @@ class Upkeep:
         return invalidate(store, id, None if at is None else instant(at), now, superseded_by)
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
-        """Plan what to tidy among learnt memories and, unless it is a dry run, do it. `undo` takes the run back."""
+        """Plan what to tidy and, unless it is a dry run, do it. `undo` takes the run back."""
         from memorist.upkeep.tidy import Tidying, tidy
 
         now = self._clock.now()

@@ -169,7 +169,7 @@ class Verbs(Protocol):
         ...
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
-        """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
+        """List what there is to tidy; make the changes unless it is a dry run."""
         ...
 
     def consolidate(self, period: str | None = None) -> Consolidation:

@@ -110,6 +110,7 @@ class Query:
     tag_vectors: NDArray[np.float32] | None = None
     expansion: tuple[str, ...] = ()
     window: tuple[datetime, datetime] | None = None
+    dates: tuple[tuple[datetime, datetime], ...] = ()
     entities: tuple[Entity, ...] = ()
 
     def embedding(self) -> NDArray[np.float32] | None:

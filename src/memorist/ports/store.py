@@ -47,9 +47,19 @@ class View(Protocol):
         ...
 
     def search_text(
-        self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = ("text", "original")
+        self,
+        text: str,
+        where: Filter,
+        limit: int,
+        *,
+        fields: tuple[TextField, ...] = ("text", "original"),
+        dates: Sequence[tuple[datetime, datetime]] = (),
     ) -> list[Hit]:
-        """BM25 over stems and CJK bigrams; positive, larger is better."""
+        """BM25 over stems and CJK bigrams; positive, larger is better.
+
+        Each of the `dates` [start, end) is one more word of the query: a memory has it once if it mentions a time that
+        lies wholly within.
+        """
         ...
 
     def search_trigram(

@@ -31,13 +31,32 @@ def from_data(data: Mapping[str, Any]) -> Pipeline:
 
 
 def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
-    """A pipeline with single parameters changed, such as `{"rrf.k": 20, "search.limit": 50}`."""
+    """A pipeline with single parameters changed, such as `{"rrf.k": 20, "search.limit": 50}`.
+
+    A parameter without a part, such as `{"adaptive": False}`, is changed in every part that has it.
+    """
     for path, value in settings.items():
         kind, _, parameter = path.rpartition(".")
         kinds = dict.fromkeys(part.kind for part in pipeline.parts())
+        if not kind:
+            pipeline = _with_parameter_everywhere(pipeline, parameter, value)
+            continue
         if kind not in kinds:
             raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {', '.join(kinds)}.")
         pipeline = pipeline.mapped(partial(_with_parameter, kind, parameter, value))
+    return pipeline
+
+
+def _with_parameter_everywhere(pipeline: Pipeline, name: str, value: object) -> Pipeline:
+    """The pipeline with a parameter changed in every part that has it."""
+    having = dict.fromkeys(part.kind for part in pipeline.parts() if name in {field.name for field in _fields(part)})
+    if not having:
+        raise InvalidInput(
+            f"No part of recipe {pipeline.name!r} has a parameter {name!r}",
+            remedy="Write PART.PARAMETER, such as rrf.k; `memorist recipes NAME` lists them.",
+        )
+    for kind in having:
+        pipeline = pipeline.mapped(partial(_with_parameter, kind, name, value))
     return pipeline
 
 

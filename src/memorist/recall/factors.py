@@ -112,7 +112,7 @@ class Weibull(Factor):
 
     composite = 0.4 · recency + 0.3 · frequency + 0.3 · intrinsic; recency = exp(−(ln 2 / H) · days^β) since
     the last access, H = 30 · exp(1.5 · importance) · (1 + 0.5 · salience); frequency = 1 − exp(−n / 5);
-    intrinsic = importance · confidence · (1 + 0.3 · salience). With `soft_cap`, recalls beyond 5 count
+    intrinsic = importance · confidence · (1 + 0.3 · salience). With `adaptive`, recalls beyond 5 count
     logarithmically.
     """
 
@@ -124,7 +124,7 @@ class Weibull(Factor):
     working_floor: float = 0.7
     peripheral_floor: float = 0.5
     half_life_days: float = 30.0
-    soft_cap: bool = True
+    adaptive: bool = True
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """Between 0.3 and 1."""
@@ -136,7 +136,7 @@ class Weibull(Factor):
         """The number that decides about tier changes."""
         worth = memory.worth
         recalls = (memory.usage or Usage()).recalls
-        count = soft_count(recalls) if self.soft_cap else recalls
+        count = soft_count(recalls) if self.adaptive else recalls
         intrinsic = worth.importance * worth.confidence * (1 + 0.3 * worth.salience)
         return 0.4 * self.recency(memory, now) + 0.3 * (1 - exp(-count / 5)) + 0.3 * intrinsic
 

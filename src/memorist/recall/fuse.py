@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memorist.model import Candidate, Evidence, Found
-from memorist.recall.stage import Draft, Env, Stage, ranked
+from memorist.recall.stage import Draft, Env, Stage, pool_for, ranked
 
 Norm = Callable[[str, int, float], float]
 """(signal, rank from 1, score) → the number that a formula uses for this hit."""
@@ -16,8 +16,9 @@ Norm = Callable[[str, int, float], float]
 class ReciprocalRank(Stage):
     """Reciprocal rank fusion: score = Σ weight / (k + rank), ranks from 1.
 
-    Takes any scales, because only ranks count; gives about 0.01 to 0.05 for k = 60. Cormack, Clarke and Büttcher, SIGIR
-    2009.
+    Takes any scales, because only ranks count; gives about 0.01 to 0.05 for k = 60. The best `keep` remain, or as many
+    as the request's limit if that is larger; with `adaptive`, their number depends on the size of the store. Cormack,
+    Clarke and Büttcher, SIGIR 2009.
     """
 
     kind = "rrf"
@@ -25,9 +26,10 @@ class ReciprocalRank(Stage):
     k: float = 60
     keep: int = 60
     weights: Mapping[str, float] | None = None
+    adaptive: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with at most `keep` candidates, or the request's limit if that is larger."""
+        """The draft with its hits as candidates."""
         weights = self.weights or {}
 
         def contribution(signal: str, rank: int, _score: float) -> float:
@@ -35,7 +37,8 @@ class ReciprocalRank(Stage):
 
         evidence = _gather(draft.found, contribution)
         scores = {id: sum(one.norm for one in signals.values()) for id, signals in evidence.items()}
-        return replace(draft, candidates=_load(draft, env, evidence, scores, max(self.keep, draft.request.limit)))
+        kept = pool_for(self.keep, draft.request.limit, env.view.size, adaptive=self.adaptive)
+        return replace(draft, candidates=_load(draft, env, evidence, scores, kept))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import MAXYEAR, datetime, timedelta
 
 from memorist.model import Entity, Kind, isoformat
 from memorist.recall.stage import Draft, Env, Stage
@@ -59,23 +61,40 @@ class AsKnown(Stage):
 class Dates(Stage):
     """Find the dates in the query, absolute or relative to now, in English and Chinese.
 
-    The first date of the question becomes the time window. With `rewrite`, every date in the searched text becomes an
-    ISO date.
+    The first date of the question becomes the time window. With `terms`, every date, its month and its year are also
+    terms of the keyword search, beside the words of the query: each matches memories that mention a date in it, however
+    they write it.
     """
 
     kind = "dates"
-    rewrite: bool = False
+    terms: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with the time window of its question."""
-        from memorist.text.dates import find_dates, normalise_dates
+        """The draft with the time window of its question and, with `terms`, the dates to search for."""
+        from memorist.text.dates import find_dates
 
-        text, now = draft.query.text, draft.request.now
-        spans = find_dates(question_in(text), now)
+        spans = find_dates(question_in(draft.query.text), draft.request.now)
         if not spans:
             return draft
-        rewritten = normalise_dates(text, now) if self.rewrite else text
-        return replace(draft, query=replace(draft.query, text=rewritten, window=(spans[0].start, spans[0].end)))
+        periods = tuple(dict.fromkeys((span.start, span.end) for span in spans))
+        if not self.terms:
+            return replace(draft, query=replace(draft.query, window=periods[0]))
+        from memorist.text.dates.numbers import iso
+
+        terms = tuple(dict.fromkeys(around for period in periods for around in _with_month_and_year(*period)))
+        found = replace(draft, query=replace(draft.query, window=periods[0], dates=terms))
+        return found.noting(f"dates: {', '.join(iso(*period) for period in periods)}")
+
+
+def _with_month_and_year(start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """A period, and the month and the year that contain it."""
+    yield start, end
+    day = start.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    for first, days in ((day, 31), (day.replace(month=1), 366)):
+        if first.year < MAXYEAR:
+            after = (first + timedelta(days=days)).replace(day=1)
+            if end <= after:
+                yield first, after
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,14 @@ from typing import Literal
 
 from memorist.errors import ModelUnavailable
 from memorist.model import Found, Kind
-from memorist.recall.stage import Draft, Env, Signal, Stage, missing, pool_share
+from memorist.recall.stage import Draft, Env, Signal, Stage, missing, pool_for
 
 
 @dataclass(frozen=True, slots=True)
 class Search(Stage):
-    """Run every signal in parallel, for `limit` hits each, or `times` the request's limit.
+    """Run every signal in parallel, for `limit` hits each, or `times` the request's limit; at least for that limit.
 
-    With `adaptive`, the number grows with the store: limit / 3 · (1 + log2(size / 100)) from 100 to 100,000 memories,
-    and never less than the request's limit. Each signal keeps its own score scale.
+    With `adaptive`, the number depends on the size of the store. Each signal keeps its own score scale.
     """
 
     kind = "search"
@@ -28,16 +27,13 @@ class Search(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the hits of each signal, or the reason why it was skipped."""
         first, *others = self.signals
-        pool = self.pool(draft.request.limit, env.view.size)
-        waiting = {signal.kind: env.pool.submit(_run, signal, draft, env, pool) for signal in others}
-        found = {first.kind: _run(first, draft, env, pool)}  # usually the slowest, so it runs in this thread
+        asked = draft.request.limit
+        base = self.limit if self.times is None else self.times * asked
+        hits = pool_for(base, asked, env.view.size, adaptive=self.adaptive)
+        waiting = {signal.kind: env.pool.submit(_run, signal, draft, env, hits) for signal in others}
+        found = {first.kind: _run(first, draft, env, hits)}  # usually the slowest, so it runs in this thread
         found |= {kind: future.result() for kind, future in waiting.items()}
         return replace(draft, found={**draft.found, **found})
-
-    def pool(self, asked: int, size: int) -> int:
-        """How many hits to request from each signal; never fewer than the caller asked for."""
-        base = self.times * asked if self.times is not None else self.limit
-        return max(asked, round(base * pool_share(size)) if self.adaptive else base)
 
 
 MODES = {"fts": ("fuzzy",), "signature": ("signature",)}

@@ -94,16 +94,21 @@ class Scope(Stage):
 
 @dataclass(frozen=True, slots=True)
 class Unseen(Stage):
-    """Drop memories that this session was shown in the last `hours`, unless the request has `repeat=True`."""
+    """Drop memories that this session was shown in the last `hours`, unless the request has `repeat=True`.
+
+    A recall with `track=False` holds back what other recalls showed; what it shows itself leaves no trace, so it is not
+    held back later. Without `adaptive`, nothing is held back.
+    """
 
     kind = "unseen"
     effect = "removes"
     hours: float = 24.0
+    adaptive: bool = True
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The candidates that are new to the session."""
         request = draft.request
-        if request.session is None or request.repeat:
+        if request.session is None or request.repeat or not self.adaptive:
             return draft
         seen = env.store.shown(request.session, request.now - timedelta(hours=self.hours))
         kept = tuple(one for one in draft.candidates if one.memory.id not in seen)

@@ -26,6 +26,8 @@ from memorist.recall.stage import Draft, Env, Factor, Signal
 class Keyword(Signal):
     """BM25 over stems and CJK bigrams of the query and its expansion; positive, usually above 1.
 
+    The dates that the stage `dates` made terms of match memories that mention a date in them.
+
     With `spelling`, if no memory has any of the words, memories with similarly spelt words are found by trigrams: 0
     to 1.
     """
@@ -36,7 +38,7 @@ class Keyword(Signal):
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """The memories that share the query's rarest words."""
         text, where = " ".join((draft.query.text, *draft.query.expansion)), draft.request.where
-        found = env.view.search_text(text, where, limit)
+        found = env.view.search_text(text, where, limit, dates=draft.query.dates)
         return found if found or not self.spelling else env.view.search_trigram(text, where, limit)
 
 

@@ -148,16 +148,21 @@ def sigmoid(logit: float) -> float:
 
 
 SMALLEST, LARGEST = 100, 100_000
-"""Store sizes between which the shares change: fitted from 100 to 10,000 memories, extrapolated to 100,000."""
-POOL_PER_DOUBLING = 1 / 3
+"""Store sizes between which the shares change: fitted from 100 to 3,000 memories, extrapolated to 100,000."""
+SMALLEST_POOL, POOL_PER_DOUBLING = 12 / 15, 2 / 15
 """The share of the fixed pool for the smallest store, and the share that each doubling of the store adds."""
 MINIMUM_PER_DOUBLING = 0.05
 """The share of the fixed minimum that each doubling of the store subtracts."""
 
 
+def pool_for(base: int, asked: int, size: int, *, adaptive: bool) -> int:
+    """A pool: `base`, or if `adaptive` its share for a store of this size; never fewer than the caller asked for."""
+    return max(asked, round(base * pool_share(size)) if adaptive else base)
+
+
 def pool_share(size: int) -> float:
-    """The multiplier of a fixed pool: (1 + log2(size / 100)) / 3."""
-    return POOL_PER_DOUBLING * (1 + _doublings(size))
+    """The multiplier of a fixed pool: 0.8 + 2/15 · log2(size / 100), so 24 + 4 · log2(size / 100) for a pool of 30."""
+    return SMALLEST_POOL + POOL_PER_DOUBLING * _doublings(size)
 
 
 def minimum_share(size: int) -> float:

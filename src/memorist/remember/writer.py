@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar, cast
 
-from memorist.model import Entity, Fact, Link, Memory, Outcome, Remembered, new_or_changed
+from memorist.errors import Error, failures_of
+from memorist.model import Entity, Fact, Kind, Link, Memory, Outcome, Remembered, new_or_changed
 from memorist.models.embedding_text import alone
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
 from memorist.remember.entities import Find, about, names
-from memorist.remember.extract import Statement, mentions, statements
+from memorist.remember.extract import Statement, entities, mentions, statements
 from memorist.remember.fact_rows import Slot, claims_in, sentence, settled, slot_of
 from memorist.remember.fact_updates import (
     FACT_KINDS,
@@ -26,8 +28,10 @@ from memorist.remember.fact_updates import (
 )
 from memorist.remember.gates import CONTENT, IN_ORDER, Checked, Gate, Gates
 from memorist.remember.gates.checks import instructions, size
+from memorist.remember.gates.verdict import spoken
 from memorist.remember.journal import renamed_entry
 from memorist.remember.timeline import Claim, folded
+from memorist.text.chatter import is_filler
 
 T = TypeVar("T", bound=Record)
 R = TypeVar("R")
@@ -258,7 +262,18 @@ class Writer:
             return with_tags(_with_followers(batch, reader))
 
         self._store.update(plan, with_tags(texts))
+        self._learn_noise([one for one in memories if not stated[one.id]])
         return done
+
+    def _learn_noise(self, memories: Sequence[Memory]) -> None:
+        """Add to the noise bank what was said without content: no fact, no name, no date, and only stop words."""
+        unflagged = [one for one in memories if one.kind is Kind.EPISODIC and not one.mentions and not one.worth.flags]
+        empty = [said for one in unflagged if is_filler(said := spoken(one)) and not entities(said)]
+        if empty and self.embedder:
+            from memorist.models.noise_bank import learn_noise
+
+            with suppress(Error), failures_of("The embedder"):  # the memories are written; the bank can wait
+                learn_noise(self._store, self.embedder.making(self._store.embedding), empty)
 
     def _stated(self, memory: Memory) -> list[tuple[Slot, Claim]]:
         """The claims that the rules read in a text."""

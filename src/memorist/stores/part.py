@@ -253,12 +253,13 @@ class Part(PartReader):
         return set(self.get(sorted(self._store.shown(session, since))))
 
     def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
-        """Add meaningless texts to the noise bank, which has no classification."""
-        self._store.learn_noise(texts, keep=keep)
+        """Add meaningless texts to the noise bank, which has the usual classification and learns of no other."""
+        if self.holds(USUAL_CLASSIFICATION):
+            self._store.learn_noise(texts, keep=keep)
 
     def noise(self) -> list[str]:
-        """The texts of the noise bank, oldest first."""
-        return self._store.noise()
+        """The texts of the noise bank, oldest first; none below its classification."""
+        return self._store.noise() if self.highest >= USUAL_CLASSIFICATION else []
 
     # Embeddings: one generation for the whole store
 

@@ -7,7 +7,7 @@ from itertools import accumulate, takewhile
 
 from memorist.text.patterns import lazy
 from memorist.text.tokens import count_tokens, sentences
-from memorist.text.words import fold, words
+from memorist.text.words import STOP_WORDS, fold, language, words
 
 _MARKS = frozenset("?？؟")
 _WORDS = """
@@ -135,6 +135,16 @@ _PHRASES = (
 _NOTHING = lazy("|".join(f"(?:{phrase})" for phrase in _PHRASES))
 _DRESS = lazy(r"[^\w\s'，]+|[，,]$")
 _COMMAS = lazy(r"[,，、]\s*")
+
+
+MOST_FILLERS = 3
+
+
+def is_filler(text: str) -> bool:
+    """Whether a text consists of at most three words, all of them stop words, and does not ask: `Same here!`"""
+    said = words(text)
+    common = STOP_WORDS.get(language(said), frozenset[str]())
+    return 0 < len(said) <= MOST_FILLERS and not asks(text) and common.issuperset(said)
 
 
 def says_nothing(text: str) -> bool:

@@ -34,6 +34,12 @@ class MentionIndex:
             kept._spans.extend(np.column_stack((place[same], spans[same, 1:])))
         return kept
 
+    def within(self, start: int, end: int, alive: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """The living rows that mention a time wholly inside the window [start, end), ascending."""
+        spans = self._spans.head(len(self._spans))
+        rows = spans[(spans[:, 1] >= start) & (spans[:, 2] <= end) & (spans[:, 0] < len(alive)), 0]
+        return np.unique(rows[alive[rows]]).astype(np.int32)
+
     def distances(self, said: NDArray[np.int64], start: int, end: int) -> NDArray[np.int64]:
         """Microseconds from each row to the window [start, end), by when it was said or what it mentions."""
         away = np.maximum(np.maximum(start - said, said - (end - 1)), 0)

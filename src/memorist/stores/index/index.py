@@ -149,11 +149,22 @@ class IndexView:
             self._parts[lowest, highest] = made
         return made
 
-    def search_text(self, text: str, where: Filter, limit: int, *, fields: tuple[TextField, ...] = _BOTH) -> list[Hit]:
-        """BM25 over stems and bigrams of unspaced scripts; a query word counts once, whatever its language."""
+    def search_text(
+        self,
+        text: str,
+        where: Filter,
+        limit: int,
+        *,
+        fields: tuple[TextField, ...] = _BOTH,
+        dates: Sequence[tuple[datetime, datetime]] = (),
+    ) -> list[Hit]:
+        """BM25 over stems and bigrams of unspaced scripts, and dates; a query word counts once, in any language."""
         within = self._collection(fields)
         asked = _distinct_stems(query_words(text))
         terms = [term_frequencies(within, lambda field, word=word: field.by_stem(word)) for word in asked]
+        for start, end in dates:
+            rows = self._table.mentions.within(micros(start), micros(end), self._alive)
+            terms.append(TermScores(rows, np.ones(len(rows))))
         return self._hits(bm25_scores(within, terms), where, limit)
 
     def search_trigram(

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from memorist.errors import InvalidInput
-from memorist.model import Entity, Filter, Kind, Link, Memory, Noise, Showing, Tier, Times, Worth, instant
+from memorist.model import Entity, Filter, Kind, Link, Memory, Mention, Noise, Showing, Tier, Times, Worth, instant
 from memorist.ports import Batch, Entry, Job, Kept, Store, StoreStats
 from memorist.testing.fakes import START
 from memorist.testing.store_suite.base import (
@@ -67,6 +67,21 @@ class Searching(StoreCase):
         assert ids(view.search_text("smör", ALL, 5)) == ["bun"]
         assert ids(view.search_text("smör", ALL, 5, fields=("original",))) == ["bun"]
         assert view.search_text("smör", ALL, 5, fields=("text",)) == []
+
+    def test_a_date_finds_what_mentions_a_time_within_it(self, store: Store) -> None:
+        """A date is one more word of the query; a time that is only partly in it does not count."""
+        june, july = instant("2024-06-01"), instant("2024-07-01")
+        day = Mention("den 3 juni", instant("2024-06-03"), instant("2024-06-04"))
+        put(
+            store,
+            memory("Lampan kom den 3 juni.", id="day", mentions=(day,)),
+            memory("Lampan kom 2024.", id="year", mentions=(Mention("2024", instant("2024-01-01"), july),)),
+            memory("Lampan.", id="never"),
+        )
+        view = store.view()
+        assert ids(view.search_text("", ALL, 5, dates=[(june, july)])) == ["day"]
+        assert ids(view.search_text("2024", ALL, 5, dates=[(day.start, day.end)])) == ["day", "year"]
+        assert view.search_text("", ALL, 5, dates=[(july, instant("2025-01-01"))]) == []
 
     def test_typos_are_found_by_trigrams(self, store: Store) -> None:
         """A misspelt word finds the memory with the correct word first."""

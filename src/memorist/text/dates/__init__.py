@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memorist.text.dates.values import Edges, Prefer
 
 
-__all__ = ["DateSpan", "find_dates", "normalise_dates"]
+__all__ = ["DateSpan", "find_dates"]
 
 
 def find_dates(text: str, reference: datetime, *, prefer: Prefer = "past", edges: Edges = "whole") -> list[DateSpan]:
@@ -27,15 +27,3 @@ def find_dates(text: str, reference: datetime, *, prefer: Prefer = "past", edges
     if reference.tzinfo:
         reference = reference.astimezone(UTC)
     return read(text, Context(reference.replace(tzinfo=None, microsecond=0), prefer, edges))
-
-
-def normalise_dates(text: str, reference: datetime, *, prefer: Prefer = "past") -> str:
-    """A text with its dates in ISO 8601: `2016-10-02`, or `2016-10-01/2016-11-01` without the end."""
-    from memorist.text.dates.numbers import iso
-
-    pieces: list[str] = []
-    place = 0
-    for span in find_dates(text, reference, prefer=prefer):
-        pieces += [text[place : span.begin], iso(span.start, span.end)]
-        place = span.stop
-    return "".join([*pieces, text[place:]])

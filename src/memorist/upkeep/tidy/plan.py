@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from memorist.model import PROVENANCE, Filter, Kind, Link, Memory
+from memorist.model import PROVENANCE, Filter, Kind, Link, Memory, Tier
 from memorist.ports import Store
+from memorist.recall.factors import Weibull, age_hours
+from memorist.recall.prepare import ROUTING
 from memorist.remember.derived import LABELS, is_label
 from memorist.remember.fact_rows import CLAIMS
 from memorist.upkeep.change import Change, every_page
@@ -51,6 +53,7 @@ class TidyPlan:
         self.learnt: dict[str, Memory] = {}
         self.labels: dict[str, Memory] = {}
         self.expiring: dict[str, Memory] = {}
+        self.moving: dict[str, Memory] = {}
         self.changes: list[Change] = []
         for page in every_page(store, Filter(), PAGE):
             for memory in page:
@@ -71,6 +74,8 @@ class TidyPlan:
             self.labels[memory.id] = memory
         closed = times.valid_to is not None or times.retracted_at is not None
         expired = times.expires_at is not None and times.expires_at <= self.now
+        if has_own_tier(memory) and self.is_alive(memory) and tier_for(memory, self.now) is not memory.tier:
+            self.moving[memory.id] = memory
         if expired and not closed and CLAIMS not in memory.metadata:
             self.expiring[memory.id] = memory
 
@@ -103,12 +108,12 @@ class TidyPlan:
         pairs = tuple((self._known(one.id), one) for one in after)
         self.changes.append(Change(rule, after[0].id, reason, pairs, new))
         for one in after:
-            for group in (self.learnt, self.labels, self.expiring):
+            for group in (self.learnt, self.labels, self.expiring, self.moving):
                 if one.id in group:
                     group[one.id] = one
 
     def _known(self, id: str) -> Memory:
-        return self.learnt.get(id) or self.labels.get(id) or self.expiring[id]
+        return self.learnt.get(id) or self.labels.get(id) or self.expiring.get(id) or self.moving[id]
 
 
 def is_learnt(memory: Memory) -> bool:
@@ -120,3 +125,32 @@ def is_learnt(memory: Memory) -> bool:
         and bool(memory.metadata.get("by"))
         and (memory.origin.key or "").startswith(prefix)
     )
+
+
+IDLE_DAYS = 60.0
+"""Days without a recall after which a working memory becomes peripheral, as in mnemo."""
+
+
+def has_own_tier(memory: Memory) -> bool:
+    """Whether a remembered text moves between tiers.
+
+    Facts are written anew from their claims, and routing nodes are not recalled by themselves. What a gate or a person
+    flagged stays where that put it. So does a core memory: it was put there by hand, or by ten recalls, which are more
+    than the three below which mnemo would move it down.
+    """
+    is_text = not is_learnt(memory) and memory.fact is None and memory.kind not in ROUTING
+    return is_text and memory.tier is not Tier.CORE and not memory.worth.flags
+
+
+def tier_for(memory: Memory, now: datetime) -> Tier:
+    """peripheral→working ≥ 3 recalls and 0.4; working→core ≥ 10, 0.7 and importance 0.8; down below 0.15, or idle."""
+    recalls = memory.usage.recalls if memory.usage else 0
+    composite = Weibull().composite(memory, now)
+    if memory.tier is Tier.PERIPHERAL:
+        return Tier.WORKING if recalls >= 3 and composite >= 0.4 else memory.tier
+    if memory.tier is Tier.CORE:
+        return Tier.WORKING if recalls < 3 and composite < 0.15 else memory.tier
+    if recalls >= 10 and composite >= 0.7 and memory.worth.importance >= 0.8:
+        return Tier.CORE
+    idle = recalls < 3 and age_hours(memory, now, "access") >= 24 * IDLE_DAYS
+    return Tier.PERIPHERAL if idle or composite < 0.15 else memory.tier

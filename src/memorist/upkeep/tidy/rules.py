@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memorist.model import MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Tier, Usage
+from memorist.model import MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Usage
 from memorist.ports import Store
 from memorist.recall.factors import Weibull, age_hours
 from memorist.recall.nodes import PARAMS, default_value
@@ -15,7 +15,7 @@ from memorist.remember.gates.verdict import flagged
 from memorist.remember.journal import joined
 from memorist.text.sameness import canonical
 from memorist.upkeep.change import apply_changes, ended, retracted
-from memorist.upkeep.tidy.plan import Tidying, TidyPlan
+from memorist.upkeep.tidy.plan import Tidying, TidyPlan, tier_for
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -25,8 +25,6 @@ DECAY_BELOW = 0.1
 """The value of nodes that decay, as in mnemosyne-graph."""
 NO_SOURCE, FAR_SOURCE, FAR_BELOW = 0.3, 0.1, 0.3
 """The reward that a node without a source loses, and one whose best source has a cosine below `FAR_BELOW`."""
-IDLE_DAYS = 60.0
-"""Days without a recall after which a working memory becomes peripheral, as in mnemo."""
 MERGED = "merged"
 """The flag of a node that was merged into another one."""
 
@@ -62,7 +60,7 @@ DECAYED, ORPHANED, UNGROUNDED = "decayed", "orphaned", "ungrounded"
 
 
 def expire(plan: TidyPlan) -> None:
-    """End memories that are past their own `expires_at`; the only rule that touches verbatim memories."""
+    """End memories that are past their own `expires_at`, verbatim ones too."""
     for memory in list(plan.expiring.values()):
         at = memory.times.expires_at
         if at is not None:
@@ -107,12 +105,12 @@ def decay(plan: TidyPlan) -> None:
 
 
 def move_tiers(plan: TidyPlan) -> None:
-    """Move nodes one tier up or down, by their number of recalls and mnemo's composite score."""
-    for memory in plan.alive():
-        composite = Weibull().composite(memory, plan.now)
-        tier = _tier(memory, composite, plan)
+    """Move nodes and remembered texts one tier up or down, by their number of recalls and mnemo's composite score."""
+    remembered = [one for one in plan.moving.values() if plan.is_alive(one)]
+    for memory in (*plan.alive(), *remembered):
+        tier = tier_for(memory, plan.now)
         if tier is not memory.tier:
-            recalls = memory.usage.recalls if memory.usage else 0
+            recalls, composite = (memory.usage or Usage()).recalls, Weibull().composite(memory, plan.now)
             reason = f"{memory.tier} → {tier}: {recalls} recalls, composite {composite:.2f}"
             plan.change("tier", reason, replace(memory, tier=tier))
 
@@ -124,19 +122,6 @@ def drop_orphans(plan: TidyPlan) -> None:
         if plan.is_alive(label) and label.id not in used:
             reason = f"the {label.kind} is no longer used"
             plan.change("orphan", reason, flagged(ended(label, plan.now, plan.now), ORPHANED))
-
-
-def _tier(memory: Memory, composite: float, plan: TidyPlan) -> Tier:
-    """peripheral→working ≥ 3 recalls and 0.4; working→core ≥ 10, 0.7 and importance 0.8; down below 0.15, or idle."""
-    recalls = memory.usage.recalls if memory.usage else 0
-    if memory.tier is Tier.PERIPHERAL:
-        return Tier.WORKING if recalls >= 3 and composite >= 0.4 else memory.tier
-    if memory.tier is Tier.CORE:
-        return Tier.WORKING if recalls < 3 and composite < 0.15 else memory.tier
-    if recalls >= 10 and composite >= 0.7 and memory.worth.importance >= 0.8:
-        return Tier.CORE
-    idle = recalls < 3 and age_hours(memory, plan.now, "access") >= 24 * IDLE_DAYS
-    return Tier.PERIPHERAL if idle or composite < 0.15 else memory.tier
 
 
 def _learnt_again(memory: Memory, plan: TidyPlan) -> bool:

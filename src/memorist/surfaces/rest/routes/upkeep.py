@@ -81,7 +81,7 @@ async def journal(call: AdminCall, query: Annotated[JournalQuery, Query()]) -> A
 
 @router.post("/tidy", response_model=answer_of(Verbs.tidy))
 async def tidy(call: AdminCall, body: TidyBody) -> Any:
-    """List what there is to tidy among what was learnt; make the changes unless it is a dry run."""
+    """List what there is to tidy; make the changes unless it is a dry run."""
     return await call.answer(lambda engine: engine.tidy(**body.given()), long=True)
 
 
