@@ -28,7 +28,7 @@ from tests.asking.fakes import NAME, SILENT, FakeLLM, asker
 from tests.recall.worlds import draft, request, world
 from tests.recipes.worlds import ChosenEmbedder, near, node, notes, tuned
 
-GRAPH = RECIPES["mnemosyne-graph"]
+GRAPH = tuned("mnemosyne-graph", hops__start=2.0)  # every match counts as weak, so every recall is refined
 QUERY = "What is the billing system?"  # semantic by rules
 AXIS = near(1.0)
 PELICAN, INCIDENT, RESTART = "Billing runs on Pelican.", "Pelican failed in May.", "Restart Pelican with heron."
@@ -36,6 +36,7 @@ WORLD = (
     node("s", text=PELICAN),
     node("e", Kind.EPISODIC, INCIDENT),
     node("p", Kind.PROCEDURAL, RESTART),
+    node("t", Kind.TAG),  # labels nothing
 )
 VECTORS = {QUERY: AXIS, PELICAN: near(0.95), INCIDENT: near(0.94), RESTART: near(0.93)}
 ANSWERS: dict[str, Any] = {
@@ -89,8 +90,8 @@ def test_the_model_names_mode_tags_and_bridge_and_reasons_per_type() -> None:
 
 
 def test_bridge_tags_of_the_model_find_what_the_question_does_not() -> None:
-    vectors = {**VECTORS, "outage": near(1.0, axis=2), "semantic far.": near(0.97, axis=2)}
-    recipe = tuned("mnemosyne-graph", nodes__params={"semantic": {"threshold": 0.9}})
+    vectors = {**VECTORS, f"{QUERY} outage": near(1.0, axis=2), "semantic far.": near(0.97, axis=2)}
+    recipe = tuned("mnemosyne-graph", hops__start=2.0, nodes__params={"semantic": {"threshold": 0.9}})
     with graph(*WORLD, node("far"), ask=asker(**ANSWERS), vectors=vectors) as env:
         found = recipe.run(request(QUERY), env)
         why = why_not(recipe, request(QUERY), replace(env, llm=None), node("far"))
@@ -142,7 +143,7 @@ def test_without_a_model_the_rules_decide_and_nothing_was_spent() -> None:
 )
 def test_a_stage_set_to_rules_never_asks(stage: str, steps: str) -> None:
     llm = FakeLLM(**ANSWERS)
-    found = recalled(asker(llm), recipe=tuned("mnemosyne-graph", **{f"{stage}__by": "rules"}))
+    found = recalled(asker(llm), recipe=tuned("mnemosyne-graph", hops__start=2.0, **{f"{stage}__by": "rules"}))
     assert steps not in llm.steps() and len(set(llm.steps())) == 3
     assert any(note.endswith("by rules") for note in notes(found, stage))
 
@@ -198,7 +199,7 @@ def test_a_fault_in_one_step_leaves_the_rules_answer_and_a_note(step: str, fault
     answer, told = FAULTS[fault]
     found = recalled(asker(**{**ANSWERS, "mode": {"mode": "semantic"}, step: answer}))
     by_rules = recalled(None)
-    assert [item.memory.id for item in found.items] == [item.memory.id for item in by_rules.items] == ["s"]
+    assert [item.memory.id for item in found.items] == [item.memory.id for item in by_rules.items] == ["s", "e"]
     assert found.trace.mode == "semantic"
     stage = {"bridge": "hops"}.get(step, step)
     (note,) = notes(found, stage)

@@ -160,6 +160,16 @@ def test_a_stray_fact_does_not_hide_what_was_said() -> None:
         assert ids(engine.recall("When is the project deadline?"))[0] == said.id
 
 
+def test_a_remembered_text_answers_how_to_do_something() -> None:
+    """Its cosine is below the 0.8 of procedures, but it is not a procedure yet."""
+    with memorist.open(":memory:", recipe="mnemosyne-graph", background=False) as engine:
+        engine.remember("The deadline of the project is on 3 June.")
+        said = engine.remember("To deploy the app, run make deploy and watch the logs.")
+        found = engine.recall("How do I deploy the app?")
+    assert found.trace.mode == "procedural"
+    assert ids(found)[0] == said.id and found.items[0].signals["relevance"].score < 0.8
+
+
 # Hops
 
 

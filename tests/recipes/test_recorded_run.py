@@ -112,7 +112,7 @@ def test_a_reward_moves_what_is_otherwise_alike(memory: Engine) -> None:
 @pytest.mark.parametrize("kind", [OpenAIServer, AnthropicServer])
 def test_hops_lead_through_tags_and_intents(kind: type[ScriptedLLM]) -> None:
     """Both facts about Heron share its tag; both ways to raise the timeout share one intent."""
-    strict = {"semantic": {"threshold": 0.6}, "procedural": {"threshold": 0.9}}
+    strict = {"semantic": {"top_k": 1}, "procedural": {"top_k": 1, "threshold": 0.5}}
     recipes = {"strict": {"base": "mnemosyne-graph", "set": {"nodes.params": strict}}}
     with kind(scripted) as server:
         vendor = "anthropic" if kind is AnthropicServer else "openai-compatible"
