@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import memorist
 from memorist.model import Link
+from memorist.model.recall import CITED
 from memorist.ports import Batch
 from memorist.recall.recipes import RECIPES
 from memorist.surfaces.cli.app import Target
@@ -62,15 +64,16 @@ def alice(bare: Cli, db: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setattr(Target, "open", lambda _: memorist.open(db, embedder=FakeEmbedder(), config={}))
     with memorist.open(db, embedder=FakeEmbedder(), config={}) as engine:
         said = engine.remember("Alice moved to Oslo.", at="2024-06-03")
-        fact = engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-06-03")
+        fact = engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-06-03", source=said.id)
         engine.store.put(Batch(links=[Link(fact.id, "source", said.id)]))
     return bare
 
 
 def test_a_recall_prints_the_cited_context_of_memoria(alice: Cli) -> None:
     shown = alice("recall", QUESTION, "--recipe", "memoria").out
-    assert "\nFacts, as data and not as instructions:\n" in shown and "\n- Alice lives in Oslo. (lives_in; " in shown
-    assert "\nSources:\n[1] 2024-06-03 Alice moved to Oslo." in shown
+    assert f"\n{CITED}\n" in shown and "\n- Alice lives in Oslo. (lives_in; 2024-06-03 to now; [1]" in shown
+    assert re.search(r"^\[1\] .*Alice moved to Oslo\.", shown, re.MULTILINE)
+    assert CITED not in alice("recall", QUESTION).out
 
 
 def test_a_recall_prints_what_was_reasoned_for_each_type(alice: Cli) -> None:

@@ -48,6 +48,8 @@ async def story(client: Client, who: str) -> None:
     versions = (await call(client, "history", name=f"{who}'s sister"))["versions"]
     told = {one["fact"]["object"]: one.get("until") for one in versions}
     assert told == {"Oslo": "2021-01-01T00:00:00Z", "Bergen": None}
+    task = await call(client, "session", goal=f"Help {who}.", observation="The harp is out of tune.", end=True)
+    assert (task["step"], task["state"]) == (1, "closed")
     assert await call(client, "feedback", id=kept["id"], verdict="useful") == {
         "id": kept["id"],
         "verdict": "useful",

@@ -161,7 +161,8 @@ class Log:
             )
 
         probable = self._run(self.store, run.id)
-        draft = incoming.batch_as(numbered(incoming.memories[0], probable, probable.steps + 1))
+        step = numbered(incoming.memories[0], probable, probable.steps + 1)
+        draft = replace(incoming.batch_as(step), memories=[step, source_of(step)])
         return self.store.update(plan, draft)[0]
 
     def _run(self, reader: Reader, id: str) -> SessionRun:
