@@ -41,6 +41,7 @@ QUERY = "Which ledger?"
 AXIS = near(1.0)
 MNEMO = RECIPES["mnemo"]
 CORE = tuned("mnemo", adaptive=False)
+CLOUD = tuned("mnemo", adaptive=True)
 """The page's free edition: fixed pool and minimum, raw counts, no memory of the session."""
 
 
@@ -224,7 +225,7 @@ def test_the_minimum_is_three_tenths_of_the_best() -> None:
         assert ids(engine.recall(QUERY)) == ["kept", "lost"]
 
 
-MINIMUM = next(stage for stage in MNEMO.stages if isinstance(stage, MinimumScore))
+MINIMUM = next(stage for stage in CLOUD.stages if isinstance(stage, MinimumScore))
 
 
 @pytest.mark.parametrize(
@@ -249,13 +250,13 @@ def test_the_pool_is_what_the_reranker_reads() -> None:
     many = [memory(f"{number:02}", f"Ledger{' of it' * number}.") for number in range(40)]
     vectors = {QUERY: AXIS, **{one.text: near(0.5 + number / 100) for number, one in enumerate(many)}}
     read: dict[str, tuple[int, ...]] = {}
-    for name, recipe in (("adaptive", MNEMO), ("core", replace(CORE, name="core"))):
+    for name, recipe in (("mnemo", MNEMO), ("cloud", replace(CLOUD, name="cloud"))):
         reranker = ChosenReranker()
         with opened(*many, recipe=recipe, vectors=vectors, reranker=reranker) as engine:
             steps = {step.stage: step.after for step in engine.recall(QUERY).trace.steps}
         ((_query, texts),) = reranker.calls
         read[name] = steps["search.vector"], steps["search.keyword"], steps["search"], len(texts)
-    assert read == {"adaptive": (24, 24, 40, 24), "core": (30, 30, 40, 30)}
+    assert read == {"mnemo": (30, 30, 40, 30), "cloud": (24, 24, 40, 24)}
 
 
 sizes = st.integers(0, 10**7)
@@ -276,14 +277,15 @@ def test_the_free_edition_does_not_adapt(size: int) -> None:
     assert minimum.minimum(size) == 0.3
 
 
-def test_one_setting_turns_every_adaptive_part_off() -> None:
+def test_sizes_are_fixed_and_one_setting_chooses_an_edition() -> None:
     def adaptive(recipe: Pipeline) -> dict[str, bool]:
         return {part.kind: part.adaptive for part in recipe.parts() if hasattr(part, "adaptive")}
 
-    assert adaptive(MNEMO) == dict.fromkeys(("search", "rrf", "weibull", "minimum_score", "unseen"), True)
-    assert adaptive(custom_recipes({"core": {"base": "mnemo", "set": {"adaptive": False}}})["core"]) == dict.fromkeys(
-        ("search", "rrf", "weibull", "minimum_score", "unseen"), False
-    )
+    parts = ("search", "rrf", "weibull", "minimum_score", "unseen")
+    assert [part for part, on in adaptive(MNEMO).items() if on] == ["weibull", "unseen"]
+    for on in (False, True):
+        edition = custom_recipes({"edition": {"base": "mnemo", "set": {"adaptive": on}}})["edition"]
+        assert adaptive(edition) == dict.fromkeys(parts, on)
     with pytest.raises(InvalidInput, match="No part of recipe 'mnemo' has a parameter 'adaptiv'"):
         with_settings(MNEMO, {"adaptiv": False})
 

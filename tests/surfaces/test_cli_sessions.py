@@ -9,7 +9,7 @@ import pytest
 
 import memorist
 from memorist.model import Link
-from memorist.model.recall import CITED
+from memorist.model.recall import FACTS_HEADER
 from memorist.ports import Batch
 from memorist.recall.recipes import RECIPES
 from memorist.surfaces.cli.app import Target
@@ -71,9 +71,9 @@ def alice(bare: Cli, db: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 def test_a_recall_prints_the_cited_context_of_memoria(alice: Cli) -> None:
     shown = alice("recall", QUESTION, "--recipe", "memoria").out
-    assert f"\n{CITED}\n" in shown and "\n- Alice lives in Oslo. (lives_in; 2024-06-03 to now; [1]" in shown
+    assert f"\n{FACTS_HEADER}\n" in shown and "\n- Alice lives in Oslo. (lives_in; 2024-06-03 to now; [1]" in shown
     assert re.search(r"^\[1\] .*Alice moved to Oslo\.", shown, re.MULTILINE)
-    assert CITED not in alice("recall", QUESTION).out
+    assert FACTS_HEADER not in alice("recall", QUESTION).out
 
 
 def test_a_recall_prints_what_was_reasoned_for_each_type(alice: Cli) -> None:
