@@ -153,8 +153,8 @@ def _labels(draft: Draft) -> Filter:
 
 
 def _best(candidates: Iterable[Candidate]) -> float:
-    """The largest relevance; 0 without candidates."""
-    return max((one.evidence["relevance"].score for one in candidates), default=0.0)
+    """The largest relevance; 0 for candidates that other stages found."""
+    return max((one.evidence["relevance"].score for one in candidates if "relevance" in one.evidence), default=0.0)
 
 
 def _neighbours_of(links: Iterable[Link], ids: Collection[str]) -> set[str]:
