@@ -106,3 +106,16 @@ def test_a_store_written_by_another_recipe_says_that_it_has_no_tags(tmp_path: Pa
         found = engine.recall("What is the billing system?")
     assert found.items
     assert any("no memory here has a tag" in note for step in found.trace.steps for note in step.notes)
+
+
+def test_telling_a_known_text_again_gives_it_its_tags(tmp_path: Path) -> None:
+    told = "Alice lives in Berlin and paints the harbour festival."
+    with memorist.open(tmp_path / "a.db", background=False) as engine:
+        kept = engine.remember(told)
+    with memorist.open(tmp_path / "a.db", recipe=GRAPH, background=False) as engine:
+        assert engine.remember(told).id == kept.id
+        first = engine.list(kinds=["tag"]).items
+        assert {one.text for one in first} >= {"alice", "berlin", "harbour festival"}
+        assert engine.store.links([kept.id], MEMBERSHIP)
+        engine.remember(told)
+        assert engine.list(kinds=["tag"]).items == first

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar, cast
 
 from memorist.errors import Error, failures_of
-from memorist.model import Entity, Fact, Kind, Link, Memory, Outcome, Remembered, new_or_changed
+from memorist.model import MEMBERSHIP, Entity, Fact, Kind, Link, Memory, Outcome, Remembered, new_or_changed
 from memorist.models.embedding_text import alone
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
@@ -237,6 +237,8 @@ class Writer:
             else:
                 outcome = done.outcomes.pop(id, Outcome.KNOWN)  # the next one with this id repeats it
                 answers.append(Remembered.of(there[id], outcome))
+        if self._tags:
+            self._tag_known([one for one in answers if one.outcome is Outcome.KNOWN])
         return Written(answers, frozenset(one.id for one in answers if one.outcome in NEW))
 
     def _write(self, incoming: Incoming, *, gated: bool) -> _Decided:
@@ -316,6 +318,26 @@ class Writer:
         facts = (settled(slot, [claim])[0] for slot, claim in claims)
         rows = tags_of([*texts.memories, *facts], names_in(texts.entities, texts.links)).rows.values()
         return partial(with_tags, vectors=self.embedder.vectors(list(rows)) if self.embedder else {})
+
+    def _tag_known(self, memories: Sequence[Memory]) -> None:
+        """Tag known memories that have no tags, because no recipe followed tags when they were written."""
+        from memorist.remember.tags import names_in, tags_of
+
+        ids = [one.id for one in memories]
+        tagged = {link.source for link in self._store.links(ids, MEMBERSHIP)} if ids else set[str]()
+        bare = [one for one in memories if one.id not in tagged]
+        if not bare:
+            return
+        facts = facts_stated_by({one.id for one in bare}, self._store)
+        tags = tags_of([*bare, *facts], names_in(*about(bare, self._store.alike, self._find)))
+        rows = list(tags.rows.values())
+        vectors = self.embedder.vectors(rows) if self.embedder and rows else {}
+
+        def plan(reader: Reader) -> Batch:
+            there = reader.get([one.id for one in bare])  # some may be forgotten meanwhile
+            return Batch(rows, vectors, tags.links) if len(there) == len(bare) else Batch()
+
+        self._store.update(plan)
 
     def _vectors_of(self, memory: Memory) -> Vectors:
         text = alone(memory)
