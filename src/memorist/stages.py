@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from memorist.recall.hops import Hops, Provenance
     from memorist.recall.llm_or_rules import ClassifyMode, Expand, Tags
     from memorist.recall.nodes import Nodes
-    from memorist.recall.noise import Noise
     from memorist.recall.pipeline import Pipeline
     from memorist.recall.prepare import AsKnown, Content, Dates, Embed, FindEntities
     from memorist.recall.reason import Enrich, Reason
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
     from memorist.recall.rerank import Rerank, Reread
     from memorist.recall.score import Add, Confirm, NeighbourBoost, Normalise, PromoteSources, Weigh
     from memorist.recall.search import Cascade, Search
-    from memorist.recall.select import MMR, Confidence, Limit, MinimumScore, Scope, Track, Unseen
+    from memorist.recall.select import MMR, Confidence, Limit, MinimumScore, Noise, Scope, Track, Unseen
     from memorist.recall.signals import Fuzzy, Keyword, Notes, Signature, Temporal, Trigram, Vector
     from memorist.recall.stage import Draft, Env, Factor, Part, Signal, Stage, ranked
     from memorist.recall.superseded import Superseded

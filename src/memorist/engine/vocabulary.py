@@ -1,6 +1,7 @@
 """The values that verbs accept, and the types they return, for surfaces that describe them."""
 
 from memorist.recall.data import to_data as recipe_to_data
+from memorist.remember.derived import session_key
 from memorist.remember.ingest import FORMATS
 from memorist.remember.sessions import Session
 from memorist.remember.sessions.run import run_of
@@ -8,4 +9,4 @@ from memorist.upkeep.audit import KINDS as AUDIT_KINDS
 from memorist.upkeep.consolidate.notes import PeriodKind
 from memorist.upkeep.feedback import Verdict
 
-__all__ = ["AUDIT_KINDS", "FORMATS", "PeriodKind", "Session", "Verdict", "recipe_to_data", "run_of"]
+__all__ = ["AUDIT_KINDS", "FORMATS", "PeriodKind", "Session", "Verdict", "recipe_to_data", "run_of", "session_key"]

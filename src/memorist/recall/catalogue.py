@@ -45,7 +45,7 @@ BUILT_IN = {
         "minimum_score": "select:MinimumScore",
         "mmr": "select:MMR",
         "scope": "select:Scope",
-        "noise": "noise:Noise",
+        "noise": "select:Noise",
         "unseen": "select:Unseen",
         "limit": "select:Limit",
         "enrich": "reason:Enrich",

@@ -8,7 +8,7 @@ from typing import Any
 from memorist.errors import NotFound
 from memorist.model import Candidate, Memory, Recall, RecallRequest, Step
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.select import MinimumScore, Scope, Unseen
+from memorist.recall.select import MinimumScore, Noise, Scope, Unseen
 from memorist.recall.stage import Env, Stage
 
 
@@ -87,7 +87,7 @@ def _effect(step: Step, before: tuple[int, Candidate] | None, now: tuple[int, Ca
     )
 
 
-IGNORE_SCORE = (Scope.kind, "noise", Unseen.kind)
+IGNORE_SCORE = (Scope.kind, Noise.kind, Unseen.kind)
 """Stages that drop a memory for a reason other than its score."""
 
 

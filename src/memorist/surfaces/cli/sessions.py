@@ -105,7 +105,9 @@ def recall_in_context(
 
 
 def _is_run(memory: Memory) -> bool:
-    return memory.origin.key == f"session/{memory.origin.session}" and memory.version_of is None
+    from memorist.engine.vocabulary import session_key
+
+    return memory.origin.key == session_key(memory.origin.session or "") and memory.version_of is None
 
 
 def _known(engine: Engine, id: str) -> Session:
