@@ -137,7 +137,7 @@ def drafts(draw: st.DrawFn) -> Draft:
         mode=draw(st.sampled_from([None, "semantic", "procedural", "episodic", "mixed"])),
         tags=tags,
         tag_vectors=vectors[1:] if tags else None,
-        window=draw(st.none() | st.just((instant("2024-06-01"), datetime(2024, 6, 10, tzinfo=NOW.tzinfo)))),
+        windows=draw(st.sampled_from([(), ((instant("2024-06-01"), datetime(2024, 6, 10, tzinfo=NOW.tzinfo)),)])),
     )
     hits = draw(st.dictionaries(st.sampled_from(SIGNAL_NAMES), found, max_size=4))
     return Draft(request, query, hits, ranked(list(draw(candidates))))

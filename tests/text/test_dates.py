@@ -61,7 +61,7 @@ def test_a_naive_reference_is_utc_and_other_zones_are_converted() -> None:
 
 
 def test_an_unknown_preference_names_the_choices() -> None:
-    with pytest.raises(ValueError, match="'past', 'future' or 'nearest'"):
+    with pytest.raises(ValueError, match="'past', 'future', 'nearest' or 'tense'"):
         find_dates("Friday", MONDAY, prefer="soon")  # pyright: ignore[reportArgumentType]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memorist.model.fields import Doc, Flat, Hidden, Named, Range, Rounded, keywords_for
@@ -109,9 +109,19 @@ class Query:
     tags: tuple[str, ...] = ()
     tag_vectors: NDArray[np.float32] | None = None
     expansion: tuple[str, ...] = ()
-    window: tuple[datetime, datetime] | None = None
+    windows: tuple[tuple[datetime, datetime], ...] = ()
     dates: tuple[tuple[datetime, datetime], ...] = ()
     entities: tuple[Entity, ...] = ()
+
+    @property
+    def window(self) -> tuple[datetime, datetime] | None:
+        """The time that the question asks about; the first one if it names several."""
+        return self.windows[0] if self.windows else None
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether the question names a time with a beginning and an end: a day, `last week`, `in May`."""
+        return any(start.year > MINYEAR and end.year < MAXYEAR for start, end in self.windows)
 
     def embedding(self) -> NDArray[np.float32] | None:
         """The query's vector; waits for an embedding that was started in advance."""

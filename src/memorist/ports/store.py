@@ -87,9 +87,20 @@ class View(Protocol):
         ...
 
     def search_time(
-        self, start: datetime, end: datetime, where: Filter, limit: int, *, reach: timedelta = timedelta(0)
+        self,
+        start: datetime,
+        end: datetime,
+        where: Filter,
+        limit: int,
+        *,
+        reach: timedelta = timedelta(0),
+        said: bool = True,
     ) -> list[Hit]:
-        """Memories said in a window, or mentioning a time in it: 1 inside, falling to 0 at `reach` outside."""
+        """Memories said in a window, or mentioning a time in it: 1 inside, outside from a half to 0 at `reach`.
+
+        A mentioned time that is longer than the window counts the square root of the window's share of it. With
+        said=False, only mentioned times count.
+        """
         ...
 
     def graph(self, where: Filter) -> tuple[FactGraph, NDArray[np.bool_]]:

@@ -41,15 +41,19 @@ class ReciprocalRank(Stage):
         return replace(draft, candidates=_load(draft, env, evidence, scores, kept))
 
 
+_ABSOLUTE = ("vector", "temporal")
+"""Signals whose scores mean the same in every recall: a cosine, and 1 for a memory inside the time window."""
+
+
 @dataclass(frozen=True, slots=True)
 class WeightedSum(Stage):
     """score = Σ weight · norm + importance · the memory's importance.
 
-    Norms are in 0 to 1. A cosine is clamped, and is also computed for candidates that only other signals found, as the
-    vector signal does: the largest of any of the memory's vectors. Every other score is divided by the signal's best
-    score in this recall; a signal that did not find the memory counts 0. Gives 0 to 1 for weights that sum to 1. With
-    `keep`, only the best `keep` by Σ weight · norm remain (at least the request's limit). If a signal found nothing,
-    its weight goes to the signal that `fallback` names for it.
+    Norms are in 0 to 1. A closeness in time is one already. A cosine is clamped, and is also computed for candidates
+    that only other signals found, as the vector signal does: the largest of any of the memory's vectors. Every other
+    score is divided by the signal's best score in this recall; a signal that did not find the memory counts 0. Gives 0
+    to 1 for weights that sum to 1. With `keep`, only the best `keep` by Σ weight · norm remain (at least the request's
+    limit). If a signal found nothing, its weight goes to the signal that `fallback` names for it.
     """
 
     kind = "weighted_sum"
@@ -64,7 +68,7 @@ class WeightedSum(Stage):
         best = {name: found.hits[0].score for name, found in draft.found.items() if found.hits}
 
         def norm(signal: str, _rank: int, score: float) -> float:
-            return _clamped(score) if signal == "vector" or best[signal] <= 0 else _clamped(score / best[signal])
+            return _clamped(score) if signal in _ABSOLUTE or best[signal] <= 0 else _clamped(score / best[signal])
 
         evidence = _gather(draft.found, norm)
         if "vector" in self.weights:

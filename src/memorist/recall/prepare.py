@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import MAXYEAR, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 
 from memorist.model import Entity, Kind, isoformat
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.text.chatter import question_in
+from memorist.text.patterns import lazy
 from memorist.text.words import NOT_LATIN, language, words
 
 ROUTING = (Kind.TAG, Kind.INTENT, Kind.SOURCE)
@@ -61,29 +63,55 @@ class AsKnown(Stage):
 class Dates(Stage):
     """Find the dates in the query, absolute or relative to now, in English and Chinese.
 
-    The first date of the question becomes the time window. With `terms`, every date, its month and its year are also
-    terms of the keyword search, beside the words of the query: each matches memories that mention a date in it, however
-    they write it.
+    They become its time windows, in which the signal `temporal` searches. A weekday, a day or a month without a year is
+    the past or the coming one as the verb says: "did we meet in May", "do we meet in May". Two kinds of dates are no
+    windows: the present ("at the moment", and "today" beside another date), and, where the question asks for a time, an
+    open range ("when do we go home after Christmas?").
+
+    With `terms`, every date, its month and its year are also terms of the keyword search, beside the words of the
+    query: each matches memories that mention a date in it, however they write it.
     """
 
     kind = "dates"
     terms: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with the time window of its question and, with `terms`, the dates to search for."""
+        """The draft with the time windows of its question and, with `terms`, the dates to search for."""
         from memorist.text.dates import find_dates
 
-        spans = find_dates(question_in(draft.query.text), draft.request.now)
+        asked, now = question_in(draft.query.text), draft.request.now
+        spans = find_dates(asked, now, prefer="tense")
         if not spans:
             return draft
         periods = tuple(dict.fromkeys((span.start, span.end) for span in spans))
+        draft = replace(draft, query=replace(draft.query, windows=_windows(periods, asked, now)))
         if not self.terms:
-            return replace(draft, query=replace(draft.query, window=periods[0]))
+            return draft
         from memorist.text.dates.numbers import iso
 
         terms = tuple(dict.fromkeys(around for period in periods for around in _with_month_and_year(*period)))
-        found = replace(draft, query=replace(draft.query, window=periods[0], dates=terms))
-        return found.noting(f"dates: {', '.join(iso(*period) for period in periods)}")
+        draft = replace(draft, query=replace(draft.query, dates=terms))
+        return draft.noting(f"dates: {', '.join(iso(*period) for period in periods)}")
+
+
+Window = tuple[datetime, datetime]
+
+_ASKS_WHEN = lazy(
+    r"\b(?:when|how long|how soon|(?:what|which) (?:date|day|time|week|month|year))\b"
+    r"|什么时候|何时|哪一?天|几[号点月]|多久",
+    re.IGNORECASE,
+)
+
+
+def _windows(periods: tuple[Window, ...], asked: str, now: datetime) -> tuple[Window, ...]:
+    """The periods that a question asks about, without the present and, if it asks for a time, without open ranges."""
+    day = timedelta(days=1)
+    kept = [one for one in periods if one[1] - one[0] > timedelta(seconds=1)]
+    others = [(start, end) for start, end in kept if not (start <= now < end and end - start <= day)]
+    kept = others or kept
+    if _ASKS_WHEN.search(asked):
+        kept = [(start, end) for start, end in kept if start.year > MINYEAR and end.year < MAXYEAR]
+    return tuple(kept)
 
 
 def _with_month_and_year(start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:

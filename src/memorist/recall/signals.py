@@ -91,17 +91,25 @@ class Signature(Signal):
 
 @dataclass(frozen=True, slots=True)
 class Temporal(Signal):
-    """Memories from the query's time window, or that mention a date in it: 1 inside, 0 at `reach_days` from it."""
+    """Memories from the query's time windows, or that mention a time in one: 1 inside.
+
+    Outside, the score falls from a half to 0 at `reach_days`, so what happened on the day always precedes what happened
+    near it. A mentioned time longer than the window counts the square root of the window's share of it. A window that
+    lies ahead is searched by mentioned times alone: nothing has been said in it yet.
+    """
 
     kind = "temporal"
     reach_days: float = 3.0
 
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
-        """The memories in or near the window; none for a question without a date."""
-        if draft.query.window is None:
-            return []
-        reach = timedelta(days=self.reach_days)
-        return env.view.search_time(*draft.query.window, draft.request.where, limit, reach=reach)
+        """The memories in or near a window; none for a question without a date."""
+        reach, now, where = timedelta(days=self.reach_days), draft.request.now, draft.request.where
+        best: dict[str, float] = {}
+        for start, end in draft.query.windows:
+            for hit in env.view.search_time(start, end, where, limit, reach=reach, said=start <= now):
+                best[hit.id] = max(hit.score, best.get(hit.id, 0.0))
+        hits = sorted(best.items(), key=lambda one: (-one[1], one[0]))
+        return [Hit(id, score) for id, score in hits[:limit]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
@@ -279,7 +279,7 @@ def name_kind(name: str, before: str) -> str:
 MOST_MENTIONS = 20
 """The most mentions kept per text; a calendar would mention every day."""
 
-_SECOND = timedelta(seconds=1)
+_SECOND, _DAY = timedelta(seconds=1), timedelta(days=1)
 _CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
 
@@ -289,14 +289,28 @@ def date_spans(text: str, at: datetime) -> list[DateSpan]:
     if "`" in head:
         head = _CODE.sub(lambda found: MASK * len(found[0]), head)
     this_very_second = instant(at).replace(microsecond=0)
-    found = (span for span in find_dates(head, at) if span.start != this_very_second or span.end - span.start > _SECOND)
-    return list(islice(found, MOST_MENTIONS))
+    found = find_dates(head, at, prefer="tense")
+    said = (span for span in found if span.start != this_very_second or span.end - span.start > _SECOND)
+    return list(islice(said, MOST_MENTIONS))
 
 
 def mentions(text: str, at: datetime, *, dates: Sequence[DateSpan] | None = None) -> tuple[Mention, ...]:
-    """The dates mentioned in a text said at a given moment: `yesterday`, `last Friday`, `上周三`."""
+    """The dates mentioned in a text said at a given moment: `yesterday`, `last Friday`, `上周三`.
+
+    An open side ends at that moment: who was "away until the 17th" was away from then on.
+    """
     spans = date_spans(text, at) if dates is None else dates
-    return tuple(dict.fromkeys(Mention(span.text, span.start, span.end) for span in spans))
+    return tuple(dict.fromkeys(_mention(span, instant(at)) for span in spans))
+
+
+def _mention(span: DateSpan, at: datetime) -> Mention:
+    start, end = span.start, span.end
+    day = min(_DAY, end - start)
+    if start.year == MINYEAR:
+        start = min(at, end - day)
+    elif end.year == MAXYEAR:
+        end = max(at, start + day)
+    return Mention(span.text, start, end)
 
 
 Known = Callable[[Sequence[str]], Iterable[Entity]]

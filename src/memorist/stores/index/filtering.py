@@ -40,14 +40,27 @@ class MentionIndex:
         rows = spans[(spans[:, 1] >= start) & (spans[:, 2] <= end) & (spans[:, 0] < len(alive)), 0]
         return np.unique(rows[alive[rows]]).astype(np.int32)
 
-    def distances(self, said: NDArray[np.int64], start: int, end: int) -> NDArray[np.int64]:
-        """Microseconds from each row to the window [start, end), by when it was said or what it mentions."""
-        away = np.maximum(np.maximum(start - said, said - (end - 1)), 0)
-        spans = self._spans.head(len(self._spans))
-        spans = spans[spans[:, 0] < len(said)]
-        gaps = np.maximum(np.maximum(start - (spans[:, 2] - 1), spans[:, 1] - (end - 1)), 0)
-        np.minimum.at(away, spans[:, 0], gaps)
-        return away
+    def closeness(self, count: int, window: tuple[int, int], reach: int) -> NDArray[np.float64]:
+        """How close the times that each of the first rows mentions come to the window [start, end); 0 without any.
+
+        A time that is longer than the window counts the square root of the share of it that the window is, because a
+        month is weak evidence for one of its days.
+        """
+        close, spans = np.zeros(count), self._spans.head(len(self._spans))
+        spans = spans[spans[:, 0] < count]
+        length = np.maximum(spans[:, 2] - spans[:, 1], 1)
+        share = np.sqrt(np.minimum((window[1] - window[0]) / length, 1.0))
+        np.maximum.at(close, spans[:, 0], share * closeness(spans[:, 1], spans[:, 2], window, reach))
+        return close
+
+
+def closeness(
+    begin: NDArray[np.int64], stop: NDArray[np.int64], window: tuple[int, int], reach: int
+) -> NDArray[np.float64]:
+    """1 for times that overlap the window [start, end); outside, from a half down to 0 at `reach`."""
+    start, end = window
+    gap = np.maximum(start - (stop - 1), begin - (end - 1))
+    return np.where(gap <= 0, 1.0, np.maximum(0.5 * (1 - gap / max(reach, 1)), 0.0))
 
 
 Mask = NDArray[np.bool_]

@@ -25,7 +25,7 @@ from memorist.stores.index.bm25 import (
 )
 from memorist.stores.index.columns import Columns, GrowingArray, top_hits
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
-from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex, filter_mask
+from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex, closeness, filter_mask
 from memorist.stores.index.postings import TextIndex
 from memorist.stores.index.vectors import VectorMatrix, Vectors, finite_rows, nearest, normalized
 from memorist.text.patterns import lazy
@@ -223,12 +223,21 @@ class IndexView:
         return top_hits(self._table.ids, rows, likeness[rows], limit)
 
     def search_time(
-        self, start: datetime, end: datetime, where: Filter, limit: int, *, reach: timedelta = timedelta(0)
+        self,
+        start: datetime,
+        end: datetime,
+        where: Filter,
+        limit: int,
+        *,
+        reach: timedelta = timedelta(0),
+        said: bool = True,
     ) -> list[Hit]:
-        """Memories said in a window, or mentioning a time in it: 1 inside, falling to 0 at `reach` outside."""
-        said = self._table.columns.valid_from.head(len(self._alive))
-        away = self._table.mentions.distances(said, micros(start), micros(end))
-        scores = 1 - away / max(reach // MICROSECOND, 1)
+        """Memories said in a window, or mentioning a time in it: 1 inside, outside from a half to 0 at `reach`."""
+        window, away = (micros(start), micros(end)), reach // MICROSECOND
+        scores = self._table.mentions.closeness(len(self._alive), window, away)
+        if said:
+            spoken = self._table.columns.valid_from.head(len(self._alive))
+            scores = np.maximum(scores, closeness(spoken, spoken + 1, window, away))
         rows = np.flatnonzero(self._mask(where) & (scores > 0))
         return top_hits(self._table.ids, rows, scores[rows], limit)
 

@@ -1,9 +1,9 @@
 """Reads the dates in a text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import cache
 
 from memorist.text.dates.calendar import OPEN_END, OPEN_START, Period
@@ -11,7 +11,7 @@ from memorist.text.dates.grammar import Grammar, Reading, free_before
 from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
 from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS
 from memorist.text.dates.tokens import DIGITS, VARIANTS, Tokens, tokenise
-from memorist.text.dates.values import Context, DateSpan, Nothing, Value, resolve
+from memorist.text.dates.values import Context, DateSpan, Edges, Nothing, Value, resolve
 from memorist.text.dates.words import (
     DAY_PARTS,
     DECADE_WORDS,
@@ -21,6 +21,7 @@ from memorist.text.dates.words import (
     SEASONS,
     UNITS,
     WEEKDAYS,
+    tense_around,
 )
 from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
@@ -30,6 +31,9 @@ _OTHER_WORDS = "tonight tonite midnight eod eom eoy eow cob ytd mtd now moment p
 _WORD_TABLES = (MONTHS, WEEKDAYS, PLURAL_WEEKDAYS, UNITS, SEASONS, DECADE_WORDS, DEICTICS, DAY_PARTS, ENGLISH_HOLIDAYS)
 _CHARACTERS = "年月日号天周期礼纪季昨今明午夜晚早点时旬钟秒末"
 _NUMERAL_HOLIDAYS = "五一|六一"
+
+
+_Placed = Mapping[tuple[int, int], DateSpan]
 
 
 def may_hold_dates(text: str) -> bool:
@@ -69,6 +73,25 @@ def read(text: str, context: Context) -> list[DateSpan]:
     context = replace(context, year_first=True)
     found = [*scan(english, Reading(tokens, context)), *scan(chinese, Reading(tokens, context))]
     return _longest(sorted(found, key=lambda span: (span.begin, -span.stop)))
+
+
+def read_by_tense(text: str, now: datetime, edges: Edges) -> list[DateSpan]:
+    """Every date in a text; one that may be past or to come is the one that the verb beside it speaks of."""
+    past = read(text, Context(now, "past", edges))
+    if not past:
+        return []
+    future = {(span.begin, span.stop): span for span in read(text, Context(now, "future", edges))}
+    nearest = {(span.begin, span.stop): span for span in read(text, Context(now, "nearest", edges))}
+    return [_chosen(text, span, future, nearest) for span in past]
+
+
+def _chosen(text: str, past: DateSpan, future: _Placed, nearest: _Placed) -> DateSpan:
+    place = past.begin, past.stop
+    coming = future.get(place, past)
+    if coming == past:
+        return past
+    tense = tense_around(text, *place)
+    return past if tense == "past" else coming if tense == "future" else nearest.get(place, past)
 
 
 def _longest(spans: list[DateSpan]) -> list[DateSpan]:

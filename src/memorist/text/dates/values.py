@@ -23,7 +23,7 @@ class DateSpan:
     stop: int
 
 
-Prefer = Literal["past", "future", "nearest"]
+Prefer = Literal["past", "future", "nearest", "tense"]
 Edges = Literal["whole", "point"]
 _TRIES = 40  # rounds searched; a weekday falls on a 31st within 25 months, a leap day may be 8 years away
 

@@ -1,9 +1,15 @@
 """The words that dates are made of in both languages, and guards against what only looks like a date."""
 
+from itertools import pairwise, takewhile
+from typing import Literal
+
 from memorist.text.dates.calendar import Unit
 from memorist.text.dates.clock import AFTERNOON, DAWN, DAYTIME, EVENING, MORNING, NIGHT, NOON, stretch
 from memorist.text.dates.grammar import Reading, free_after
 from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS, ORDINAL_SUFFIXES, ORDINALS, Share
+from memorist.text.patterns import lazy
+
+Tense = Literal["past", "future"]
 
 _MONTH_NAMES = (
     "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
@@ -283,3 +289,49 @@ def is_numbered_day(reading: Reading, begin: int, stop: int) -> bool:
 def begins_chinese_word(reading: Reading, begin: int, _stop: int) -> bool:
     """Whether `上`, `下`, `前` or `后` is a word, not the end of 一下, 马上 or 最后."""
     return reading.key(begin - 1) not in _INSIDE_WORDS
+
+
+_PAST = words_of(
+    "did was were had been ate became began bought broke brought built came caught chose cost died drank drew"
+    " drove fell fed felt flew forgot fought found gave got grew heard held kept knew left lent lost made met paid"
+    " ran rang read rode said sang sat saw sent showed slept sold spent spoke stood stole swam taught thought"
+    " threw told took went won woke wore wrote gone seen done given taken eaten begun broken"
+)
+_FUTURE = words_of(
+    "will ll shall gonna going should must can could may might need needs want wants plan plans planning hope"
+    " hopes is are am s re do does doing let lets please due have has wo become becomes start starts open opens"
+    " close closes come comes coming go goes arrive arrives leave leaves fly flies move moves meet meets ask"
+    " remind book booked planned scheduled arranged postponed rescheduled invited until till"
+)
+_PASSIVE = words_of("is are be being s re get gets getting to")
+_NOT_PARTICIPLES = words_of("need feed speed indeed bed red shed breed seed bleed wed wicked exceed proceed hundred")
+_TOWARDS = words_of("to until till by due")
+_PAST_SIGNS, _FUTURE_SIGNS = frozenset("了过"), frozenset("要会将")
+_SPOKEN = lazy(rf"[a-z]+|[{''.join(sorted(_PAST_SIGNS | _FUTURE_SIGNS))}]|[.!?,;:。，！？；：()\n]")
+_STOPS = frozenset(".!?,;:。，！？；：()\n")
+_NEARBY = 120
+
+
+def tense_around(text: str, begin: int, stop: int) -> Tense | None:
+    """Whether the verb beside a date speaks of the past or of the future; None if there is none.
+
+    The last verb before it in its clause decides, otherwise the first one after it in its sentence; in Chinese the verb
+    follows. `to`, `by` and `until` point ahead: what was moved to Friday is to come.
+    """
+    before = _SPOKEN.findall(text[max(0, begin - _NEARBY) : begin].lower())
+    if before and before[-1] in _TOWARDS:
+        return "future"
+    clause = [*takewhile(lambda word: word not in _STOPS, reversed(before)), ""]
+    clause = [word for word in clause if word.isascii()]
+    after = _SPOKEN.findall(text[stop : stop + _NEARBY].lower())
+    rest = [*takewhile(lambda word: word == "," or word not in _STOPS, after)]
+    pairs = [*pairwise(clause), *((word, last) for last, word in pairwise(["", *rest]))]
+    return next(filter(None, (_tense(word, earlier) for word, earlier in pairs)), None)
+
+
+def _tense(word: str, before: str) -> Tense | None:
+    if word in _FUTURE or word in _FUTURE_SIGNS:
+        return "future"
+    if word in _PAST or word in _PAST_SIGNS or (word.endswith("ed") and word not in _NOT_PARTICIPLES):
+        return "future" if before in _PASSIVE else "past"
+    return None
