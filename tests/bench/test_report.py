@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from memorist.bench.model import Dataset, Question
 from memorist.bench.report.details import worst
 from memorist.bench.report.page import page
+from memorist.bench.report.page import table as page_table
 from memorist.bench.report.plots import (
     Estimate,
     Markup,
@@ -27,7 +28,7 @@ from memorist.bench.report.plots import (
     stack_plot,
     tag,
 )
-from memorist.bench.report.table import ReportTable, by_type, chance, overall, points, tables
+from memorist.bench.report.table import ReportTable, abstention, by_type, chance, overall, points, tables
 from memorist.bench.results import Results, against, read_baseline, results_to_data
 from memorist.bench.runner import Experiment, narrowed, prepare
 from memorist.config import Config
@@ -67,18 +68,28 @@ def test_the_table_has_a_row_for_each_recipe_and_figures_in_per_cent(results: Re
 
 def test_types_are_reported_apart(results: Results) -> None:
     (table,) = by_type(results)
-    assert table.columns == ("recipe", "place (2)", "thing (2)")
-    assert table.rows[0] == ("bm25", "100.0", "50.0")
+    assert table.columns[:7] == ("type", "recipe", "questions", "any@1", "any@5", "all@10", "recall@10")
+    assert table.rows[0][:7] == ("place", "bm25", "2", "100.0", "100.0", "100.0", "100.0")
+    assert table.rows[2][:7] == ("thing", "bm25", "2", "50.0", "50.0", "50.0", "50.0")
+    assert [row[:2] for row in table.rows[1::2]] == [("place", "memorist"), ("thing", "memorist")]
 
 
 def test_questions_without_an_answer_are_also_left_out(session: Experiment) -> None:
     home, work = TALKS.groups
     unanswerable = replace(home.questions[2], answerable=False)
     mixed = replace(TALKS, groups=(replace(home, questions=(*home.questions[:2], unanswerable)), work))
-    (table,) = by_type(session.measure(mixed))
-    assert table.columns[-2:] == ("answerable (3)", "abstention")
-    # All three that have an answer are found; the one that has none finds nothing, a score of 0.
-    assert table.rows[0][-2:] == ("100.0", "1.00")
+    results = session.measure(mixed)
+    (types,), (unknown,) = by_type(results), abstention(results)
+    # All three that have an answer are found; the one that has none finds nothing: it abstains, with a score of 0.
+    assert types.rows[-2][:4] == ("answerable", "bm25", "3", "100.0")
+    assert unknown.columns == ("recipe", "wrongly abstained", "rightly abstained", "AUROC")
+    assert unknown.rows[0] == ("bm25", "0.0", "100.0", "1.000")
+
+
+def test_the_best_is_marked_among_the_recipes_of_one_type() -> None:
+    rows = (("a", "x", "50.0"), ("a", "y", "40.0"), ("b", "x", "10.0"), ("b", "y", "20.0"))
+    html = page_table(ReportTable("", ("type", "recipe", "recall@10"), rows, block=1))
+    assert re.findall(r'class="best">([^<]+)<', html) == ["50.0", "20.0"]
 
 
 def test_columns_are_aligned_and_the_least_important_leave_a_narrow_terminal(results: Results) -> None:

@@ -20,6 +20,8 @@ K = TypeVar("K")
 KS = (1, 5, 10, 20, 50)
 BUDGETS = (250, 500, 1_000, 2_000, 4_000)
 PERCENTILES = (50, 95, 99)
+UPDATE = "update"
+"""The type of questions whose `also` are outdated."""
 
 Figures = Mapping[str, float]
 """Figures by name: `recall@5`, `any@5`, `all@5`, `ndcg@10`, `mrr@10`, `p50_ms`, `tokens` and so on."""
@@ -27,7 +29,10 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The figures of one question; `sessions` is None if the dataset has none, `at_tokens` empty if not counted."""
+    """The figures of one question; `turns` is empty if it has no gold, only its abstention can be judged.
+
+    `sessions` is None if the dataset has none, `at_tokens` empty if not counted.
+    """
 
     question: Question
     answer: Answer
@@ -43,12 +48,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class MeasurePart:
-    """Means over questions: judged by turn, judged by session, and recall within a budget of context tokens."""
+    """Means over questions: judged by turn, judged by session, and recall within a budget of context tokens.
+
+    Questions without gold count in `queries`, `abstained` and `context_tokens` alone; `turns` is empty if none has any.
+    """
 
     queries: int
     turns: Figures
     sessions: Figures | None
     at_tokens: Mapping[int, float]
+    abstained: float
+    context_tokens: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +77,8 @@ class Abstention:
 class Summary:
     """The figures of a recipe on a dataset.
 
-    `overall` counts every question; `answerable` only those with an answer (None if all have one).
+    `overall` counts every question; `answerable` only those with an answer (None if all have one). `outdated` is the
+    share of updates whose current answer came after an outdated one, or not at all; None if there are none.
     """
 
     recipe: str
@@ -78,19 +89,24 @@ class Summary:
     stages: Mapping[str, Figures]
     tokens: float
     abstention: Abstention | None
+    outdated: float | None
     rows: tuple[Row, ...]
 
     @property
     def figures(self) -> Figures:
         """The headline figures as one mapping: `overall` by turn, the number of queries, latency and tokens."""
-        return {"queries": self.overall.queries, **self.overall.turns, **self.latency, "tokens": self.tokens}
+        tokens = {"tokens": self.tokens, "context_tokens": self.overall.context_tokens}
+        return {"queries": self.overall.queries, **self.overall.turns, **self.latency, **tokens}
 
 
 def summarise(dataset: Dataset, run: BenchRun) -> Summary:
     """The figures of a run; questions that were not asked do not count."""
     rows = tuple(_rows(dataset, run))
-    if not rows:
-        raise InvalidInput(f"Recipe {run.recipe!r} answered no question", remedy="Run it on at least one question.")
+    if not any(row.turns for row in rows):
+        raise InvalidInput(
+            f"Recipe {run.recipe!r} answered no question with a judged document",
+            remedy="Run it on at least one such question.",
+        )
     answerable = [row for row in rows if row.question.answerable]
     return Summary(
         recipe=run.recipe,
@@ -101,6 +117,7 @@ def summarise(dataset: Dataset, run: BenchRun) -> Summary:
         stages=_by_stage(rows),
         tokens=fmean(row.answer.tokens for row in rows),
         abstention=_abstention(rows),
+        outdated=_outdated(rows),
         rows=rows,
     )
 
@@ -109,9 +126,11 @@ def means_over(rows: Sequence[Row]) -> MeasurePart:
     """Means over rows; every question has the same weight."""
     return MeasurePart(
         queries=len(rows),
-        turns=_means([row.turns for row in rows]),
+        turns=_means([row.turns for row in rows if row.turns]),
         sessions=_means([row.sessions for row in rows if row.sessions is not None]) or None,
         at_tokens=_means([row.at_tokens for row in rows if row.at_tokens]),
+        abstained=fmean(row.answer.abstained for row in rows),
+        context_tokens=fmean(row.answer.context_tokens for row in rows),
     )
 
 
@@ -172,6 +191,9 @@ def _rows(dataset: Dataset, run: BenchRun) -> Iterable[Row]:
                 f"Group {answer.group!r} of {dataset.name} has no question {answer.question!r}",
                 remedy="Summarise a run with the dataset it was measured on.",
             )
+        if not question.gold:
+            yield Row(question, answer, turns={}, sessions=None, at_tokens={})
+            continue
         session_of = sessions[answer.group]
         yield Row(
             question=question,
@@ -223,6 +245,17 @@ def _abstention(rows: Sequence[Row]) -> Abstention | None:
         of_answerable=fmean(answer.abstained for answer in answerable),
         of_unanswerable=fmean(answer.abstained for answer in unanswerable),
     )
+
+
+def _outdated(rows: Sequence[Row]) -> float | None:
+    updates = [row for row in rows if row.question.type == UPDATE and row.question.gold]
+    return fmean(map(_outdated_first, updates)) if updates else None
+
+
+def _outdated_first(row: Row) -> bool:
+    """Whether the first document that says what held before precedes the first that says what holds."""
+    first = next((id for id in row.answer.ranked if id in row.question.gold or id in row.question.also), None)
+    return first is not None and first not in row.question.gold
 
 
 def _confidences(answers: Sequence[Answer]) -> list[float]:

@@ -16,7 +16,7 @@ Ingest = Literal["replayed", "bulk"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text to remember; its index in its group is its position in the conversation."""
+    """A text to remember."""
 
     id: str
     text: str
@@ -29,7 +29,8 @@ class Document:
 class Question:
     """A query and the grades of the documents that answer it, by id.
 
-    `answerable` is False if the group holds no answer; documents on the topic may be judged all the same.
+    `answerable` is False if the group holds no answer; documents on the topic may be judged all the same. `also` are
+    documents that may come too: for an update, those that say what held before. `as_of` asks for the past.
     """
 
     id: str
@@ -38,15 +39,21 @@ class Question:
     at: datetime | None = None
     type: str | None = None
     answerable: bool = True
+    as_of: datetime | None = None
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Documents that are searched together, as one space, and the questions about them."""
+    """Documents that are searched together, as one space, and the questions about them.
+
+    `conversation` if the documents follow one another: they then have positions, and share a session if they have none.
+    """
 
     name: str
     documents: tuple[Document, ...]
     questions: tuple[Question, ...]
+    conversation: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,8 @@ class Dataset:
 class Answer:
     """The result of a recipe for one question: document ids, best first, with time and tokens.
 
-    `tokens_at` holds, for each document, the context tokens up to and including its item. `skipped` are the stages that
+    `tokens` are those of plain lines for the first items, `context_tokens` those of the context that the recipe wrote.
+    `tokens_at` holds, for each document, the plain tokens up to and including its item. `skipped` are the stages that
     did not run, because a model is missing, fails, or does not read the question.
     """
 
@@ -77,6 +85,7 @@ class Answer:
     confidence: float | None = None
     abstained: bool = False
     skipped: tuple[str, ...] = ()
+    context_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

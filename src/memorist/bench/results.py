@@ -20,7 +20,7 @@ from memorist.model import from_data, to_data
 from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.pipeline import Pipeline
 
-WITH_INTERVALS = ("recall@5", "recall@10", "any@5", "ndcg@10")
+WITH_INTERVALS = ("any@1", "any@5", "recall@5", "recall@10", "ndcg@10")
 """Measures that have an interval and are compared between recipes."""
 REPEAT = "Write the baseline with --out on the same dataset."
 
@@ -178,7 +178,7 @@ def results_to_data(results: Results, *, answers: bool = False) -> dict[str, Any
 
 def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -> Result:
     summary = summarise(dataset, run)
-    found = {name: mean_interval([row.turns[name] for row in summary.rows]) for name in WITH_INTERVALS}
+    found = {name: mean_interval([row.turns[name] for row in summary.rows if row.turns]) for name in WITH_INTERVALS}
     intervals = {name: (one.low, one.high) for name, one in found.items()}
     lacking = setup.lacks(pipeline)
     failed = Counter(stage for row in summary.rows for stage in set(row.answer.skipped))
@@ -200,7 +200,7 @@ def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -
 
 
 def _compared(one: Summary, other: Summary, label: str) -> list[Difference]:
-    rows = {row.key: row.turns for row in other.rows}
+    rows = {row.key: row.turns for row in other.rows if row.turns}
     pairs = [(row.turns, rows[row.key]) for row in one.rows if row.key in rows]
     return [_difference(one.recipe, label, measure, pairs) for measure in WITH_INTERVALS]
 
@@ -235,6 +235,7 @@ def _result_to_data(one: Result, answers: bool) -> dict[str, Any]:
         "by_type": {name: _part_to_data(part) for name, part in summary.types.items()},
         "by_stage": summary.stages,
         "abstention": summary.abstention,
+        "outdated": summary.outdated,
         "reranked": one.reranked,
         "skipped": one.skipped,
     }
@@ -243,7 +244,13 @@ def _result_to_data(one: Result, answers: bool) -> dict[str, Any]:
 
 
 def _part_to_data(part: MeasurePart) -> dict[str, Any]:
-    return {"queries": part.queries, **part.turns, "sessions": part.sessions}
+    return {
+        "queries": part.queries,
+        **part.turns,
+        "abstained": part.abstained,
+        "context_tokens": part.context_tokens,
+        "sessions": part.sessions,
+    }
 
 
 def _rounded(data: Any) -> Any:

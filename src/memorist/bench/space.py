@@ -160,6 +160,7 @@ class Space(AbstractContextManager["Space"]):
             stages=_stage_times(recall),
             tokens=first[-1] if first else 0,
             tokens_at=tokens_at,
+            context_tokens=recall.tokens,
             confidence=_confidence(recall),
             abstained=recall.abstained,
             skipped=tuple(one.stage for one in recall.trace.steps if one.skipped and "." not in one.stage),
@@ -168,10 +169,12 @@ class Space(AbstractContextManager["Space"]):
     def recall(self, question: Question, recipe: str) -> Recall:
         """A recall at the time of the question, or a day after the last document of the group; nothing is written."""
         self._clock.moment = self._moment(question)
-        return self.engine.recall(question.text, **self._options(recipe))
+        return self.engine.recall(question.text, **self._options(recipe, question.as_of))
 
-    def _options(self, recipe: str) -> RecallOptions:
+    def _options(self, recipe: str, as_of: datetime | None = None) -> RecallOptions:
         options: RecallOptions = {"recipe": recipe, "limit": self._limit, "track": False}
+        if as_of is not None:
+            options["as_of"] = as_of
         if recipe in BASELINES:  # plain rankings of what was said, not of the facts we make of it
             options["kinds"] = [Kind.EPISODIC]
         return options
@@ -185,7 +188,7 @@ class Space(AbstractContextManager["Space"]):
         if self.engine.get(memory) is None:
             return "it was not remembered: it has no text"
         self._clock.moment = self._moment(question)
-        return self.engine.why_not(question.text, memory, **self._options(recipe)).reason
+        return self.engine.why_not(question.text, memory, **self._options(recipe, question.as_of)).reason
 
     def _credited(self, items: Sequence[Item]) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """The documents in order, without repeats, each with the context tokens up to and including its item."""
@@ -248,7 +251,7 @@ def _bulk(group: Group, asked_at: datetime) -> datetime | None:
 def _fields(group: Group, moments: Sequence[datetime], stored: datetime | None) -> Iterator[dict[str, Any]]:
     """The documents of a group as arguments of `remember`, each stored at its own time unless all are at once.
 
-    A conversation without sessions is one session.
+    A conversation without sessions is one session, and the place of a document is its position.
     """
     for position, (document, moment) in enumerate(zip(group.documents, moments, strict=True)):
         if document.text.strip():
@@ -258,8 +261,8 @@ def _fields(group: Group, moments: Sequence[datetime], stored: datetime | None) 
                 "scope": SCOPE,
                 "at": moment,
                 "ingested_at": stored or moment,
-                "position": position,
-                "session": document.session or (document.speaker and group.name),
+                "position": position if group.conversation else None,
+                "session": document.session or (document.speaker and group.name if group.conversation else None),
                 "speaker": document.speaker,
             }
 

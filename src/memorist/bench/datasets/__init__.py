@@ -1,16 +1,16 @@
-"""Datasets of the bench: read from disk in one of three layouts or from a space, or downloaded by name."""
+"""Datasets of the bench: read from disk in one of four layouts or from a space, or downloaded by name."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from memorist.bench.cache import default_folder
 from memorist.bench.datasets import beir, conversations, known
 from memorist.bench.datasets.known import KNOWN, KnownSet, fetch
-from memorist.bench.datasets.reading import broken, checksum, dataset, json_document, objects, read_bytes
+from memorist.bench.datasets.reading import broken, checksum, dataset, fields, json_document, objects, read_bytes
 from memorist.bench.model import Dataset, Document, Group, Question
 from memorist.engine.open import open_store
 from memorist.errors import InvalidInput
@@ -21,13 +21,14 @@ __all__ = ["KNOWN", "KnownSet", "fetch", "fetched_sets", "from_space", "load"]
 
 
 def load(where: str | Path, *, qrels: str | None = None) -> Dataset:
-    """A folder in BEIR's layout, a LoCoMo or LongMemEval file, the file of a space, or a known public set by name.
+    """A folder in BEIR's layout or of worlds, a LoCoMo, LongMemEval or world file, a space, or a known set by name.
 
     A path that exists takes precedence over a name; `qrels` selects another file of judgements in a BEIR folder.
     """
     path = Path(where)
     if path.is_dir():
-        return beir.load_beir(path, qrels=qrels)
+        worlds = [] if (path / beir.CORPUS).exists() else sorted(path.glob(WORLDS))
+        return _load_worlds(path.resolve().name, worlds, path) if worlds else beir.load_beir(path, qrels=qrels)
     if path.is_file():
         return _load_space(path) if _is_space(path) else _load_file(path)
     if str(where) in known.KNOWN:
@@ -48,9 +49,25 @@ def _is_space(path: Path) -> bool:
         return file.read(16) == b"SQLite format 3\0"
 
 
+WORLDS = "world-*.json"
+
+
+def _load_worlds(name: str, files: Sequence[Path], path: Path) -> Dataset:
+    """Each file is a group."""
+    contents = [read_bytes(file) for file in files]
+    groups = [
+        conversations.world_group(file.stem, fields(json_document(file, content), str(file)))
+        for file, content in zip(files, contents, strict=True)
+    ]
+    return dataset(name, groups, checksum(contents), path)
+
+
 def _load_file(path: Path) -> Dataset:
     content = read_bytes(path)
-    records = objects(json_document(path, content), str(path))
+    document = json_document(path, content)
+    if isinstance(document, dict):
+        return _load_worlds(path.stem, [path], path)
+    records = objects(document, str(path))
     keys = set(records[0].values) if records else set[str]()
     if "haystack_sessions" in keys:
         groups = conversations.longmemeval_groups(records)

@@ -1,4 +1,4 @@
-"""The file formats of LoCoMo and LongMemEval."""
+"""The file formats of LoCoMo, LongMemEval and everyday worlds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from memorist.bench.datasets.reading import RowFields, broken, objects
 from memorist.bench.model import Document, Group, Question
+from memorist.model import instant
 from memorist.text.patterns import lazy
 
 UNANSWERABLE = "adversarial"
@@ -131,3 +132,34 @@ def _sessions(record: RowFields) -> list[tuple[int, datetime, str, list[RowField
 def _longmemeval_moment(written: str) -> datetime:
     """Parses times such as `2023/05/20 (Sat) 02:21`."""
     return datetime.strptime(WEEKDAY.sub("", written.strip()), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
+
+
+def world_group(name: str, world: RowFields) -> Group:
+    """One world: what was said over months, and questions that are asked at its `now`; empty gold has no answer."""
+    documents: dict[str, Document] = {}
+    for said in world.objects("memories"):
+        id = said.text("id")
+        if id in documents:
+            raise broken(said.place, f"duplicate memory {id!r}")
+        speaker, session = said.optional_text("speaker"), said.optional_text("session")
+        documents[id] = Document(id, said.text("text"), said.moment("at", instant), speaker, session)
+    now = world.moment("now", instant)
+    questions = {one.text("id"): _world_question(one, now, documents) for one in world.objects("questions")}
+    return Group(name, tuple(documents.values()), tuple(questions.values()), conversation=False)
+
+
+def _world_question(asked: RowFields, now: datetime | None, documents: Mapping[str, Document]) -> Question:
+    gold, also = (list(map(str, asked.items(name))) for name in ("gold", "also"))
+    for id in (*gold, *also):
+        if id not in documents:
+            raise broken(asked.place, f"there is no memory {id!r}")
+    return Question(
+        id=asked.text("id"),
+        text=asked.text("text"),
+        gold=dict.fromkeys(gold, 1.0),
+        at=now,
+        type=asked.optional_text("type"),
+        answerable=bool(gold),
+        as_of=asked.moment("as_of", instant),
+        also=tuple(also),
+    )

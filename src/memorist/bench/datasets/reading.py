@@ -130,6 +130,6 @@ def checksum(parts: Iterable[bytes]) -> str:
 def dataset(name: str, groups: Iterable[Group], digest: str, path: Path | None) -> Dataset:
     """A dataset; refuses one without questions."""
     kept = tuple(groups)
-    if not any(group.questions for group in kept):
+    if not any(question.gold for group in kept for question in group.questions):
         raise broken(path or name, "no question has a judged document")
     return Dataset(name, kept, digest, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import files
+from itertools import groupby
 from string import Template
 
 from memorist.bench.report.details import FailedQuestion, failures_section, method_section, stages_section
@@ -18,11 +19,21 @@ from memorist.bench.report.plots import (
     table_of,
     tag,
 )
-from memorist.bench.report.table import ABSTENTION, ReportTable, by_type, chance, overall, percent, points
+from memorist.bench.report.table import (
+    OUTDATED_FIRST,
+    ReportTable,
+    abstention,
+    by_type,
+    chance,
+    overall,
+    percent,
+    points,
+)
 from memorist.bench.results import Difference, Result, Results
 
 MEASURE = "recall@10"
-LEAST_IS_BEST = ("p50 ms", "p95 ms", "tokens")
+LEAST_IS_BEST = ("p50 ms", "p95 ms", "tokens", "context", "wrongly abstained", OUTDATED_FIRST)
+NEITHER_IS_BEST = ("questions", "abstained")
 
 
 def page(results: Results, failures: Sequence[FailedQuestion] = ()) -> str:
@@ -32,6 +43,7 @@ def page(results: Results, failures: Sequence[FailedQuestion] = ()) -> str:
         _overview_section(results),
         _plots_section(results),
         _types_section(results),
+        _abstention_section(results),
         _differences_section(results.comparisons),
         stages_section(results),
         failures_section(results, failures),
@@ -45,9 +57,13 @@ def page(results: Results, failures: Sequence[FailedQuestion] = ()) -> str:
 
 
 def table(one: ReportTable) -> Markup:
-    """A table with the best figure of each column highlighted, if there are several rows."""
-    best = [_best(name, cells) for name, cells in zip(one.columns, zip(*one.rows, strict=True), strict=True)]
-    return table_of(one.columns, [[row[0], *map(_figure_cell, row[1:], best[1:])] for row in one.rows])
+    """A table with the best figure of each column highlighted, among the rows that are compared with each other."""
+    rows: list[list[str]] = []
+    for _, block in groupby(one.rows, key=lambda row: row[: one.block]):
+        compared = list(block)
+        best = [_best(name, cells) for name, cells in zip(one.columns, zip(*compared, strict=True), strict=True)]
+        rows += [[row[0], *map(_figure_cell, row[1:], best[1:])] for row in compared]
+    return table_of(one.columns, rows)
 
 
 def _figure_cell(cell: str, best: str | None) -> Markup:
@@ -130,17 +146,20 @@ def _figure(title: str, caption: str, plot: Markup) -> Markup:
 
 
 def _types_section(results: Results) -> Markup:
-    return concat(*(section("By type of question", _type_note(one), table(one)) for one in by_type(results)))
-
-
-def _type_note(one: ReportTable) -> str:
-    note = "recall@10 in per cent; number of questions in brackets."
-    if ABSTENTION not in one.columns:
-        return note
-    return (
-        f"{note} Abstention: how well the confidence separates questions with an answer from those without, as "
-        "the area under the ROC curve; 0.5 is chance."
+    note = (
+        "Measures and abstentions in per cent; context: mean tokens of the context that the recipe wrote. any@1: the "
+        "first item is evidence."
     )
+    return concat(*(section(one.heading, note, table(one)) for one in by_type(results)))
+
+
+def _abstention_section(results: Results) -> Markup:
+    note = (
+        "Answerable questions wrongly abstained from, unanswerable ones rightly, in per cent. AUROC: how well the "
+        "confidence separates the two; 0.5 is chance. Outdated first: updates whose outdated answer precedes the "
+        "current one."
+    )
+    return concat(*(section(one.heading, note, table(one)) for one in abstention(results)))
 
 
 def _differences_section(comparisons: Sequence[Difference]) -> Markup:
@@ -169,6 +188,8 @@ def _difference_row(one: Difference) -> list[str]:
 
 
 def _best(column: str, cells: Sequence[str]) -> str | None:
+    if column in NEITHER_IS_BEST:
+        return None
     numbers = [_number(cell) for cell in cells]
     known = [number for number in numbers if number is not None]
     if len(known) < len(cells) or len(set(known)) < 2:

@@ -1,26 +1,30 @@
-"""The results as tables of text: recipes, then types of questions, then differences."""
+"""The results as tables of text: recipes, then types of questions, abstention, and differences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from memorist.bench.measures import MeasurePart, Summary
 from memorist.bench.results import Difference, Result, Results
 
-OPTIONAL = ("mrr@10", "all@5", "reranks", "ndcg@10", "any@5")
+OPTIONAL = ("mrr@10", "all@5", "reranks", "ndcg@10", "any@5", "tokens", "p95 ms")
 """Columns that are dropped on a narrow terminal, in this order."""
 SHOWN = "recall@10"
-ABSTENTION = "abstention"
-"""The column for how well confidence separates questions with and without an answer: AUROC, 0.5 is chance."""
+BY_TYPE = ("any@1", "any@5", "all@10", SHOWN, "mrr@10")
+ANSWERABLE = "answerable"
+OUTDATED_FIRST = "outdated first"
+"""The column for updates whose outdated answer precedes the current one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A heading, column names, and cells."""
+    """A heading, column names, and cells; rows whose first `block` cells are the same are compared with each other."""
 
     heading: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    block: int = 0
 
     @property
     def width(self) -> int:
@@ -36,7 +40,7 @@ class ReportTable:
         """This table without a column."""
         place = self.columns.index(column)
         columns, *rows = [row[:place] + row[place + 1 :] for row in (self.columns, *self.rows)]
-        return ReportTable(self.heading, columns, tuple(rows))
+        return ReportTable(self.heading, columns, tuple(rows), self.block)
 
     def _widths(self) -> list[int]:
         return [max(map(len, cells)) for cells in zip(self.columns, *self.rows, strict=True)]
@@ -44,7 +48,7 @@ class ReportTable:
 
 def tables(results: Results, width: int | None = None) -> list[ReportTable]:
     """All tables; those wider than `width` lose their least important columns."""
-    made = [overall(results), *by_type(results), *differences(results.comparisons)]
+    made = [overall(results), *by_type(results), *abstention(results), *differences(results.comparisons)]
     return [_fitting(one, width) for one in made]
 
 
@@ -57,6 +61,7 @@ def overall(results: Results) -> ReportTable:
         "recall@5": lambda one: percent(one.summary.overall.turns["recall@5"]),
         "recall@10": lambda one: percent(one.summary.overall.turns["recall@10"]),
         "95 %": lambda one: interval_text(one.intervals["recall@10"]),
+        "any@1": lambda one: percent(one.summary.overall.turns["any@1"]),
         "any@5": lambda one: percent(one.summary.overall.turns["any@5"]),
         "all@5": lambda one: percent(one.summary.overall.turns["all@5"]),
         "ndcg@10": lambda one: percent(one.summary.overall.turns["ndcg@10"]),
@@ -65,30 +70,43 @@ def overall(results: Results) -> ReportTable:
         "p50 ms": lambda one: f"{one.summary.latency['p50_ms']:.1f}",
         "p95 ms": lambda one: f"{one.summary.latency['p95_ms']:.1f}",
         "tokens": lambda one: f"{one.summary.tokens:,.0f}",
+        "context": lambda one: f"{one.summary.overall.context_tokens:,.0f}",
     }
     rows = tuple(tuple(cell(one) for cell in columns.values()) for one in results.recipes)
     return ReportTable(_headline(results), tuple(columns), rows)
 
 
 def by_type(results: Results) -> list[ReportTable]:
-    """recall@10 per type of question, if the dataset has types, and over the answerable questions."""
-    first = results.recipes[0].summary
-    if not first.types:
+    """The figures of every recipe per type of question, if the dataset has types, and over the answerable questions."""
+    summaries = [one.summary for one in results.recipes]
+    if not summaries[0].types:
         return []
-    columns = ["recipe", *(f"{name} ({part.queries:,})" for name, part in first.types.items())]
-    if first.answerable is not None:
-        columns += [f"answerable ({first.answerable.queries:,})", ABSTENTION]
-    rows = tuple(_type_row(one) for one in results.recipes)
-    return [ReportTable("recall@10 by type of question", tuple(columns), rows)]
+    rows = [_type_row(name, one.recipe, one.types[name]) for name in summaries[0].types for one in summaries]
+    rows += [_type_row(ANSWERABLE, one.recipe, one.answerable) for one in summaries if one.answerable is not None]
+    columns = ("type", "recipe", "questions", *BY_TYPE, "abstained", "context")
+    return [ReportTable("By type of question", columns, tuple(rows), block=1)]
 
 
-def _type_row(one: Result) -> tuple[str, ...]:
-    summary = one.summary
-    cells = [one.name, *(percent(part.turns[SHOWN]) for part in summary.types.values())]
-    if summary.answerable is not None:
-        auroc = summary.abstention.auroc if summary.abstention else None
-        cells += [percent(summary.answerable.turns[SHOWN]), "" if auroc is None else f"{auroc:.2f}"]
-    return tuple(cells)
+def _type_row(name: str, recipe: str, part: MeasurePart) -> tuple[str, ...]:
+    cells = (percent(part.turns[one]) if part.turns else "" for one in BY_TYPE)
+    return name, recipe, f"{part.queries:,}", *cells, percent(part.abstained), f"{part.context_tokens:,.0f}"
+
+
+def abstention(results: Results) -> list[ReportTable]:
+    """How well a recipe knows what it does not know, and what is outdated, if the dataset has such questions."""
+    columns: dict[str, Callable[[Summary], str]] = {}
+    if any(one.summary.abstention for one in results.recipes):
+        columns["wrongly abstained"] = lambda one: percent(one.abstention.of_answerable) if one.abstention else ""
+        columns["rightly abstained"] = lambda one: percent(one.abstention.of_unanswerable) if one.abstention else ""
+        columns["AUROC"] = lambda one: (
+            f"{one.abstention.auroc:.3f}" if one.abstention and one.abstention.auroc is not None else ""
+        )
+    if any(one.summary.outdated is not None for one in results.recipes):
+        columns[OUTDATED_FIRST] = lambda one: "" if one.outdated is None else percent(one.outdated)
+    if not columns:
+        return []
+    rows = tuple((one.name, *(cell(one.summary) for cell in columns.values())) for one in results.recipes)
+    return [ReportTable("Abstention and outdated answers", ("recipe", *columns), rows)]
 
 
 def differences(comparisons: Sequence[Difference]) -> list[ReportTable]:
@@ -151,8 +169,8 @@ def _groups(number: int) -> str:
 
 
 def _fitting(table: ReportTable, width: int | None) -> ReportTable:
-    for column in OPTIONAL:
-        if width is None or table.width <= width or column not in table.columns:
+    for column in [one for one in OPTIONAL if one in table.columns]:
+        if width is None or table.width <= width:
             break
         table = table.without(column)
     return table

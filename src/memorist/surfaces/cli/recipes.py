@@ -137,7 +137,10 @@ def bench(
     target: Target,
     dataset: Annotated[
         str,
-        argument("DATASET", "A folder in BEIR layout, a LoCoMo or LongMemEval file, or the name of a known dataset."),
+        argument(
+            "DATASET",
+            "A folder in BEIR layout or of worlds, a LoCoMo, LongMemEval or world file, or a known dataset's name.",
+        ),
     ],
     as_json: bool,
     **options: Unpack[BenchOptions],
