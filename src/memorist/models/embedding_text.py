@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from memorist.model import Kind, Memory
 from memorist.ports import Embedder, Reader
@@ -51,6 +52,21 @@ def readings(memories: Iterable[Memory], before: Mapping[str, Memory]) -> dict[s
         if memory.id in before:
             made[memory.id][CONTEXT] = read_with(memory, before[memory.id])
     return made
+
+
+def numbered(memories: Iterable[Memory], reader: Reader) -> Iterator[Memory]:
+    """The memories, with the next positions of their session for turns that came without one."""
+    following: dict[str, int] = {}
+    for memory in memories:
+        session = memory.origin.session
+        if session is None or memory.origin.position is not None or not is_talk(memory):
+            yield memory
+            continue
+        if session not in following:
+            last = reader.last_position(session)
+            following[session] = 0 if last is None else last + 1
+        yield replace(memory, origin=replace(memory.origin, position=following[session]))
+        following[session] += 1
 
 
 def preceding(memories: Sequence[Memory], reader: Reader, new: Sequence[Memory] = ()) -> dict[str, Memory]:

@@ -158,6 +158,10 @@ class Reader(Protocol):
         """The memories of a session between two positions, ordered by position and then by the order of writing."""
         ...
 
+    def last_position(self, session: str) -> int | None:
+        """The position of the last turn of a session; None if no turn has one."""
+        ...
+
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
         """Pending jobs, earliest due first; optionally of one task, or about one subject."""
         ...

@@ -292,17 +292,19 @@ def _same_day(weekday: int, made: datetime) -> float:
 
 @dataclass(frozen=True, slots=True)
 class WrittenWords(Factor):
-    """weight · the norm of the keyword signal, for the stage `add`: documents use exact terms, conversation does not.
+    """weight · the norm of the keyword signal, for the stage `add`: documents use exact terms, people do not.
 
-    0 for conversation, and for facts, which are replaced by their sources.
+    0 for conversation, for notes of fewer than `least` characters, and for facts, which are replaced by their sources.
     """
 
     kind = "written_words"
     weight: float = 0.2
+    least: int = 400
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """0 if the keyword signal did not find the memory."""
         found = candidate.evidence.get("keyword")
-        if found is None or candidate.memory.fact is not None or is_talk(candidate.memory):
+        memory = candidate.memory
+        if found is None or memory.fact is not None or len(memory.text) < self.least or is_talk(memory):
             return 0.0
         return self.weight * found.norm

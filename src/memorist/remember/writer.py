@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from memorist.errors import Error, failures_of
 from memorist.model import MEMBERSHIP, Entity, Fact, Kind, Link, Memory, Outcome, Remembered, new_or_changed
-from memorist.models.embedding_text import alone
+from memorist.models.embedding_text import alone, numbered
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
 from memorist.remember.entities import Find, about, names
@@ -218,7 +218,7 @@ class Writer:
         known = self._store.get([one.id for one in checked.memories])
         new = [
             replace(one, mentions=mentions(one.text, one.times.valid_from))
-            for one in new_or_changed(checked.memories, known)
+            for one in numbered(new_or_changed(checked.memories, known), self._store)
         ]
         vectors = self.embedder.vectors(new) if self.embedder and embed and new else {}
         entities, links = about(new, self._store.alike, self._find) if new else ([], [])

@@ -118,10 +118,11 @@ class MemoryStore:
             return True
 
     def _without(self, embedding: str) -> Iterator[Memory]:
-        kept = self._in_order()
-        if embedding == self.embedding:
-            return (one.memory for one in kept if not one.vectors)
-        return (one.memory for one in kept if not self._prepared.covers(embedding, one.place, one.memory))
+        searched, covers = embedding == self.embedding, self._prepared.covers
+        kept = (
+            (one, one.vectors if searched else covers(embedding, one.place, one.memory)) for one in self._in_order()
+        )
+        return (one.memory for one, has in kept if not has)
 
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them."""
@@ -205,6 +206,10 @@ class MemoryStore:
         """The memories of a session between two positions, ordered by position and then by the order of writing."""
         with self._lock:
             return session_turns([kept.memory for kept in self._in_order()], session, first, last)
+
+    def last_position(self, session: str) -> int | None:
+        """The position of the last turn of a session; None if no turn has one."""
+        return max((one.origin.position or 0 for one in self.turns(session, 0, 2**63)), default=None)
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
         """Pending jobs, earliest due first; optionally of one task, or about one subject."""
@@ -371,8 +376,7 @@ class MemoryStore:
 
     def _archive_links(self, changed: Mapping[str, _Kept]) -> None:
         """Move the links that follow from a text to the version with that text."""
-        archived = (one.memory for id, one in changed.items() if one.memory.version_of and id not in self._kept)
-        for past in archived:
+        for past in (one.memory for id, one in changed.items() if one.memory.version_of and id not in self._kept):
             current = past.version_of or past.id
             for key in self._links.touching((current,)):
                 if key[0] == current and key[1] in TEXT_RELATIONS:

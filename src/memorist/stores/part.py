@@ -32,6 +32,7 @@ from memorist.stores.rules import cursor_after, position_of
 
 ALL = 2**62
 PAGE = 1000
+FEW = 16
 MENTIONS = ("subject", "object", "mentions")
 """Relations of the links from a memory to the entities that it mentions."""
 
@@ -72,6 +73,16 @@ class PartReader:
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
         """The memories of a session between two positions, ordered by position and then by the order of writing."""
         return self._seen(self._reader.turns(session, first, last))
+
+    def last_position(self, session: str) -> int | None:
+        """The position of the last turn of a session; None if no turn has one."""
+        last = self._reader.last_position(session)
+        while last is not None and last >= 0:
+            seen = self.turns(session, last - FEW, last)
+            if seen:
+                return seen[-1].origin.position
+            last -= FEW + 1
+        return None
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has vectors."""

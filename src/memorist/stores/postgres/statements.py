@@ -71,6 +71,7 @@ _READ = ReadStatements(
         {_SELECT} AND m.session = %(session)s AND m.position BETWEEN %(first)s AND %(last)s AND m.version_of IS NULL
         ORDER BY m.position, m.row
     """,
+    last_position=f"SELECT max(position) {_CURRENT} AND session = %(session)s",
     scan=f"{_SELECT} AND m.row > %(after)s AND {{condition}} ORDER BY m.row LIMIT %(limit)s",
     around="""
         SELECT asked.id, near.id FROM memorist.memories AS asked CROSS JOIN LATERAL (

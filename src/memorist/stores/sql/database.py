@@ -99,6 +99,7 @@ class ReadStatements:
     by_keys: str  # keys → SELECTED, in the order of rows
     by_saying: str  # said → SELECTED, in the order of rows
     by_position: str  # session, first, last → SELECTED
+    last_position: str  # session → position
     scan: str  # after, limit, with a {condition} → SELECTED, in the order of rows
     around: str  # ids, before, after → id, neighbour's id
     vectors: str  # ids, generation → id, view, data

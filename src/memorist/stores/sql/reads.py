@@ -99,6 +99,11 @@ class Reads:
         """The memories of a session between two positions, ordered by position and then by the order of writing."""
         return self._memories(self._sql.by_position, {"session": session, "first": first, "last": last})
 
+    def last_position(self, session: str) -> int | None:
+        """The position of the last turn of a session; None if no turn has one."""
+        ((last,),) = self._db.execute(self._sql.last_position, {"session": session})
+        return last
+
     def scan(self, where: Filter, limit: int, cursor: str | None) -> Page:
         """A page of the memories that a filter admits, in the order written."""
         after = position_of(cursor)

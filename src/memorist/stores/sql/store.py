@@ -142,6 +142,10 @@ class SqlStore(ABC, Generic[P]):
         """The memories of a session between two positions, ordered by position and then by the order of writing."""
         return self._read(lambda reads: reads.turns(session, first, last))
 
+    def last_position(self, session: str) -> int | None:
+        """The position of the last turn of a session; None if no turn has one."""
+        return self._read(lambda reads: reads.last_position(session))
+
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has vectors."""
         return self._read_still(lambda reads: reads.vectors(ids))

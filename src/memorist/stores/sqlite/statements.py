@@ -57,6 +57,7 @@ _READ = ReadStatements(
         {_SELECT} WHERE m.session = :session AND m.position BETWEEN :first AND :last AND m.version_of IS NULL
         ORDER BY m.position, m.row
     """,
+    last_position="SELECT max(position) FROM memories WHERE session = :session AND version_of IS NULL",
     scan=f"{_SELECT} WHERE m.row > :after AND {{condition}} ORDER BY m.row LIMIT :limit",
     around=f"""
         SELECT asked.id, near.id FROM memories AS asked JOIN memories AS near ON near.row IN (
