@@ -99,8 +99,8 @@ class Newest(Stage):
 
     kind = "newest"
     depth: int = 10
-    similar: float = 0.6
-    changed: float = 0.4
+    similar: float = 0.75
+    changed: float = 0.5
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""

@@ -118,11 +118,10 @@ class MemoryStore:
             return True
 
     def _without(self, embedding: str) -> Iterator[Memory]:
-        searched, covers = embedding == self.embedding, self._prepared.covers
-        kept = (
-            (one, one.vectors if searched else covers(embedding, one.place, one.memory)) for one in self._in_order()
-        )
-        return (one.memory for one, has in kept if not has)
+        kept = self._in_order()
+        if embedding == self.embedding:
+            return (one.memory for one in kept if not one.vectors)
+        return (one.memory for one in kept if not self._prepared.covers(embedding, one.place, one.memory))
 
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them."""
