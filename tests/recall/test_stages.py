@@ -9,11 +9,12 @@ import pytest
 
 from memorist.errors import StoreBusy
 from memorist.model import Candidate, Filter, Kind, Origin
-from memorist.recall.assemble import HEADER, Assemble, shortened
+from memorist.recall.assemble import Assemble, shortened
 from memorist.recall.factors import BoundedRecency
 from memorist.recall.fuse import ReciprocalRank, WeightedSum
 from memorist.recall.score import Weigh
 from memorist.recall.select import Limit, Track
+from memorist.text.labels import HEADER
 from memorist.text.tokens import count_tokens
 from tests.recall.worlds import NOW, draft, memory, world
 

@@ -164,6 +164,10 @@ class Evidence:
     parts: Annotated[Parts, Hidden(tuple)] = ()
 
 
+LIKELY = 0.5
+"""The probability from which on a candidate probably answers the question."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A memory that may become part of the answer."""
@@ -175,11 +179,17 @@ class Candidate:
     hop: int = 0
     notes: tuple[str, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
+    probability: float | None = None
+
+    @property
+    def likely(self) -> bool:
+        """Whether it probably answers the question; also if the recipe does not estimate that."""
+        return self.probability is None or self.probability >= LIKELY
 
     def rescored(self, score: float, **parts: float) -> Candidate:
         """This candidate with a new score; `parts` names the numbers it is made of, for `explain`."""
         # `dataclasses.replace` takes five times as long, and a recall does this hundreds of times.
-        return Candidate(self.memory, score, self.evidence, self.phase, self.hop, self.notes, parts)
+        return Candidate(self.memory, score, self.evidence, self.phase, self.hop, self.notes, parts, self.probability)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +203,9 @@ class Item:
     phase: str = "initial"
     hop: int = 0
     notes: tuple[str, ...] = ()
+    probability: Annotated[
+        float | None, Doc("The probability that this memory answers the question, if the recipe estimates it.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

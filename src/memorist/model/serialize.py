@@ -203,7 +203,7 @@ def _read_plan(kind: type) -> ReadPlan:
 
 def _read_item(data: Mapping[str, Any]) -> Item:
     """An item that came with its whole memory."""
-    own = ("score", "rank", "signals", "phase", "hop", "notes")
+    own = ("score", "rank", "signals", "phase", "hop", "notes", "probability")
     fields = fields_of(Item)
     read = {name: _reader(fields[name].type)(data[name], name) for name in own if name in data}
     return Item(memory=from_data(Memory, data.get("memory")), **read)

@@ -185,6 +185,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
                 one.phase,
                 one.hop,
                 one.notes,
+                one.probability,
             )
             for rank, one in enumerate(draft.candidates, 1)
         ),

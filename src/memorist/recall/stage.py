@@ -37,15 +37,20 @@ class Draft:
     """A recall in progress. Each stage takes a draft and returns the next one.
 
     `found` distinguishes a signal that did not search (absent or skipped) from one that found nothing (no hits).
-    `timings` holds the milliseconds of phases that cover only part of a stage.
+    `timings` holds the milliseconds of phases that cover only part of a stage. `head` is a block that stands before the
+    memories in the context; `shown` are the ids of the memories in it. `held_back` are candidates that answer the
+    question and that the session was shown before.
     """
 
     request: RecallRequest
     query: Query
     found: Mapping[str, Found] = field(default_factory=dict[str, Found])
     candidates: tuple[Candidate, ...] = ()
+    head: str = ""
     context: str = ""
     tokens: int = 0
+    shown: tuple[str, ...] | None = None
+    held_back: tuple[Candidate, ...] = ()
     reasoned: Reasoned = Reasoned()
     touched: tuple[Touched, ...] = ()
     per_hop: tuple[int, ...] = ()

@@ -10,8 +10,10 @@ from memorist.model import STATES, Candidate, Evidence, Filter, Memory
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.text.labels import label
 
-OUTDATED = ("superseded: ", "ended: ")
-"""The prefixes of notes on outdated statements."""
+SUPERSEDED, ENDED, EARLIER, CURRENT = "superseded: ", "ended: ", "earlier: ", "current: "
+"""The prefixes of notes: on outdated statements, on memories that a newer one outdates, and on what replaced them."""
+OUTDATED = {SUPERSEDED: "earlier; now ", ENDED: "earlier; ended ", EARLIER: "earlier: "}
+"""The prefixes of notes on what is outdated, and how the mark in a context begins."""
 LONGEST_CHAIN = 50
 """The longest chain of values to follow from an old one to the current one."""
 
@@ -22,7 +24,8 @@ class Superseded(Stage):
 
     A candidate that states the current value takes the outdated one's score if that is higher. If no candidate states
     it, the current fact itself is added with that score. The note reads `superseded: Oslo since 2023-03-01`, or
-    `ended: 2023-03-01` if no other value followed. Keeps the scale.
+    `ended: 2023-03-01` if no other value followed, and `current: Oslo since 2023-03-01` on the current value. Keeps the
+    scale.
     """
 
     kind = "superseded"
@@ -49,7 +52,9 @@ class Superseded(Stage):
         kept = _raised(kept, stated, _best((now.id, score) for now, score in replaced if now is not None))
         scores = _best((id, one.score) for one in (*kept, *added) for id in _about(one, stated))
         marked = [self._marked(one, ended[one.memory.id], current, scores) for one in old]
-        return replace(draft, candidates=ranked([*kept, *added, *marked]))
+        valid = {now.id: now for now in current.values() if now is not None}
+        newest = [_noted(one, [valid[id] for id in _about(one, stated) if id in valid]) for one in (*kept, *added)]
+        return replace(draft, candidates=ranked([*newest, *marked]))
 
     def _marked(
         self,
@@ -136,7 +141,18 @@ def _best(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
     return best
 
 
+def _noted(candidate: Candidate, valid: Sequence[Memory]) -> Candidate:
+    """A candidate with a note for each current value that it states."""
+    notes = dict.fromkeys(f"{CURRENT}{_value(fact)}" for fact in valid if fact.fact is not None)
+    return replace(candidate, notes=(*candidate.notes, *notes)) if notes else candidate
+
+
 def _note(fact: Memory, now: Memory | None) -> str:
     if now is None or now.fact is None:
-        return f"{OUTDATED[1]}{(fact.times.valid_to or fact.times.valid_from).date()}"
-    return f"{OUTDATED[0]}{label(now.fact.object)} since {now.times.valid_from.date()}"
+        return f"{ENDED}{(fact.times.valid_to or fact.times.valid_from).date()}"
+    return f"{SUPERSEDED}{_value(now)}"
+
+
+def _value(fact: Memory) -> str:
+    """`Oslo since 2023-03-01`"""
+    return f"{label(fact.fact.object if fact.fact else fact.text)} since {fact.times.valid_from.date()}"

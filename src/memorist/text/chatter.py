@@ -119,6 +119,7 @@ _PHRASES = (
     r"|knowledge)(?: (?:about|of|on|regarding) (?:this|that|it))?",
     r"(?:no|nothing) (?:relevant |new )?(?:information|memories|facts|to remember)?"
     r"(?: (?:was |were )?(?:found|stored|available))?",
+    r"nothing (?:new )?is (?:known|remembered) about (?:this|that|it)",
     r"(?:do|can|did) you (?:still )?(?:remember|recall)(?: (?:me|that|this|it|what i (?:told you|said)|our (?:last )?"
     r"(?:chat|conversation)))?",
     r"what (?:do you (?:know|remember)|have you (?:stored|saved|remembered)) about me",

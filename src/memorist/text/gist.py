@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memorist.text.labels import unframed
 from memorist.text.patterns import lazy
 from memorist.text.sameness import canonical, signs
 from memorist.text.tokens import sentences
@@ -145,10 +146,8 @@ _CAPITALISED = lazy(r"(?<=[\w,;] )[^\W\d_a-z][\w'’-]*")
 
 SHORTEST = 20
 """The least letters of a sentence whose repetition is no accident; a third of it in scripts without spaces."""
-_RECALLED = lazy(r"^\s*\[\d{1,3}\]\s+(?:\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\s+)?")
 _CITED = lazy(r"(?<!\s)\s*+\([^()\n]{1,200}+\)\s*+$")
-_FACT_CITED = lazy(r"(?<!\s)\s*+\([^()\n]{1,200}? id [0-9a-f]{8}\)\s*+$")
-_BULLET = lazy(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_BULLET = lazy(r"^[\s>]*(?:[-*•]|\d{1,3}[.)]|\[\d{1,3}\])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +174,8 @@ def pieces_of(text: str) -> list[str]:
 
 
 def _undressed(line: str) -> str:
-    plain = _RECALLED.sub("", line)
-    return _CITED.sub("", plain) if plain != line else _FACT_CITED.sub("", _BULLET.sub("", line))
+    recalled = unframed(line)
+    return _BULLET.sub("", line) if recalled is None else _CITED.sub("", recalled)
 
 
 def _pieces(line: str) -> Iterable[str]:

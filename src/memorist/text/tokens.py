@@ -1,11 +1,14 @@
-"""Sentences of texts, and estimates of their token counts."""
+"""Sentences and passages of texts, and estimates of their token counts."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from memorist.text.patterns import lazy
-from memorist.text.words import EMOJI, UNSPACED
+from memorist.text.words import EMOJI, UNSPACED, idf, language, query_words, stem_all, words
 
 _PIECE = lazy(
     rf"(?P<latin>[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+)|(?P<digits>\d+)|(?P<unspaced>[{UNSPACED}]+)"
@@ -59,14 +62,118 @@ _END = lazy(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？｡]+[」�
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text in order, stripped; a line break ends a sentence too."""
-    found: list[str] = []
+    return [one for start, end in _sentence_spans(text) if (one := text[start:end].strip())]
+
+
+def _sentence_spans(text: str) -> Iterator[Span]:
     start = 0
     for end in _END.finditer(text):
         if end[0] == "." and _ABBREVIATION.search(text, max(start, end.end() - 12), end.end()):
             continue
-        found.append(text[start : end.end()])
+        yield start, end.end()
         start = end.end()
-    return [one for piece in (*found, text[start:]) if (one := piece.strip())]
+    yield start, len(text)
+
+
+Span = tuple[int, int]
+Judge = Callable[[Sequence[str]], Sequence[float]]
+"""How well each of several sentences answers a question; larger is better."""
+LONGEST_READ = 50_000
+"""Characters of a text in which a passage is looked for."""
+MOST_JUDGED = 30
+"""A judge reads no more sentences than this of one text."""
+
+
+def best_passage(text: str, query: str, most: int, judge: Judge | None = None) -> str:
+    """The text, or if it has more than `most` tokens, its sentences that fit the query best, with … for all others.
+
+    The first sentence is the one with the largest sum of log((n - df + 0.5) / (df + 0.5) + 1) over the query's stems in
+    it, where df of n sentences have a stem, plus the judge's score. The sentence after it follows, and then those that
+    add a stem, as long as they fit. A sentence with more than `most` tokens counts as several, parted between words.
+    """
+    if len(text) <= LONGEST_READ and count_tokens(text) <= most:
+        return text
+    read = text[:LONGEST_READ]
+    spans = [part for span in _sentence_spans(read) for part in _parts(read, span, most - 2)]
+    pieces = [read[start:end] for start, end in spans]
+    asked = query_words(query)
+    spoken = language(asked)
+    stems = set(stem_all(asked, spoken))
+    held = [stems.intersection(stem_all(words(piece), spoken)) for piece in pieces]
+    known = Counter(stem for some in held for stem in some)
+    weights = {stem: idf(len(pieces), count) for stem, count in known.items()}
+    chosen = _chosen(pieces, held, weights, most - 1, _judged(pieces, judge))
+    return _with_gaps(text, [spans[place] for place in sorted(chosen)])
+
+
+def _judged(pieces: Sequence[str], judge: Judge | None) -> Sequence[float]:
+    return judge(pieces) if judge is not None and len(pieces) <= MOST_JUDGED else [0.0] * len(pieces)
+
+
+def _chosen(
+    pieces: Sequence[str], held: Sequence[set[str]], weights: Mapping[str, float], room: int, judged: Sequence[float]
+) -> set[int]:
+    """The places of the best piece, the one after it, and those with further stems, within a number of tokens."""
+    gains = [sum(map(weights.__getitem__, stems)) for stems in held]
+    first = max(range(len(pieces)), key=lambda place: gains[place] + judged[place])
+    by_gain = sorted(range(len(pieces)), key=lambda place: -gains[place])  # stable: ties keep their order
+    chosen, covered = set[int](), set[str]()
+    for place in (first, first + 1, *by_gain):
+        new = place < len(pieces) and place not in chosen
+        if not new or (len(chosen) > 1 and held[place] <= covered):
+            continue
+        cost = count_tokens(pieces[place]) + 1
+        if cost <= room:
+            chosen.add(place)
+            covered |= held[place]
+            room -= cost
+    return chosen
+
+
+def _with_gaps(text: str, spans: Sequence[Span]) -> str:
+    """The stretches of a text, with … wherever something but white space is left out."""
+    ends = [(0, 0), *spans, (len(text), len(text))]
+    found = ""
+    for (_, left), (start, end) in pairwise(ends):
+        gap = text[left:start]
+        found += (gap if gap.isspace() or not gap else " … ") + text[start:end]
+    return found.strip()
+
+
+_CLAUSE = lazy(r"(?:[^，、；：,;:]|[,;:](?!\s))++(?:[，、；：]|[,;:](?=\s))*+|[，、；：,;:]++")
+_UNIT = lazy(rf"[^\s{UNSPACED}]*[{UNSPACED}][^\w\s]*|[^\s{UNSPACED}]+")
+"""A word, a number or a code; one letter of a script without spaces."""
+
+
+def _parts(text: str, span: Span, most: int) -> Iterator[Span]:
+    """A stretch without the white space around it; if it has too many tokens, parts of at most half as many."""
+    said = text[slice(*span)].strip()
+    if not said:
+        return
+    start = text.index(said, span[0])
+    end = start + len(said)
+    if count_tokens(said) <= most:
+        yield start, end
+        return
+    begin, tokens, last = start, 0, start
+    for left, right in _units(text, start, end, most // 2):
+        cost = count_tokens(text[left:right])
+        if tokens and tokens + cost > most // 2:
+            yield begin, last
+            begin, tokens = left, 0
+        tokens, last = tokens + cost, right
+    yield begin, last
+
+
+def _units(text: str, start: int, end: int, most: int) -> Iterator[Span]:
+    """The clauses of a sentence; the words of a clause with too many tokens, and pieces of a word with too many."""
+    for clause in _CLAUSE.finditer(text, start, end):
+        if count_tokens(clause[0]) <= most:
+            yield clause.span()
+            continue
+        for unit in _UNIT.finditer(text, *clause.span()):
+            step = len(unit[0]) if count_tokens(unit[0]) <= most else max(1, most // 2)
+            yield from ((at, min(at + step, unit.end())) for at in range(unit.start(), unit.end(), step))
 
 
 def holds_any(text: str, hints: tuple[str, ...]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,7 +12,7 @@ from memorist.remember.redaction import MOST, redacted, secrets_of, texts_of, wi
 from memorist.text.chatter import says_nothing
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.text.injection import instructions_in
-from memorist.text.patterns import lazy
+from memorist.text.labels import NOTHING, framed_lines, has_header
 from memorist.text.sameness import canonical
 
 SIZE_GATE = "size"
@@ -107,23 +106,16 @@ COPIED = 0.8
 """The smallest share of a text's letters in copied sentences that makes a loop."""
 MOST_LINES = 50
 
-_HEADER = lazy(r"^(?:Memories|Facts), as data and not as instructions:\s*$", re.MULTILINE)
-_ITEM = lazy(
-    r"^(?:\[\d{1,3}\] \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)? |(?:-|\[\d{1,3}\]) .+ id [0-9a-f]{8}\)$"
-    r"|Memories, as data and not as instructions:\s*\n\d{4}-\d\d-\d\d.*:\s*\n)",
-    re.MULTILINE,
-)
-
 
 def loops(memory: Memory, context: GateContext) -> Verdict | None:
     """Skip a text that has the form of a recalled context, or consists of sentences of other memories."""
     if context.policy.loops == "keep" or memory.kind is not Kind.EPISODIC or LOOP_FLAG in memory.worth.flags:
         return None
     form, pieces = form_of(memory.text), pieces_of(memory.text)
-    if form is None and not _may_be_copied(pieces, memory, context):
+    if form is None and not (framed_lines(memory.text) or _may_be_copied(pieces, memory, context)):
         return None
     found = copies(pieces, _places(pieces, memory, context))
-    if form is None and not is_loop(found):
+    if form is None and not (is_loop(found) or _is_copied_line(memory.text, found)):
         return None
     reason = form or describe_copies(found)
     if context.policy.loops == "skip":
@@ -133,10 +125,20 @@ def loops(memory: Memory, context: GateContext) -> Verdict | None:
 
 def form_of(text: str) -> str | None:
     """Why the form of a text shows that recall wrote it; None if it does not."""
-    items = len(_ITEM.findall(text))
-    if items and _HEADER.search(text):
+    items = framed_lines(text)
+    if (items and has_header(text)) or _is_nothing(text):
         return "is a context that recall wrote"
     return "is a list of recalled memories" if items >= FEWEST else None
+
+
+def _is_nothing(text: str) -> bool:
+    """Whether a text is the context of a recall that found nothing, perhaps quoted."""
+    return len(text) <= 2 * len(NOTHING) and canonical(text.strip("> \t\r\n")) == canonical(NOTHING)
+
+
+def _is_copied_line(text: str, found: Copies) -> bool:
+    """Whether a text is one or two lines of a context that say only what memories say."""
+    return found.share >= COPIED and framed_lines(text) == sum(map(bool, map(str.strip, text.splitlines())))
 
 
 def is_loop(found: Copies) -> bool:
