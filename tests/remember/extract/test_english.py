@@ -98,7 +98,7 @@ I almost moved to Oslo.
 I'd love to live in Oslo.
 I want to live in Oslo.
 I will move to Oslo.
-I'm moving to Oslo next month.
+I'm moving to Oslo soon.
 I never lived in Oslo.
 I've never been to Paris.
 I didn't move to Oslo.

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memorist.model import Fact
 from memorist.remember.extract.clauses import Sentence, is_doubted
-from memorist.remember.extract.spans import Statement
+from memorist.remember.extract.objects import Statement
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
 
@@ -18,13 +18,19 @@ _SIMPLIFIED = str.maketrans(
     "欢岁结过对爱语说话学来从离开妈儿现换会这还经号间职业护师员医",
 )
 _NUMBER = r"[\d一二三四五六七八九十〇零两]"
-_DATE = rf"(?:从|自从?|在|于)?(?:{_NUMBER}+(?:年|个?月|周|日|号)|[去前今]年|上个?[月周])(?:底|初|中)?的?"
-_ADVERBS = rf"(?:现在|目前|如今|其实|已经|一直|还|也|就|刚刚?|最近|很|非常|都|终于|{_DATE})*+"
+_DATE = (
+    rf"(?:从|自从?|在|于)?(?:{_NUMBER}+(?:年|个?月|周|日|号)|[去前今明]年|[上下]个?[月周])(?:底|初|中)?的?(?:起|开始)?"
+)
+_SHALL = r"将会?|会(?=[搬去住在])|要(?=[搬去])"
+_ADVERBS = rf"(?:{_SHALL}|现在|目前|如今|其实|已经|一直|还|也|就|刚刚?|最近|很|非常|都|终于|{_DATE})*+"
 _BEFORE = lazy(rf"\s*(?:其实|现在|目前|最近|因为|所以|但是?|不过|而且|然后|你好|大家好|更正[:：]?|{_DATE})*")
 _ENDING = lazy(r"(?<![\s~…的了啦啊哦呀吧])[\s~…的了啦啊哦呀吧]++$")
 _ME = lazy(r"我们?的?|本人")
 _UPDATE = lazy(r"不再|改成|换成|换到|现在|其实|如今|目前|搬|离开|辞|刚|更正|最近|不[^，。]{1,12}了")
-_WISH = lazy(r"想[搬去住换在到做]|希望|打算|计划|准备|想要|会[搬去住在]|要[搬去]|梦想|能[住在]")
+_WISH = lazy(r"想[搬去住换在到做]|希望|打算|计划|准备|想要|梦想|能[住在]")
+_PLAN = lazy(r"会[搬去住在]|要[搬去]|将")
+_OVER = lazy(r"[了过]|刚|已经")
+_FROM = lazy(r"从.{1,12}(?:起|开始)")
 _POINTING = lazy(r"[你您他她它我谁]|这|那|什么|哪|里$|自己|东西|^(?:家|一个人|地方)$")
 _EVENT = lazy(r"搬|加入|离开|结婚|去过|去了|到过")
 _PLACE, _PERSON = r"[\w·]{2,15}?", r"[\u4e00-\u9fff·]{2,4}|[A-Z][A-Za-z]+"
@@ -74,13 +80,24 @@ def chinese_statements(text: str, sentence: Sentence, speaker: str, at: datetime
         yield from stated
 
 
+def _since(clause: str, plain: str, at: datetime, planned: bool) -> datetime | None:
+    """The beginning of a change: `了` puts its date into the past, and without it the date lies ahead."""
+    begins = _FROM.search(plain)
+    if not (begins or planned or _EVENT.search(plain)):
+        return None
+    spans = find_dates(clause, at, prefer="past" if _OVER.search(plain) else "future")
+    return next((span.start for span in spans if span.start.year > 1), None)
+
+
 def _clause_statements(clause: str, plain: str, begin: int, speaker: str, at: datetime) -> Iterator[Statement]:
     stop = len(_ENDING.sub("", plain))
     found = next((match for pattern in _PATTERNS if (match := pattern.match(plain, begin, stop))), None)
     if not found:
         return
-    past = [span.start for span in find_dates(clause, at) if span.start <= at and span.start.year > 1]
-    since = past[0] if past and _EVENT.search(plain) else None
+    planned = bool(_PLAN.search(plain))
+    since = _since(clause, plain, at, planned)
+    if planned and (since is None or since < at):
+        return
     groups = {group: found.span(group) for group, said in found.groupdict().items() if said and group != "topic"}
     for group, span in sorted(groups.items(), key=lambda item: item[0].startswith("not_")):
         relation = group.removeprefix("not_").removesuffix("_")

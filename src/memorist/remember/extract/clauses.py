@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memorist.remember.extract.lexicon import KIN, NOT_NAMES, word_set
-from memorist.remember.extract.spans import CAPITALISED
+from memorist.remember.extract.objects import CAPITALISED
 from memorist.text.patterns import lazy
 from memorist.text.words import UNSPACED
 
@@ -75,7 +75,8 @@ _VERB = (
 _NAMED_VERB = r"[A-Z][\w’'-]*\s+(?:is|lives|works|moved|has|was)\b"
 _BETWEEN_CLAUSES = lazy(
     rf"[;；—–]\s*|\s-+\s+|:\s+"
-    rf"|,\s*(?=(?:(?:and|but|so|yet|or|then|because|though|although|while|as|since|where|when|which|who)\s+)?{_WHO}\b)"
+    rf"|,\s*(?=(?:(?:and|but|so|yet|or|then|because|though|although|while|as|since|where|when|which|who)\s+)?"
+    rf"(?:(?:from|as\s+of)\s+[^,;]{{1,20}}?\s+)?{_WHO}\b)"
     rf"|,?\s+(?=(?:and|but|so|because|cuz|though|although|while|when|whereas|yet|where)\s+(?:{_WHO}\b|{_NAMED_VERB}))"
     rf"|,?\s+(?=(?:and|but)\s+(?:also\s+)?{_VERB}\b)"
     rf"|,\s*(?={_NAMED_VERB})",
@@ -198,8 +199,8 @@ def is_doubted(clause: str) -> bool:
 
 
 _TIME = (
-    r"(?:in|on|since|back\s+in|last|this|early|late|around|yesterday|today|a\s+few|two|three|\d+)\b"
-    r"[^,;.!?\x1f]{0,30}?,?\s+"
+    r"(?:in|on|since|from|as\s+of|back\s+in|last|this|next|early|late|around|yesterday|today|tomorrow|a\s+few|two|three"
+    r"|\d+)\b[^,;.!?\x1f]{0,30}?,?\s+"
 )
 _OPENER = lazy(
     r"[\s,.!\"“”\x1f]*(?:(?:and|but|so|also|well|yeah|yes|no|oh|hey|hi|hello|btw|by\s+the\s+way|actually|anyway|ok|okay|now"
@@ -222,7 +223,7 @@ PRONOUN = lazy(
     re.IGNORECASE,
 )
 """`I` or `we`, with a contraction such as `'ve`."""
-_AUXILIARY = lazy(r"\s*(no\s+longer|used\s+to|[a-zA-Z]+(?:['’][a-zA-Z]+)?)(?=\s|$)")
+_AUXILIARY = lazy(r"\s*(no\s+longer|used\s+to|going\s+to|[a-zA-Z]+(?:['’][a-zA-Z]+)?)(?=\s|$)")
 _BE = word_set("am is are was were been be 'm 's 're m isn't isnt aren't wasn't weren't")
 _PAST = word_set("was were did had didn't didnt wasn't weren't hadn't") | {"used to"}
 _HAVE = word_set("have has 've had haven't hasn't hadn't")
@@ -230,13 +231,14 @@ _DO = word_set("do does did don't dont doesn't doesnt didn't didnt")
 _NOT = word_set("not never don't dont doesn't doesnt didn't didnt isn't isnt aren't wasn't weren't haven't hasn't") | {
     "no longer"
 }
-_MODAL = word_set("will would could should might may must shall 'll 'd won't wouldn't gonna can't cannot")
+_FUTURE = word_set("will shall 'll gonna") | {"going to"}
+_MODAL = word_set("would could should might may must 'd won't wouldn't can't cannot")
 _ADVERBS = word_set(
     """
     really actually currently now still just also recently finally always both only definitely personally mostly
     usually often sometimes already officially originally previously even lately permanently temporarily"""
 )
-_AUXILIARIES = _ADVERBS | _BE | _HAVE | _DO | _NOT | _PAST | _MODAL
+_AUXILIARIES = _ADVERBS | _BE | _HAVE | _DO | _NOT | _PAST | _FUTURE | _MODAL
 _PARTICIPLES = word_set("been lived worked moved always got had gone visited become never just recently only")
 
 
@@ -263,6 +265,7 @@ class Verb:
     ended: bool = False
     used_to: bool = False
     modal: bool = False
+    future: bool = False
 
     @property
     def perfect(self) -> bool:
@@ -297,4 +300,5 @@ def verb_at(text: str, place: int, stop: int, clitic: str = "") -> Verb:
         ended="no longer" in words,
         used_to="used to" in words,
         modal=bool(words & _MODAL),
+        future=bool(words & _FUTURE),
     )

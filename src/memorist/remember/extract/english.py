@@ -32,6 +32,10 @@ def _event(*patterns: str) -> tuple[Rule, ...]:
     return tuple(rule(pattern, "event") for pattern in patterns)
 
 
+def _plan(*patterns: str) -> tuple[Rule, ...]:
+    return tuple(rule(pattern, "plan") for pattern in patterns)
+
+
 def _by_word(table: Mapping[str, Iterable[Rule]]) -> dict[str, tuple[Rule, ...]]:
     return {word: tuple(rules) for words, rules in table.items() for word in words.split()}
 
@@ -91,33 +95,47 @@ _TOPIC = rf"(?P<topic>{_VAGUE}[\w-]+(?: (?!is\b|are\b|was\b|to\b|of\b|for\b|in\b
 FAVOURITE_CALLED = rule(rf"\bmy (?:all[- ]time )?(?:favou?rite|fave) {_TOPIC},? (?:called|named) (?P<favourite>[^\n]+)")
 """A favourite with its name, anywhere in a sentence: `my favourite game called Go`."""
 
+_MOVES = (
+    rf" {_TO} (?P<lives_in>.+?)(?: from (?P<not_lives_in>.+))?$",
+    rf" (?:away )?from (?P<not_lives_in>.+?)(?: {_TO} (?P<lives_in>.+))?$",
+    r" out of (?P<not_lives_in>.+)",
+)
+_LEAVES = (
+    rf" (?:my job|working) {_AT} (?P<not_works_at>.+)",
+    r" (?P<not_works_at_company>[A-Z].+)",
+    r" (?:my|being) (?:job as )?(?P<not_works_as>.+)",
+)
+_JOINS = (r" (?:the (?P<member_of>.+)|(?P<works_at_company>.+))",)
+_NO_TRIP = r"(?:(?!\b(?:on|at|by|next|this|tomorrow|today|tonight)\b)[^\d])"
+_STARTS = tuple(f" (?:(?:a |my )?new job|a job|working) {pattern}" for pattern in _WORKS)
+_I_START = (r" as (?P<works_as>[^,;]+?)(?: at (?P<works_at>.+))?$", r" at (?P<works_at_company>.+)")
+
 VERBS = _by_word({
     "live lives reside resides": (rule(rf" (?:alone |together |with [\w ]{{2,20}} )?{_IN} (?P<lives_in>.+)"),),
     "lived resided": (rule(rf" {_IN} (?P<lives_in>.+)", "past"),),
-    "moved relocated": _event(
-        rf" {_TO} (?P<lives_in>.+?)(?: from (?P<not_lives_in>.+))?$",
-        rf" (?:away )?from (?P<not_lives_in>.+?)(?: {_TO} (?P<lives_in>.+))?$",
-        r" out of (?P<not_lives_in>.+)",
-    ),
-    "come comes": (rule(r" (?:originally )?from (?P<from>.+)"),),
+    "moved relocated": _event(*_MOVES),
+    "move moves moving relocate relocates relocating": _plan(*_MOVES),
+    "come comes": (rule(rf" (?:originally )?from (?P<from>{_NO_TRIP}+)$"),),
     "grew": (rule(r" up (?:just )?(?:in|near|outside) (?P<grew_up_in>.+)", "always"),),
     "visited": _event(r" (?P<visited>.+)"),
     "went travelled traveled flew": _event(r" (?:back |over )?to (?P<visited>.+)"),
     "work works": [rule(f" {pattern}") for pattern in _WORKS],
     "worked": [rule(f" {pattern}", "past") for pattern in _WORKS],
-    "joined": _event(r" (?:the (?P<member_of>.+)|(?P<works_at_company>.+))"),
-    "started began": _event(*(f" (?:(?:a |my )?new job|a job|working) {pattern}" for pattern in _WORKS)),
+    "joined": _event(*_JOINS),
+    "join joins joining": _plan(*_JOINS),
+    "started began": _event(*_STARTS),
+    "starts begins": _plan(*_STARTS),
+    "start starting begin beginning": _plan(*_STARTS, *_I_START),
     "became": _event(r" (?P<works_as>.+)"),
-    "left quit": _event(
-        rf" (?:my job|working) {_AT} (?P<not_works_at>.+)",
-        r" (?P<not_works_at_company>[A-Z].+)",
-        r" (?:my|being) (?:job as )?(?P<not_works_as>.+)",
-    ),
+    "become becomes becoming": _plan(r" (?P<works_as>.+)"),
+    "left quit": _event(*_LEAVES),
+    "leave leaves leaving": _plan(*_LEAVES),
     "lost": _event(rf" my (?:\w+ )?job (?:as (?P<not_works_as>.+)|{_AT} (?P<not_works_at>.+))"),
     "stopped": _event(rf" working {_AT} (?P<not_works_at>.+)"),
     "study": [rule(f" {pattern}") for pattern in _STUDIES],
     "graduated": (rule(r" from (?P<studied_at>.+)", "always"),),
     "married": _event(r" (?P<married_to>[A-Z].+)"),
+    "marry marries marrying": _plan(r" (?P<married_to>[A-Z].+)"),
     "got adopted bought": _event(
         f" {_KIN_CALLED}",
         *(f" (?:a|the|my) (?:new )?(?:job|position) {pattern}" for pattern in _WORKS),
@@ -128,6 +146,7 @@ VERBS = _by_word({
     ),
     "divorced": _event(r" (?P<not_married_to>[A-Z].+)"),
     "turned": _event(r" (?P<age>\d.*)"),
+    "turn turns turning": _plan(r" (?P<age>\d+)(?= )"),
     "speak speaks": (rule(r" (?P<speaks>.+)"),),
     "play plays": (rule(r" (?P<plays>.+)"),),
     "can": (rule(r" (?:speak (?P<speaks>.+)|play (?P<plays>.+))"),),

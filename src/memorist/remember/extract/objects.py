@@ -1,12 +1,14 @@
-"""Matchers for the objects of statements: places, people, employers, things."""
+"""Statements and names as extraction finds them, and matchers for objects: places, people, employers, things."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
+from memorist.model import Entity, Fact
 from memorist.remember.extract.lexicon import (
     BELONGINGS,
     FIRST_NAMES,
@@ -19,10 +21,61 @@ from memorist.remember.extract.lexicon import (
     WORKPLACES,
     word_set,
 )
-from memorist.remember.extract.spans import CAPITAL, WORD, name_at
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
 from memorist.text.words import STOP_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact stated in a text, with its validity as stated there."""
+
+    fact: Fact
+    quote: str
+    """The words of the text that state it."""
+    negated: bool = False
+    """The text says that the fact does not hold, or no longer holds."""
+    update: bool = False
+    """The text says it as a change: actually, now, no longer, moved, 不再."""
+    since: datetime | None = None
+    until: datetime | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name, date, amount or identifier in a text: `text[begin:stop]`."""
+
+    text: str
+    kind: str
+    begin: int
+    stop: int
+    entity: Entity | None = None
+    """The known entity that the name refers to, if there is exactly one."""
+
+
+CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĪİŁŃŇŌŐŒŘŚŞŠŤŪŮŰŹŻŽ]"
+CAPITALISED = rf"{CAPITAL}(?:[\w&]|['’.-](?=\w)){{0,63}}"
+WORD = lazy(r"[\w&]+(?:['’./-][\w&]+)*")
+_NAME = lazy(rf"{CAPITALISED}(?:\s+(?:(?:of|de|del|la|le|van|von|der|da|di)\s+(?:the\s+)?)?{CAPITALISED}){{0,4}}")
+_POSSESSIVE = lazy(r"['’]s?$|['’]s?(?=\s)")
+
+
+def name_at(text: str, begin: int, stop: int) -> tuple[int, int] | None:
+    """The run of capitalised words at a place, without a possessive ending; None if it is not a name."""
+    found = _NAME.match(text, begin, stop)
+    if not found:
+        return None
+    end = begin
+    for word in WORD.finditer(text, begin, found.end()):
+        if word[0][0].isupper() and word[0].lower() in NOT_NAMES:
+            break
+        end = word.end()
+    run = _POSSESSIVE.split(text[begin:end], maxsplit=1)[0].rstrip()
+    while run and not run.rsplit(None, 1)[-1][0].isupper():  # an incomplete "Bank of"
+        run = run.rpartition(" ")[0].rstrip()
+    return (begin, begin + len(run)) if len(run) > 1 else None
+
 
 Spans = list[tuple[int, int]]
 Matcher = Callable[[str, int, int], Spans]

@@ -38,7 +38,7 @@ from memorist.remember.extract.english import (
     Rule,
 )
 from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, NOT_NAMES, ONLY_ONE, PLACES, word_set
-from memorist.remember.extract.spans import Statement, name_at
+from memorist.remember.extract.objects import Statement, name_at
 from memorist.remember.extract.tense import DURATION, validity
 from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
@@ -49,7 +49,9 @@ MOST_STATEMENTS = 200
 _AFTER_APPOSITION = lazy(r",|\s+(?:is|was|has|lives|works|moved|just)\b")
 _MY = lazy(r"(?:my|our)\s+", re.IGNORECASE)
 _FIRST_WORD = lazy(r"\s*([\w-]+)")
-_BASE_FORMS = word_set("live reside come work study speak play own")
+_BASE_FORMS = word_set(
+    "live reside come work study speak play own move relocate join start begin become leave marry turn"
+)
 _SLUG = lazy(r"[\W_]+")
 _WITHOUT_I = lazy(
     r"(?:(?:just|recently|finally)\s+)*(?:lost|moved|joined|started|quit|bought|adopted|visited|went|got)\s",
@@ -147,8 +149,9 @@ class Clause:
         if not word:
             return []
         # `Case study` and `Volunteer work` are not a subject and its verb.
-        agrees = subject.first or verb.do or verb.used_to or word[1].lower() not in _BASE_FORMS
-        rules = VERBS.get(word[1].lower(), ()) if agrees and not verb.be else ()
+        said = word[1].lower()
+        agrees = subject.first or verb.do or verb.used_to or verb.future or said not in _BASE_FORMS
+        rules = VERBS.get(said, ()) if agrees and (verb.be and not verb.future) == said.endswith("ing") else ()
         auxiliary = (*(BE if verb.be else ()), *(HAVE if verb.have else ()))
         return self._first(rules, word.end(), subject, verb) or self._first(auxiliary, word.start(1), subject, verb)
 
