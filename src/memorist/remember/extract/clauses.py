@@ -52,10 +52,10 @@ _ASKS = lazy(
     re.IGNORECASE,
 )
 _SUPPOSED = lazy(
-    r"\b(?:if|wish|wishes|wished|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|unless|otherwise|jk|kidding"
+    r"\b(?:if|deny|denies|denied|wish|wishes|wished|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|unless|otherwise|jk|kidding"
     r"|joking|joked|sarcasm|as\s+though|said|says|saying|told|tells|asked|asks|replied|claims?|claimed|heard|according"
     r"|rumou?rs?|supposedly|allegedly|apparently|quote|lyrics?|dreamed|dreamt|in\s+my\s+dream|once\s+upon)\b"
-    r"|/s\b|如果|要是|假如|假设|倘若|万一|开玩笑|据说|听说|说[：:，,“]|梦见|梦到|假装|假使|要不是",
+    r"|(?:not|n['’]t|un)\s?true\b|false\s+that|/s\b|不是真的|如果|要是|假如|假设|倘若|万一|开玩笑|据说|听说|说[：:，,“]|梦见|梦到|假装|假使|要不是",
     re.IGNORECASE,
 )
 _DOUBTED = lazy(
@@ -154,11 +154,16 @@ def _before_question(line: str, start: int, stop: int) -> int:
 
 
 def _line_speaker(line: str, speaker: str | None, addressee: str | None) -> tuple[str | None, int]:
-    """The speaker of a line and where the speech begins: `Alice: …` is Alice's, `Note: …` is the speaker's own."""
+    """The speaker of a line and where the speech begins: `Alice: …` is Alice's, `Note: …` is the speaker's own.
+
+    `New address: …` is all said by the speaker.
+    """
     found = _LINE_SPEAKER.match(line)
     if not found:
         return speaker, 0
     label = found[1].strip()
+    if label.lower().startswith("new "):
+        return speaker, 0
     if label.casefold() in _LABELS or len(label.split()) > 3:
         return speaker, found.end()
     if speaker is None:
@@ -217,6 +222,11 @@ KIN_NAMED = lazy(
     rf"(?:(?P<comma>,)?\s+(?:(?:named|called)\s+)?(?P<name>{CAPITALISED}(?:\s+{CAPITALISED})?))?",
 )
 """A relative, friend or pet, with the name if it follows: `my sister Anna`."""
+APPOSED = lazy(
+    rf"(?P<name>{CAPITALISED}(?:\s+{CAPITALISED})?),\s+(?P<owner>[Mm]y|[Oo]ur|{CAPITALISED}['’]s)\s+(?:new\s+)?"
+    rf"(?P<kin>{_KIN_WORD}),(?!\s+{CAPITALISED})"
+)
+"""A name with a relative or friend after it: `Anna, my sister, …`."""
 PRONOUN = lazy(
     r"(?:(?:(?:my\s+[\w-]+|[A-Z][\w’'-]+)\s+and\s+)?i|(?P<we>we))"
     r"(?P<clitic>['’]?m\b|['’](?:ve|s|re|d|ll)\b)?(?=\s)",

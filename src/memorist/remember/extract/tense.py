@@ -30,6 +30,8 @@ _NEWLY = lazy(
 """Words that say that something is new, beside those that announce a change."""
 _FROM = lazy(r"\b(?:from|as\s+of|starting|beginning|effective|next)\b", re.IGNORECASE)
 """Words before a date from which a state will hold; `since` is about the past."""
+_PER = lazy(r"(?<=\d)\s+(?:an?|per)\s+(?:hour|day|week|month|year)\b", re.IGNORECASE)
+"""The unit of a price, which is no time."""
 _ANY_MORE = lazy(r"\bany\s?more\b", re.IGNORECASE)
 
 
@@ -76,7 +78,7 @@ def validity(tense: Tense, verb: Verb, clause: str, at: datetime) -> Validity | 
 
 def _coming(clause: str, at: datetime) -> datetime | None:
     """The beginning of the one date in a clause that is not over; None without such a date."""
-    spans = [span for span in find_dates(clause, at, prefer="future") if span.end > at]
+    spans = [span for span in find_dates(_PER.sub(" ", clause), at, prefer="future") if span.end > at]
     return spans[0].start if len(spans) == 1 and spans[0].start > _FIRST else None
 
 
