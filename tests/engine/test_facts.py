@@ -85,6 +85,20 @@ def test_forgetting_the_only_source_takes_the_fact_with_it(memory: Engine) -> No
     assert memory.store.scan(Filter(), 10).items == ()
 
 
+def test_a_fact_from_before_its_relation_was_one_valued_can_be_forgotten_and_ended(
+    memory: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr("memorist.remember.fact_rows.one_valued", lambda relation: False)  # pyright: ignore
+        ben = alice(memory, "My boss is Ben Hall.", "2023-01-01")
+        alice(memory, "My boss is Ann Lee.", "2023-02-01")
+    assert facts(memory) == ["Alice boss Ann Lee.", "Alice boss Ben Hall."]
+    memory.forget(ben.id)
+    [ann] = [one for one in memory.list(kinds="semantic").items if one.fact]
+    memory.invalidate(ann.id, at="2023-03-01")
+    assert facts(memory) == []
+
+
 def test_a_fact_is_as_secret_as_its_source(memory: Engine) -> None:
     alice(memory, "I live in Oslo.", "2023-01-01", classification=3, trust=1)
     assert facts(memory) == []
@@ -121,6 +135,16 @@ def test_an_outdated_turn_is_found_below_what_holds_now_with_a_note(memory: Engi
     assert items[1].notes == ("superseded: Bergen since 2023-03-01",)
     [then] = memory.recall("Where does Alice live?", as_of="2022-06-01").items
     assert then.memory.text == "I live in Oslo."
+
+
+def test_a_planned_change_holds_from_its_day_on(memory: Engine) -> None:
+    now = alice(memory, "I live in Oslo.", "2024-06-01")
+    plan = alice(memory, "I'm moving to Bergen on 15 December.", "2024-11-20")
+    assert facts(memory) == ["Alice lives in Oslo."]
+    assert facts(memory, as_of="2024-12-16") == ["Alice lives in Bergen."]
+    for day, notes in (("2024-12-14", ()), ("2024-12-16", ("superseded: Bergen since 2024-12-15",))):
+        found = {item.memory.id: item.notes for item in memory.recall("Where does Alice live?", as_of=day).items}
+        assert (found[now.id], found[plan.id]) == (notes, ())
 
 
 def test_where_nothing_followed_the_note_says_when_it_ended(memory: Engine) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memorist.model import USUAL_CLASSIFICATION, Entity, Link, Memory, fingerprint, marked, marked_classification
 from memorist.remember.extract.names import Dictionary, Known, entities, name_runs
-from memorist.remember.extract.spans import Named
+from memorist.remember.extract.objects import Named
 
 Find = Callable[[str, Known], list[Named]]
 """Finds the names in a text: by rules, or by rules and a model."""

@@ -29,39 +29,38 @@ from memorist.model import (
     isoformat,
     to_data,
 )
+from memorist.remember.extract.lexicon import word_set
 from memorist.remember.record import checked_text, record
 from memorist.remember.timeline import Claim, Form, Segment, folded, forms
 from memorist.text.patterns import lazy
 
-ONE_VALUED = frozenset(
-    [
-        "lives_in",
-        "works_at",
-        "works_as",
-        "job_title",
-        "employer",
-        "name",
-        "age",
-        "born_on",
-        "born_in",
-        "birthday",
-        "married_to",
-        "partner",
-        "mother",
-        "father",
-        "current_project",
-        "email",
-        "phone",
-    ]
+ONE_VALUED = word_set(
+    """
+    lives_in works_at works_as born_on born_in married_to engaged_to reports_to belongs_to starts_at ends_at opens_at
+    closes_at due_on costs
+    name nickname title age birthday gender height weight size status
+    husband wife spouse partner fiance fiancee mother mum mom father dad
+    boss manager supervisor employer job role position occupation profession salary wage
+    school university class grade year teacher tutor coach trainer
+    landlord landlady tenant owner doctor gp dentist vet therapist lawyer solicitor accountant babysitter nanny cleaner
+    plumber
+    home hometown city country address postcode residence office desk room
+    email phone mobile number username handle website url
+    password passcode pin code combination
+    car plate reg registration bank insurer insurance provider
+    price cost fee rent rate charge budget limit deposit balance discount
+    deadline appointment date day weekday time hours schedule
+    dose dosage medication_dose version release firmware branch default"""
 )
-"""Relations that have one value at a time: a new one supersedes the old."""
-_ONE_OF_A_KIND = ("favourite_", "favorite_", "years_at_", "current_")
+"""Relations that have one value at a time, and last words of such relations: a new value supersedes the old."""
+_ONE_OF_A_KIND = ("favourite_", "favorite_", "years_at_", "current_", "main_", "primary_", "best_", "legal_")
 """Prefixes of relations that are one-valued."""
 
 
 def one_valued(relation: str) -> bool:
-    """Whether a relation has one value at a time."""
-    return relation in ONE_VALUED or relation.startswith(_ONE_OF_A_KIND)
+    """Whether a relation has one value at a time, by its name or by its last word: `wifi_password`, `piano_teacher`."""
+    last = relation.rpartition("_")[2]
+    return relation in ONE_VALUED or last in ONE_VALUED or relation.startswith(_ONE_OF_A_KIND)
 
 
 def sentence(fact: Fact) -> str:
@@ -103,6 +102,13 @@ def slot_of(fact: Fact, scope: str, classification: int = USUAL_CLASSIFICATION) 
     """The slot that a fact fills."""
     value = None if one_valued(fact.relation) else fact.object
     return Slot(scope, fact.subject, fact.relation, value, classification)
+
+
+def slot_of_row(row: Memory, fact: Fact) -> Slot:
+    """The slot that a stored fact is in; one from before its relation became one-valued keeps a slot of its own."""
+    slot = slot_of(fact, row.scope, row.worth.classification)
+    own = replace(slot, value=fact.object)
+    return own if row.origin.key == own.key else slot
 
 
 def claims_in(rows: Iterable[Memory]) -> list[Claim]:

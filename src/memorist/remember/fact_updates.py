@@ -10,7 +10,7 @@ from memorist.model import DENIES, STATES, Kind, Link, Memory
 from memorist.ports import Batch, Reader, Vectors
 from memorist.remember.entities import about
 from memorist.remember.extract import Statement
-from memorist.remember.fact_rows import Slot, claims_in, settled, slot_of
+from memorist.remember.fact_rows import Slot, claims_in, settled, slot_of, slot_of_row
 from memorist.remember.timeline import Claim
 
 MOST_FACTS = 20
@@ -185,4 +185,4 @@ def facts_stated_by(ids: Collection[str], reader: Reader) -> list[Memory]:
 
 def slots_of(facts: Sequence[Memory]) -> list[Slot]:
     """The slots that facts fill."""
-    return [slot_of(row.fact, row.scope, row.worth.classification) for row in facts if row.fact is not None]
+    return [slot_of_row(row, row.fact) for row in facts if row.fact is not None]

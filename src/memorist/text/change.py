@@ -56,7 +56,7 @@ _ENGLISH: _Table = {
     "new value": (
         ("now on|immediate effect", r"from now on|with immediate effect"),
         ("as of|effective|starting|beginning", r"(?:as of|effective|starting|beginning) (?:from )?DAY"),
-        ("from ", r"from DAY(?: on| onwards?)?(?= ?[.!,;:]| ?$)"),
+        ("from ", r"from DAY(?: on| onwards?)?(?= ?[.!,;:]| ?$| (?:i|we|he|she|they)\b)"),
         (" now", r"IS now(?! that\b| or\b| and\b| the time| a good)|but now"),
         (" now", r"(?:WHO|THING) now (?:lives?|works?|goes|go|uses?|has|runs?|costs?|starts?|meets?|plays?|studies)"),
         (" now", r"(?:lives?|works?|costs?|meets?)(?: [\w'’.,-]+){1,8} now(?=[.!,;]|$)"),

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, Recall, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of
+from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of_row
 from memorist.remember.fact_updates import DOUBTED, settle
 from memorist.remember.gates.verdict import flagged
 from memorist.remember.journal import UNDONE
@@ -216,7 +216,7 @@ def _deny(
         classification=worth.classification,
         expires_at=memory.times.expires_at,
     )
-    slot = slot_of(fact, memory.scope, worth.classification)
+    slot = slot_of_row(memory, fact)
     data = {**entry.data, CLAIM: claim_to_data(claim), SLOT: asdict(slot)}
     batch = settle({slot: [claim]}, reader).batch(reader)
     return replace(batch, journal=[replace(entry, data=data)])

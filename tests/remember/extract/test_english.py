@@ -79,9 +79,51 @@ STATED = {
     "Blue is my favourite colour.": "Me favourite_colour Blue",
     "My favourite football team is Juventus.": "Me favourite_football_team Juventus",
     "I've been playing my favourite game called Apex Legends.": "Me favourite_game Apex Legends",
+    # what one has one of
+    "My landlord is Mr Brown.": "Me landlord Mr Brown",
+    "My new landlady is called Mrs Lowe.": "Me landlord Mrs Lowe",
+    "Our solicitor is Joan Blake at Blake & Sons.": "Me solicitor Joan Blake",
+    "Anna's piano teacher is now Mr Liu.": "Anna piano_teacher Mr Liu",
+    "My boss is no longer Ann Lee.": "not Me boss Ann Lee",
+    "I report to Tom Hall.": "Me boss Tom Hall",
+    "Tom Hall, my boss, loves a joke.": "Me boss Tom Hall",
+    "Our rent is £900 a month.": "Me rent £900 a month",
+    "My dosage is 10 mg twice a day.": "Me dose 10 mg twice a day",
+    "My car is a second-hand Skoda Fabia.": "Me car second-hand Skoda Fabia",
+    "Ruth's PIN for the key safe is 4471.": "Ruth key_safe_pin 4471",
+    "The gate code is now 5512.": "gate code 5512",
+    "The thesis deadline is 30 November.": "thesis deadline 30 November",
+    "I live at 14 Quay Street, Falmouth TR11 3HN now.": "Me address 14 Quay Street, Falmouth TR11 3HN",
+    "We're at Flat 2, 41 Park Row, Leeds.": "Me address Flat 2, 41 Park Row, Leeds",
+    "New address: 7 High Street, Leeds.": "Me address 7 High Street, Leeds",
+    "New number: 07700 900123.": "Me phone 07700 900123",
+    "I'm Head of Sales.": "Me works_as Head of Sales",
+    # habits and tools
+    "I've stopped smoking.": "not Me does smoking",
+    "I'm smoking again since the wedding.": "Me does smoking",
+    "I've taken up photography.": "Me does photography",
+    "Anna has given up the violin.": "not Anna plays violin",
+    "Anna starts violin with Mrs Lowe.": "Anna plays violin",
+    "We use Slack.": "Me uses Slack",
+    "We switched from Slack to Teams.": "Me uses Teams; not Me uses Slack",
+    "We replaced Jenkins with Buildkite.": "Me uses Buildkite; not Me uses Jenkins",
 }  # fmt: skip
 
 NOT_STATED = """
+My boss is amazing.
+My boss is French.
+My boss is moving to Leeds.
+My boss is Tom's brother.
+My old boss was Ann Lee.
+My car is at the Shell station.
+My school is the best in Leeds.
+The only limit is 5.
+It is NOT true that we use Slack.
+It isn't true that I live in Oslo.
+I gave up after an hour.
+I'm thinking about it again.
+My friend comes from Oslo on 4 April.
+I will play tennis on Monday.
 Do I live in Oslo?
 do you live in oslo
 Where does Alice live
@@ -98,7 +140,7 @@ I almost moved to Oslo.
 I'd love to live in Oslo.
 I want to live in Oslo.
 I will move to Oslo.
-I'm moving to Oslo next month.
+I'm moving to Oslo soon.
 I never lived in Oslo.
 I've never been to Paris.
 I didn't move to Oslo.

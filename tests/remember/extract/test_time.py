@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memorist.remember.extract import statements
-from tests.remember.extract.helpers import AT, only
+from tests.remember.extract.helpers import AT, only, short
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,46 @@ def test_years_at_work_are_a_fact_of_their_own() -> None:
     assert six[1].fact.relation == five[1].fact.relation and six[1].fact.object == "6"
 
 
-def test_future_events_state_nothing() -> None:
-    assert statements("I moved to Berlin next year.", speaker="Me", at=AT) == []
+@pytest.mark.parametrize(
+    ("text", "expected", "since"),
+    [
+        ("We move to Leeds on 1 September.", "Me lives_in Leeds", "2024-09-01"),
+        ("We moved to Leeds on 1 September.", "Me lives_in Leeds", "2023-09-01"),
+        ("I'm moving to Leeds in September.", "Me lives_in Leeds", "2024-09-01"),
+        ("I moved to Leeds in September.", "Me lives_in Leeds", "2023-09-01"),
+        ("I will move to Leeds in May.", "Me lives_in Leeds", "2025-05-01"),
+        ("I'm going to move to Leeds next month.", "Me lives_in Leeds", "2024-07-01"),
+        ("I've lived in Leeds since September.", "Me lives_in Leeds", "2023-09-01"),
+        ("I live in Leeds from September.", "Me lives_in Leeds", "2024-09-01"),
+        ("I start as a nurse on Monday.", "Me works_as nurse", "2024-06-10"),
+        ("I start at Google on 1 May.", "Me works_at Google", "2025-05-01"),
+        ("Anna joins Spotify in October.", "Anna works_at Spotify", "2024-10-01"),
+        ("Anna is leaving Spotify in October.", "not Anna works_at Spotify", "2024-10-01"),
+        ("From 15 October I work at Spotify.", "Me works_at Spotify", "2024-10-15"),
+        ("I'm a nurse from the 14th!", "Me works_as nurse", "2024-06-14"),
+        ("我九月搬到上海。", "Me lives_in 上海", "2024-09-01"),
+        ("我九月搬到上海了。", "Me lives_in 上海", "2023-09-01"),
+        ("我下个月会搬到上海。", "Me lives_in 上海", "2024-07-01"),
+        ("我从九月起在华为上班。", "Me works_at 华为", "2024-09-01"),
+        ("我九月加入华为。", "Me works_at 华为", "2024-09-01"),
+    ],
+)
+def test_the_tense_tells_whether_a_date_lies_ahead(text: str, expected: str, since: str) -> None:
+    one = only(text)
+    assert (short(one), one.since and one.since.date().isoformat()) == (expected, since)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I moved to Berlin next year.",
+        "I'm moving to Berlin.",
+        "I might move to Berlin in September.",
+        "If we move to Berlin in September, I'll learn German.",
+        "We're going to Berlin on Sunday.",
+        "我会搬到上海。",
+        "我打算九月搬到上海。",
+    ],
+)
+def test_plans_without_a_date_and_mere_intentions_state_nothing(text: str) -> None:
+    assert statements(text, speaker="Me", at=AT) == []

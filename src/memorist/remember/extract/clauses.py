@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memorist.remember.extract.lexicon import KIN, NOT_NAMES, word_set
-from memorist.remember.extract.spans import CAPITALISED
+from memorist.remember.extract.objects import CAPITALISED
 from memorist.text.patterns import lazy
 from memorist.text.words import UNSPACED
 
@@ -52,10 +52,10 @@ _ASKS = lazy(
     re.IGNORECASE,
 )
 _SUPPOSED = lazy(
-    r"\b(?:if|wish|wishes|wished|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|unless|otherwise|jk|kidding"
+    r"\b(?:if|deny|denies|denied|wish|wishes|wished|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|unless|otherwise|jk|kidding"
     r"|joking|joked|sarcasm|as\s+though|said|says|saying|told|tells|asked|asks|replied|claims?|claimed|heard|according"
     r"|rumou?rs?|supposedly|allegedly|apparently|quote|lyrics?|dreamed|dreamt|in\s+my\s+dream|once\s+upon)\b"
-    r"|/s\b|如果|要是|假如|假设|倘若|万一|开玩笑|据说|听说|说[：:，,“]|梦见|梦到|假装|假使|要不是",
+    r"|(?:not|n['’]t|un)\s?true\b|false\s+that|/s\b|不是真的|如果|要是|假如|假设|倘若|万一|开玩笑|据说|听说|说[：:，,“]|梦见|梦到|假装|假使|要不是",
     re.IGNORECASE,
 )
 _DOUBTED = lazy(
@@ -75,7 +75,8 @@ _VERB = (
 _NAMED_VERB = r"[A-Z][\w’'-]*\s+(?:is|lives|works|moved|has|was)\b"
 _BETWEEN_CLAUSES = lazy(
     rf"[;；—–]\s*|\s-+\s+|:\s+"
-    rf"|,\s*(?=(?:(?:and|but|so|yet|or|then|because|though|although|while|as|since|where|when|which|who)\s+)?{_WHO}\b)"
+    rf"|,\s*(?=(?:(?:and|but|so|yet|or|then|because|though|although|while|as|since|where|when|which|who)\s+)?"
+    rf"(?:(?:from|as\s+of)\s+[^,;]{{1,20}}?\s+)?{_WHO}\b)"
     rf"|,?\s+(?=(?:and|but|so|because|cuz|though|although|while|when|whereas|yet|where)\s+(?:{_WHO}\b|{_NAMED_VERB}))"
     rf"|,?\s+(?=(?:and|but)\s+(?:also\s+)?{_VERB}\b)"
     rf"|,\s*(?={_NAMED_VERB})",
@@ -153,11 +154,16 @@ def _before_question(line: str, start: int, stop: int) -> int:
 
 
 def _line_speaker(line: str, speaker: str | None, addressee: str | None) -> tuple[str | None, int]:
-    """The speaker of a line and where the speech begins: `Alice: …` is Alice's, `Note: …` is the speaker's own."""
+    """The speaker of a line and where the speech begins: `Alice: …` is Alice's, `Note: …` is the speaker's own.
+
+    `New address: …` is all said by the speaker.
+    """
     found = _LINE_SPEAKER.match(line)
     if not found:
         return speaker, 0
     label = found[1].strip()
+    if label.lower().startswith("new "):
+        return speaker, 0
     if label.casefold() in _LABELS or len(label.split()) > 3:
         return speaker, found.end()
     if speaker is None:
@@ -198,8 +204,8 @@ def is_doubted(clause: str) -> bool:
 
 
 _TIME = (
-    r"(?:in|on|since|back\s+in|last|this|early|late|around|yesterday|today|a\s+few|two|three|\d+)\b"
-    r"[^,;.!?\x1f]{0,30}?,?\s+"
+    r"(?:in|on|since|from|as\s+of|back\s+in|last|this|next|early|late|around|yesterday|today|tomorrow|a\s+few|two|three"
+    r"|\d+)\b[^,;.!?\x1f]{0,30}?,?\s+"
 )
 _OPENER = lazy(
     r"[\s,.!\"“”\x1f]*(?:(?:and|but|so|also|well|yeah|yes|no|oh|hey|hi|hello|btw|by\s+the\s+way|actually|anyway|ok|okay|now"
@@ -216,13 +222,18 @@ KIN_NAMED = lazy(
     rf"(?:(?P<comma>,)?\s+(?:(?:named|called)\s+)?(?P<name>{CAPITALISED}(?:\s+{CAPITALISED})?))?",
 )
 """A relative, friend or pet, with the name if it follows: `my sister Anna`."""
+APPOSED = lazy(
+    rf"(?P<name>{CAPITALISED}(?:\s+{CAPITALISED})?),\s+(?P<owner>[Mm]y|[Oo]ur|{CAPITALISED}['’]s)\s+(?:new\s+)?"
+    rf"(?P<kin>{_KIN_WORD}),(?!\s+{CAPITALISED})"
+)
+"""A name with a relative or friend after it: `Anna, my sister, …`."""
 PRONOUN = lazy(
     r"(?:(?:(?:my\s+[\w-]+|[A-Z][\w’'-]+)\s+and\s+)?i|(?P<we>we))"
     r"(?P<clitic>['’]?m\b|['’](?:ve|s|re|d|ll)\b)?(?=\s)",
     re.IGNORECASE,
 )
 """`I` or `we`, with a contraction such as `'ve`."""
-_AUXILIARY = lazy(r"\s*(no\s+longer|used\s+to|[a-zA-Z]+(?:['’][a-zA-Z]+)?)(?=\s|$)")
+_AUXILIARY = lazy(r"\s*(no\s+longer|used\s+to|going\s+to|[a-zA-Z]+(?:['’][a-zA-Z]+)?)(?=\s|$)")
 _BE = word_set("am is are was were been be 'm 's 're m isn't isnt aren't wasn't weren't")
 _PAST = word_set("was were did had didn't didnt wasn't weren't hadn't") | {"used to"}
 _HAVE = word_set("have has 've had haven't hasn't hadn't")
@@ -230,13 +241,14 @@ _DO = word_set("do does did don't dont doesn't doesnt didn't didnt")
 _NOT = word_set("not never don't dont doesn't doesnt didn't didnt isn't isnt aren't wasn't weren't haven't hasn't") | {
     "no longer"
 }
-_MODAL = word_set("will would could should might may must shall 'll 'd won't wouldn't gonna can't cannot")
+_FUTURE = word_set("will shall 'll gonna") | {"going to"}
+_MODAL = word_set("would could should might may must 'd won't wouldn't can't cannot")
 _ADVERBS = word_set(
     """
     really actually currently now still just also recently finally always both only definitely personally mostly
     usually often sometimes already officially originally previously even lately permanently temporarily"""
 )
-_AUXILIARIES = _ADVERBS | _BE | _HAVE | _DO | _NOT | _PAST | _MODAL
+_AUXILIARIES = _ADVERBS | _BE | _HAVE | _DO | _NOT | _PAST | _FUTURE | _MODAL
 _PARTICIPLES = word_set("been lived worked moved always got had gone visited become never just recently only")
 
 
@@ -263,6 +275,7 @@ class Verb:
     ended: bool = False
     used_to: bool = False
     modal: bool = False
+    future: bool = False
 
     @property
     def perfect(self) -> bool:
@@ -297,4 +310,5 @@ def verb_at(text: str, place: int, stop: int, clitic: str = "") -> Verb:
         ended="no longer" in words,
         used_to="used to" in words,
         modal=bool(words & _MODAL),
+        future=bool(words & _FUTURE),
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memorist.remember.extract import objects
-from memorist.remember.extract.lexicon import KIN, word_set
+from memorist.remember.extract.lexicon import ATTRIBUTES, KIN, word_set
 from memorist.remember.extract.tense import Tense
 from memorist.text.patterns import lazy
 
@@ -32,6 +32,10 @@ def _event(*patterns: str) -> tuple[Rule, ...]:
     return tuple(rule(pattern, "event") for pattern in patterns)
 
 
+def _plan(*patterns: str) -> tuple[Rule, ...]:
+    return tuple(rule(pattern, "plan") for pattern in patterns)
+
+
 def _by_word(table: Mapping[str, Iterable[Rule]]) -> dict[str, tuple[Rule, ...]]:
     return {word: tuple(rules) for words, rules in table.items() for word in words.split()}
 
@@ -51,7 +55,7 @@ OBJECTS: Mapping[str, objects.Matcher] = {
     "member_of": objects.capitalised,
     "married_to": objects.name,
     "partner": objects.name,
-    "kin": objects.listed(objects.name),
+    "kin": objects.listed(objects.person),
     "name": objects.name,
     "is": objects.identity,
     "age": objects.age,
@@ -64,8 +68,19 @@ OBJECTS: Mapping[str, objects.Matcher] = {
     "plays": objects.listed(objects.played),
     "has": objects.listed(objects.belonging),
     "favourite": objects.favourite,
+    "boss": objects.person,
+    "address": objects.address,
+    "works_as_title": objects.job_title,
+    "uses": objects.capitalised,
+    "does": objects.activity,
+    "person": objects.person,
+    "amount": objects.amount,
+    "code": objects.code,
+    "time": objects.dated,
+    "thing": objects.named_thing,
 }
-"""The matcher of each relation; `works_at_company` is `works_at` with a name that is surely a company."""
+"""The matcher of each relation; `works_at_company` is `works_at` with a name that is surely a company. The last
+five are kinds of attributes, whose relation is the noun."""
 PERSONAL = word_set("works_as is age born_on married_to partner name")
 """Relations that `we` do not have, and whose plain negation states nothing: `not 22` is not an age."""
 
@@ -91,33 +106,66 @@ _TOPIC = rf"(?P<topic>{_VAGUE}[\w-]+(?: (?!is\b|are\b|was\b|to\b|of\b|for\b|in\b
 FAVOURITE_CALLED = rule(rf"\bmy (?:all[- ]time )?(?:favou?rite|fave) {_TOPIC},? (?:called|named) (?P<favourite>[^\n]+)")
 """A favourite with its name, anywhere in a sentence: `my favourite game called Go`."""
 
+_MOVES = (
+    rf" {_TO} (?P<address>(?:flat |number |no\.? )?\d.+)",
+    rf" {_TO} (?P<lives_in>.+?)(?: from (?P<not_lives_in>.+))?$",
+    rf" (?:away )?from (?P<not_lives_in>.+?)(?: {_TO} (?P<lives_in>.+))?$",
+    r" out of (?P<not_lives_in>.+)",
+)
+_LEAVES = (
+    rf" (?:my job|working) {_AT} (?P<not_works_at>.+)",
+    r" (?P<not_works_at_company>[A-Z].+)",
+    r" (?:my|being) (?:job as )?(?P<not_works_as>.+)",
+)
+_JOINS = (r" (?:the (?P<member_of>.+)|(?P<works_at_company>.+))",)
+_NO_TRIP = r"(?:(?!\b(?:on|at|by|next|this|tomorrow|today|tonight)\b)[^\d])"
+_STARTS = tuple(f" (?:(?:a |my )?new job|a job|working) {pattern}" for pattern in _WORKS)
+_PRACTISES = r" (?:playing )?(?:the )?(?P<plays>.+)"
+_I_START = (r" as (?P<works_as>[^,;]+?)(?: at (?P<works_at>.+))?$", r" at (?P<works_at_company>.+)")
+
 VERBS = _by_word({
-    "live lives reside resides": (rule(rf" (?:alone |together |with [\w ]{{2,20}} )?{_IN} (?P<lives_in>.+)"),),
-    "lived resided": (rule(rf" {_IN} (?P<lives_in>.+)", "past"),),
-    "moved relocated": _event(
-        rf" {_TO} (?P<lives_in>.+?)(?: from (?P<not_lives_in>.+))?$",
-        rf" (?:away )?from (?P<not_lives_in>.+?)(?: {_TO} (?P<lives_in>.+))?$",
-        r" out of (?P<not_lives_in>.+)",
+    "live lives reside resides": (
+        rule(r" at (?P<address>.+)"),
+        rule(rf" (?:alone |together |with [\w ]{{2,20}} )?{_IN} (?P<lives_in>.+)"),
     ),
-    "come comes": (rule(r" (?:originally )?from (?P<from>.+)"),),
+    "lived resided": (rule(rf" {_IN} (?P<lives_in>.+)", "past"),),
+    "moved relocated": _event(*_MOVES),
+    "move moves moving relocate relocates relocating": _plan(*_MOVES),
+    "come comes": (rule(rf" (?:originally )?from (?P<from>{_NO_TRIP}+)$"),),
     "grew": (rule(r" up (?:just )?(?:in|near|outside) (?P<grew_up_in>.+)", "always"),),
     "visited": _event(r" (?P<visited>.+)"),
     "went travelled traveled flew": _event(r" (?:back |over )?to (?P<visited>.+)"),
     "work works": [rule(f" {pattern}") for pattern in _WORKS],
     "worked": [rule(f" {pattern}", "past") for pattern in _WORKS],
-    "joined": _event(r" (?:the (?P<member_of>.+)|(?P<works_at_company>.+))"),
-    "started began": _event(*(f" (?:(?:a |my )?new job|a job|working) {pattern}" for pattern in _WORKS)),
+    "joined": _event(*_JOINS),
+    "join joins joining": _plan(*_JOINS),
+    "started began": _event(*_STARTS, _PRACTISES),
+    "starts begins": (*_plan(*_STARTS), rule(_PRACTISES)),
+    "start starting begin beginning": (*_plan(*_STARTS, *_I_START), rule(_PRACTISES)),
     "became": _event(r" (?P<works_as>.+)"),
-    "left quit": _event(
-        rf" (?:my job|working) {_AT} (?P<not_works_at>.+)",
-        r" (?P<not_works_at_company>[A-Z].+)",
-        r" (?:my|being) (?:job as )?(?P<not_works_as>.+)",
-    ),
+    "become becomes becoming": _plan(r" (?P<works_as>.+)"),
+    "left quit": _event(*_LEAVES),
+    "leave leaves leaving": _plan(*_LEAVES),
     "lost": _event(rf" my (?:\w+ )?job (?:as (?P<not_works_as>.+)|{_AT} (?P<not_works_at>.+))"),
-    "stopped": _event(rf" working {_AT} (?P<not_works_at>.+)"),
+    "stopped": _event(
+        rf" working {_AT} (?P<not_works_at>.+)",
+        r" (?:playing )(?P<not_plays>.+)",
+        r" using (?P<not_uses>.+)",
+        r" (?P<not_does>.+)",
+    ),
+    "gave given": _event(r" up (?:playing )?(?:the )?(?P<not_plays>.+)", r" up (?P<not_does>.+)"),
+    "took taken": _event(r" up (?:playing )?(?:the )?(?P<plays>.+)", r" up (?P<does>.+)"),
+    "switched migrated": _event(r" (?:over )?(?:from (?P<not_uses>.+?) )?to (?P<uses>.+)"),
+    "switch switches switching migrate migrates migrating": _plan(
+        r" (?:over )?(?:from (?P<not_uses>.+?) )?to (?P<uses>.+)"
+    ),
+    "replaced": _event(r" (?P<not_uses>.+?) (?:by|with) (?P<uses>.+)"),
+    "use uses": (rule(r" (?P<uses>.+)"),),
+    "report reports": (rule(r" (?:directly )?to (?P<boss>.+)"),),
     "study": [rule(f" {pattern}") for pattern in _STUDIES],
     "graduated": (rule(r" from (?P<studied_at>.+)", "always"),),
     "married": _event(r" (?P<married_to>[A-Z].+)"),
+    "marry marries marrying": _plan(r" (?P<married_to>[A-Z].+)"),
     "got adopted bought": _event(
         f" {_KIN_CALLED}",
         *(f" (?:a|the|my) (?:new )?(?:job|position) {pattern}" for pattern in _WORKS),
@@ -128,6 +176,7 @@ VERBS = _by_word({
     ),
     "divorced": _event(r" (?P<not_married_to>[A-Z].+)"),
     "turned": _event(r" (?P<age>\d.*)"),
+    "turn turns turning": _plan(r" (?P<age>\d+)(?= )"),
     "speak speaks": (rule(r" (?P<speaks>.+)"),),
     "play plays": (rule(r" (?P<plays>.+)"),),
     "can": (rule(r" (?:speak (?P<speaks>.+)|play (?P<plays>.+))"),),
@@ -142,6 +191,9 @@ BE = (
     rule(r"born (?:on|in) (?P<born_on>.+)", "always"),
     *(rule(f"working {pattern}") for pattern in _WORKS),
     *(rule(f"(?:studying|majoring in) {pattern}") for pattern in _STUDIES),
+    rule(r"at (?P<address>(?:flat |unit |number |no\.? )?\d.+)"),
+    rule(r"(?P<does>\w+ing(?: [^,;]+)?) again\b"),
+    rule(r"(?:the )?(?P<works_as_title>.+)"),
     rule(rf"(?:the|an?) (?P<works_as>[^,;]+?)(?: (?:of|{_AT}) (?P<works_at>.+))?$"),
     rule(r"an? (?:[\w-]+ ){0,3}student (?:at|of) (?P<studies_at>.+)"),
     rule(r"at (?P<works_at_company>.+? for .+)"),
@@ -181,6 +233,24 @@ OWN = _by_word({
     ),
 })  # fmt: skip
 """Rules for what follows `my` or another possessor, by the noun that is owned."""
+
+_NOUNS = "|".join(sorted({noun for nouns in ATTRIBUTES.values() for noun in nouns}, key=len, reverse=True))
+_PLAIN = r"(?!(?:old|former|previous|last|next|first|only|whole|total|other|real|own|main|ex)\b)"
+ATTRIBUTE = rule(
+    rf"(?:(?:new|current) )?(?P<noun>(?:{_PLAIN}[\w-]+ ){{0,2}}?(?:{_NOUNS}))"
+    r"(?: for (?:the )?(?P<of>[\w-]+(?: [\w-]+)?))?\b"
+)
+"""What somebody or something has one of, as far as its verb: `rent`, `piano teacher`, `PIN for the key safe`."""
+VALUES = {kind: (rule(rf"(?:called |named )?(?P<{kind}>.+)"),) for kind in ATTRIBUTES}
+"""Rules for what follows an attribute and a form of `to be`, by the kind of the attribute."""
+_THEN = r"(?: then| now)?: "
+NEW = rule(
+    rf"(?:(?:my|our) )?new (?:(?:home )?address{_THEN}(?P<address>.+)|e-?mail(?: address)?{_THEN}(?P<email>.+)"
+    rf"|(?:phone |mobile )?(?:number|phone|mobile){_THEN}(?P<phone>.+))"
+)
+"""A new address or number after a label."""
+THING_OF = rule(rf"(?:the|our) (?P<thing>(?:{_PLAIN}[\w-]+ ){{1,2}}?)(?={_NOUNS})")
+"""The thing that has an attribute: `the gate code`."""
 
 WHOLE = (
     rule(rf"(?P<kin>[^,;]{{2,40}}?) is (?:my|our) (?:\w+ )?(?P<word>{_KIN_WORDS})\W*$"),

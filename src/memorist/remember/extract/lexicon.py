@@ -75,6 +75,21 @@ KIN = {word: relation for relation, listing in _KIN_WORDS.items() for word in li
 ONLY_ONE = word_set("husband hubby wife spouse mom mum mother dad father boss")
 """Kin that a person has only one of, so that `my wife` identifies somebody without a name."""
 
+ATTRIBUTES = {
+    "person": word_set(
+        """
+        boss manager supervisor coach trainer teacher tutor landlord landlady doctor gp dentist vet therapist lawyer
+        solicitor accountant babysitter nanny cleaner plumber electrician hairdresser"""
+    ),
+    "amount": word_set("rent price cost fee salary wage budget deposit limit dose dosage rate discount"),
+    "code": word_set("pin code password passcode plate registration version postcode username"),
+    "time": word_set("deadline appointment"),
+    "thing": word_set("car school university bank insurer employer title role nickname hometown"),
+}
+"""Nouns for what a person or thing has one of, by the kind of their values."""
+SAME_ATTRIBUTE = {"manager": "boss", "supervisor": "boss", "landlady": "landlord", "gp": "doctor", "dosage": "dose"}
+"""Nouns that mean the same attribute as another."""
+
 JOBS = word_set(
     """
     accountant actor actress administrator advisor analyst animator archaeologist architect artist assistant

@@ -15,7 +15,7 @@ from itertools import islice
 from memorist.model import Entity, Mention, instant
 from memorist.remember.extract.clauses import LONGEST_TEXT, MASK, head_of
 from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, LANGUAGES, NOT_NAMES, PLACES, word_set
-from memorist.remember.extract.spans import CAPITALISED, Named
+from memorist.remember.extract.objects import CAPITALISED, Named
 from memorist.text.dates import DateSpan, find_dates
 from memorist.text.patterns import lazy
 from memorist.text.words import beginning, fold

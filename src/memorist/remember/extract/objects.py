@@ -1,12 +1,14 @@
-"""Matchers for the objects of statements: places, people, employers, things."""
+"""Statements and names as extraction finds them, and matchers for objects: places, people, employers, things."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
+from memorist.model import Entity, Fact
 from memorist.remember.extract.lexicon import (
     BELONGINGS,
     FIRST_NAMES,
@@ -19,10 +21,61 @@ from memorist.remember.extract.lexicon import (
     WORKPLACES,
     word_set,
 )
-from memorist.remember.extract.spans import CAPITAL, WORD, name_at
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
 from memorist.text.words import STOP_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact stated in a text, with its validity as stated there."""
+
+    fact: Fact
+    quote: str
+    """The words of the text that state it."""
+    negated: bool = False
+    """The text says that the fact does not hold, or no longer holds."""
+    update: bool = False
+    """The text says it as a change: actually, now, no longer, moved, 不再."""
+    since: datetime | None = None
+    until: datetime | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name, date, amount or identifier in a text: `text[begin:stop]`."""
+
+    text: str
+    kind: str
+    begin: int
+    stop: int
+    entity: Entity | None = None
+    """The known entity that the name refers to, if there is exactly one."""
+
+
+CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĪİŁŃŇŌŐŒŘŚŞŠŤŪŮŰŹŻŽ]"
+CAPITALISED = rf"{CAPITAL}(?:[\w&]|['’.-](?=\w)){{0,63}}"
+WORD = lazy(r"[\w&]+(?:['’./-][\w&]+)*")
+_NAME = lazy(rf"{CAPITALISED}(?:\s+(?:(?:of|de|del|la|le|van|von|der|da|di)\s+(?:the\s+)?)?{CAPITALISED}){{0,4}}")
+_POSSESSIVE = lazy(r"['’]s?$|['’]s?(?=\s)")
+
+
+def name_at(text: str, begin: int, stop: int) -> tuple[int, int] | None:
+    """The run of capitalised words at a place, without a possessive ending; None if it is not a name."""
+    found = _NAME.match(text, begin, stop)
+    if not found:
+        return None
+    end = begin
+    for word in WORD.finditer(text, begin, found.end()):
+        if word[0][0].isupper() and word[0].lower() in NOT_NAMES:
+            break
+        end = word.end()
+    run = _POSSESSIVE.split(text[begin:end], maxsplit=1)[0].rstrip()
+    while run and not run.rsplit(None, 1)[-1][0].isupper():  # an incomplete "Bank of"
+        run = run.rpartition(" ")[0].rstrip()
+    return (begin, begin + len(run)) if len(run) > 1 else None
+
 
 Spans = list[tuple[int, int]]
 Matcher = Callable[[str, int, int], Spans]
@@ -151,6 +204,21 @@ def language(text: str, begin: int, stop: int) -> Spans:
     return _known(text, begin, stop, LANGUAGES)
 
 
+def activity(text: str, begin: int, stop: int) -> Spans:
+    """Something that people do: a word in -ing with at most three words after it, or one plain noun."""
+    spans = general_thing(text, begin, stop)
+    words = text[slice(*spans[0])].split() if spans else []
+    doing = words[:1] and words[0].endswith("ing") and words[0].lower() not in _NOT_DONE
+    return spans if (doing and len(words) <= 4) or (len(words) == 1 and words[0].lower() not in _NOT_DONE) else []
+
+
+_NOT_DONE = word_set(
+    """
+    going being having trying getting thinking laughing crying doing talking seeing coming space time room office arms
+    hope"""
+)
+
+
 def played(text: str, begin: int, stop: int) -> Spans:
     """An instrument, sport or game."""
     return _known(text, begin, stop, PLAYED)
@@ -180,6 +248,74 @@ def date(text: str, begin: int, stop: int) -> Spans:
     if found is None or found.begin > len("the ") or not any(sign.isdigit() for sign in found.text):
         return []
     return [(begin + found.begin, begin + found.stop)]
+
+
+_TITLED = lazy(rf"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor)\.?\s+)?(?={CAPITAL})")
+_DEMONYM = lazy(r"\w+(?:ish|ese|ian|ean|can)", re.IGNORECASE)
+_AMOUNT = lazy(r"(?:about |around )?([£$€¥]?\s?\d[\w.,%/-]*(?:\s+(?!(?:on|in|at|and|now|from|by|for)\b)[\w%/-]+){0,4})")
+_CODE = lazy(r"(?=[\w.-]{0,20}\d)([\w.-]*\w(?:\s(?=\S{0,6}\d)[\w-]*\w)?)")
+_HOUSE = r"(?:(?:flat|unit|apartment|apt|number|no\.?|house)\s+)?\d+[a-z]?"
+_ADDRESS = lazy(rf"{_HOUSE}(?:,?\s+(?:\d\w{{0,5}}|(?-i:{CAPITALISED})|of|the)(?!\w))+", re.IGNORECASE)
+_BEFORE_NAME = lazy(rf"(?:(?:an?|the)\s+)(?:[a-z][a-z-]+\s+){{0,2}}?(?={CAPITAL}|\d)")
+
+
+def person(text: str, begin: int, stop: int) -> Spans:
+    """A person's name, with a title such as `Mrs`; no nationality and no place."""
+    after = _after_lead(text, begin, stop, _TITLED)
+    spans = name(text, after, stop)
+    said = text[slice(*spans[0])].lower() if spans else ""
+    named = said in FIRST_NAMES or " " in said or not (said in LANGUAGES or _DEMONYM.fullmatch(said))
+    return [(begin, spans[0][1])] if spans and named and _ends(text, spans[0][1], stop) else []
+
+
+def amount(text: str, begin: int, stop: int) -> Spans:
+    """A number with its unit: `£900 a month`."""
+    found = _AMOUNT.match(text, begin, stop)
+    return [found.span(1)] if found else []
+
+
+def code(text: str, begin: int, stop: int) -> Spans:
+    """A word with a digit, or two: `BJ20 VHF`."""
+    found = _CODE.match(text, begin, stop)
+    return [found.span(1)] if found else []
+
+
+def address(text: str, begin: int, stop: int) -> Spans:
+    """A house number and the capitalised words after it."""
+    found = _ADDRESS.match(text, begin, stop)
+    named = found and any(word[0].isupper() for word in found[0].split()[1:])
+    return [found.span()] if found and named else []
+
+
+def dated(text: str, begin: int, stop: int) -> Spans:
+    """A date with a digit, with or without `on`."""
+    return date(text, _after_lead(text, begin, stop, _ON), stop)
+
+
+def named_thing(text: str, begin: int, stop: int) -> Spans:
+    """A quoted title, or a thing with a name: `a second-hand Skoda`."""
+    if text[begin : begin + 1] in {'"', "“"}:
+        return thing(text, begin, stop)
+    lead = _BEFORE_NAME.match(text, begin, stop)
+    if not lead and not (text[begin : begin + 1].isupper() or text[begin : begin + 1].isdigit()):
+        return []
+    span = name_at(text, lead.end() if lead else begin, stop)
+    words = text[begin : lead.end()].split() if lead else []
+    plain = span is not None and not _PREPOSITIONS.intersection(words) and _ends(text, span[1], stop)
+    said = text[slice(*span)].lower() if span else ""
+    begin = _after_lead(text, begin, stop)
+    return [(begin, span[1])] if plain and span and said not in LANGUAGES else []
+
+
+def job_title(text: str, begin: int, stop: int) -> Spans:
+    """A title in capitals: `Head of Sales`."""
+    span = name_at(text, begin, stop)
+    first = text[slice(*span)].split(maxsplit=1)[0].lower() if span else ""
+    return [span] if span and first in _TITLES and " " in text[slice(*span)] else []
+
+
+_ON = lazy(r"(?:on|by)\s+")
+_TITLES = word_set("head director chief vice deputy senior lead managing assistant executive general")
 
 
 def listed(matcher: Matcher) -> Matcher:

