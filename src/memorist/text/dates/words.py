@@ -299,8 +299,8 @@ _PAST = words_of(
 )
 _FUTURE = words_of(
     "will ll shall gonna going should must can could may might needs wants plans planning hopes is are am s re does"
-    " doing lets please due has wo becomes starts opens closes comes coming goes arrives leaves flies moves meets booked"
-    " planned scheduled arranged postponed rescheduled invited until till"
+    " doing lets please due has wo becomes starts opens closes comes coming goes arrives leaves flies moves meets"
+    " booked planned scheduled arranged postponed rescheduled invited until till"
 )
 _BARE = words_of("go come move meet leave start open close arrive fly ask remind book plan need want hope have do let")
 """Verbs that are present on their own, but not after `did`."""
@@ -327,8 +327,8 @@ def tense_around(text: str, begin: int, stop: int) -> Tense | None:
     after = _SPOKEN.findall(text[stop : stop + _NEARBY].lower())
     rest = [*takewhile(lambda word: word == "," or word not in _STOPS, after)]
     pairs = [*pairwise(clause), *((word, last) for last, word in pairwise(["", *rest]))]
-    found = next(filter(None, (_tense(word, earlier) for word, earlier in pairs)), None)
-    return found or ("future" if any(word in _BARE for word, _ in pairs) else None)
+    bare: Tense | None = "future" if any(word in _BARE for word, _ in pairs) else None
+    return next(filter(None, (_tense(word, earlier) for word, earlier in pairs)), bare)
 
 
 def _tense(word: str, before: str) -> Tense | None:
