@@ -228,6 +228,11 @@ def is_limit(reading: Reading, begin: int, _stop: int) -> bool:
     return reading.key(begin - 1) not in _UP_TO_SOMETHING
 
 
+def is_told(reading: Reading, _begin: int, stop: int) -> bool:
+    """Whether it is `30 minutes later`, not `later this week` or `later than`."""
+    return reading.key(stop) not in ("this", "today", "tonight", "in", "on", "than", "next", "tomorrow")
+
+
 def to_this_day(reading: Reading, begin: int, stop: int) -> bool:
     """Whether it is `sales to date`, not `someone to date`."""
     return reading.key(begin - 1) not in _WISHING and nothing_follows(reading, begin, stop)
