@@ -96,10 +96,10 @@ class View(Protocol):
         reach: timedelta = timedelta(0),
         said: bool = True,
     ) -> list[Hit]:
-        """Memories said in a window, or mentioning a time in it: 1 inside, outside from a half to 0 at `reach`.
+        """Memories said in a window or mentioning a time in it: 1 inside, less outside, 0 from `reach` on.
 
-        A mentioned time that is longer than the window counts the square root of the window's share of it. With
-        said=False, only mentioned times count.
+        Outside it is 1 / (1 + gap / (length of the window + a day)). A mentioned time that is longer than the window
+        counts the square root of the window's share of it. With said=False, only mentioned times count.
         """
         ...
 

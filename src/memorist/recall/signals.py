@@ -93,9 +93,9 @@ class Signature(Signal):
 class Temporal(Signal):
     """Memories from the query's time windows, or that mention a time in one: 1 inside.
 
-    Outside, the score falls from a half to 0 at `reach_days`, so what happened on the day always precedes what happened
-    near it. A mentioned time longer than the window counts the square root of the window's share of it. A window that
-    lies ahead is searched by mentioned times alone: nothing has been said in it yet.
+    Outside it is 1 / (1 + gap / (length of the window + a day)), up to `reach_days`, so that the same gap counts less
+    if the question asks about a longer time. A mentioned time longer than the window counts the square root of the
+    window's share of it. A window that lies ahead is searched by mentioned times alone: nothing was said in it yet.
     """
 
     kind = "temporal"

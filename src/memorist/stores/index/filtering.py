@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from threading import Lock
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 
 from memorist.model import FactGraph, Filter
 from memorist.stores.index.columns import Columns, GrowingArray
-from memorist.stores.index.entries import IndexEntry, micros
+from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
+
+_DAY = timedelta(days=1) // MICROSECOND
 
 
 class MentionIndex:
@@ -57,10 +60,13 @@ class MentionIndex:
 def closeness(
     begin: NDArray[np.int64], stop: NDArray[np.int64], window: tuple[int, int], reach: int
 ) -> NDArray[np.float64]:
-    """1 for times that overlap the window [start, end); outside, from a half down to 0 at `reach`."""
+    """1 for times in the window [start, end); outside 1 / (1 + gap / (its length + a day)), and 0 from `reach` on.
+
+    The day more is because what happens on one day is often told on the next, and clocks differ.
+    """
     start, end = window
-    gap = np.maximum(start - (stop - 1), begin - (end - 1))
-    return np.where(gap <= 0, 1.0, np.maximum(0.5 * (1 - gap / max(reach, 1)), 0.0))
+    gap = np.maximum(np.maximum(start - (stop - 1), begin - (end - 1)), 0)
+    return np.where(gap < reach, 1 / (1 + gap / (end - start + _DAY)), gap == 0)
 
 
 Mask = NDArray[np.bool_]

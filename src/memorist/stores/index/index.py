@@ -232,7 +232,7 @@ class IndexView:
         reach: timedelta = timedelta(0),
         said: bool = True,
     ) -> list[Hit]:
-        """Memories said in a window, or mentioning a time in it: 1 inside, outside from a half to 0 at `reach`."""
+        """Memories said in a window or mentioning a time in it: 1 inside, less outside, 0 from `reach` on."""
         window, away = (micros(start), micros(end)), reach // MICROSECOND
         scores = self._table.mentions.closeness(len(self._alive), window, away)
         if said:

@@ -84,6 +84,23 @@ class Searching(StoreCase):
         assert sorted(ids(both)) == ["day", "year"]
         assert view.search_text("", ALL, 5, dates=[(july, instant("2025-01-01"))]) == []
 
+    def test_a_window_finds_what_was_said_or_is_mentioned_in_it(self, store: Store) -> None:
+        """Inside counts 1, a gap of a day beside a day 2/3, and a month for one of its 30 days the root of 1/30."""
+        old, day = Times(LONG_AGO, LONG_AGO), instant("2024-06-10")
+        month = Mention("juni", instant("2024-06-01"), instant("2024-07-01"))
+        put(
+            store,
+            memory("Lampan kom.", id="said", times=Times(instant("2024-06-10T12:00"), LONG_AGO)),
+            memory("Dagen efter.", id="after", times=Times(instant("2024-06-11T23:59:59.999999"), LONG_AGO)),
+            memory("Den 10 juni.", id="day", mentions=(Mention("10 juni", day, instant("2024-06-11")),), times=old),
+            memory("I juni.", id="month", mentions=(month,), times=old),
+        )
+        view, window, reach = store.view(), (day, instant("2024-06-11")), timedelta(days=7)
+        found = {hit.id: hit.score for hit in view.search_time(*window, ALL, 5, reach=reach)}
+        assert found == pytest.approx({"said": 1, "day": 1, "after": 2 / 3, "month": 30**-0.5})
+        assert sorted(ids(view.search_time(*window, ALL, 5))) == ["day", "month", "said"]
+        assert ids(view.search_time(*window, ALL, 5, said=False)) == ["day", "month"]
+
     def test_typos_are_found_by_trigrams(self, store: Store) -> None:
         """A misspelt word finds the memory with the correct word first."""
         put(store, *sample_world(), memory("Alice moved to Stockholm for good.", id="sweden"))

@@ -1,7 +1,7 @@
 """The English grammar of periods and days."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from memorist.text.dates import meanings
 from memorist.text.dates.calendar import (
@@ -22,14 +22,11 @@ from memorist.text.dates.meanings import numbered, refined
 from memorist.text.dates.numbers import day_or_nothing, month_day
 from memorist.text.dates.terminals import english
 from memorist.text.dates.values import (
-    NOTHING,
     Context,
-    Nothing,
     Recurring,
     Value,
-    earliest,
-    latest,
     monthly,
+    occurrence,
     on_weekday,
     refine,
     resolve,
@@ -43,20 +40,10 @@ _NOT_CALENDAR_UNITS = SUB_DAY | {Unit.DAY, Unit.BUSINESS_DAY}
 
 
 def related(relation: int, value: Recurring, context: Context) -> Value | None:
-    """`last May`, `this Easter`, `next summer`; a period that includes today is neither last nor next."""
+    """`last May`, `next summer`, `two Fridays ago`, `the Monday after next`; `this Easter` is in this year."""
     if relation == 0:
-        return of_this_year(value, context)
-    if relation > 0:
-        return earliest(value, context.today + timedelta(days=1))
-    found = latest(value, context.today)
-    if found and found.end > context.today:
-        found = latest(value, found.start - timedelta(days=1))
-    return found
-
-
-def of_this_year(value: Value, context: Context) -> Value | None:
-    """`this 5 May`."""
-    return within(value, holding(context.now, Unit.YEAR))
+        return within(value, holding(context.now, Unit.YEAR))
+    return occurrence(value, relation, holding(context.now, Unit.DAY))
 
 
 def if_unit(unit: Unit) -> Builder:
@@ -87,10 +74,8 @@ def decade_of_century(hundreds: int, tens: int) -> Period | None:
     return decade(100 * hundreds + tens) if 15 <= hundreds <= 20 else None
 
 
-def related_unit(steps: int, unit: Unit, context: Context) -> Period | Nothing | None:
+def related_unit(steps: int, unit: Unit, context: Context) -> Period | None:
     """`last week`, `next quarter`, `the week before last`."""
-    if unit is Unit.DAY:
-        return NOTHING  # "the next day" is relative to the story, not to today
     return None if unit in _NOT_CALENDAR_UNITS else neighbour(context.now, unit, steps)
 
 
@@ -155,16 +140,6 @@ union("container", "<named_year>", "<month_value>", "<quarter>", "<season_value>
 union("container", "<decade>", "<century>", "<weekend>", "<unit_period>")
 
 
-def last_weekday(number: int, context: Context) -> Period | None:
-    """`last Friday`: the last one before today."""
-    return latest(weekly(number), context.today - timedelta(days=1))
-
-
-def coming_weekday(number: int, context: Context) -> Period | None:
-    """`this coming Friday`: the first one after today."""
-    return earliest(weekly(number), context.today + timedelta(days=1))
-
-
 def weekday_and_number(weekday: int, number: int, context: Context) -> Period | None:
     """`Friday the 2nd`: in the nearest month where that day is a Friday."""
     if number > 31:
@@ -178,11 +153,11 @@ def weekday_and_number(weekday: int, number: int, context: Context) -> Period | 
     return resolve(Recurring(Unit.MONTH, pick), replace(context, prefer="nearest"))
 
 
-rule("weekday_value", weekly, "<weekday>")
-rule("weekday_value", last_weekday, "[this] past <weekday>", "last|previous|prior <weekday>")
-rule("weekday_value", coming_weekday, "[this] coming|upcoming <weekday>", "following <weekday>")
+rule("any_weekday", weekly, "<weekday>")
+union("weekday_value", "<any_weekday>")
 words("this_week", {"this": 0, "next": 1})
 rule("weekday_value", meanings.related_weekday, "<this_week> <weekday>")
+rule("weekday_value", related, "<relation> <any_weekday>")
 rule("deictic_day", meanings.related(Unit.DAY), "<deictic>")
 union("nth", "<ordinal>")
 words("nth", {"last|final": -1})
@@ -228,11 +203,12 @@ rule("date", day_or_nothing, "<year> -|/ <day_of_month> -|/ <month>", when=glued
 rule("date", day_or_nothing, "<month> -|/ <year> -|/ <day_of_month>", when=glued, order=(1, 0, 2))
 rule("date", day_or_nothing, "<day_of_month> -|/ <year> -|/ <month>", when=glued, order=(2, 0, 1))
 union("date", "<full_date>", "<slash_day>", "<month_day>")
-rule("date", of_this_year, "this <month_day>", "this <slash_day>")
+rule("date", related, "<relation> <month_day>", "<relation> <slash_day>")
 rule("weekday_date", meanings.date_and_weekday, "<weekday> [,] [the] <date>", "<weekday> ( <date> )", order=SWAPPED)
 rule("weekday_date", on_weekday, "<weekday> [,] <pair_day>", order=SWAPPED)
 rule("weekday_date", meanings.date_and_weekday, "<date> [,] [(] <weekday> [)]")
-rule("weekday_date", of_this_year, "this <weekday> [,] <slash_day>", order=(None, 0))
+words("this", {"this": 0})
+rule("weekday_date", related, "<this> <weekday> [,] <slash_day>", order=(0, None, 1))
 rule("weekday_date", meanings.date_and_weekday, "<relation> <weekday> [,] <date>", order=(None, 1, 0))
 rule("weekday_date", weekday_and_number, "<weekday> [,] [the] <ordinal>")
 rule("weekday_date", resolve, "<deictic> [,] [the] <date>", order=(None, 0))

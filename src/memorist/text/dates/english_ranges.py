@@ -1,28 +1,33 @@
 """The English grammar of shifts (`three days ago`), ranges (`from May to July`) and whole expressions."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from memorist.text.dates import meanings
 from memorist.text.dates.calendar import SUB_DAY, Period, Unit, holding, midnight, neighbour
+from memorist.text.dates.english import related
 from memorist.text.dates.english_times import english
 from memorist.text.dates.grammar import SWAPPED, Builder, free_after
+from memorist.text.dates.holidays import ENGLISH_HOLIDAYS
 from memorist.text.dates.meanings import refined, resolved
 from memorist.text.dates.numbers import month_day
 from memorist.text.dates.values import (
     NOTHING,
     Amount,
     Context,
+    Recurring,
+    Told,
     Value,
     after,
     before,
     between,
     coming,
     earliest,
+    from_day,
     from_now,
-    latest,
     monthly,
     move,
+    occurrence,
     rolling,
     since,
     through,
@@ -31,11 +36,13 @@ from memorist.text.dates.values import (
 )
 from memorist.text.dates.words import (
     PLURAL_WEEKDAYS,
+    SEASONS,
     WEEKDAYS,
     free_pair,
     is_english_date,
     is_english_range,
     is_limit,
+    is_told,
     nothing_follows,
     to_this_day,
 )
@@ -69,11 +76,9 @@ def unit_beside(anchor: Period, unit: Unit, side: int) -> Period | None:
     return None if unit in SUB_DAY else neighbour(anchor.start, unit, side)
 
 
-def weekday_beside(anchor: Period, weekday: int, side: int) -> Period | None:
-    """`the Friday before 15 July`."""
-    if side < 0:
-        return latest(weekly(weekday), anchor.start - timedelta(days=1))
-    return earliest(weekly(weekday), anchor.end)
+def beside(anchor: Period, value: Recurring, side: int) -> Period | None:
+    """`the Friday before 15 July`, `the Christmas after next summer`."""
+    return occurrence(value, side, anchor)
 
 
 def weekday_from(day: Period, weekday: int) -> Period | None:
@@ -81,21 +86,19 @@ def weekday_from(day: Period, weekday: int) -> Period | None:
     return earliest(weekly(weekday), day.start)
 
 
-def weekdays_ago(count: int, weekday: int, context: Context) -> Period | None:
-    """`two Fridays ago`."""
-    found = latest(weekly(weekday), context.today - timedelta(days=1))
-    return holding(found.start - timedelta(weeks=count - 1), Unit.DAY) if found else None
+def counted(sign: int) -> Builder:
+    """The meaning of `two Fridays ago` (-1) or `in three weekends` (1)."""
+
+    def build(count: float, value: Recurring, context: Context) -> Value | None:
+        return related(sign * int(count), value, context)
+
+    return build
 
 
-def weekdays_ahead(count: int, weekday: int, context: Context) -> Period | None:
-    """`two Fridays from now`."""
-    found = earliest(weekly(weekday), context.today + timedelta(days=1))
-    return holding(found.start + timedelta(weeks=count - 1), Unit.DAY) if found else None
-
-
-def weekday_in_a_week(weekday: int, context: Context) -> Period | None:
-    """`a week on Tuesday`."""
-    return weekdays_ahead(2, weekday, context)
+def from_coming(distance: Amount, weekday: Recurring, context: Context) -> Period | None:
+    """`a week on Tuesday`, `3 days from Tuesday`: from the first Tuesday after today."""
+    day = occurrence(weekday, 1, holding(context.now, Unit.DAY))
+    return from_day(day, distance, 1) if day else None
 
 
 def window(relation: int, distance: Amount, context: Context) -> Period | None:
@@ -127,8 +130,19 @@ rule(
     "<number> <unit> and a half",
     "<quantity> <unit> and a half",
 )
-union("amount", "<simple_amount>")
-rule("amount", two_amounts, "<simple_amount> [,|and] <simple_amount>")
+_ABOUT = "[just] [about|around|roughly|approximately|exactly|precisely|almost|nearly|only|some|over|under] [a good]"
+union("amount", f"{_ABOUT} <simple_amount>")
+rule("amount", two_amounts, f"{_ABOUT} <simple_amount> [,|and] <simple_amount>")
+words("plural", {name: weekly(number) for name, number in (PLURAL_WEEKDAYS | WEEKDAYS).items()})
+words("plural", {f"{name}s": meanings.any_season(first) for name, first in SEASONS.items()})
+words("plural", {"weekends": meanings.any_weekend(), "christmases": ENGLISH_HOLIDAYS["christmas"]})
+union("recurring", "<any_weekday>", "<any_month>", "<any_season>", "<holiday>", "<month_day>")
+rule("shifted", counted(-1), "<integer> <plural> ago|back", "<quantity> <plural> ago|back")
+rule("shifted", counted(1), "<integer> <plural> from now|today", "in <integer> <plural>")
+rule("shifted", related, "[the] <recurring> <beyond>", order=SWAPPED)
+words("weeks", {"week": ((1, Unit.WEEK),), "fortnight": ((2, Unit.WEEK),)})
+rule("shifted", from_coming, "<amount> on|from <any_weekday>")
+rule("shifted", from_coming, "<any_weekday> <weeks>", order=SWAPPED)
 rule("shifted", meanings.ago, "<amount> ago|back", "<amount> before now", "<amount> prior to now")
 rule("shifted", ahead_if_definite, "in <amount>", "in <amount> ' [s] time", "<amount> from|after now", "<amount> hence")
 rule("window", between_amounts(-1), "<number> -|to|or <number> <unit> ago|back")
@@ -144,13 +158,9 @@ rule(
 )
 words("side", {"before": -1, "after|following": 1})
 rule("shifted", resolved(unit_beside), "the <one_unit> <side> [the] <anchor>", order=(1, 2, 0))
-rule("shifted", resolved(weekday_beside), "the <weekday> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", resolved(beside), "the <recurring> <side> [the] <anchor>", order=(1, 2, 0))
 rule("shifted_weekday", refined(weekday_from), "<shifted> [,] on <weekday>")
 rule("shifted_weekday", refined(weekday_from), "<weekday> [,] <shifted>", order=SWAPPED)
-rule("shifted_weekday", weekday_in_a_week, "a week on|from|after <weekday>", "<weekday> week")
-words("weekdays", PLURAL_WEEKDAYS | WEEKDAYS)
-rule("shifted_weekday", weekdays_ago, "<integer> <weekdays> ago|back")
-rule("shifted_weekday", weekdays_ahead, "<integer> <weekdays> from now|today", "in <integer> <weekdays>")
 rule("window", window, "<relation> <simple_amount>")
 rule("window", counted_window, "<number> <relation> <unit>", "<quantity> <relation> <unit>")
 rule("window", past_unit, "past <one_unit>")
@@ -190,6 +200,7 @@ def amount_up_to(day: Period, distance: Amount) -> Period:
     return Period(move(day.start, distance, -1), day.start, Unit.DAY)
 
 
+_DAY: Amount = ((1, Unit.DAY),)
 _TO = "to|till|until|through|thru|-|~"
 rule("edge", _instant(lambda period: period.start), "[the] beginning|start of <whole>")
 rule("edge", _instant(lambda period: midnight(period.middle)), "[the] middle of <whole>")
@@ -213,7 +224,7 @@ rule(
     "between <day_in_month> and [the] <any_day>",
 )
 rule("span", days_of_year, f"[from] <day_in_month> {_TO} [the] <any_day> <of_year>")
-rule("span", between, f"[from] [the] <any_day> {_TO} <dated>", "between [the] <any_day> and <dated>")
+rule("span", between, f"[from] [the] <any_day> {_TO}|and|& <dated>", "between [the] <any_day> and <dated>")
 rule(
     "span",
     days_of_month,
@@ -283,6 +294,13 @@ rule("span", resolved(before), "up to <edge>", when=is_limit)
 rule("span", resolved(through), "<moment> or|and earlier|before|older|below", when=nothing_follows)
 rule("span", meanings.of_this(Unit.DAY, before), "to date", when=to_this_day)
 
+rule("told", lambda distance: Told(distance, 1), "<amount> later", when=is_told)
+rule("told", lambda distance: Told(distance, -1), "<amount> earlier", when=is_told)
+rule("told", lambda distance: Told(distance, 1), "<amount> after|afterwards", when=nothing_follows)
+rule("told", lambda distance: Told(distance, -1), "<amount> before|beforehand", when=nothing_follows)
+words("told", {"the next|following day": Told(_DAY, 1), "the previous day": Told(_DAY, -1)})
+words("neighbour", {"the day after": Told(_DAY, 1), "the day before": Told(_DAY, -1)})
+union("told", "<neighbour>", when=nothing_follows)
 _NOT_DATES = ("weekends", "weekdays", "up-to-date", "up to date", "out of date", "day after day")
 words("no_date", dict.fromkeys((*PLURAL_WEEKDAYS, *_NOT_DATES), NOTHING))
 english.ignore(
@@ -293,6 +311,7 @@ english.ignore(
     "every|each|any <amount>",
     "every|each|any <day_part>",
     "every|each|any <weekday> [, <weekday>] [, <weekday>] [,] and|or|& <weekday> [[at] <settled_clock>]",
+    "a|an|any <weekday> [<day_part>]",
     "<weekday> mornings|afternoons|evenings|nights",
     "<number> weekends",
     "<number> <unit> a|per <unit>",
@@ -304,4 +323,5 @@ union("expression", "<span>", when=is_english_range)
 union("expression", "for the <this_unit>", when=nothing_follows)
 union("expression", "<lone_number>", when=free_after)
 union("expression", "on|in <pair_day>", when=free_pair)
+union("expression", "<told>")
 union("expression", "<no_date>")

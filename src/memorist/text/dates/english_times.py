@@ -34,9 +34,9 @@ def time(read: ClockTime, half: Half | None) -> ClockTime:
     return replace(read, half=half or read.half)
 
 
-def quarter_to(hours: int, half: Half | None) -> ClockTime:
-    """`quarter to seven`."""
-    return clock(hours - 1 or 12, 45, half=half)
+def minutes_to(minutes: int, hours: int, half: Half | None) -> ClockTime:
+    """`quarter to seven`, `ten to seven`."""
+    return clock(hours - 1 or 12, 60 - minutes, half=half)
 
 
 _HOUR_AND_HALF = (0, 3)
@@ -48,7 +48,10 @@ rule("clock", clock, "<hour> <minutes> [minutes] [<half>]", order=(0, 1, 3))
 words("past", {"half past": 30, "a quarter past": 15, "quarter past": 15})
 rule("clock", clock, "<past> <hour> [<half>]", order=(1, 0, 3))
 rule("clock", clock, "<hour> [minutes] past <hour> [o'clock] [<half>]", order=(1, 0, 3))
-rule("clock", quarter_to, "[a] quarter to <hour> [<half>]")
+words("quarter", {"quarter": 15, "a quarter": 15})
+rule("clock", minutes_to, "<quarter> to <hour> [<half>]", "<hour> minutes to <hour> [<half>]")
+words("minutes_less", {"five": 5, "ten": 10, "twenty": 20, "twenty-five": 25})  # `five to seven` alone is a stretch
+rule("clock", minutes_to, "at <minutes_less> to <hour> [<half>]")
 words("clock", {"noon|midday|mid-day": clock(12, half="pm"), "midnight|mid-night": clock(12, half="am")})
 words("clock", {"mid night": clock(12, half="am")})
 union("part", "[in|during] [the] [early] <day_part>")
@@ -66,7 +69,7 @@ rule(
     "between <loose_clock> and|to|- <loose_clock> [<part>]",
 )
 words("half_day", {"am|a.m.": MORNING, "pm|p.m.": AFTERNOON})
-words("mid_day", {"mid": MIDDAY})
+words("mid_day", {"mid": MIDDAY, "first thing": MORNING})
 
 
 def end_of(period: Period) -> Period:
@@ -191,7 +194,7 @@ def right_now(context: Context) -> Period:
 union("moment", "<window>", "<base>", "<shifted_weekday>", "<shifted>")
 union("day", "<plain_day>", "<shifted_weekday>", "<shifted>")
 rule("part_of_day", PartOfDay, "<day> [,] <part>", "<day> <half_day>")
-rule("part_of_day", PartOfDay, "<part> of|on <day>", "<mid_day> <deictic_day>", order=SWAPPED)
+rule("part_of_day", PartOfDay, "<part> of|on <day>", "<mid_day> [on] <day>", order=SWAPPED)
 rule("near_day", meanings.related(Unit.DAY), "<relation>")
 rule("part_of_day", PartOfDay, "<near_day> <day_part>")
 rule("part_of_day", early_part_of_day, "early|earlier <near_day> <day_part>")

@@ -55,7 +55,8 @@ def _election(year: int) -> Period:
 _MON, _THU, _FRI, _SUN = 0, 3, 4, 6
 
 _NAMES: tuple[tuple[Recurring, str, str], ...] = (
-    (_fixed(1, 1), "new year day, new year's day, new years day, new years, new year's", "元旦, 元旦节, 新年"),
+    (_fixed(1, 1), "new year, new year day, new year's day, new years day, new years, new year's",
+     "元旦, 元旦节, 新年"),
     (_fixed(12, 31), "new year's eve, new years eve, new year eve", "跨年夜"),
     (_fixed(1, 6), "epiphany", ""),
     (_floating(1, _MON, 3), "martin luther king day, martin luther king jr day, mlk day", "马丁路德金日"),
@@ -112,7 +113,7 @@ _NAMES: tuple[tuple[Recurring, str, str], ...] = (
     (_from_easter(49), "pentecost, whit sunday", ""),
     (_from_easter(50), "whit monday", ""),
     (_lunar(1, 1), "chinese new year, lunar new year, spring festival", "春节, 大年初一, 农历新年, 过年"),
-    (yearly(_lunar_eve), "chinese new year's eve, lunar new year's eve", "除夕, 除夕夜, 大年夜, 大年三十"),
+    (yearly(_lunar_eve), "chinese new year's eve, lunar new year's eve", "除夕, 除夕夜, 大年夜, 大年三十, 年夜饭"),
     (_lunar(1, 15), "lantern festival", "元宵节, 元宵"),
     (yearly(clear_and_bright), "qingming, qingming festival, tomb sweeping day", "清明, 清明节"),
     (_lunar(5, 5), "dragon boat festival", "端午, 端午节"),

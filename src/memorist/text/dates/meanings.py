@@ -158,9 +158,9 @@ def day_before_clock(day: Value, time: ClockTime) -> Value | None:
     return during(day, Stretch(timedelta(0), time.since_midnight()))
 
 
-def simple_amount(count: float, unit: Unit) -> Amount | None:
+def simple_amount(count: float, unit: Unit) -> Amount:
     """`three days`."""
-    return None if unit is Unit.WEEKEND else ((count, unit),)
+    return ((count, unit),)
 
 
 def and_a_half(count: float, unit: Unit) -> Amount:

@@ -11,7 +11,7 @@ from memorist.text.dates.grammar import Grammar, Reading, free_before
 from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
 from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS
 from memorist.text.dates.tokens import DIGITS, VARIANTS, Tokens, tokenise
-from memorist.text.dates.values import Context, DateSpan, Edges, Nothing, Value, resolve
+from memorist.text.dates.values import Context, DateSpan, Edges, Nothing, Told, Value, from_now, resolve
 from memorist.text.dates.words import (
     DAY_PARTS,
     DECADE_WORDS,
@@ -28,6 +28,7 @@ from memorist.text.words import has_chinese
 
 _WORD = lazy(r"[a-z]+")
 _OTHER_WORDS = "tonight tonite midnight eod eom eoy eow cob ytd mtd now moment present date time hundred thousand"
+_OTHER_WORDS += " springs summers autumns falls winters christmases later earlier"
 _WORD_TABLES = (MONTHS, WEEKDAYS, PLURAL_WEEKDAYS, UNITS, SEASONS, DECADE_WORDS, DEICTICS, DAY_PARTS, ENGLISH_HOLIDAYS)
 _CHARACTERS = "年月日号天周期礼纪季昨今明午夜晚早点时旬钟秒末"
 _NUMERAL_HOLIDAYS = "五一|六一"
@@ -106,23 +107,24 @@ def _longest(spans: list[DateSpan]) -> list[DateSpan]:
 
 def scan(grammar: Grammar, reading: Reading) -> Iterator[DateSpan]:
     """The dates that one grammar finds."""
-    tokens = reading.tokens
+    tokens, told = reading.tokens, reading.context
     place = 0
     while place < len(tokens.begins):
-        stop, period = _best(grammar, reading, place)
+        stop, period = _best(grammar, reading, place, told)
         if period:
+            told = told if period.start == OPEN_START else replace(told, now=period.start)
             yield _span(tokens, place, stop, period)
         place = stop
 
 
-def _best(grammar: Grammar, reading: Reading, place: int) -> tuple[int, Period | None]:
+def _best(grammar: Grammar, reading: Reading, place: int, told: Context) -> tuple[int, Period | None]:
     """The longest expression from a place on, and where to go on; phrases known not to be dates are skipped."""
     if not free_before(reading, place):
         return place + 1, None
     for stop, value in grammar.matches(reading, "expression", place):
         if isinstance(value, Nothing):
             return stop, None
-        period = _resolved(value, reading.context)
+        period = _resolved(value, told if isinstance(value, Told) else reading.context)
         if period and period.start < period.end and (period.start, period.end) != (OPEN_START, OPEN_END):
             return stop, period
     return place + 1, None
@@ -130,6 +132,8 @@ def _best(grammar: Grammar, reading: Reading, place: int) -> tuple[int, Period |
 
 def _resolved(value: object, context: Context) -> Period | None:
     try:
+        if isinstance(value, Told):
+            return from_now(value.distance, context, value.sign)
         return resolve(value, context) if isinstance(value, Value) else None
     except (ValueError, OverflowError):  # beyond the years 1 to 9999
         return None

@@ -60,6 +60,14 @@ class Recurring:
 Value = Period | Recurring
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A time counted from the one told before it, or else from now: `the day before`, `30 minutes later`."""
+
+    distance: "Amount"
+    sign: int
+
+
 class Nothing:
     """The value of words that are known not to be a date ("every Monday", "30 February")."""
 
@@ -90,6 +98,23 @@ def earliest(value: Value, limit: datetime) -> Period | None:
     if isinstance(value, Period):
         return value
     return next((found for found in _rounds(value, limit, 1) if found.start >= limit), None)
+
+
+def occurrence(value: Recurring, steps: int, anchor: Period) -> Period | None:
+    """The occurrence some steps after a period, or before it if negative; 1 is the first that begins after it."""
+    found = anchor
+    for _ in range(min(abs(steps), _TRIES)):
+        following = earliest(value, found.end) if steps > 0 else _latest_over(value, found.start)
+        if following is None:
+            return None
+        found = following
+    return found
+
+
+def _latest_over(value: Recurring, limit: datetime) -> Period | None:
+    """The last occurrence that is over at `limit`."""
+    found = latest(value, limit - timedelta(microseconds=1))
+    return latest(value, found.start - timedelta(microseconds=1)) if found and found.end > limit else found
 
 
 def resolve(value: Value, context: Context) -> Period | None:

@@ -228,6 +228,11 @@ def is_limit(reading: Reading, begin: int, _stop: int) -> bool:
     return reading.key(begin - 1) not in _UP_TO_SOMETHING
 
 
+def is_told(reading: Reading, _begin: int, stop: int) -> bool:
+    """Whether it is `30 minutes later`, not `later this week` or `later than`."""
+    return reading.key(stop) not in ("this", "today", "tonight", "in", "on", "than", "next", "tomorrow")
+
+
 def to_this_day(reading: Reading, begin: int, stop: int) -> bool:
     """Whether it is `sales to date`, not `someone to date`."""
     return reading.key(begin - 1) not in _WISHING and nothing_follows(reading, begin, stop)
@@ -298,11 +303,12 @@ _PAST = words_of(
     " threw told took went won woke wore wrote gone seen done given taken eaten begun broken"
 )
 _FUTURE = words_of(
-    "will ll shall gonna going should must can could may might need needs want wants plan plans planning hope"
-    " hopes is are am s re do does doing let lets please due have has wo become becomes start starts open opens"
-    " close closes come comes coming go goes arrive arrives leave leaves fly flies move moves meet meets ask"
-    " remind book booked planned scheduled arranged postponed rescheduled invited until till"
+    "will ll shall gonna going should must can could may might needs wants plans planning hopes is are am s re does"
+    " doing lets please due has wo becomes starts opens closes comes coming goes arrives leaves flies moves meets"
+    " booked planned scheduled arranged postponed rescheduled invited until till"
 )
+_BARE = words_of("go come move meet leave start open close arrive fly ask remind book plan need want hope have do let")
+"""Verbs that are present on their own, but not after `did`."""
 _PASSIVE = words_of("is are be being s re get gets getting to")
 _NOT_PARTICIPLES = words_of("need feed speed indeed bed red shed breed seed bleed wed wicked exceed proceed hundred")
 _TOWARDS = words_of("to until till by due")
@@ -326,7 +332,8 @@ def tense_around(text: str, begin: int, stop: int) -> Tense | None:
     after = _SPOKEN.findall(text[stop : stop + _NEARBY].lower())
     rest = [*takewhile(lambda word: word == "," or word not in _STOPS, after)]
     pairs = [*pairwise(clause), *((word, last) for last, word in pairwise(["", *rest]))]
-    return next(filter(None, (_tense(word, earlier) for word, earlier in pairs)), None)
+    bare: Tense | None = "future" if any(word in _BARE for word, _ in pairs) else None
+    return next(filter(None, (_tense(word, earlier) for word, earlier in pairs)), bare)
 
 
 def _tense(word: str, before: str) -> Tense | None:
