@@ -51,9 +51,13 @@ REQUESTS: dict[str, list[Any]] = {
     "POST {space}/explain": [{**QUERY, "id": "{secret}"}, {**QUERY, "id": "{low}"}],
     "POST {space}/why-not": [{**QUERY, "id": "{secret}"}, {**QUERY, "id": "{low}"}],
     "GET {space}/recipes": [None],
+    "POST {space}/memories/get": [{"ids": ["{secret}", "{low}"]}],
+    "PATCH {space}/memories/{id}": [{"text": "The vault of Alice is empty."}, {"importance": 0.9}],
     "GET {space}/memories/{id}": [None],
     "GET {space}/memories/{id}/history": [None],
+    "GET {space}/entities": [{}, {"prefix": "ali", "max_classification": 3}],
     "GET {space}/entities/{name}/history": [None],
+    "GET {space}/entities/{name}/neighbours": [{"hops": 2, "max_classification": 3}],
     "POST {space}/feedback": [{"id": "{secret}", "verdict": "wrong"}, {"id": "{low}", "verdict": "useful"}],
     "POST {space}/memories/{id}/invalidate": [{}],
     "POST {space}/sessions/{id}/recall": [QUERY],
@@ -72,7 +76,7 @@ REQUESTS: dict[str, list[Any]] = {
     "GET {space}/backup": [None],
     "POST {space}/import": [None],
     "DELETE {space}/memories/{id}": [None],
-    "POST {space}/forget": [{"scope": ["global"]}],
+    "POST {space}/forget": [{"ids": ["{secret}", "{low}"]}, {"scope": ["global"]}],
 }
 """What is sent to every route, in this order. A new route needs a line: decide what a capped caller may learn by it."""
 NOT_ABOUT_MEMORIES = {"GET /metrics"}
@@ -139,6 +143,8 @@ def _sent(http: httpx.Client, route: str, body: Any, id: str, known: tuple[str, 
         ids = {"{secret}": known[0], "{low}": known[1]}
         given = cast("dict[str, Any]", body)
         body = {name: ids.get(str(value), value) for name, value in given.items()}
+        if isinstance(listed := body.get("ids"), list):
+            body["ids"] = [ids[one] for one in listed]
     if method == "GET":
         answer = http.get(path, params=body)
     elif path.endswith(("/file", "/import")):
@@ -149,7 +155,11 @@ def _sent(http: httpx.Client, route: str, body: Any, id: str, known: tuple[str, 
 
 
 TOOLS: dict[str, list[dict[str, Any]]] = {
-    "remember": [{"text": LOW["text"], "key": "vault"}, {"text": "The vault was moved.", "key": "vault"}],
+    "remember": [
+        {"text": LOW["text"], "key": "vault"},
+        {"text": "The vault was moved.", "key": "vault"},
+        {"text": "The vault is empty.", "replaces": "{secret}"},
+    ],
     "relate": [{"subject": "Alice", "relation": "lives_in", "object": "Rome", "valid_from": "2024-02-01"}],
     "recall": [
         {"query": QUERY["query"]},
@@ -157,12 +167,13 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
         {"query": QUERY["query"], "recipe": "memoria", "entity_hints": ["Alice"], "in_session": "run"},
     ],
     "history": [{"name": "Alice"}, {"name": "{secret}"}],
+    "entities": [{}, {"prefix": "Ali"}, {"name": "Alice", "hops": 3}],
     "session": [
         {"id": "run", "observation": "The door is shut."},
         {"id": "run", "goal": "Paint the vault.", "observation": "The door is shut.", "end": True},
     ],
     "feedback": [{"id": "{secret}", "verdict": "wrong"}],
-    "forget": [{"id": "{secret}"}],
+    "forget": [{"id": "{secret}"}, {"id": ["{secret}"]}],
     "status": [{}],
 }
 """What every tool is called with; a new tool needs a line."""
@@ -188,7 +199,13 @@ def test_every_tool_gives_a_capped_agent_the_same_answer(cap: int) -> None:
 def _calls(secret: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for tool, calls in TOOLS.items():
         for given in calls:
-            yield tool, {name: secret if value == "{secret}" else value for name, value in given.items()}
+            yield (
+                tool,
+                {
+                    name: secret if value == "{secret}" else [secret] if value == ["{secret}"] else value
+                    for name, value in given.items()
+                },
+            )
 
 
 async def _called(client: Client, tool: str, given: dict[str, Any]) -> tuple[Any, Any, Any]:

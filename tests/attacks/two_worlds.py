@@ -124,6 +124,9 @@ def writes(random: Random, classification: int, ids: list[str]) -> tuple[str, Ca
         f"feedback {one} {verdict}": lambda engine: engine.feedback(one, verdict),
         f"invalidate {one}": lambda engine: engine.invalidate(one),
         f"forget {one}": lambda engine: engine.forget(one),
+        f"update {one} {text}": lambda engine: engine.update(one, text, topic=value),
+        f"update {one} {relation}": lambda engine: engine.update(one, topic=relation),
+        f"forget several {one}": lambda engine: engine.forget([one, *ids[:1]]),
     }
     names = list(choices)
     name = random.choice([*names, *names[:5], *names[:4]])
@@ -178,6 +181,10 @@ def reads(worlds: Worlds) -> Iterator[tuple[str, Call]]:
     yield f"recall_in_context {session}", lambda engine: engine.recall_in_context(session, query, max_classification=3)
     yield "list", _pages
     yield "get", lambda engine: [engine.get(id) for id in ids]
+    yield "get several", lambda engine: engine.get(ids)
+    yield "entities", lambda engine: engine.entities(max_classification=3)
+    yield f"entities {name}", lambda engine: engine.entities(name[:2], include_expired=True)
+    yield f"neighbours {name}", lambda engine: engine.neighbours(name, 2, max_classification=3)
     for id in ids:
         yield f"history {id}", lambda engine, id=id: engine.history(id)
         yield f"why_not {id}", lambda engine, id=id: engine.why_not(query, id, recipe=recipe)

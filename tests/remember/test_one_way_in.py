@@ -19,7 +19,7 @@ import memorist
 from memorist import Engine
 from memorist.access.keys import KeyRing
 from memorist.errors import Error, InvalidInput
-from memorist.model import Memory
+from memorist.model import Changes, Memory
 from memorist.ports import Kept, Store, StoreStats
 from memorist.remember.fact_rows import FactFields
 from memorist.remember.ingest.formats import FORMATS
@@ -106,6 +106,16 @@ def remembered(engine: Engine, text: str) -> None:
 
 def remembered_many(engine: Engine, text: str) -> None:
     engine.remember_many([text, {"text": f"{text} Again.", "topic": text, "metadata": {"password": text}}])
+
+
+def updated(engine: Engine, text: str) -> None:
+    kept = engine.remember(PLAIN, at="2024-01-01")
+    engine.update(kept.id, text)
+    for name in sorted((TEXT_FIELDS | LIST_FIELDS) & Changes.__annotations__.keys()):
+        value = {"password": text, text: [text]} if name == "metadata" else [text] if name in LIST_FIELDS else text
+        engine.update(kept.id, **{name: value})  # type: ignore[misc]
+    with suppress(Error):
+        engine.update(text, text, clear=[text])
 
 
 def related(engine: Engine, text: str) -> None:
@@ -213,6 +223,7 @@ VERBS: dict[str, Callable[[Engine, str], None]] = {
     "remember_many": remembered_many,
     "ingest": ingested,
     "relate": related,
+    "update": updated,
     "session": run_sessions,
     "feedback": judged,
     "undo": undone,
@@ -237,6 +248,8 @@ VERBS: dict[str, Callable[[Engine, str], None]] = {
     "list": attempted(lambda engine, text: engine.list(cursor=text), lambda engine, text: engine.list(scope=text)),
     "get": attempted(lambda engine, text: engine.get(text)),
     "history": attempted(lambda engine, text: engine.history(text)),
+    "entities": attempted(lambda engine, text: engine.entities(text, kind=text, scope=text)),
+    "neighbours": attempted(lambda engine, text: engine.neighbours(text, topic=text)),
     "journal": attempted(lambda engine, text: engine.journal(text, text)),
     "audit": attempted(lambda engine, text: engine.audit([text]), lambda engine, text: engine.audit(fix=True)),
     "mend": attempted(lambda engine, text: engine.mend(engine.audit(), [text])),
@@ -295,7 +308,7 @@ def test_a_repeat_adds_nothing(verb: str, text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("policy", ["secrets", "instructions"])
-@pytest.mark.parametrize("verb", ["remember", "remember_many", "ingest", "relate", "session", "import_"])
+@pytest.mark.parametrize("verb", ["remember", "remember_many", "ingest", "relate", "update", "session", "import_"])
 def test_a_policy_to_refuse_holds_for_every_verb_that_writes(verb: str, policy: str, tmp_path: Path) -> None:
     with opened(tmp_path / "store", config={policy: "refuse"}) as engine:
         with pytest.raises(InvalidInput, match="A text was refused") as refused:
@@ -306,7 +319,7 @@ def test_a_policy_to_refuse_holds_for_every_verb_that_writes(verb: str, policy: 
 
 
 def test_a_caller_is_told_of_a_masked_secret_in_the_same_way_by_every_verb_that_writes(tmp_path: Path) -> None:
-    for verb in ("remember", "remember_many", "ingest", "relate", "session", "import_", "undo"):
+    for verb in ("remember", "remember_many", "ingest", "relate", "update", "session", "import_", "undo"):
         with opened(tmp_path / verb / "store") as engine:
             VERBS[verb](engine, SECRET)
             masked = [one for one in engine.journal("gate", limit=1000) if one.data["decision"] == "mask"]
@@ -353,6 +366,7 @@ def test_nothing_that_a_model_says_brings_a_secret_in(policy: str, tmp_path: Pat
 # The routes of the REST server
 
 SPACE = "/v1/spaces/{space}"
+CHANGES = {"text", *Changes.__annotations__}
 Request = dict[str, Any]
 
 
@@ -368,9 +382,13 @@ def rest_requests(text: str, export: bytes) -> dict[tuple[str, str], Request]:
         ("post", f"{SPACE}/memories"): {"json": kept},
         ("post", f"{SPACE}/memories/batch"): {"json": {"memories": [{"text": text}, {**kept, "key": "batch"}]}},
         ("get", f"{SPACE}/memories"): {"params": {"topic": text, "cursor": text}},
+        ("post", f"{SPACE}/memories/get"): {"json": {"ids": ["ID", text]}},
+        ("patch", f"{SPACE}/memories/{{id}}"): {"json": {name: kept[name] for name in kept if name in CHANGES}},
         ("get", f"{SPACE}/memories/{{id}}"): {},
         ("get", f"{SPACE}/memories/{{id}}/history"): {},
+        ("get", f"{SPACE}/entities"): {"params": {"prefix": text, "kind": text}},
         ("get", f"{SPACE}/entities/{{name}}/history"): {},
+        ("get", f"{SPACE}/entities/{{name}}/neighbours"): {"params": {"topic": text}},
         ("post", f"{SPACE}/memories/{{id}}/invalidate"): {"json": {"superseded_by": text}},
         ("post", f"{SPACE}/facts"): {"json": {**fact, "valid_from": "2024-01-01", "ingested_at": "2024-01-02"}},
         ("post", f"{SPACE}/recall"): {"json": asked},
@@ -462,7 +480,7 @@ REFUSED = {
 def mcp_arguments(text: str, id: str) -> dict[str, Request]:
     fields = {name: text for name in ("topic", "scope", "key", "source", "speaker")}
     return {
-        "remember": {"text": text, **fields},
+        "remember": {"text": text, **fields, "replaces": None},
         "relate": {"subject": text, "relation": "says", "object": text, "text": text, "source": text,
                    "valid_from": "2024-01-01"},
         "recall": {"query": text, "topic": text, "scope": text, "entity_hints": [text], "in_session": text,
@@ -470,6 +488,7 @@ def mcp_arguments(text: str, id: str) -> dict[str, Request]:
         "session": {"id": text, "goal": text, "scope": text, "observation": text, "action": text, "number": 1,
                     "end": True},
         "history": {"name": text},
+        "entities": {"name": text, "prefix": text, "scope": text},
         "feedback": {"id": id, "verdict": "useful"},
         "status": {},
         "forget": {"id": id},
@@ -501,6 +520,9 @@ def test_no_tool_lets_a_secret_or_an_order_in(text: str, tmp_path: Path) -> None
                 portal.call(partial(client.call_tool, name, arguments))
                 if _ and name in ("remember", "relate", "recall", "history", "session"):
                     assert snapshot(engine.store) == before
+        kept = engine.remember("The weir was repaired.")
+        portal.call(partial(client.call_tool, "remember", {"text": text, "topic": text, "replaces": kept.id}))
+        assert engine.get(kept.id).version == 2  # type: ignore[union-attr]
         assert_no_secret(engine.store, tmp_path / "store")
         assert_no_order_is_trusted(engine.store)
 
@@ -514,12 +536,23 @@ def test_the_cases_use_every_text_argument_of_the_verbs() -> None:
     """A new text argument of a verb needs a place in its case."""
     taken = {
         name: {key for key in inspect.signature(getattr(Engine, name)).parameters if key != "self"}
-        for name in ("remember", "remember_many", "relate", "session", "feedback", "undo", "consolidate", "ingest")
+        for name in (
+            "remember",
+            "remember_many",
+            "relate",
+            "update",
+            "session",
+            "feedback",
+            "undo",
+            "consolidate",
+            "ingest",
+        )
     }
     assert taken == {
         "remember": {"text", "fields"},
         "remember_many": {"memories", "progress"},
         "relate": {"subject", "relation", "object", "text", "times"},
+        "update": {"id", "text", "changes"},
         "session": {"goal", "id", "scope"},
         "feedback": {"id", "verdict", "recall"},
         "undo": {"entry"},

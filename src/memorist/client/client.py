@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Annotated, Any, Self, Unpack, cast
+from typing import Annotated, Any, Self, Unpack, cast, overload
 from urllib.parse import quote
 
 from memorist.client.transport import Transport, items_of, objects, read, read_items
@@ -16,10 +16,12 @@ from memorist.client.upkeep import RemoteUpkeep
 from memorist.engine.aio import AsyncEngine
 from memorist.errors import NotFound
 from memorist.model import (
+    Changes,
     FactFields,
     Fields,
     Filters,
     Hidden,
+    Ids,
     Memory,
     Recall,
     RecallOptions,
@@ -31,6 +33,7 @@ from memorist.ports import Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation, explain
 from memorist.recall.request import forget_filters, recall_request
 from memorist.remember.sessions import Commit
+from memorist.upkeep.walk import EntitySummary, Neighbourhood
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +169,18 @@ class Client(RemoteUpkeep):
         told = {"subject": subject, "relation": relation, "object": object, "text": text}
         return read(Memory, self._transport.post("/facts", {**told, **times}))
 
-    def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
-        """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else."""
+    def update(self, id: str, text: str | None = None, **changes: Unpack[Changes]) -> Remembered:
+        """Change a memory's text or other fields, as a new version with the same id; the old one becomes history."""
+        body = {**({} if text is None else {"text": text}), **changes}
+        return read(Remembered, self._transport.patch(f"/memories/{quote(id, safe='')}", body))
+
+    def forget(self, id: str | Iterable[str] | None = None, **filters: Unpack[Filters]) -> Receipt:
+        """Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else."""
         chosen = forget_filters(id, filters)
-        if id is not None:
+        if isinstance(id, str):
             return read(Receipt, self._transport.delete(f"/memories/{quote(id, safe='')}"))
-        return read(Receipt, self._transport.post("/forget", _listed(chosen)))
+        body = _listed(chosen) if id is None else {"ids": [*id]}
+        return read(Receipt, self._transport.post("/forget", body))
 
     # Sessions
 
@@ -222,8 +231,17 @@ class Client(RemoteUpkeep):
 
     # Looking
 
-    def get(self, id: str) -> Memory | None:
-        """One memory, or None."""
+    @overload
+    def get(self, id: str) -> Memory | None: ...
+
+    @overload
+    def get(self, id: Ids) -> builtins.list[Memory | None]: ...
+
+    def get(self, id: str | Ids) -> Memory | builtins.list[Memory | None] | None:
+        """One memory, or None; of several ids, a list in their order."""
+        if not isinstance(id, str):
+            found = {one.id: one for one in read_items(Memory, self._transport.post("/memories/get", {"ids": [*id]}))}
+            return [found.get(one) for one in id]
         try:
             return read(Memory, self._transport.get(f"/memories/{quote(id, safe='')}"))
         except NotFound:
@@ -236,6 +254,18 @@ class Client(RemoteUpkeep):
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
         return read_items(Memory, self._transport.get(f"/entities/{quote(name, safe='')}/history"))
+
+    def entities(
+        self, prefix: str | None = None, limit: int = 100, kind: str | None = None, **filters: Unpack[Filters]
+    ) -> builtins.list[EntitySummary]:
+        """The names that memories mention, most mentioned first; optionally those that begin with a prefix."""
+        asked = {"prefix": prefix, "limit": limit, "kind": kind, **_listed(filters)}
+        return read_items(EntitySummary, self._transport.get("/entities", asked))
+
+    def neighbours(self, entity: str, hops: int = 1, limit: int = 50, **filters: Unpack[Filters]) -> Neighbourhood:
+        """The names and relations reached from an entity, with the facts and memories that each relation rests on."""
+        asked = {"hops": hops, "limit": limit, **_listed(filters)}
+        return read(Neighbourhood, self._transport.get(f"/entities/{quote(entity, safe='')}/neighbours", asked))
 
     def stats(self) -> StoreStats:
         """How much the space holds."""

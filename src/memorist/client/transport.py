@@ -82,6 +82,11 @@ class Transport(HttpClient):
         patience = LONG if long else None
         return _answer(self.exchange("POST", path, content=content, headers=_headers(content), timeout=patience))
 
+    def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+        """The answer to a PATCH request; the server performs it once."""
+        content = encoded(body)
+        return _answer(self.exchange("PATCH", path, content=content, headers=_headers(content)))
+
     def delete(self, path: str) -> Any:
         """The answer to a DELETE request."""
         return _answer(self.exchange("DELETE", path, headers=_headers(None)))

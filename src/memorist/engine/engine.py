@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
 
 from memorist.asking import Askers
 from memorist.engine.closing import guarded
@@ -23,6 +23,7 @@ from memorist.model import (
     MOST_CLASSIFIED,
     USUAL_CLASSIFICATION,
     Fact,
+    Ids,
     Kind,
     Memory,
     Recall,
@@ -217,20 +218,25 @@ class Engine(Upkeep):
         slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)
         return self._desk(slot.classification).writer.relate(slot, claim)
 
-    def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
-        """Erase one memory, or all that the filters select, for good, with the facts that rest on nothing else.
+    def forget(self, id: str | Iterable[str] | None = None, **filters: Unpack[Filters]) -> Receipt:
+        """Erase one memory, several, or all that the filters select, for good, with facts that rest on nothing else.
 
-        A filter that is None counts as not given: if all are None, nothing is erased.
+        If one of several ids is unknown, nothing is erased. A filter that is None counts as not given: if all are None,
+        nothing is erased.
         """
         from memorist.upkeep.change import every_page
 
         refuse_unknown(filters, Filters, "forget")
         chosen = forget_filters(id, filters)
         if id is not None:
-            ids = [id] if id in self._store.get([id]) else []
-            withheld = withheld_entries(lambda memory: memory.id == id, self._store, id)
-            if not ids and not withheld:
-                raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+            asked = [id] if isinstance(id, str) else [*dict.fromkeys(id)]
+            ids = list(self._store.get(asked))
+            withheld = withheld_entries(
+                lambda memory: memory.id in asked, self._store, id if isinstance(id, str) else None
+            )
+            known = {*ids, *(entry.subjects[0] for entry in withheld)}
+            if missing := [repr(one) for one in asked if one not in known]:
+                raise NotFound(f"There is no memory {', '.join(missing)}", remedy="Look it up with list().")
         else:
             where = erasure_filter(chosen)
             refuse_damaged(self._store)
@@ -277,10 +283,6 @@ class Engine(Upkeep):
         known = self._store.keyed([session_key(self._writer.text(id))])
         classes = {one.worth.classification for one in known if one.kind is Kind.SOURCE and one.version_of is None}
         return USUAL_CLASSIFICATION if USUAL_CLASSIFICATION in classes else max(classes, default=None)
-
-    def _wake(self) -> None:
-        if self._waking is not None:
-            self._waking.wake()
 
     # Finding
 
@@ -358,9 +360,16 @@ class Engine(Upkeep):
         """The recipes this engine can recall by."""
         return self._recipes
 
-    def get(self, id: str) -> Memory | None:
-        """One memory, or None."""
-        return self._store.get([id]).get(id)
+    @overload
+    def get(self, id: str) -> Memory | None: ...
+
+    @overload
+    def get(self, id: Ids) -> builtins.list[Memory | None]: ...
+
+    def get(self, id: str | Ids) -> Memory | builtins.list[Memory | None] | None:
+        """One memory, or None; of several ids, a list in their order."""
+        found = self._store.get([id] if isinstance(id, str) else id)
+        return found.get(id) if isinstance(id, str) else [found.get(one) for one in id]
 
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
         """Memories in the order written; pass the `cursor` of a page to get the next one."""
@@ -369,20 +378,6 @@ class Engine(Upkeep):
         if self._most < MOST_CLASSIFIED:
             return counted_page(self._store, where, size, cursor)
         return self._store.scan(where, size, cursor)
-
-    def history(self, name: str) -> builtins.list[Memory]:
-        """All versions of a memory, by id, or of every fact about an entity, by name; newest first."""
-        versions = self._store.history(name) or self._facts_about(name)
-        if not versions:
-            raise NotFound(f"Nothing is known about {name!r}", remedy="Give a memory's id or the name of an entity.")
-        return versions
-
-    def _facts_about(self, name: str) -> builtins.list[Memory]:
-        entities = [entity.id for entity in self._store.entities([name])]
-        linked = self._store.get([link.source for link in self._store.links(entities)]) if entities else {}
-        current = [memory.version_of or id for id, memory in linked.items() if memory.fact is not None]
-        versions = {one.id: one for id in current for one in self._store.history(id)}
-        return sorted(versions.values(), key=lambda one: (one.times.ingested_at, one.version, one.id), reverse=True)
 
     def stats(self) -> StoreStats:
         """How much the space holds."""

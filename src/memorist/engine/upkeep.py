@@ -1,20 +1,32 @@
-"""The verbs that keep a memory healthy, re-embed it, back it up and move it."""
+"""The verbs that edit a memory, walk its names, keep it healthy, re-embed it, back it up and move it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Unpack
 
 from memorist.engine.desk import Desk
-from memorist.errors import MissingService, ModelUnavailable, StoreBusy, StoreError
-from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Memory, Recall, When, at_least, instant
+from memorist.errors import MissingService, ModelUnavailable, NotFound, StoreBusy, StoreError
+from memorist.model import (
+    MOST_CLASSIFIED,
+    USUAL_CLASSIFICATION,
+    Changes,
+    Filters,
+    Memory,
+    Recall,
+    Remembered,
+    When,
+    at_least,
+    instant,
+    refuse_unknown,
+)
 from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
-from memorist.remember.jobs import retry_after
+from memorist.remember.jobs import Worker, retry_after
 from memorist.remember.writer import Writer
 from memorist.stores.part import partial_work, too_classified
 
@@ -25,6 +37,7 @@ if TYPE_CHECKING:
     from memorist.upkeep.maintenance import Backup, Reembedding
     from memorist.upkeep.tidy import Tidying
     from memorist.upkeep.transfer import Exported
+    from memorist.upkeep.walk import EntitySummary, Neighbourhood
 
 NOTES_PER_RECALL = 50
 """Changed files of notes that one recall reads; the next recall, or `consolidate`, reads the rest."""
@@ -44,6 +57,8 @@ class Upkeep:
     _writer: Writer
     _notices: Notices
     _clock: Clock
+    _waking: Worker | None
+    """Runs jobs in the background, if there is one."""
 
     @property
     def _seen_desks(self) -> tuple[Desk, ...]:
@@ -70,6 +85,60 @@ class Upkeep:
 
         seen = None if recall is None else recall_seen(recall, self._writer.text)
         return feedback(self._desk_about(id).store, id, verdict, self._clock.now(), seen)
+
+    def update(self, id: str, text: str | None = None, **changes: Unpack[Changes]) -> Remembered:
+        """Change a memory's text or other fields, as a new version with the same id; the old one stays in its history.
+
+        `outcome` says what became of it: merged, or known if nothing changes. Another text is true from now on, or from
+        `at`; facts, names, tags and vectors follow it.
+        """
+        from memorist.remember.record import edited
+
+        memory = self._store.get([id]).get(id)
+        if memory is None:
+            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+        after = edited(memory, self._clock.now(), text, **changes)
+        done = self._desk(memory.worth.classification).writer.edit(memory, after)
+        self._wake()
+        return done
+
+    def _wake(self) -> None:
+        if self._waking is not None:
+            self._waking.wake()
+
+    def history(self, name: str) -> list[Memory]:
+        """All versions of a memory, by id, or of every fact about an entity, by name; newest first."""
+        versions = self._store.history(name) or self._facts_about(name)
+        if not versions:
+            raise NotFound(f"Nothing is known about {name!r}", remedy="Give a memory's id or the name of an entity.")
+        return versions
+
+    def _facts_about(self, name: str) -> list[Memory]:
+        entities = [entity.id for entity in self._store.entities([name])]
+        linked = self._store.get([link.source for link in self._store.links(entities)]) if entities else {}
+        current = [memory.version_of or id for id, memory in linked.items() if memory.fact is not None]
+        versions = {one.id: one for id in current for one in self._store.history(id)}
+        return sorted(versions.values(), key=lambda one: (one.times.ingested_at, one.version, one.id), reverse=True)
+
+    def entities(
+        self, prefix: str | None = None, limit: int = 100, kind: str | None = None, **filters: Unpack[Filters]
+    ) -> list[EntitySummary]:
+        """The names that memories mention, most mentioned first; optionally those that begin with a prefix."""
+        from memorist.recall.request import listing_filter
+        from memorist.upkeep.walk import list_entities
+
+        refuse_unknown(filters, Filters, "entities")
+        where = listing_filter(filters, self._clock.now())
+        return list_entities(self._store, where, prefix, kind, at_least("limit", limit, 1))
+
+    def neighbours(self, entity: str, hops: int = 1, limit: int = 50, **filters: Unpack[Filters]) -> Neighbourhood:
+        """The names and relations reached from an entity, with the facts and memories that each relation rests on."""
+        from memorist.recall.request import listing_filter
+        from memorist.upkeep.walk import walk
+
+        refuse_unknown(filters, Filters, "neighbours")
+        where = listing_filter(filters, self._clock.now())
+        return walk(self._store, where, entity, at_least("hops", hops, 1), at_least("limit", limit, 1))
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's validity at a moment, by default now. It stays in its history; a second time is an error."""

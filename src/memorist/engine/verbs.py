@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Protocol, Self, Unpack
+from typing import IO, Any, Protocol, Self, Unpack, overload
 
-from memorist.model import FactFields, Fields, Filters, Memory, Recall, RecallOptions, Remembered, When
+from memorist.model import Changes, FactFields, Fields, Filters, Ids, Memory, Recall, RecallOptions, Remembered, When
 from memorist.ports import Embedder, Entry, Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation
 from memorist.remember.ingest import IngestReport
@@ -19,6 +19,7 @@ from memorist.upkeep.importing import Imported
 from memorist.upkeep.maintenance import Backup, Reembedding
 from memorist.upkeep.tidy import Tidying
 from memorist.upkeep.transfer import Exported
+from memorist.upkeep.walk import EntitySummary, Neighbourhood
 
 KindOfError = type[BaseException] | None
 
@@ -104,8 +105,19 @@ class Verbs(Protocol):
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         ...
 
-    def forget(self, id: str | None = None, **filters: Unpack[Filters]) -> Receipt:
-        """Erase one memory, or all that the filters choose, for good, with the facts that rest on nothing else."""
+    def update(self, id: str, text: str | None = None, **changes: Unpack[Changes]) -> Remembered:
+        """Change a memory's text or other fields, as a new version with the same id; the old one stays in its history.
+
+        `outcome` says what became of it: merged, or known if nothing changes. Another text is true from now on, or from
+        `at`; facts, names, tags and vectors follow it.
+        """
+        ...
+
+    def forget(self, id: str | Iterable[str] | None = None, **filters: Unpack[Filters]) -> Receipt:
+        """Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else.
+
+        If one of several ids is unknown, nothing is erased.
+        """
         ...
 
     # Sessions
@@ -142,8 +154,14 @@ class Verbs(Protocol):
 
     # Looking
 
-    def get(self, id: str) -> Memory | None:
-        """One memory, or None."""
+    @overload
+    def get(self, id: str) -> Memory | None: ...
+
+    @overload
+    def get(self, id: Ids) -> builtins.list[Memory | None]: ...
+
+    def get(self, id: str | Ids) -> Memory | builtins.list[Memory | None] | None:
+        """One memory, or None; of several ids, a list in their order."""
         ...
 
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
@@ -152,6 +170,16 @@ class Verbs(Protocol):
 
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
+        ...
+
+    def entities(
+        self, prefix: str | None = None, limit: int = 100, kind: str | None = None, **filters: Unpack[Filters]
+    ) -> builtins.list[EntitySummary]:
+        """The names that memories mention, most mentioned first; optionally those that begin with a prefix."""
+        ...
+
+    def neighbours(self, entity: str, hops: int = 1, limit: int = 50, **filters: Unpack[Filters]) -> Neighbourhood:
+        """The names and relations reached from an entity, with the facts and memories that each relation rests on."""
         ...
 
     def stats(self) -> StoreStats:

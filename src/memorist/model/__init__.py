@@ -1,5 +1,6 @@
 """The nouns of Memorist: small frozen values, what their fields mean, and their JSON form."""
 
+from memorist.model.arguments import MOST, at_least, member, refuse_unknown, within
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
 from memorist.model.filter import Filter, Filters
 from memorist.model.identity import (
@@ -19,14 +20,15 @@ from memorist.model.memory import (
     HIERARCHY,
     INSTRUCTIONS,
     MEMBERSHIP,
-    MOST,
     PROVENANCE,
     SIBLING,
     STATES,
+    Changes,
     Entity,
     Fact,
     FactFields,
     Fields,
+    Ids,
     Kind,
     Link,
     Memory,
@@ -39,13 +41,10 @@ from memorist.model.memory import (
     Usage,
     When,
     Worth,
-    at_least,
+    follows,
     instant,
-    member,
     new_or_changed,
-    refuse_unknown,
     time_zone,
-    within,
 )
 from memorist.model.recall import (
     Candidate,
@@ -87,6 +86,7 @@ __all__ = [
     "STATES",
     "USUAL_CLASSIFICATION",
     "Candidate",
+    "Changes",
     "Doc",
     "Entity",
     "Evidence",
@@ -100,6 +100,7 @@ __all__ = [
     "Found",
     "Hidden",
     "Hit",
+    "Ids",
     "Item",
     "Kind",
     "Link",
@@ -135,6 +136,7 @@ __all__ = [
     "error_name",
     "fields_of",
     "fingerprint",
+    "follows",
     "from_data",
     "instant",
     "is_space_name",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
+from enum import StrEnum
 from functools import cache, wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import IO, Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast,
 
 from memorist.errors import InvalidInput
 
+MOST = 10**9
+"""The largest number of anything that can be asked for."""
 MOST_NESTED = 64
 """How deep data may be nested: lists and mappings inside each other."""
 MAX_BYTES = 16 * 1024 * 1024
@@ -20,6 +23,7 @@ MAX_BYTES = 16 * 1024 * 1024
 C = TypeVar("C", bound=type)
 P = ParamSpec("P")
 R = TypeVar("R")
+E = TypeVar("E", bound=StrEnum)
 _FUNCTION: Any = Callable
 QUESTION = "query"
 """The argument that may hold half a character: it is only searched for, and no memory has any."""
@@ -212,3 +216,42 @@ def _wanted(hint: Any) -> str:
         return _wanted(arguments[0])
     noun = _WANTED.get(origin or hint) or f"an object of type {getattr(hint, '__name__', hint)}"
     return f"{noun} of strings" if origin is Iterable and arguments == (str,) else noun
+
+
+def member(enum: type[E], name: str, value: str) -> E:
+    """A member of an enumeration by its value."""
+    try:
+        return enum(value)
+    except ValueError:
+        raise InvalidInput(f"{name} {value!r} is unknown", remedy=f"Choose one of {', '.join(enum)}.") from None
+
+
+def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
+    """Refuse keywords that a verb does not have; `known` is the TypedDict or dataclass that lists its keywords."""
+    from difflib import get_close_matches
+
+    names = _keywords(known)
+    for name in given:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=f"{hint}The keywords are {', '.join(names)}.")
+
+
+@cache
+def _keywords(known: type) -> tuple[str, ...]:
+    return tuple(get_type_hints(known))
+
+
+def within(name: str, value: float, low: float, high: float) -> None:
+    """Refuse a number outside its range, or NaN."""
+    if not low <= value <= high:
+        raise InvalidInput(f"{name} {value} is out of range", remedy=f"Give {name} a value from {low:g} to {high:g}.")
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """A whole number from `least` to a thousand million."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
+        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
+        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
+    return value

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
-from functools import cache, lru_cache
-from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
+from functools import lru_cache
+from typing import Annotated, Any, TypedDict
 
 from memorist.errors import InvalidInput
+from memorist.model.arguments import within
 from memorist.model.fields import Doc, Flat, Range, keywords_for, ranges_of
 from memorist.model.identity import MOST_CLASSIFIED, USUAL_CLASSIFICATION, fingerprint
 
 RECALL_TIMES_KEPT = 20
-MOST = 10**9
-"""The largest number of anything that can be asked for."""
 When = str | date | datetime
 """A moment as callers write it; `instant` makes it exact."""
-E = TypeVar("E", bound=StrEnum)
+Ids = list[str] | tuple[str, ...]
+"""Several ids, where one would be a string."""
 
 
 class Kind(StrEnum):
@@ -54,14 +54,6 @@ class Outcome(StrEnum):
     KNOWN = "known"
     MERGED = "merged"
     WITHHELD = "withheld"
-
-
-def member(enum: type[E], name: str, value: str) -> E:
-    """A member of an enumeration by its value."""
-    try:
-        return enum(value)
-    except ValueError:
-        raise InvalidInput(f"{name} {value!r} is unknown", remedy=f"Choose one of {', '.join(enum)}.") from None
 
 
 def instant(value: When) -> datetime:
@@ -99,37 +91,6 @@ def time_zone(name: str) -> tzinfo:
         raise InvalidInput(
             f"{name!r} is not a time zone", remedy="Write an offset such as +08:00, or a name such as Asia/Shanghai."
         ) from None
-
-
-def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
-    """Refuse keywords that a verb does not have; `known` is the TypedDict or dataclass that lists its keywords."""
-    from difflib import get_close_matches
-
-    names = _keywords(known)
-    for name in given:
-        if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=f"{hint}The keywords are {', '.join(names)}.")
-
-
-@cache
-def _keywords(known: type) -> tuple[str, ...]:
-    return tuple(get_type_hints(known))
-
-
-def within(name: str, value: float, low: float, high: float) -> None:
-    """Refuse a number outside its range, or NaN."""
-    if not low <= value <= high:
-        raise InvalidInput(f"{name} {value} is out of range", remedy=f"Give {name} a value from {low:g} to {high:g}.")
-
-
-def at_least(name: str, value: int, least: int) -> int:
-    """A whole number from `least` to a thousand million."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
-        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
-        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,9 +309,45 @@ class FactFields(TypedDict, total=False):
     classification: int
 
 
+@keywords_for(Memory)
+class Changes(TypedDict, total=False):
+    """The keywords of `update`; a field that is not given stays as it is."""
+
+    at: Annotated[When | None, Doc("When the new text was said or became true; now if left out.")]
+    topic: str | None
+    tier: str
+    importance: float
+    confidence: float
+    salience: float
+    trust: int
+    credibility: int
+    emotion: float
+    emotion_tags: Iterable[str]
+    flags: Iterable[str]
+    keywords: Iterable[str]
+    original: str | None
+    speaker: str | None
+    expires_at: When | None
+    metadata: Mapping[str, Any] | None
+    clear: Annotated[Iterable[str], Doc("The names of fields to empty, such as topic or expires_at.")]
+
+
 def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> list[Memory]:
-    """The memories that `known` lacks, or has with another text: a store has nothing to do for any other."""
-    return [one for one in memories if one.id not in known or known[one.id].text != one.text]
+    """The memories that `known` lacks, or that are new versions: a store has nothing to do for any other."""
+    return [one for one in memories if one.id not in known or follows(known[one.id], one)]
+
+
+def follows(known: Memory, given: Memory) -> bool:
+    """Whether a memory is a new version of the known one with its id: an edit of it, or another text.
+
+    A text that an edit replaced is no news when it is read again from the same place or time.
+    """
+    if given.version > known.version:
+        return True
+    if given.text == known.text:
+        return False
+    read_again = given.origin.position is not None or given.times.valid_from <= known.times.valid_from
+    return not (read_again and given.version < known.version and given.origin.key is None)
 
 
 STATES, DENIES = "states", "denies"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memorist.errors import EmbeddingMismatch, InvalidInput, failures_of
 from memorist.model import Memory, new_or_changed
-from memorist.models.embedding_text import TEXT, following, generation_of, maker_of, preceding, readings
+from memorist.models.embedding_text import TEXT, alone, following, generation_of, maker_of, preceding, readings
 from memorist.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
 
 if TYPE_CHECKING:
@@ -110,8 +110,11 @@ class StoreEmbedder:
         embedded = self._store.embedded(ids)
         known = {id: one for id, one in self._store.get(ids).items() if id in embedded}
         new = new_or_changed(memories, known)
+        same = [one.id for one in new if one.id in known and alone(one) == alone(known[one.id])]
+        new = [one for one in new if one.id not in same]
         read = [*new, *following(new, self._store)]
-        return self.of_views(readings(read, preceding(read, self._store, new)))
+        made = self.of_views(readings(read, preceding(read, self._store, new)))
+        return {**made, **self._store.vectors(same)} if same else made
 
     def of_views(self, texts: Mapping[str, Mapping[str, str]]) -> dict[str, Vectors]:
         """Vectors of several texts per memory, given and returned by id and view; one call of the embedder."""

@@ -135,6 +135,10 @@ class Reader(Protocol):
         """Entities whose name or alias is one of these, ignoring case."""
         ...
 
+    def named(self, ids: Sequence[str]) -> list[Entity]:
+        """The entities with these ids; unknown ids are left out."""
+        ...
+
     def alike(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these: possible matches."""
         ...
@@ -181,8 +185,8 @@ class Updater(Protocol):
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them.
 
-        A known id with the same text changes nothing. A known id with another text makes a new version, and the old
-        one becomes history.
+        A known id with the same text changes nothing. A known id with another text, or with a later version of the same
+        text, makes a new version, and the old one becomes history.
         """
         ...
 

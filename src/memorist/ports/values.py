@@ -57,12 +57,12 @@ class Entry:
 class Batch:
     """A set of changes that is written completely or not at all.
 
-    `memories` are put: a known id with another text becomes a new version. `revised` memories are kept exactly as
-    given and replace those of the same id, except for their usage. `vectors` are by memory id, then by view. `rewards`
-    are added to a memory's history; `usage` replaces it. `erased` names memories and entities; the names of an erased
-    entity are removed before `entities` are added. A job replaces an earlier job of the same task and subject; `done`
-    names finished jobs by task and subject. A journal entry replaces an earlier one with its id, and is removed when
-    any memory that it is about is erased.
+    `memories` are put: a known id with another text or a later version becomes a new version. `revised` memories
+    are kept exactly as given and replace those of the same id, except for their usage. `vectors` are by memory id,
+    then by view. `rewards` are added to a memory's history; `usage` replaces it. `erased` names memories and
+    entities; the names of an erased entity are removed before `entities` are added. A job replaces an earlier job
+    of the same task and subject; `done` names finished jobs by task and subject. A journal entry replaces an
+    earlier one with its id, and is removed when any memory that it is about is erased.
     """
 
     memories: Sequence[Memory] = ()

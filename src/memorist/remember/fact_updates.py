@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memorist.model import DENIES, STATES, Kind, Link, Memory
+from memorist.model import DENIES, MEMBERSHIP, STATES, Kind, Link, Memory
 from memorist.ports import Batch, Reader, Vectors
 from memorist.remember.entities import about
 from memorist.remember.extract import Statement
@@ -129,6 +129,63 @@ def _stated(rows: Iterable[Memory], reader: Reader, new: set[str]) -> list[Link]
     )
     there = new | reader.get(list({link.source for link in links})).keys()
     return [link for link in links if link.source in there]
+
+
+class NewVersions:
+    """The memories of a write that follow stored ones, and what becomes of the facts that these state.
+
+    A claim rests on the version that said it. An edit that leaves the words as they are keeps its claims; one that
+    changes them denies what it says no longer and nobody else says.
+    """
+
+    def __init__(self, new: Iterable[Memory], known: Mapping[str, Memory], reader: Reader) -> None:
+        pairs = [(known[one.id], one) for one in new if one.id in known]
+        self.relabelled = {one.id: one for before, one in pairs if _same_words(before, one)}
+        self._past = {one.id: before.archived(one).id for before, one in pairs if one.id not in self.relabelled}
+        self._edits = {one.id: one for before, one in pairs if one.version > before.version}
+        self._facts = facts_stated_by([one.id for _, one in pairs], reader)
+
+    def slots(self, claims: Claims) -> Claims:
+        """The slots to settle: those of the old texts, and these claims of the new ones."""
+        stated = {_place(slot) for slot in claims}
+        denied = [pair for row in self._facts for pair in self._denials(row) if _place(pair[0]) not in stated]
+        return {**dict.fromkeys(slots_of(self._facts), ()), **by_slot(denied), **claims}
+
+    def _denials(self, row: Memory) -> list[tuple[Slot, Claim]]:
+        said = [claim for claim in claims_in([row]) if not claim.negated]
+        sources = {claim.source for claim in said}
+        edit = self._edits.get(said[0].source or "") if len(sources) == 1 else None
+        if edit is None or edit.id in self.relabelled or row.fact is None or row.times.valid_to is not None:
+            return []
+        denial = replace(said[0], since=edit.times.valid_from, known=edit.times.ingested_at, until=None, negated=True)
+        return [(slot_of(row.fact, row.scope, row.worth.classification), denial)]
+
+    def amend(self, claim: Claim) -> Claim:
+        """A known claim after this write."""
+        edit = self.relabelled.get(claim.source or "")
+        if edit is None:
+            return replace(claim, source=self._past.get(claim.source or "", claim.source))
+        worth = edit.worth
+        sure = min(claim.confidence, worth.confidence)
+        return replace(claim, confidence=sure, trust=worth.trust, expires_at=edit.times.expires_at)
+
+    def batch(self, batch: Batch, reader: Reader) -> Batch:
+        """A batch with the links of edits: what their words state stays linked, and tags are made anew."""
+        if not self._edits:
+            return batch
+        links = [link for link in reader.links(list(self._edits)) if link.source in self._edits]
+        stated = [link for link in links if link.relation in (STATES, DENIES) and link.source in self.relabelled]
+        tagged = [link for link in links if link.relation == MEMBERSHIP]
+        return replace(batch, links=[*batch.links, *stated], unlinked=[*batch.unlinked, *tagged])
+
+
+def _same_words(before: Memory, after: Memory) -> bool:
+    """Whether a text says the same: words, speaker and the time that its dates count from."""
+    return (before.text, before.origin.speaker, before.times.valid_from) == (
+        after.text,
+        after.origin.speaker,
+        after.times.valid_from,
+    )
 
 
 def claims_of(memory: Memory, found: Sequence[Statement], names: Mapping[str, str]) -> list[tuple[Slot, Claim]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import (
+    Changes,
     Fields,
     Kind,
     Memory,
@@ -17,6 +19,7 @@ from memorist.model import (
     Times,
     Worth,
     instant,
+    isoformat,
     keywords_of,
     member,
     memory_id,
@@ -76,6 +79,59 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
         origin=origin,
         metadata=_checked_metadata(fields.get("metadata")),
     )
+
+
+EDITABLE = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL)
+CLEARABLE = ("topic", "original", "speaker", "expires_at", "keywords", "emotion_tags", "flags", "metadata")
+
+
+def edited(memory: Memory, now: datetime, text: str | None = None, **changes: Unpack[Changes]) -> Memory:
+    """The next version of a memory, for `update`; another text is true from now on unless `at` is given."""
+    refuse_unknown(changes, Changes, "update")
+    _check_editable(memory)
+    given = {**cast("dict[str, Any]", changes)}
+    cleared = _labels("clear", given.pop("clear", ()))
+    for name in cleared:
+        if name not in CLEARABLE:
+            raise InvalidInput(f"{name!r} cannot be emptied", remedy=f"Choose some of {', '.join(CLEARABLE)}.")
+    said = memory.text if text is None else checked_text(text)
+    kept = {name: value for name, value in _fields_of(memory).items() if name not in cleared}
+    if said == memory.text:
+        kept["at"] = memory.times.valid_from
+    made = record(said, now, **cast("Fields", kept | given))
+    return replace(
+        made,
+        id=memory.id,
+        worth=replace(made.worth, relevance=memory.worth.relevance),
+        usage=memory.usage,
+        mentions=memory.mentions,
+        version=memory.version + 1,
+    )
+
+
+def is_unchanged(before: Memory, after: Memory) -> bool:
+    """Whether an edit changes nothing."""
+    times = replace(after.times, ingested_at=before.times.ingested_at)
+    return replace(after, times=times, version=before.version) == before
+
+
+def _check_editable(memory: Memory) -> None:
+    id, times = memory.id, memory.times
+    if memory.version_of is not None:
+        raise InvalidInput(f"{id!r} is an old version", remedy=f"Update the memory itself, {memory.version_of!r}.")
+    if memory.fact is not None:
+        raise InvalidInput(f"{id!r} is a fact", remedy="Write its new value with relate(), or update what it rests on.")
+    if memory.kind not in EDITABLE:
+        raise InvalidInput(f"{id!r} is a {memory.kind}", remedy="It is derived: update the memory that it comes from.")
+    if end := times.retracted_at or times.valid_to:
+        raise InvalidInput(f"{id!r} ended on {isoformat(end)}", remedy="Remember the new text as a memory of its own.")
+
+
+def _fields_of(memory: Memory) -> dict[str, Any]:
+    """The keywords of `remember` that make a memory, without its times."""
+    parts = (memory.origin, memory.worth, memory.times, memory)
+    found = ((name, getattr(part, name)) for name in keywords_of(Fields) for part in parts if hasattr(part, name))
+    return {name: value for name, value in found if value is not None and name != "ingested_at"}
 
 
 def checked_text(text: object) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar, cast
 
-from memorist.errors import Error, failures_of
+from memorist.errors import Error, StoreBusy, failures_of
 from memorist.model import MEMBERSHIP, Entity, Fact, Kind, Link, Memory, Outcome, Remembered, new_or_changed
 from memorist.models.embedding_text import alone, numbered
 from memorist.models.store_embedder import StoreEmbedder
@@ -19,17 +19,18 @@ from memorist.remember.extract import Statement, entities, mentions, statements
 from memorist.remember.fact_rows import Slot, claims_in, sentence, settled, slot_of
 from memorist.remember.fact_updates import (
     FACT_KINDS,
+    NewVersions,
     by_slot,
     claims_of,
     facts_stated_by,
     settle,
-    slots_of,
     unopposed,
 )
-from memorist.remember.gates import CONTENT, IN_ORDER, Checked, Gate, Gates
+from memorist.remember.gates import BY_GATES, CONTENT, EDITS, IN_ORDER, Checked, Gate, Gates
 from memorist.remember.gates.checks import instructions, size
 from memorist.remember.gates.verdict import spoken
 from memorist.remember.journal import renamed_entry
+from memorist.remember.record import is_unchanged
 from memorist.remember.timeline import Claim, folded
 from memorist.text.chatter import is_filler
 
@@ -122,6 +123,19 @@ class Writer:
         """
         passed = self.check(memories) if checked is None else checked
         return self.steadily(lambda: self._kept(passed, gated=True))
+
+    def edit(self, before: Memory, after: Memory) -> Remembered:
+        """Keep the next version of a memory, as the gates leave it; nothing is written if nothing changes."""
+        if after.text != before.text:
+            flags = tuple(flag for flag in after.worth.flags if flag not in BY_GATES)
+            after = replace(after, worth=replace(after.worth, flags=flags))
+        checked = self._checked([after], EDITS)
+        if checked.memories and is_unchanged(before, checked.memories[0]):
+            return Remembered.of(before, Outcome.KNOWN)
+        done = self.steadily(lambda: self._kept(checked)).memories[0]
+        if done.outcome is Outcome.KNOWN:
+            raise StoreBusy(f"{before.id!r} was changed by somebody else meanwhile", remedy="Update it again.")
+        return done
 
     def restore(self, memory: Memory) -> Memory:
         """Keep a memory without the gates, because the decision to withhold it was undone."""
@@ -257,10 +271,10 @@ class Writer:
                 done.known = {one.memory.id: one.id for one in again.answers if one.id != one.memory.id}
                 new, batch = list(again.memories), _without(texts, done.known.keys(), again.entries)
             done.outcomes = {one.id: Outcome.MERGED if one.id in known else Outcome.KEPT for one in new}
-            past = {one.id: known[one.id].archived(one).id for one in new if one.id in known}
-            claims = by_slot([pair for one in new for pair in stated[one.id]])
-            slots = {**dict.fromkeys(slots_of(facts_stated_by(past, reader)), ()), **claims}
-            batch = settle(slots, reader, fresh, lambda claim: _moved(claim, past)).batch(reader, batch)
+            versions = NewVersions(new, known, reader)
+            claims = by_slot([pair for one in new if one.id not in versions.relabelled for pair in stated[one.id]])
+            change = settle(versions.slots(claims), reader, fresh, versions.amend)
+            batch = change.batch(reader, versions.batch(batch, reader))
             return with_tags(_with_followers(batch, reader))
 
         self._store.update(plan, with_tags(texts))
@@ -351,11 +365,6 @@ def _as_checked(claim: Claim, row: Memory) -> tuple[Slot, Claim]:
     text = None if claim.text is None else row.text
     claim = replace(claim, value=fact.object, source=row.origin.source, text=text, trust=worth.trust, flags=worth.flags)
     return slot_of(fact, row.scope, worth.classification), claim
-
-
-def _moved(claim: Claim, past: Mapping[str, str]) -> Claim:
-    """A claim whose source has a new text rests on the version that said it."""
-    return replace(claim, source=past.get(claim.source or "", claim.source))
 
 
 def _without(texts: Batch, ids: Set[str], entries: Sequence[Entry]) -> Batch:

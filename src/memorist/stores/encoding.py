@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Memory
+from memorist.model import Memory, follows
 from memorist.ports import Batch, Vectors
 from memorist.stores.index import entry_of, half_precision
 from memorist.stores.rows import Stored, memory_row
@@ -89,7 +89,7 @@ class PutPlan(NamedTuple, Generic[P]):
 
 
 def plan_put(items: Sequence[EncodedMemory[P]], known: Mapping[str, Stored], last: int) -> PutPlan[P]:
-    """Insert new memories after the last row, archive those with another text, and keep those with the same text.
+    """Insert new memories after the last row, archive those that have a new version, and keep the others.
 
     A text that is replaced in the same batch is archived as soon as it is inserted.
     """
@@ -97,7 +97,7 @@ def plan_put(items: Sequence[EncodedMemory[P]], known: Mapping[str, Stored], las
     plan = PutPlan[P]([], [], [], {})
     for item in items:
         old = current.get(item.memory.id)
-        if old is None or old.memory.text != item.memory.text:
+        if old is None or follows(old.memory, item.memory):
             memory = item.memory if old is None else next_version(old.memory, item.memory)
             if old is not None:
                 plan.archived.append(Archived(old.row, old.memory.archived(memory), old.memory.id))

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
-from memorist.model import Entity, Filter, Link, Memory, Noise, Usage
+from memorist.model import Entity, Filter, Link, Memory, Noise, Usage, follows
 from memorist.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, StoreStats, Vectors
 from memorist.stores.index import Index, IndexView, entry_of, half_precision
 from memorist.stores.memory_tables import (
+    EntityTable,
     LinkTable,
     OpenLock,
     PreparedGenerations,
@@ -59,7 +60,7 @@ class MemoryStore:
         self._kept: dict[str, _Kept] = {}
         self._sayings = Sayings()
         self._links = LinkTable()
-        self._entities: dict[str, Entity] = {}
+        self._entities = EntityTable()
         self._shown: dict[str, dict[str, datetime]] = {}
         self._noise: list[str] = []
         self._jobs: dict[tuple[str, str], Job] = {}
@@ -226,8 +227,7 @@ class MemoryStore:
     def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
         """The memories around each of these in its session, by position and then by the order of writing."""
         with self._lock:
-            centres = {id: self._kept[id].memory for id in ids if id in self._kept}
-            held = [kept.memory for kept in self._in_order()]
+            centres, held = self.get(ids), [kept.memory for kept in self._in_order()]
         return {id: around(held, centre, before, after) for id, centre in centres.items()}
 
     def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
@@ -239,15 +239,18 @@ class MemoryStore:
         """Entities whose name or alias is one of these, ignoring case and accents, by id."""
         asked = {fold(name) for name in names}
         with self._lock:
-            known = sorted(self._entities.values(), key=lambda entity: entity.id)
-        return [entity for entity in known if asked & {fold(name) for name in (entity.name, *entity.aliases)}]
+            return self._entities.called(lambda name: fold(name) in asked)
+
+    def named(self, ids: Sequence[str]) -> list[Entity]:
+        """The entities with these ids, by id."""
+        with self._lock:
+            return [self._entities[id] for id in sorted(set(ids)) if id in self._entities]
 
     def alike(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
         asked = tuple({beginning(name) for name in names})
         with self._lock:
-            known = sorted(self._entities.values(), key=lambda entity: entity.id)
-        return [one for one in known if any(beginning(name).startswith(asked) for name in (one.name, *one.aliases))]
+            return self._entities.called(lambda name: beginning(name).startswith(asked))
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
         """Count a recall of each memory."""
@@ -281,8 +284,7 @@ class MemoryStore:
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
         with self._lock:
-            gone = self._with_versions(ids)
-            if gone:
+            if gone := self._with_versions(ids):
                 self._erase(gone)
             return gone
 
@@ -312,9 +314,7 @@ class MemoryStore:
 
     def backup(self, path: Path) -> None:
         """Not supported: there is no file to copy."""
-        raise InvalidInput(
-            f"a store without a file cannot be backed up to {path}", remedy="Export it: an export holds everything."
-        )
+        raise InvalidInput(f"a store without a file cannot be backed up to {path}", remedy="Export it instead.")
 
     def close(self) -> None:
         """Refuse everything from now on."""
@@ -331,7 +331,7 @@ class MemoryStore:
         """The memory after this write; adds everything that has to be kept for it to `changed`."""
         known = changed.get(memory.id) or self._kept.get(memory.id)
         vectors = {view: np.array(vector) for view, vector in batch.vectors.get(memory.id, {}).items()}
-        if known is not None and known.memory.text == memory.text:
+        if known is not None and not follows(known.memory, memory):
             if vectors.keys() <= known.vectors.keys():
                 return known
             written = known._replace(vectors={**vectors, **known.vectors})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import RLock
@@ -75,6 +75,15 @@ class LinkTable(MutableMapping[LinkKey, Link]):
 
     def __len__(self) -> int:
         return len(self._links)
+
+
+class EntityTable(dict[str, Entity]):
+    """Entities by id, which also finds them by their names."""
+
+    def called(self, holds: Callable[[str], bool]) -> list[Entity]:
+        """Entities with a name or alias for which a test holds, by id."""
+        found = [one for one in self.values() if any(holds(name) for name in (one.name, *one.aliases))]
+        return sorted(found, key=lambda entity: entity.id)
 
 
 class Sayings:

@@ -108,6 +108,10 @@ class PartReader:
         """Entities whose name or alias is one of these, ignoring case."""
         return self._known(self._reader.entities(names))
 
+    def named(self, ids: Sequence[str]) -> list[Entity]:
+        """The entities with these ids."""
+        return self._known(self._reader.named(ids))
+
     def alike(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these: possible matches."""
         return self._known(self._reader.alike(names))

@@ -74,7 +74,7 @@ def prepared_generation(found: T | None, name: str) -> T:
 
 
 def next_version(known: Memory, given: Memory) -> Memory:
-    """The version that follows a known memory when it gets another text; the usage is carried over."""
+    """The version that follows a known memory when it gets another text or is edited; the usage is carried over."""
     return replace(given, version=known.version + 1, usage=known.usage)
 
 

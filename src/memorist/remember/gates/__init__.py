@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import Memory, fingerprint, new_or_changed
+from memorist.model import INSTRUCTIONS, Memory, fingerprint, new_or_changed
 from memorist.ports import Clock, Entry, Reader, Record, Store
 from memorist.remember.gates.checks import (
+    LOOP_FLAG,
     NEVER_WRITTEN,
+    NOISE_FLAG,
     SECRET_GATE,
     duplicates,
     instructions,
@@ -32,6 +34,10 @@ IN_ORDER: tuple[Gate, ...] = (size, secrets, loops, duplicates, noise, instructi
 """Secrets are masked before anything is recorded."""
 CONTENT: tuple[Gate, ...] = (size, secrets, instructions)
 """The gates for texts that have a place of their own, such as steps, facts and notes: these are never repeats."""
+EDITS: tuple[Gate, ...] = tuple(gate for gate in IN_ORDER if gate is not duplicates)
+"""The gates for a new version of a memory: it may say what another one says."""
+BY_GATES = (INSTRUCTIONS, LOOP_FLAG, NOISE_FLAG)
+"""The flags that gates set."""
 TELLING = 6
 """Characters of a secret that is looked for in other records too; shorter ones occur in ordinary words."""
 Decided = tuple[Memory, Verdict]

@@ -75,7 +75,8 @@ def set_apart(memory: Memory, known: Memory | None) -> Memory:
     """
     if known is None or memory.origin.key is not None or known.text != memory.text:
         return memory
-    if not (_same_source(known, memory) or _same_source(known, without_secrets(memory))):
+    edited = known.version > memory.version  # perhaps also in who said it
+    if not (edited or _same_source(known, memory) or _same_source(known, without_secrets(memory))):
         parts = (memory.kind, memory.origin.speaker, memory.original)
         return replace(memory, id=fingerprint("apart", memory.id, *parts))
     if _is_current(known, memory) or has_own_place(memory):
@@ -207,6 +208,8 @@ def secrets(memory: Memory, context: GateContext) -> Verdict | None:
 
 def _under_own_id(memory: Memory, given: Memory) -> Memory:
     """The masked memory under an id of its own: the id of the text with the secret would let the secret be guessed."""
+    if given.version > 1:
+        return memory  # an edited memory keeps its id, which tells nothing of its new text
     fact, classification = memory.fact, memory.worth.classification
     slot = None if fact is None else slot_of(fact, memory.scope, classification)
     if fact is not None and slot is not None and memory.origin.key == slot.key:

@@ -184,6 +184,10 @@ class Reads:
         """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
         return self._entities_by(self._sql.entities_prefixed, map(beginning, names))
 
+    def named(self, ids: Sequence[str]) -> list[Entity]:
+        """The entities with these ids."""
+        return list(self.entities_of(ids).values())
+
     def entities_of(self, ids: Sequence[str]) -> dict[str, Entity]:
         """Entities with their aliases, by id."""
         values = {"ids": encodable(ids)}

@@ -170,6 +170,10 @@ class SqlStore(ABC, Generic[P]):
         """Entities whose name or alias is one of these, ignoring case."""
         return self._read_still(lambda reads: reads.entities(names))
 
+    def named(self, ids: Sequence[str]) -> list[Entity]:
+        """The entities with these ids."""
+        return self._read_still(lambda reads: reads.named(ids))
+
     def alike(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these."""
         return self._read_still(lambda reads: reads.alike(names))

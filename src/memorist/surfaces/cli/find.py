@@ -1,4 +1,4 @@
-"""Commands that find and look: recall, why-not, show, list, history, stats."""
+"""Commands that find and look: recall, why-not, show, list, history, entities, neighbours, stats."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from memorist.surfaces.cli.options import (
     recall_options,
 )
 from memorist.surfaces.cli.output import (
+    count,
     item_line,
     memory_line,
     one_line,
@@ -111,14 +112,20 @@ def why_not(
 
 
 @command(app)
-def show(engine: Engine, id: MemoryId) -> Iterator[object]:
-    """Print one memory with all its fields."""
-    data = to_data(find_memory(engine, id))
-    yield data
-    say((visible(data.pop("text")), "bold"))
-    for name, value in data.items():
-        if value not in (None, [], {}):
-            say((f"{name:<15}", "dim"), one_line(readable(value)))
+def show(
+    engine: Engine,
+    ids: Annotated[list[str], argument("ID…", "The ids of memories, or the beginnings of them.")],
+) -> Iterator[object]:
+    """Print memories with all their fields."""
+    found = [to_data(find_memory(engine, id)) for id in ids]
+    yield found if len(found) > 1 else found[0]
+    for place, data in enumerate(found):
+        if place:
+            say()
+        say((visible(data.pop("text")), "bold"))
+        for name, value in data.items():
+            if value not in (None, [], {}):
+                say((f"{name:<15}", "dim"), one_line(readable(value)))
 
 
 @command(app, "list", filter_options())
@@ -148,6 +155,47 @@ def history(
     yield versions
     for memory in versions:
         say_cut(*memory_line(memory), (until(memory), "dim"))
+
+
+@command(app, options=filter_options())
+def entities(
+    engine: Engine,
+    prefix: Annotated[str | None, argument("PREFIX", "The beginning of the names. Default: all names.")] = None,
+    limit: Annotated[int, option("NUMBER", "The most names to print. Default: 100.", min=1)] = 100,
+    kind: Annotated[str | None, option("TEXT", "Only names of this kind, such as person or place.")] = None,
+    **filters: Unpack[Filters],
+) -> Iterator[object]:
+    """Print the names that memories mention, most mentioned first."""
+    found = engine.entities(prefix, limit, kind, **filters)
+    yield found
+    for one in found:
+        told = (
+            f"{count(one.memories, 'memory', 'memories')}, {count(one.facts, 'fact', 'facts')}, last {one.last.date()}"
+        )
+        say_cut((one_line(one.name), "bold"), f"  {one.kind}" if one.kind else "", (f"  {told}", "dim"))
+    if not found:
+        say("No names here.")
+
+
+@command(app, options=filter_options())
+def neighbours(
+    engine: Engine,
+    entity: Annotated[str, argument("NAME", "The name of an entity.")],
+    hops: Annotated[int, option("NUMBER", "How far to walk, from 1 to 3. Default: 1.", min=1, max=3)] = 1,
+    limit: Annotated[int, option("NUMBER", "The most relations to print. Default: 50.", min=1)] = 50,
+    **filters: Unpack[Filters],
+) -> Iterator[object]:
+    """Print the names and relations reached from an entity, with what each relation rests on."""
+    found = engine.neighbours(entity, hops, limit, **filters)
+    yield found
+    if not found.known:
+        say(f"No memory mentions {one_line(entity)}.")
+    for edge in found.edges:
+        say_cut((one_line(edge.source), "bold"), f" {edge.relation} ", (one_line(edge.target), "bold"))
+        for one in edge.support:
+            say_cut((f"    {one.id[:8]} {one.at.date()} ", "dim"), one_line(one.text))
+    if found.more:
+        say(("There are more: --limit shows them.", "dim"))
 
 
 @command(app)

@@ -1,4 +1,4 @@
-"""Commands that write and change memories: remember, ingest, relate, forget, feedback, invalidate, undo."""
+"""Commands that write and change memories: remember, ingest, relate, update, forget, feedback, invalidate, undo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 import typer
 
 from memorist.errors import Error, InvalidInput
-from memorist.model import FactFields, Fields, Filters, Memory, Outcome, to_data
+from memorist.model import Changes, FactFields, Fields, Filters, Memory, Outcome, Remembered, to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import (
     MemoryId,
@@ -56,8 +56,7 @@ def remember(
     """Store one memory, word for word."""
     memory = engine.remember(_standard_input() if text == "-" else text, **fields)
     yield memory
-    mark, words = _OUTCOMES[memory.outcome]
-    say_cut((f"{mark} ", "green" if mark == "✓" else "yellow"), words, *memory_line(memory))
+    _print_outcome(memory)
 
 
 @command(app)
@@ -100,24 +99,38 @@ def relate(
     _print_memory(memory)
 
 
+@command(app, options=memory_options(Changes))
+def update(
+    engine: Engine,
+    id: MemoryId,
+    text: Annotated[str | None, argument("TEXT", "The new text; - reads standard input. Default: unchanged.")] = None,
+    **changes: Unpack[Changes],
+) -> Iterator[object]:
+    """Change a memory as a new version; the old one stays in the history."""
+    given = _standard_input() if text == "-" else text
+    memory = engine.update(find_memory(engine, id).id, given, **changes)
+    yield memory
+    _print_outcome(memory, "Nothing changes: ")
+
+
 @command(app, options=filter_options(defaults=False))
 def forget(
     target: Target,
     as_json: bool,
-    id: Annotated[str | None, argument("ID", "The memory's id, or the beginning of it.")] = None,
+    ids: Annotated[list[str] | None, argument("ID…", "The ids of memories, or the beginnings of them.")] = None,
     yes: Yes = False,
     **filters: Unpack[Filters],
 ) -> Iterator[object]:
-    """Erase for good one memory, or all memories that the options choose."""
-    if (id is None) == (not filters):
+    """Erase for good some memories, or all memories that the options choose."""
+    if (not ids) == (not filters):
         raise typer.BadParameter("Pass either an ID or options that choose memories, not both.")
     if not yes:
         require_answer(as_json)
     with target.open() as engine:
-        memory = None if id is None else find_memory(engine, id)
+        memories = [find_memory(engine, id) for id in ids or ()]
         if not yes:
-            _confirm_erasure([memory] if memory else list(all_memories(engine, filters)))
-        receipt = engine.forget(memory.id) if memory else engine.forget(**filters)
+            _confirm_erasure(memories or list(all_memories(engine, filters)))
+        receipt = engine.forget([one.id for one in memories]) if memories else engine.forget(**filters)
     yield receipt
     say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
     if receipt.pending:
@@ -174,6 +187,12 @@ def undo(
     done = engine.undo(entry)
     yield {"undone": done.id, "verb": done.verb, "subjects": done.subjects}
     say(("✓ ", "green"), f"Undone: {one_line(str(done.data['reason']))}.")
+
+
+def _print_outcome(memory: Remembered, known: str | None = None) -> None:
+    mark, words = _OUTCOMES[memory.outcome]
+    words = known if known is not None and memory.outcome is Outcome.KNOWN else words
+    say_cut((f"{mark} ", "green" if mark == "✓" else "yellow"), words, *memory_line(memory))
 
 
 def _print_memory(memory: Memory, note: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The memory as an MCP server: eight tools, one resource per memory, and a prompt that explains their use."""
+"""The memory as an MCP server: nine tools, one resource per memory, and a prompt that explains their use."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import wraps
@@ -16,6 +16,7 @@ from memorist.asking.wording import clipped
 from memorist.model import MOST, FieldInfo, Item, Memory, Recall, Remembered, fields_of, keywords_of, to_data
 from memorist.model.fields import members
 from memorist.ports import Receipt, StoreStats
+from memorist.upkeep.walk import EntitySummary, Neighbourhood, Support
 
 F = TypeVar("F", bound=Callable[..., Any])
 Trust = Literal["untrusted", "peer", "self", "owner"]
@@ -204,6 +205,39 @@ HistoryResult = create_model(
     notice=(str, ...),
     versions=(_list_of(MemoryVersion), ...),
 )
+
+EntitiesResult = create_model(
+    "EntitiesResult",
+    __doc__="Names, most mentioned or nearest first, and how they are related.",
+    notice=(str, ...),
+    known=(bool | None, Field(None, description="Whether any memory mentions the name")),
+    names=(list[dict[str, Any]], ...),
+    relations=(list[dict[str, Any]] | None, Field(None, description="Each with the newest memory it rests on")),
+    more=(bool | None, None),
+)
+
+
+def listed_names(found: Sequence[EntitySummary]) -> dict[str, Any]:
+    """Names, with how often and when they were mentioned."""
+    return {"names": [_filled(to_data(one)) for one in found]}
+
+
+def related_names(found: Neighbourhood) -> dict[str, Any]:
+    """The names and relations reached from one; the text of each is that of the first memory it rests on."""
+    relations = [
+        {**{name: value for name, value in to_data(edge).items() if name != "support"}, **_told(edge.support[0])}
+        for edge in found.edges
+    ]
+    names = [_filled(to_data(one)) for one in found.entities]
+    return {"known": found.known, "names": names, "relations": relations, "more": found.more}
+
+
+def _told(support: Support) -> dict[str, Any]:
+    return {"id": support.id, "text": clipped(support.text, LONGEST), "at": to_data(support.at)}
+
+
+def _filled(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value not in (None, [])}
 
 
 def recalled(found: Recall) -> dict[str, Any]:

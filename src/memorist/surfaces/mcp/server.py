@@ -41,6 +41,7 @@ TOOLS = {
     "recall": _READS,
     "relate": _ADDS,
     "history": _READS,
+    "entities": _READS,
     "session": _MOVES,
     "feedback": _MOVES,
     "forget": _ERASES,

@@ -1,4 +1,4 @@
-"""The eight tools, who may call them, and the threads they run in."""
+"""The nine tools, who may call them, and the threads they run in."""
 
 from __future__ import annotations
 
@@ -16,9 +16,20 @@ from memorist.asking.wording import fenced
 from memorist.engine.engine import Engine, up_to
 from memorist.engine.vocabulary import run_of
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import USUAL_CLASSIFICATION, FactFields, Fields, Memory, Outcome, RecallOptions
+from memorist.model import (
+    USUAL_CLASSIFICATION,
+    Changes,
+    FactFields,
+    Fields,
+    Filters,
+    Memory,
+    Outcome,
+    RecallOptions,
+    keywords_of,
+)
 from memorist.surfaces.mcp.schemas import (
     TRUST,
+    EntitiesResult,
     FeedbackResult,
     ForgetResult,
     HistoryResult,
@@ -30,9 +41,11 @@ from memorist.surfaces.mcp.schemas import (
     Trust,
     counted,
     erased,
+    listed_names,
     memory_version,
     rated_memory,
     recalled,
+    related_names,
     stored_memory,
     with_keywords,
 )
@@ -148,12 +161,16 @@ class Tools:
         trust: Annotated[
             Trust, Field(description="Who says it: owner = the user, self = you, untrusted = web, files")
         ] = "self",
+        replaces: Annotated[str | None, Field(description="Id from recall that this is the new version of")] = None,
         **fields: Any,
     ) -> Annotated[CallToolResult, RememberResult]:
         """Store something for later conversations, word for word."""
         engine, caller = self._open(context, "write")
-        fields["classification"] = caller.usual_classification
-        memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), **fields)
+        if replaces is not None:
+            memory = engine.update(_known(engine, replaces).id, text, trust=TRUST.index(trust), **_changes(fields))
+        else:
+            fields["classification"] = caller.usual_classification
+            memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), **fields)
         return _result(_TOLD[memory.outcome].format(id=memory.id), stored_memory(memory, text))
 
     @with_keywords(
@@ -237,6 +254,25 @@ class Tools:
         versions = [memory_version(one) for one in engine.history(name)]
         return _result(_fence({"versions": versions}), {"notice": NOTICE, "versions": versions})
 
+    @with_keywords(Filters, bare=("scope", "as_of"))
+    def entities(
+        self,
+        context: Calling,
+        name: Annotated[str | None, Field(description="Show what it is related to")] = None,
+        prefix: str | None = None,
+        hops: Annotated[int, Field(ge=1, le=3)] = 1,
+        limit: Annotated[int, Field(ge=1, le=100)] = 20,
+        **filters: Any,
+    ) -> Annotated[CallToolResult, EntitiesResult]:
+        """List the names that memories mention, or the relations of one."""
+        engine, caller = self._open(context, "read")
+        filters["max_classification"] = caller.max_classification
+        if name is None:
+            data = listed_names(engine.entities(prefix, limit, **filters))
+        else:
+            data = related_names(engine.neighbours(name, hops, limit, **filters))
+        return _result(_fence(data), {"notice": NOTICE, **data})
+
     def feedback(
         self, context: Calling, id: Id, verdict: Literal["useful", "wrong", "outdated", "hide"]
     ) -> Annotated[CallToolResult, FeedbackResult]:
@@ -245,10 +281,12 @@ class Tools:
         _known(engine, id)
         return _result(f"Noted: {verdict}.", rated_memory(engine.feedback(id, verdict), verdict))
 
-    def forget(self, context: Calling, id: Id) -> Annotated[CallToolResult, ForgetResult]:
-        """Erase a memory for good, and what derives from it alone. Only when the user asks."""
+    def forget(
+        self, context: Calling, id: Annotated[str | list[str], Field(description="Id from recall, or several")]
+    ) -> Annotated[CallToolResult, ForgetResult]:
+        """Erase memories for good, and what derives from them alone. Only when the user asks."""
         engine, _ = self._open(context, "write")
-        receipt = engine.forget(_known(engine, id).id)
+        receipt = engine.forget([_known(engine, one).id for one in ([id] if isinstance(id, str) else id)])
         return _result(f"Erased {len(receipt.forgotten)}.", erased(receipt))
 
     def status(self, context: Calling) -> Annotated[CallToolResult, StatusResult]:
@@ -268,6 +306,12 @@ class Tools:
         who = caller(context, self._bounds)
         who.require(right)
         return up_to(self._engine, who.max_classification), who
+
+
+def _changes(fields: dict[str, Any]) -> Any:
+    """The arguments of `remember` that a new version takes; one with its default was not given."""
+    known, kept = keywords_of(Fields), keywords_of(Changes)
+    return {name: value for name, value in fields.items() if name in kept and value != known[name].default}
 
 
 def _known(engine: Engine, id: str) -> Memory:

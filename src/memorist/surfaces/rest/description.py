@@ -94,7 +94,7 @@ def _describe_operation(path: str, method: str, operation: dict[str, Any]) -> No
     if path in ("/healthz", "/readyz"):
         operation["security"] = []
     headers = [_header("X-Request-Id", "The caller's own id for this request; it appears in the log.", 64)]
-    if method in ("post", "delete"):
+    if method in ("post", "patch", "delete"):
         headers.append(
             _header("Idempotency-Key", "A key that the caller chooses; a repeated request gets the same answer.", 255)
         )

@@ -146,4 +146,12 @@ class Graph(StoreCase):
         assert store.alike(["caroliine"]) == [caroline, emil]
         assert store.alike(["EMI", "nobody"]) == [emil]
         assert store.alike(["Do"]) == [Entity("e3", "Dora")]
+        assert store.alike([""]) == [caroline, emil, Entity("e3", "Dora")]
         assert store.alike([]) == []
+
+    def test_entities_are_found_by_id(self, store: Store) -> None:
+        """With kind and aliases; unknown ids are left out."""
+        emil = Entity("e2", "Émil", "person", ("Carl",))
+        store.put(Batch(entities=[emil, Entity("e1", "Dora")]))
+        assert store.named(["e2", "nobody", "e1"]) == [Entity("e1", "Dora"), emil]
+        assert store.named([]) == []

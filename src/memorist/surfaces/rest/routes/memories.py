@@ -15,7 +15,7 @@ from memorist.errors import InvalidInput, NotFound
 from memorist.model import Memory, Recall, to_data
 from memorist.surfaces.rest.calls import ReadCall, WriteCall
 from memorist.surfaces.rest.routes import SPACE
-from memorist.surfaces.rest.schemas import RequestModel, ResponseModel, Text, answer_of, body_of, example
+from memorist.surfaces.rest.schemas import RequestModel, ResponseModel, Text, answer_of, body_of, example, items_of
 
 MOST_LISTED = 1000
 MOST_TOGETHER = 10_000
@@ -52,11 +52,46 @@ class ListQuery(body_of(Verbs.list)):
 
 
 class ForgetBody(body_of(Verbs.forget, "id")):
-    """Which memories to erase for good: those that meet every filter, whatever their time or tier."""
+    """Which memories to erase for good: those with these ids, or those that meet every filter, whatever their time."""
 
     model_config = example(scope=["user:ann"])
 
+    ids: Annotated[list[Text] | None, Field(max_length=MOST_TOGETHER)] = Field(
+        None, description="These memories, without any filter; if one is unknown, nothing is erased."
+    )
     max_classification: Classification = Field(3, description="Only memories no more secret than this.")
+
+
+class GetBody(RequestModel):
+    """The memories to look up."""
+
+    model_config = example(ids=["5f…", "a0…"])
+
+    ids: Annotated[list[Text], Field(max_length=MOST_LISTED)]
+
+
+class FoundMemories(items_of(Memory)):
+    """The memories that were found, in the order of their ids, and the ids of the others."""
+
+    missing: list[str]
+
+
+class UpdateBody(body_of(Verbs.update, "id")):
+    """What changes; fields that are left out stay as they are."""
+
+    model_config = example(text="Alice moved to Bergen.", importance=0.8)
+
+
+class EntitiesQuery(body_of(Verbs.entities)):
+    """Which names to list."""
+
+    limit: Limit = 100
+
+
+class NeighboursQuery(body_of(Verbs.neighbours, "entity")):
+    """How far to walk, and which memories count."""
+
+    limit: Limit = 50
 
 
 class InvalidateBody(body_of(Verbs.invalidate, "id")):
@@ -85,6 +120,18 @@ async def list_memories(call: ReadCall, query: Annotated[ListQuery, Query()]) ->
     return await call.answer(lambda engine: engine.list(**query.given()))
 
 
+@router.post("/memories/get", response_model=FoundMemories)
+async def get_memories(call: ReadCall, body: GetBody) -> Any:
+    """Several memories, by their ids."""
+    return await call.answer(lambda engine: _looked_up(engine, body.ids))
+
+
+@router.patch("/memories/{id}", response_model=answer_of(Verbs.update))
+async def update(call: WriteCall, id: str, body: UpdateBody) -> Any:
+    """Change a memory as a new version; the old one stays in its history."""
+    return await call.answer(lambda engine: engine.update(id, **body.given()))
+
+
 @router.get("/memories/{id}", response_model=answer_of(Verbs.get))
 async def get_memory(call: ReadCall, id: str) -> Any:
     """One memory."""
@@ -103,6 +150,18 @@ async def entity_history(call: ReadCall, name: str) -> Any:
     return await call.answer(lambda engine: _items(engine.history(name)))
 
 
+@router.get("/entities", response_model=answer_of(Verbs.entities))
+async def entities(call: ReadCall, query: Annotated[EntitiesQuery, Query()]) -> Any:
+    """The names that memories mention, most mentioned first."""
+    return await call.answer(lambda engine: {"items": engine.entities(**query.given())})
+
+
+@router.get("/entities/{name:path}/neighbours", response_model=answer_of(Verbs.neighbours))
+async def neighbours(call: ReadCall, name: str, query: Annotated[NeighboursQuery, Query()]) -> Any:
+    """The names and relations reached from an entity, with what each relation rests on."""
+    return await call.answer(lambda engine: engine.neighbours(name, **query.given()))
+
+
 @router.delete("/memories/{id}", response_model=answer_of(Verbs.forget))
 async def forget(call: WriteCall, id: str) -> Any:
     """Erase a memory for good, with the facts that rest on nothing else."""
@@ -111,14 +170,15 @@ async def forget(call: WriteCall, id: str) -> Any:
 
 @router.post("/forget", response_model=answer_of(Verbs.forget))
 async def forget_by_filter(call: WriteCall, body: ForgetBody) -> Any:
-    """Erase all memories that the filters choose, for good; at least one filter is required.
+    """Erase the memories with these ids, or all that the filters choose, for good; one of them is required.
 
     A filter that is null counts as left out, so that a caller that sends every field does not erase everything.
     """
     given = {name: value for name, value in body.given().items() if value is not None}
     if not given.keys() - {"include_expired"}:
         raise InvalidInput("No filter was given", remedy="Say which memories to forget.")
-    return await call.answer(lambda engine: engine.forget(**given), erases=True, long=True)
+    ids = given.pop("ids", None)
+    return await call.answer(lambda engine: engine.forget(ids, **given), erases=True, long=True)
 
 
 @router.post("/memories/{id}/invalidate", response_model=answer_of(Verbs.invalidate))
@@ -135,6 +195,12 @@ async def relate(call: WriteCall, body: RelateBody) -> Any:
 
 def _items(memories: Sequence[Memory]) -> dict[str, Any]:
     return {"items": memories}
+
+
+def _looked_up(engine: Engine, ids: list[str]) -> dict[str, Any]:
+    found = engine.get(ids)
+    missing = [id for id, one in zip(ids, found, strict=True) if one is None]
+    return {"items": [one for one in found if one is not None], "missing": missing}
 
 
 def _known(engine: Engine, id: str) -> Memory:
