@@ -1,7 +1,7 @@
 """The nouns of Memorist: small frozen values, what their fields mean, and their JSON form."""
 
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
-from memorist.model.filter import Filter, Filters
+from memorist.model.filter import Check, Condition, Filter, Filters, condition_of, holds
 from memorist.model.identity import (
     MOST_CLASSIFIED,
     USUAL_CLASSIFICATION,
@@ -87,6 +87,8 @@ __all__ = [
     "STATES",
     "USUAL_CLASSIFICATION",
     "Candidate",
+    "Check",
+    "Condition",
     "Doc",
     "Entity",
     "Evidence",
@@ -132,10 +134,12 @@ __all__ = [
     "beside_the_usual",
     "check_space_length",
     "checked_space",
+    "condition_of",
     "error_name",
     "fields_of",
     "fingerprint",
     "from_data",
+    "holds",
     "instant",
     "is_space_name",
     "isoformat",
