@@ -330,7 +330,7 @@ class Filters(TypedDict, total=False):
     where: Annotated[
         Mapping[str, Any] | None,
         Doc(
-            f"Only memories that meet these conditions, such as {EXAMPLE}; on metadata.KEY, speaker, session, source "
-            "and text, with eq, ne, gt, gte, lt, lte, in, contains, exists, and, or, not."
+            'Conditions on metadata.KEY, speaker, session, source or text, such as {"metadata.priority": {"gte": 3}}: '
+            "eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not."
         ),
     ]

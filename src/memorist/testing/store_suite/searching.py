@@ -275,7 +275,7 @@ class Filtering(StoreCase):
     @every_search
     def test_the_limit_counts_what_is_admitted(self, store: Store, search: Search) -> None:
         """The filter is applied inside the search, so excluded memories do not use up the limit."""
-        crowd, own = ({"topic": name, "metadata": {"of": name}} for name in ("crowd", "own"))
+        crowd, own = (dict[str, Any](topic=name, metadata={"of": name}) for name in ("crowd", "own"))
         put_embedded(store, *(memory("a lantern", id=f"crowd {number}", **crowd) for number in range(50)))
         put_embedded(store, *(memory("an old lantern", id=f"own {number}", **own) for number in range(3)))
         for where in (Filter(topic="own"), _stated(metadata__of="own")):
