@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from memorist.errors import InvalidInput
 from memorist.model import (
@@ -94,7 +94,7 @@ def erasure_filter(options: Filters) -> Filter:
 
 def _labels(options: Filters) -> Filter:
     tier, since, until = options.get("tier"), options.get("since"), options.get("until")
-    kinds, scopes = _several(options.get("kinds")), _several(options.get("scope"))
+    kinds, scopes = _several(options, "kinds"), _several(options, "scope")
     return Filter(
         scopes=scopes and tuple(scope for scope in scopes if not scope.endswith(ANYTHING)),
         kinds=None if kinds is None else tuple(member(Kind, "kind", kind) for kind in kinds),
@@ -116,10 +116,13 @@ def _prefix(scope: str) -> str:
     return scope.removesuffix(ANYTHING)
 
 
-def _several(value: str | Iterable[str] | None) -> tuple[str, ...] | None:
+def _several(options: Filters, name: Literal["kinds", "scope"]) -> tuple[str, ...] | None:
+    value = options.get(name)
     if value is None:
         return None
-    return (value,) if isinstance(value, str) else tuple(value)
+    several = (value,) if isinstance(value, str) else tuple(value)
+    check_argument(name, several, Iterable[str])  # an iterator is read here for the first time
+    return several
 
 
 def _situation(given: Mapping[str, Any] | None) -> Situation | None:
