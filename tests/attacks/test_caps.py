@@ -11,11 +11,13 @@ import pytest
 
 from memorist.engine.engine import Engine, up_to
 from memorist.errors import NotFound, TooClassified
-from memorist.model import memory_id
+from memorist.model import Filter, memory_id
+from memorist.ports import Batch
 from memorist.remember import record
 from memorist.stores import MemoryStore, SqliteStore
-from memorist.testing import FakeClock, FakeEmbedder
+from memorist.testing import FakeClock, FakeEmbedder, memory
 from tests.attacks.two_worlds import compare, worlds
+from tests.stores.kinds import STORES, OpenStore
 
 
 def _compared(folder: Path, kind: str, cap: int, seed: int, length: int) -> None:
@@ -119,6 +121,28 @@ def test_forgetting_below_a_cap_erases_nothing_above_it(engine: Engine, guest: E
     with pytest.raises(NotFound):
         guest.forget(secret.id)
     assert engine.get(secret.id) == secret.memory
+
+
+def test_no_wildcard_or_condition_reaches_above_a_cap(engine: Engine, guest: Engine) -> None:
+    for number, classification in enumerate((1, 3)):
+        engine.remember(f"Code {number}.", scope="team/a", speaker="Ann", classification=classification)
+    everything: Any = {"scope": "t*", "where": {"not": {"speaker": "Ben"}}, "max_classification": 3}
+    assert [one.text for one in guest.list(**everything).items] == ["Code 0."]
+    assert [item.memory.text for item in guest.recall("Code", **everything).items] == ["Code 0."]
+    assert len(guest.forget(**everything).forgotten) == 1
+    assert [one.text for one in engine.list(**everything).items] == ["Code 1."]
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_no_wildcard_reaches_another_space(open_store: OpenStore, kind: str) -> None:
+    stores = [open_store(kind, name) for name in ("team", "team-a")]
+    for store in stores:
+        store.put(Batch([memory(f"kept in {store.space}", id=store.space, scope="team/a")]))
+    where = Filter(scopes=(), scope_prefixes=("team",))
+    for store in stores:
+        assert [one.id for one in store.scan(where, 9).items] == [store.space]
+        assert [hit.id for hit in store.view().search_text("kept", where, 9)] == [store.space]
+        store.close()
 
 
 def test_what_concerns_everything_is_refused_below_the_top(guest: Engine, tmp_path: Path) -> None:

@@ -177,6 +177,10 @@ def reads(worlds: Worlds) -> Iterator[tuple[str, Call]]:
     if random.random() < 0.5:
         options |= {"session": session}
     yield f"recall {query} {options}", lambda engine: engine.recall(query, **options)
+    where = random.choice(({"metadata.state": {"ne": "x"}}, {"speaker": {"gte": "B"}}, {"text": {"contains": "vault"}}))
+    wild: Any = {**options, "where": where, "scope": ["user:*", "glob*"]}
+    yield f"recall {query} {wild}", lambda engine: engine.recall(query, **wild)
+    yield f"list {where}", lambda engine: engine.list(where=where, scope="user:*", max_classification=3)
     yield f"explained {query} {recipe}", lambda engine: _explained(engine, query, options)
     yield f"recall_in_context {session}", lambda engine: engine.recall_in_context(session, query, max_classification=3)
     yield "list", _pages

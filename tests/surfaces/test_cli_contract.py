@@ -128,6 +128,12 @@ def test_a_problem_is_one_line_and_status_1(
         (("remember", "x", "--kind", "rumour"), "Invalid value for '--kind'"),
         (("remember", "x", "--metadata", "{"), "Invalid value for '--metadata': it is not JSON"),
         (("remember", "x", "--metadata", "[1]"), "Invalid value for '--metadata': it is not a JSON object"),
+        (
+            ("recall", "x", "--where", "project=atlas"),
+            "Invalid value for '--where': it is not JSON: Expecting value: line 1 column 1 (char 0). "
+            """Write it in quotes, as '{"metadata.project": "atlas"}'.""",
+        ),
+        (("list", "--where", "[1]"), "Invalid value for '--where': it is not a JSON object, such as '{\"metadata"),
         (("recall", "x", "--context", "--json"), "Invalid value: --context cannot be combined with --json"),
         (("list", "--db", "x.db"), "No such option: --db here. Give it before the command."),
         (("dance",), "No such command 'dance'"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +95,60 @@ def what_is_forgotten_is_gone(memory: Verbs) -> None:
     assert memory.list().items == ()
     with pytest.raises(NotFound, match="no memory"):
         memory.forget(secret.id)
+
+
+def conditions_choose_what_is_seen(memory: Verbs) -> None:
+    told = [("Atlas", 1, "Ann"), ("Atlas", 4, "Ben"), ("Borea", 5, "Ann"), (None, None, "Ann")]
+    for number, (project, priority, speaker) in enumerate(told):
+        metadata = {"project": project, "priority": priority, "due": f"2024-06-0{number + 1}"}
+        memory.remember(f"Report {number} is late.", speaker=speaker, session="s1", metadata=metadata)
+
+    def seen(**where: Any) -> list[str]:
+        listed = [one.text[7] for one in memory.list(where=where).items]
+        assert sorted(item.memory.text[7] for item in memory.recall("late report", where=where).items) == listed
+        return listed
+
+    assert seen(**{"metadata.project": "Atlas"}) == ["0", "1"]
+    assert seen(**{"metadata.priority": {"gte": 4}, "speaker": "Ann"}) == ["2"]
+    assert seen(**{"not": {"metadata.project": {"in": ["Atlas", "Borea"]}}}) == ["3"]
+    assert seen(**{"metadata.due": {"lt": date(2024, 6, 3)}}) == ["0", "1"]
+    assert seen(text={"contains": "LATE report"}, session={"contains": "s"}) == ["0", "1", "2", "3"]
+    absent = memory.why_not("late report", memory.list().items[3].id, where={"metadata.project": "Atlas"})
+    assert absent.stage == "filter" and "does not meet where" in absent.reason
+    with pytest.raises(InvalidInput, match="no field 'project'") as refused:
+        memory.recall("late report", where={"project": "Atlas"})
+    assert "metadata.project" in str(refused.value)
+    with pytest.raises(InvalidInput, match="no field 'project'"):
+        memory.list(where={"project": "Atlas"})
+
+
+def conditions_choose_what_is_forgotten(memory: Verbs) -> None:
+    memory.remember_many([{"text": f"Parcel {n} came.", "metadata": {"n": n}} for n in range(4)])
+    with pytest.raises(InvalidInput, match="filter"):
+        memory.forget(where={})
+    with pytest.raises(InvalidInput, match="no field"):
+        memory.forget(where={"n": 1})
+    assert len(memory.list().items) == 4
+    assert len(memory.forget(where={"metadata.n": {"gte": 1, "ne": 3}}).forgotten) == 2
+    assert [one.metadata["n"] for one in memory.list().items] == [0, 3]
+
+
+def a_wildcard_stands_for_scopes_that_begin_alike(memory: Verbs) -> None:
+    for scope in ("team", "team/a", "team/a/b", "teams", "user:ann"):
+        memory.remember(f"{scope} keeps owls.", scope=scope)
+
+    def seen(*scopes: str) -> list[str]:
+        listed = [one.scope for one in memory.list(scope=scopes).items]
+        assert sorted(item.memory.scope for item in memory.recall("Who keeps owls?", scope=scopes).items) == listed
+        return listed
+
+    assert seen("team/*") == ["team/a", "team/a/b"]
+    assert seen("team/*", "user:ann") == ["team/a", "team/a/b", "user:ann"]
+    assert seen("te*") == ["team", "team/a", "team/a/b", "teams"]
+    with pytest.raises(InvalidInput, match="alone"):
+        memory.forget(scope="*")
+    assert len(memory.forget(scope="team/*").forgotten) == 2
+    assert [one.scope for one in memory.list().items] == ["team", "teams", "user:ann"]
 
 
 def feedback_moves_and_can_be_undone(memory: Verbs) -> None:
@@ -223,6 +278,9 @@ STORIES: list[Callable[[Verbs], None]] = [
     a_listing_goes_on_from_its_cursor,
     a_fact_supersedes_the_one_before,
     what_is_forgotten_is_gone,
+    conditions_choose_what_is_seen,
+    conditions_choose_what_is_forgotten,
+    a_wildcard_stands_for_scopes_that_begin_alike,
     feedback_moves_and_can_be_undone,
     an_end_is_told_once,
     a_place_is_explained_and_an_absence_too,

@@ -276,9 +276,11 @@ def _jsonable(value: Any) -> Any:
 
 
 def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Query parameters without those that are None; moments as ISO 8601, series as lists."""
+    """Query parameters without those that are None; moments as ISO 8601, series as lists, mappings as JSON."""
     return {name: _parameter(value) for name, value in params.items() if value is not None}
 
 
 def _parameter(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return encoded(cast("Mapping[str, Any]", value)).decode()
     return value if isinstance(value, str | int | float | bool) else _jsonable(value)

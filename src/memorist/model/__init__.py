@@ -2,7 +2,7 @@
 
 from memorist.model.arguments import MOST, at_least, member, refuse_unknown, within
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
-from memorist.model.filter import Filter, Filters
+from memorist.model.filter import Check, Condition, Filter, Filters, condition_of, holds
 from memorist.model.identity import (
     MOST_CLASSIFIED,
     USUAL_CLASSIFICATION,
@@ -87,6 +87,8 @@ __all__ = [
     "USUAL_CLASSIFICATION",
     "Candidate",
     "Changes",
+    "Check",
+    "Condition",
     "Doc",
     "Entity",
     "Evidence",
@@ -133,11 +135,13 @@ __all__ = [
     "beside_the_usual",
     "check_space_length",
     "checked_space",
+    "condition_of",
     "error_name",
     "fields_of",
     "fingerprint",
     "follows",
     "from_data",
+    "holds",
     "instant",
     "is_space_name",
     "isoformat",

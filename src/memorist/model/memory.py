@@ -214,7 +214,7 @@ class Memory:
     origin: Annotated[Origin, Flat()] = Origin()
     mentions: Annotated[tuple[Mention, ...], Doc("The dates that the text names.")] = ()
     fact: Annotated[Fact | None, Doc("What it states.")] = None
-    metadata: Annotated[Mapping[str, Any], Doc("Anything else, as a JSON object; kept, not searched.")] = field(
+    metadata: Annotated[Mapping[str, Any], Doc("Anything else, as a JSON object; `where` filters by it.")] = field(
         default_factory=dict[str, Any]
     )
     version: Annotated[int, Doc("Its version, counted from 1.")] = 1
@@ -226,6 +226,11 @@ class Memory:
         if self.times.end_known_at(moment) == self.times.valid_to:
             return self
         return replace(self, times=replace(self.times, valid_to=None, expired_at=None), superseded_by=None)
+
+    @property
+    def worded(self) -> tuple[str, ...]:
+        """The texts that keywords are found in, apart from the original."""
+        return self.text, *self.keywords, *(() if self.fact is None else (self.fact.relation,))
 
     def archived(self, successor: Memory) -> Memory:
         """This version as history: ended on both clocks, with an id of its own, and linked to its successor."""

@@ -149,7 +149,12 @@ class Provenance(Stage):
 def _labels(draft: Draft) -> Filter:
     """The routing nodes of the mode that the request may see."""
     seen = draft.request.where
-    return Filter(seen.scopes, ROUTES[draft.query.mode or "mixed"], max_classification=seen.max_classification)
+    return Filter(
+        seen.scopes,
+        ROUTES[draft.query.mode or "mixed"],
+        max_classification=seen.max_classification,
+        scope_prefixes=seen.scope_prefixes,
+    )
 
 
 def _best(candidates: Iterable[Candidate]) -> float:

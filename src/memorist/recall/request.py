@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from memorist.errors import InvalidInput
 from memorist.model import (
@@ -18,6 +18,7 @@ from memorist.model import (
     Tier,
     Verbosity,
     at_least,
+    condition_of,
     instant,
     member,
     refuse_unknown,
@@ -25,6 +26,9 @@ from memorist.model import (
     within,
 )
 from memorist.model.arguments import check_argument
+
+ANYTHING = "*"
+"""At the end of a scope: every scope that begins with what stands before it."""
 
 
 def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallRequest:
@@ -69,10 +73,10 @@ def listing_filter(options: Filters, now: datetime) -> Filter:
 def forget_filters(id: str | Iterable[str] | None, filters: Filters) -> Filters:
     """The filters of a `forget` that are set, empty if an id is given; refuses both, and neither.
 
-    A filter that is None is not set: a caller that passes every keyword must not erase everything. Nor does
-    `include_expired` select anything by itself.
+    A filter that is None or an empty mapping is not set: a caller that passes every keyword must not erase everything.
+    Nor does `include_expired` select anything by itself.
     """
-    given = cast("Filters", {name: value for name, value in filters.items() if value is not None})
+    given = cast("Filters", {name: value for name, value in filters.items() if value is not None and value != {}})
     if (id is None) == (not given.keys() - {"include_expired"}):
         raise InvalidInput("`forget` needs either an id or filters, not both", remedy="Pass exactly one of them.")
     return given
@@ -90,9 +94,9 @@ def erasure_filter(options: Filters) -> Filter:
 
 def _labels(options: Filters) -> Filter:
     tier, since, until = options.get("tier"), options.get("since"), options.get("until")
-    kinds = _several(options.get("kinds"))
+    kinds, scopes = _several(options, "kinds"), _several(options, "scope")
     return Filter(
-        scopes=_several(options.get("scope")),
+        scopes=scopes and tuple(scope for scope in scopes if not scope.endswith(ANYTHING)),
         kinds=None if kinds is None else tuple(member(Kind, "kind", kind) for kind in kinds),
         topic=options.get("topic"),
         tier=None if tier is None else member(Tier, "tier", tier),
@@ -100,13 +104,25 @@ def _labels(options: Filters) -> Filter:
         until=None if until is None else instant(until),
         max_classification=_classification(options.get("max_classification", 3)),
         include_expired=options.get("include_expired", False),
+        scope_prefixes=tuple(_prefix(scope) for scope in scopes or () if scope.endswith(ANYTHING)),
+        conditions=condition_of(options.get("where") or {}),
     )
 
 
-def _several(value: str | Iterable[str] | None) -> tuple[str, ...] | None:
+def _prefix(scope: str) -> str:
+    """What the scopes begin with that a wildcard stands for."""
+    if scope == ANYTHING:
+        raise InvalidInput("scope is * alone", remedy="Leave scope out to admit every scope, or write one as team/*.")
+    return scope.removesuffix(ANYTHING)
+
+
+def _several(options: Filters, name: Literal["kinds", "scope"]) -> tuple[str, ...] | None:
+    value = options.get(name)
     if value is None:
         return None
-    return (value,) if isinstance(value, str) else tuple(value)
+    several = (value,) if isinstance(value, str) else tuple(value)
+    check_argument(name, several, Iterable[str])  # an iterator is read here for the first time
+    return several
 
 
 def _situation(given: Mapping[str, Any] | None) -> Situation | None:

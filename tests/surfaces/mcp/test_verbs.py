@@ -50,6 +50,16 @@ def test_a_story(memory: OverMcp, story: Callable[[Verbs], None]) -> None:
     story(memory)
 
 
+def test_a_recall_takes_conditions_and_names_a_mistake(memory: OverMcp) -> None:
+    for speaker in ("Ann", "Ben", "Cleo"):
+        memory.remember(f"{speaker} keeps owls.", speaker=speaker)
+    found = memory.recall("Who keeps owls?", where={"speaker": {"in": ["Ann", "Cleo"]}, "not": {"speaker": "Cleo"}})
+    assert [item.memory.text for item in found.items] == ["Ann keeps owls."]
+    assert memory.recall("Who keeps owls?", where={}, scope="glob*", repeat=True).items
+    with pytest.raises(AssertionError, match=r"Write metadata\.project"):
+        memory.recall("Who keeps owls?", where={"project": "atlas"})
+
+
 def test_a_recall_finds_the_same_in_the_same_order(engine: memorist.Engine, memory: OverMcp) -> None:
     engine.remember_many(one.text for one in sample_world())
     for query in ("Where does Alice live?", "importer timeout", "Heron"):

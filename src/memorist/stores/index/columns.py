@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+from typing import Any, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Hit
+from memorist.model import Check, Hit
+from memorist.model.filter import METADATA
 from memorist.stores.index.entries import IndexEntry
 
 S = TypeVar("S", bound=np.generic)
@@ -126,17 +129,50 @@ class LabelColumn:
         chosen[codes] = True
         return chosen.take(column)
 
-    def select(self, rows: NDArray[np.intp]) -> LabelColumn:
+    def meeting(self, check: Check, count: int) -> NDArray[np.bool_]:
+        """A mask of the first `count` rows: those whose value meets a check, which is asked once per distinct label."""
+        column, values = self.codes.head(count), self._values(check)
+        return np.fromiter(map(check.admits, values), np.bool_, len(values)).take(column)
+
+    def _values(self, check: Check) -> Sequence[object]:
+        return list(self.numbers)  # a copy, because a writer may add labels
+
+    def select(self, rows: NDArray[np.intp]) -> Self:
         """The labels of some of the rows, without labels that no row uses any more."""
-        kept = LabelColumn()
+        kept = type(self)()
         names = list(self.numbers)
         codes: list[int] = self.codes.head(len(self.codes))[rows].tolist()
         kept.extend([names[code] for code in codes])
         return kept
 
 
+class MetadataColumn(LabelColumn):
+    """A column of JSON objects, each of which is read when a condition first asks for a key."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._read: list[Mapping[str, object]] = []
+        self._lock = Lock()
+
+    def _values(self, check: Check) -> Sequence[object]:
+        key = check.field.removeprefix(METADATA)
+        texts = list(self.numbers)
+        with self._lock:
+            self._read += map(read_metadata, texts[len(self._read) :])
+        return [read.get(key) for read in self._read[: len(texts)]]
+
+
+def read_metadata(text: str | None) -> Mapping[str, object]:
+    """The metadata of a memory; empty if it is damaged."""
+    try:
+        read: object = {} if text is None or text == "{}" else json.loads(text)
+    except ValueError:
+        return {}
+    return cast("Mapping[str, object]", read) if isinstance(read, dict) else {}
+
+
 class Columns:
-    """The columns that filters test: labels, classification and times."""
+    """The columns that filters test: labels, classification, times and metadata."""
 
     def __init__(self) -> None:
         self.kind = LabelColumn()
@@ -150,6 +186,10 @@ class Columns:
         self.expired_at = GrowingArray(np.int64)
         self.expires_at = GrowingArray(np.int64)
         self.retracted_at = GrowingArray(np.int64)
+        self.speaker = LabelColumn()
+        self.session = LabelColumn()
+        self.source = LabelColumn()
+        self.metadata = MetadataColumn()
 
     def extend(self, entries: Sequence[IndexEntry]) -> None:
         """Append one row per entry."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 class IndexEntry(NamedTuple):
-    """A memory as the index needs it; times are microseconds since the epoch, UTC."""
+    """A memory as the index needs it; times are microseconds since the epoch, UTC, and metadata is JSON."""
 
     id: str
     kind: str
@@ -31,6 +32,10 @@ class IndexEntry(NamedTuple):
     expired_at: int | None
     expires_at: int | None
     retracted_at: int | None
+    speaker: str | None
+    session: str | None
+    source: str | None
+    metadata: str
     words: str
     original: str | None
     vectors: Mapping[str, NDArray[np.float16]]
@@ -42,7 +47,6 @@ class IndexEntry(NamedTuple):
 def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequence[Link] = ()) -> IndexEntry:
     """The index entry of a memory, its vectors by view name, and its links to entities."""
     times = memory.times
-    relation = () if memory.fact is None else (memory.fact.relation,)
     return IndexEntry(
         id=memory.id,
         kind=memory.kind.value,
@@ -56,7 +60,11 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
         expired_at=_micros_or_none(times.expired_at),
         expires_at=_micros_or_none(times.expires_at),
         retracted_at=_micros_or_none(times.retracted_at),
-        words=analyse(memory.text, *memory.keywords, *relation),
+        speaker=memory.origin.speaker,
+        session=memory.origin.session,
+        source=memory.origin.source,
+        metadata=_json(memory.metadata) if memory.metadata else "{}",
+        words=analyse(*memory.worded),
         original=None if memory.original is None else analyse(memory.original),
         vectors={view: half_precision(vector) for view, vector in vectors.items()},
         mentions=tuple((micros(one.start), micros(one.end)) for one in memory.mentions),
@@ -109,6 +117,14 @@ def micros(moment: datetime) -> int:
 def moment(micros: int) -> datetime:
     """The UTC moment at a number of microseconds after the epoch; the inverse of `micros`."""
     return EPOCH + micros * MICROSECOND
+
+
+def _json(metadata: Mapping[str, Any]) -> str:
+    """Metadata as JSON; what is none is empty, and a store that keeps rows refuses it."""
+    try:
+        return json.dumps(dict(metadata), ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return "{}"
 
 
 def _micros_or_none(moment: datetime | None) -> int | None:

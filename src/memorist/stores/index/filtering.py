@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import FactGraph, Filter
-from memorist.stores.index.columns import Columns, GrowingArray
+from memorist.model import Check, Condition, FactGraph, Filter
+from memorist.model.filter import METADATA, TEXT
+from memorist.stores.index.columns import Columns, GrowingArray, LabelColumn
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
+from memorist.stores.index.postings import TextIndex
 
 _DAY = timedelta(days=1) // MICROSECOND
 
@@ -82,7 +84,8 @@ def filter_mask(where: Filter, columns: Columns, alive: Mask) -> Mask:
 
 def _labels(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
     if where.scopes is not None:
-        yield columns.scope.among(where.scopes, count)
+        below = [scope for scope in list(columns.scope.numbers) if scope and scope.startswith(where.scope_prefixes)]
+        yield columns.scope.among({*where.scopes, *below}, count)
     if where.kinds is not None:
         yield columns.kind.among(where.kinds, count)
     if where.topic is not None:
@@ -113,6 +116,31 @@ def _still_valid(where: Filter, columns: Columns, count: int, as_of: int) -> Ite
     if where.known_at is not None:
         open_ended |= columns.expired_at.head(count) > micros(where.known_at)
     yield open_ended
+
+
+def condition_mask(condition: Condition, columns: Columns, words: Collection[TextIndex], count: int) -> Mask:
+    """A mask of the first `count` rows: those for which a condition holds; `words` are the fields with their words."""
+    if isinstance(condition, Check):
+        if condition.field == TEXT:
+            return _with_words(condition.words, words, count)
+        name = METADATA.removesuffix(".") if condition.field.startswith(METADATA) else condition.field
+        column: LabelColumn = getattr(columns, name)
+        return column.meeting(condition, count)
+    masks = [condition_mask(part, columns, words, count) for part in condition.parts]
+    if condition.how == "and":
+        return np.logical_and.reduce(masks)
+    met = np.logical_or.reduce(masks)
+    return met if condition.how == "or" else ~met
+
+
+def _with_words(words: Iterable[str], fields: Collection[TextIndex], count: int) -> Mask:
+    mask = np.ones(count, np.bool_)
+    for word in words:
+        having = np.zeros(count, np.bool_)
+        for field in fields:
+            having[field.rows_with(word, count)] = True
+        mask &= having
+    return mask
 
 
 class EntityEdges:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
-from memorist.model import FactGraph, Filter, Hit
+from memorist.model import Condition, FactGraph, Filter, Hit
 from memorist.ports import TextField
 from memorist.stores.index.binary_codes import SignaturesByBits
 from memorist.stores.index.bm25 import (
@@ -25,7 +25,7 @@ from memorist.stores.index.bm25 import (
 )
 from memorist.stores.index.columns import Columns, GrowingArray, top_hits
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
-from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex, closeness, filter_mask
+from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex, closeness, condition_mask, filter_mask
 from memorist.stores.index.postings import TextIndex
 from memorist.stores.index.vectors import VectorMatrix, Vectors, finite_rows, nearest, normalized
 from memorist.text.patterns import lazy
@@ -128,6 +128,8 @@ class IndexView:
         self._table = table
         self._alive = alive
         self._masks: dict[Filter, Mask] = {}
+        self._meeting: dict[Condition, Mask] = {}
+        """The rows that meet a condition, for the next recall with it: its filter differs, because time goes on."""
         self._parts: dict[tuple[int, int], IndexView] = {}
         self._is_part = is_part
         self._part_graph: tuple[FactGraph, NDArray[np.int32]] | None = None
@@ -280,8 +282,20 @@ class IndexView:
         if mask is None:
             if len(self._masks) >= _MASKS_KEPT:
                 self._masks.clear()
-            mask = self._masks[where] = filter_mask(where, self._table.columns, self._alive)
+            mask = filter_mask(where, self._table.columns, self._alive)
+            if where.conditions is not None:
+                mask &= self._met(where.conditions)
+            self._masks[where] = mask
         return mask
+
+    def _met(self, condition: Condition) -> Mask:
+        met = self._meeting.get(condition)
+        if met is None:
+            if len(self._meeting) >= _MASKS_KEPT:
+                self._meeting.clear()
+            words = tuple(self._table.fields.values())
+            met = self._meeting[condition] = condition_mask(condition, self._table.columns, words, len(self._alive))
+        return met
 
     def _collection(self, fields: tuple[TextField, ...]) -> CollectionStats:
         within = self._collections.get(fields)

@@ -135,6 +135,13 @@ class TextIndex:
                 return exact_matches(self._lexicon.spelled(word))
             return _joined([layer.find(word) for layer in self._trigrams.over(self._lexicon.words)])
 
+    def rows_with(self, word: str, count: int) -> NDArray[np.int32]:
+        """Those of the first `count` rows that have a word, spelled exactly so."""
+        with self._lock:
+            self._read(count)
+            lexemes = self._lexicon.spelled(word)
+        return self.occurrences(np.array(lexemes, np.int32), count).rows
+
     def occurrences(self, lexemes: NDArray[np.int32], count: int) -> Occurrences:
         """The occurrences of lexemes in the first `count` rows."""
         found = self._postings.lookup(lexemes)

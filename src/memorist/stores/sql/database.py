@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from memorist.errors import Error, NewerStore
 from memorist.model import Filter
+from memorist.model.filter import ORIGIN
 from memorist.stores.index import micros
 from memorist.stores.index.entries import IndexEntry
 from memorist.stores.rows import COLUMNS, DERIVED_COLUMNS, USAGE_COLUMNS, WORD_COLUMNS, Row
@@ -85,6 +86,8 @@ SELECTED = ", ".join(["m.row", *(f"m.{name}" for name in COLUMNS), "u.id", *(f"u
 _SEARCHED = IndexEntry._fields[: IndexEntry._fields.index("words")]
 ENTRY_COLUMNS = ", ".join(f"m.{name}" for name in (*_SEARCHED, *WORD_COLUMNS, "mentions"))
 """The columns of a memory for `entries_of`."""
+CHECKED = ", ".join(f"m.{name}" for name in (*ORIGIN, "metadata", *WORD_COLUMNS))
+"""The columns that conditions look at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +104,7 @@ class ReadStatements:
     by_position: str  # session, first, last → SELECTED
     last_position: str  # session → position
     scan: str  # after, limit, with a {condition} → SELECTED, in the order of rows
+    checked: str  # after, limit, with a {condition} → row, id, CHECKED, in the order of rows
     around: str  # ids, before, after → id, neighbour's id
     vectors: str  # ids, generation → id, view, data
     embedded: str  # ids, generation → id
@@ -189,16 +193,18 @@ class Dialect:
     """Makes a float16 array of a kept vector."""
 
     def condition(self, where: Filter) -> tuple[str, dict[str, Any]]:
-        """The condition on `memories` that admits what a filter admits, and its parameters."""
+        """What a filter admits, apart from its conditions, as SQL on `memories`, and its parameters."""
         return " AND ".join(_conditions(where, self)), dict(_parameters(where))
 
 
 def _conditions(where: Filter, dialect: Dialect) -> Iterator[str]:
     at = dialect.parameter
     yield f"m.classification <= {at('max_classification')}"
-    for column, name in (("scope", "scopes"), ("kind", "kinds")):
-        if getattr(where, name) is not None:
-            yield dialect.among(f"m.{column}", name)
+    if where.scopes is not None:
+        below = (f"substr(m.scope, 1, {len(prefix)}) = {at(name)}" for name, prefix in _prefixes(where))
+        yield f"({' OR '.join((dialect.among('m.scope', 'scopes'), *below))})"
+    if where.kinds is not None:
+        yield dialect.among("m.kind", "kinds")
     for name in ("topic", "tier"):
         if getattr(where, name) is not None:
             yield f"m.{name} = {at(name)}"
@@ -217,8 +223,13 @@ def _conditions(where: Filter, dialect: Dialect) -> Iterator[str]:
             yield f"(m.valid_to IS NULL OR m.valid_to > {at('as_of')}{end_unknown})"
 
 
+def _prefixes(where: Filter) -> list[tuple[str, str]]:
+    return [(f"scope_prefix_{number}", prefix) for number, prefix in enumerate(where.scope_prefixes)]
+
+
 def _parameters(where: Filter) -> Iterator[tuple[str, Any]]:
     yield "max_classification", where.max_classification
+    yield from _prefixes(where) if where.scopes is not None else ()
     for name in ("scopes", "kinds"):
         labels: tuple[str, ...] | None = getattr(where, name)
         if labels is not None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from memorist.errors import StoreError, UnreadableMemory
-from memorist.model import Entity, Filter, Link, Memory, Noise, Showing
+from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, holds
+from memorist.model.filter import METADATA, ORIGIN, TEXT
 from memorist.ports import Embedded, Entry, Job, Kept, Page, Record, StoreStats, Vectors
 from memorist.stores.index import IndexEntry, micros, moment
+from memorist.stores.index.columns import read_metadata
 from memorist.stores.index_sync import Counters, entries_of
 from memorist.stores.rows import Row, Stored, read_memory, said, unreadable
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
@@ -21,6 +24,8 @@ from memorist.stores.sql.database import Database, Dialect, Values
 from memorist.text.words import beginning, fold
 
 PAGE = 500
+CHECKED_TOGETHER = 2000
+"""How many memories are asked for at once, to see whether a condition holds for them."""
 ALL = 2**63 - 1
 """A limit that admits every row."""
 
@@ -110,7 +115,11 @@ class Reads:
         if limit == 0:
             return Page((), cursor_after(after))
         condition, values = self._dialect.condition(where)
-        found = self._scan(condition, {**values, "after": after}, limit + 1)
+        values = {**values, "after": after}
+        if where.conditions is None:
+            found = self._scan(condition, values, limit + 1)
+        else:
+            found = self._checked(where.conditions, condition, values, limit + 1)
         more = cursor_after(found[limit - 1].row) if len(found) > limit else None
         return Page(tuple(stored.memory for stored in found[:limit]), more)
 
@@ -295,6 +304,23 @@ class Reads:
                 return found[:limit]
             asked *= 2
 
+    def _checked(self, asked: Condition, condition: str, values: Values, limit: int) -> list[Stored]:
+        """Up to `limit` readable memories for which a condition holds; only those are read as a whole."""
+        found, ids = list[Stored](), self._meeting(asked, self._sql.checked.format(condition=condition), values)
+        while len(found) < limit and (some := list(islice(ids, limit - len(found)))):
+            found += self.fetch(some).values()
+        return found
+
+    def _meeting(self, asked: Condition, sql: str, values: Values) -> Iterator[str]:
+        after, damaged = values["after"], list[Exception]()
+        while True:
+            rows = list(readable(self._db.execute(sql, {**values, "after": after, "limit": CHECKED_TOGETHER}), damaged))
+            yield from (id for _, id, *cells in rows if holds(asked, checked_fields(cells)))
+            if not rows or len(rows) + len(damaged) < CHECKED_TOGETHER:
+                return
+            after = rows[-1][0]
+            damaged.clear()
+
     def _stored(self, sql: str, values: Values) -> list[Stored]:
         rows = self._db.execute(sql, values)
         if self._skipped is None:
@@ -311,6 +337,21 @@ class Reads:
 
     def _memories(self, sql: str, values: Values) -> list[Memory]:
         return [stored.memory for stored in self._stored(sql, values)]
+
+
+def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
+    """Finds the fields that conditions name in the columns `CHECKED`."""
+    *origin, metadata, words, original_words = cells
+
+    def look(name: str) -> Any:
+        if name == TEXT:
+            both = (words, original_words or "")
+            return {word for text in both for word in text.split(" ")[1:]}  # the language comes first
+        if name in ORIGIN:
+            return origin[ORIGIN.index(name)]
+        return read_metadata(metadata).get(name.removeprefix(METADATA))
+
+    return look
 
 
 def readable(rows: Iterable[Row], skipped: list[Exception] | None = None) -> Iterator[Row]:

@@ -124,7 +124,8 @@ class SqlStore(ABC, Generic[P]):
     def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
         """Memories that a filter admits, in the order written."""
         check_limit(limit)
-        return self._read(lambda reads: reads.scan(where, limit, cursor))
+        read = self._read if where.conditions is None else self._read_still
+        return read(lambda reads: reads.scan(where, limit, cursor))
 
     def history(self, id: str) -> list[Memory]:
         """All versions of a memory, newest first."""

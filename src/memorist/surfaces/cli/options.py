@@ -26,6 +26,7 @@ from memorist.model import (
     to_data,
 )
 from memorist.model.fields import members
+from memorist.model.filter import EXAMPLE
 from memorist.surfaces.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def command(
 
         @wraps(body)
         def run(context: typer.Context, as_json: bool, **given: Any) -> None:
-            given = {name: value for name, value in given.items() if name not in added or value not in (None, [])}
+            given = {name: value for name, value in given.items() if name not in added or value not in (None, [], {})}
             provided = {"target": context.obj, "as_json": as_json}
             given |= {name: value for name, value in provided.items() if name in declared}
             with context.obj.open() if "engine" in declared else nullcontext() as engine:
@@ -120,6 +121,8 @@ def require_answer(as_json: bool) -> None:
 FIELD_PANELS = {"times": "When", "worth": "What it is worth", "origin": "Where it comes from"}
 """The panel of a field, by the part of `Memory` that holds it."""
 COMPLETIONS = {"recipe": recipe_names}
+EXAMPLES = {"where": EXAMPLE}
+"""An example for an option that takes a JSON object."""
 
 
 def memory_options(keywords: type) -> dict[str, Any]:
@@ -152,7 +155,7 @@ def _option(field: FieldInfo, panel: str, *, defaults: bool = True) -> Any:
         panel=panel,
         min=field.range and field.range.low,
         max=field.range and (field.range.high if field.range.high < MOST else None),
-        parser=_json_object if metavar == "JSON" else None,
+        parser=_json_object(EXAMPLES.get(field.name, '{"name": "value"}')) if metavar == "JSON" else None,
         autocompletion=COMPLETIONS.get(field.name),
     )
     return Annotated[kind, info]
@@ -200,15 +203,19 @@ def _help(field: FieldInfo, *, defaults: bool) -> str:
     return f"{sentence}. Default: {field.name if field.default is True else field.default}."
 
 
-def _json_object(text: str) -> dict[str, Any]:
-    """The value of an option that takes a JSON object."""
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise typer.BadParameter(f"it is not JSON: {error}.") from None
-    if not isinstance(value, dict):
-        raise typer.BadParameter('it is not a JSON object, such as {"name": "value"}.')
-    return cast("dict[str, Any]", value)
+def _json_object(example: str) -> Callable[[str], dict[str, Any]]:
+    """Reads the value of an option that takes a JSON object, such as the example."""
+
+    def read(text: str) -> dict[str, Any]:
+        try:
+            value: object = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise typer.BadParameter(f"it is not JSON: {error}. Write it in quotes, as '{example}'.") from None
+        if not isinstance(value, dict):
+            raise typer.BadParameter(f"it is not a JSON object, such as '{example}'.")
+        return cast("dict[str, Any]", value)
+
+    return read
 
 
 # Memories by their id

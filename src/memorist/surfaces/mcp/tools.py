@@ -177,6 +177,7 @@ class Tools:
         RecallOptions,
         "as_of",
         "repeat",
+        "where",
         bare=(
             *("known_at", "since", "until", "topic", "scope", "kinds", "tier", "include_expired"),
             *("recipe", "entity_hints", "situation", "translated", "max_tokens"),

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from memorist.errors import InvalidInput
-from memorist.model import Entity, Filter, Kind, Link, Memory, Mention, Noise, Showing, Tier, Times, Worth, instant
+from memorist.model import (
+    Entity,
+    Filter,
+    Kind,
+    Link,
+    Memory,
+    Mention,
+    Noise,
+    Origin,
+    Showing,
+    Tier,
+    Times,
+    Worth,
+    condition_of,
+    instant,
+)
 from memorist.ports import Batch, Entry, Job, Kept, Store, StoreStats
 from memorist.testing.fakes import START
 from memorist.testing.store_suite.base import (
@@ -191,14 +207,32 @@ def _labelled() -> list[Memory]:
     ]
 
 
+def _described() -> list[Memory]:
+    """Memories with metadata and origins, and values of every type under one key."""
+    values: list[object] = [None, True, False, 1, 1.0, 2, 2.5, "1", "b", "2024-06-03", ["b", 2], {"b": 1}, 2**70]
+    return [
+        *(memory("a lantern", id=f"value {number:02}", metadata={"k": one}) for number, one in enumerate(values)),
+        memory("a lantern", id="dotted", metadata={"k.l": "b", "ключ": "значение"}),
+        memory("a lantern", id="said", origin=Origin("notes.md", "s1", 1, "Ann")),
+        memory("a lantern", id="worded", keywords=("Café", "user_id"), original="eine Laterne"),
+    ]
+
+
+def _stated(**where: Any) -> Filter:
+    return Filter(conditions=condition_of({name.replace("__", "."): value for name, value in where.items()}))
+
+
 def _timed() -> list[Memory]:
     return [memory("a lantern", id=f"time {number:02}", times=times) for number, times in enumerate(_times())]
 
 
+COMPARING, VALUES = ("eq", "ne", "gt", "gte", "lt", "lte"), (1, 2.5, "b", "2024")
 FILTERS = {
     "all": Filter(),
     "one scope": Filter(scopes=("user:a",)),
     "two scopes": Filter(scopes=("user:ab", "nobody")),
+    "scopes by prefix": Filter(scopes=(), scope_prefixes=("user:a", "%")),
+    "a scope and others by prefix": Filter(scopes=("global",), scope_prefixes=("user:ab",)),
     "no scope": Filter(scopes=()),
     "many scopes": Filter(scopes=(*(f"user:{number}" for number in range(40_000)), "user:a")),
     "one kind": Filter(kinds=(Kind.SEMANTIC,)),
@@ -217,6 +251,22 @@ FILTERS = {
     "expired too, both clocks": Filter(as_of=BOUND, known_at=BOUND, include_expired=True),
     "all at once": Filter(("global",), (Kind.EPISODIC,), None, Tier.WORKING, LONG_AGO, AFTER, 1, AFTER, BOUND),
     **{f"classification {number}": Filter(max_classification=number) for number in range(4)},
+    **{f"k {name} {value}": _stated(metadata__k={name: value}) for name in COMPARING for value in VALUES},
+    "k is true": _stated(metadata__k=True),
+    "k is not true": _stated(metadata__k={"ne": True}),
+    "k is one of": _stated(metadata__k={"in": [1, "b", False]}),
+    "k contains": _stated(metadata__k={"contains": "b"}),
+    "k contains a number": _stated(metadata__k={"contains": 2}),
+    "k after a moment": _stated(metadata__k={"gte": "2024-06-02T23:00:00-01:00"}),
+    "k exists": _stated(metadata__k={"exists": True}),
+    "no k": _stated(metadata__k={"exists": False}),
+    "a dotted key": _stated(**{"metadata.k.l": "b", "metadata.ключ": {"contains": "знач"}}),
+    "who and where": _stated(speaker="Ann", session="s1", source={"contains": ".md"}),
+    "words": _stated(text={"contains": "cafe ID"}),
+    "words of the original": _stated(text={"contains": "LATERNE"}),
+    "joined": _stated(
+        **{"or": [{"speaker": "Ann"}, {"not": {"metadata.k": {"exists": False}}}], "speaker": {"ne": "B"}}
+    ),
 }
 
 
@@ -225,7 +275,7 @@ class Filtering(StoreCase):
 
     def test_a_listing_admits_what_the_filter_does(self, store: Store) -> None:
         """`scan` agrees with `Filter.admits`."""
-        memories = put_embedded(store, *_labelled(), *_timed())
+        memories = put_embedded(store, *_labelled(), *_timed(), *_described())
         for name, where in FILTERS.items():
             expected = [one for one in memories if where.admits(one)]
             assert list(store.scan(where, 1000).items) == expected, name
@@ -233,7 +283,7 @@ class Filtering(StoreCase):
     @every_search
     def test_a_search_admits_what_the_filter_does(self, store: Store, search: Search) -> None:
         """Every search agrees with `Filter.admits`."""
-        memories = put_embedded(store, *_labelled(), *_timed())
+        memories = put_embedded(store, *_labelled(), *_timed(), *_described())
         view = store.view()
         for name, where in FILTERS.items():
             expected = [one for one in memories if where.admits(one)]
@@ -242,10 +292,12 @@ class Filtering(StoreCase):
     @every_search
     def test_the_limit_counts_what_is_admitted(self, store: Store, search: Search) -> None:
         """The filter is applied inside the search, so excluded memories do not use up the limit."""
-        put_embedded(store, *(memory("a lantern", id=f"crowd {number}", topic="crowd") for number in range(50)))
-        put_embedded(store, *(memory("an old lantern", id=f"own {number}", topic="own") for number in range(3)))
-        found = search.run(store.view(), "lantern", Filter(topic="own"), 2)
-        assert ids(found) == ["own 0", "own 1"]
+        crowd, own = (dict[str, Any](topic=name, metadata={"of": name}) for name in ("crowd", "own"))
+        put_embedded(store, *(memory("a lantern", id=f"crowd {number}", **crowd) for number in range(50)))
+        put_embedded(store, *(memory("an old lantern", id=f"own {number}", **own) for number in range(3)))
+        for where in (Filter(topic="own"), _stated(metadata__of="own")):
+            found = search.run(store.view(), "lantern", where, 2)
+            assert ids(found) == ["own 0", "own 1"]
 
 
 def _pages(store: Store, where: Filter, limit: int) -> list[list[str]]:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, Json
 
 from memorist.engine.engine import Engine
 from memorist.engine.verbs import Verbs
 from memorist.engine.vocabulary import Verdict, recipe_to_data
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Memory, Recall, to_data
+from memorist.model import Filters, Memory, Recall, keywords_of, to_data
 from memorist.surfaces.rest.calls import ReadCall, WriteCall
 from memorist.surfaces.rest.routes import SPACE
 from memorist.surfaces.rest.schemas import RequestModel, ResponseModel, Text, answer_of, body_of, example, items_of
@@ -22,6 +22,7 @@ MOST_TOGETHER = 10_000
 router = APIRouter(prefix=SPACE, tags=["memories"])
 Classification = Annotated[int, Field(ge=0, le=3)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LISTED)]
+_WHERE = keywords_of(Filters)["where"]
 
 
 class RememberBody(body_of(Verbs.remember)):
@@ -49,6 +50,7 @@ class ListQuery(body_of(Verbs.list)):
 
     limit: Limit = 100
     cursor: str | None = Field(None, description="Where the previous page ended.")
+    where: Json[dict[str, Any]] | None = Field(None, description=f"{_WHERE.description} As JSON.")
 
 
 class ForgetBody(body_of(Verbs.forget, "id")):
