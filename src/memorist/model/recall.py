@@ -79,6 +79,9 @@ class RecallRequest:
     situation: Annotated[Situation | None, Doc("The moment of asking, for recipes that use it.")] = None
     translated: Annotated[bool, Doc("The question was translated into English already.")] = False
     max_tokens: Annotated[int | None, Range(0, MOST), Doc("The longest context, in tokens.")] = None
+    min_confidence: Annotated[
+        float | None, Range(0, 1), Doc("Only memories that answer with at least this probability; 0 for all.")
+    ] = None
     track: Annotated[bool, Doc("Count this recall in the usage of the memories it finds.")] = True
     verbosity: Annotated[Verbosity, Doc("How much of each memory that contributed is returned.")] = "summary"
 
@@ -95,6 +98,7 @@ class RecallOptions(Filters, total=False):
     situation: Mapping[str, Any] | None
     translated: bool
     max_tokens: int | None
+    min_confidence: float | None
     track: bool
     verbosity: Verbosity
 

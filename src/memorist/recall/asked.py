@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memorist.model import Candidate
 from memorist.recall.stage import Draft, Env, Stage, ranked
+from memorist.recall.superseded import EARLIER
 from memorist.text.chatter import question_in
 from memorist.text.patterns import lazy
 from memorist.text.questions import asks_about_the_past, asks_for_several
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-EARLIER = "earlier: "
-"""The prefix of the note on a candidate that a later one answers differently."""
 APART = timedelta(hours=1)
 """How much later a statement must be to replace another."""
 _SUBJECT = lazy(r"[^\W\d_]*-?\d[\w.-]*|\w+(?=:\s)")

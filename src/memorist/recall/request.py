@@ -47,9 +47,17 @@ def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallR
         situation=_situation(options.get("situation")),
         translated=options.get("translated", False),
         max_tokens=None if max_tokens is None else at_least("max_tokens", max_tokens, 0),
+        min_confidence=_probability(options.get("min_confidence")),
         track=options.get("track", True),
         verbosity=checked_verbosity(options.get("verbosity", "summary")),
     )
+
+
+def _probability(value: float | None) -> float | None:
+    if value is not None:
+        check_argument("min_confidence", value, float)
+        within("min_confidence", value, 0, 1)
+    return value
 
 
 def checked_verbosity(value: str) -> Verbosity:

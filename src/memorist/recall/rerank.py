@@ -9,7 +9,7 @@ from math import isfinite
 from statistics import fmean, pstdev
 
 from memorist.errors import ModelUnavailable, failures_of
-from memorist.model import Candidate, Memory
+from memorist.model import Candidate, Evidence, Memory
 from memorist.models.embedding_text import is_talk, read_with
 from memorist.ports import Reranker
 from memorist.recall.stage import Draft, Env, Stage, sigmoid
@@ -79,16 +79,27 @@ class Reread(Stage):
         sums = [read + weight * before for read, before in zip(reads, befores, strict=True)]
         blended = [
             one.rescored(score, reranker=read, before=before)
-            for one, score, read, before in zip(head, _rescaled(sums), reads, befores, strict=True)
+            for one, score, read, before in zip(_read(head, logits), _rescaled(sums), reads, befores, strict=True)
         ]
         scored = sorted(blended, key=lambda one: -one.score)  # stable: ties keep their order
         return replace(draft, candidates=(*scored, *_below(tail, LEAST_READ, head[0].score or 1.0)))
 
 
+RERANKER = "reranker"
+"""The name of the reranker's evidence."""
 LEAST_READ = 0.1
 """The score of the last candidate that was reread."""
 MOST_READ = 240
 """Tokens of a text that count: the packaged reranker reads 256 tokens per pair."""
+
+
+def _read(candidates: Sequence[Candidate], logits: Sequence[float]) -> list[Candidate]:
+    """The candidates, with what the reranker says about each of them as evidence."""
+    ranks = {place: rank for rank, place in enumerate(sorted(range(len(logits)), key=lambda n: -logits[n]), 1)}
+    return [
+        replace(one, evidence={**one.evidence, RERANKER: Evidence(ranks[place], logit, sigmoid(logit))})
+        for place, (one, logit) in enumerate(zip(candidates, logits, strict=True))
+    ]
 
 
 def _fitting(texts: Sequence[str], tokens: int) -> int:

@@ -9,48 +9,7 @@ from typing import Literal
 
 from memorist.errors import StoreError
 from memorist.model import Candidate
-from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
-
-
-@dataclass(frozen=True, slots=True)
-class Confidence(Stage):
-    """confidence = σ(slope · (best cosine − middle)): the probability that the candidates answer the question.
-
-    Below `least` the recall abstains, unless a candidate contains every content word of the question. The parameters
-    were fitted for the packaged embedder named in `model`, on questions of which half were asked of the wrong
-    conversation. With vectors of another embedder there is no confidence, and the recall never abstains. Does not
-    change the candidates.
-    """
-
-    kind = "confidence"
-    model: str = "memorist-embed-1"
-    slope: float = 20.5
-    middle: float = 0.48
-    least: float = 0.025
-
-    def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with its confidence."""
-        found = draft.found.get("vector")
-        if found is None or not found.hits or not (env.view.embedding or "").startswith(f"{self.model}:"):
-            return draft
-        cosine = found.hits[0].score
-        confidence = sigmoid(self.slope * (cosine - self.middle))
-        draft = replace(draft, confidence=round(confidence, 4))
-        if confidence >= self.least or _contains_all(draft.query.text, draft.candidates):
-            return draft
-        return replace(draft, abstained=True).noting(
-            f"nothing relevant: the nearest memory has a cosine of {cosine:.2f}, "
-            f"so the probability of an answer is {confidence:.0%}"
-        )
-
-
-def _contains_all(query: str, candidates: tuple[Candidate, ...]) -> bool:
-    """Whether a candidate contains every content word of the question."""
-    from memorist.text.signature import content_stems
-    from memorist.text.words import words
-
-    asked = set(content_stems(words(query)))
-    return bool(asked) and any(asked <= set(content_stems(words(one.memory.text))) for one in candidates)
+from memorist.recall.stage import Draft, Env, Stage, minimum_share
 
 
 @dataclass(frozen=True, slots=True)

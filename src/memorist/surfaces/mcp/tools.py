@@ -180,7 +180,7 @@ class Tools:
         "where",
         bare=(
             *("known_at", "since", "until", "topic", "scope", "kinds", "tier", "include_expired"),
-            *("recipe", "entity_hints", "situation", "translated", "max_tokens"),
+            *("recipe", "entity_hints", "situation", "translated", "max_tokens", "min_confidence"),
         ),
     )
     def recall(
