@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memorist.model import Candidate, Evidence, Found, Hit, Query, RecallRequest
+    from memorist.recall.asked import MoreAlike, Newest, Wishes
     from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
     from memorist.recall.bridge import Bridge
     from memorist.recall.data import from_data, to_data, with_settings
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from memorist.recall.fuse import Best, First, ReciprocalRank, WeightedSum
     from memorist.recall.graph import Edges, Graph
     from memorist.recall.hops import Hops, Provenance
+    from memorist.recall.judge import Judge, Relevant
     from memorist.recall.llm_or_rules import ClassifyMode, Expand, Tags
     from memorist.recall.nodes import Nodes
     from memorist.recall.pipeline import Pipeline
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
     from memorist.recall.rerank import Rerank, Reread
     from memorist.recall.score import Add, Confirm, NeighbourBoost, Normalise, PromoteSources, Weigh
     from memorist.recall.search import Cascade, Search
-    from memorist.recall.select import MMR, Confidence, Limit, MinimumScore, Noise, Scope, Track, Unseen
+    from memorist.recall.select import MMR, Limit, MinimumScore, Noise, Scope, Track, Unseen
     from memorist.recall.signals import Fuzzy, Keyword, Notes, Signature, Temporal, Trigram, Vector
     from memorist.recall.stage import Draft, Env, Factor, Part, Signal, Stage, ranked
     from memorist.recall.superseded import Superseded
@@ -87,7 +89,6 @@ __all__ = [
     "Candidate",
     "Cascade",
     "ClassifyMode",
-    "Confidence",
     "Confirm",
     "Content",
     "CredibilityFactor",
@@ -111,11 +112,14 @@ __all__ = [
     "Graph",
     "Hit",
     "Hops",
+    "Judge",
     "Keyword",
     "Limit",
     "LinearRecency",
     "MinimumScore",
+    "MoreAlike",
     "NeighbourBoost",
+    "Newest",
     "Nodes",
     "Noise",
     "Normalise",
@@ -132,6 +136,7 @@ __all__ = [
     "Recipes",
     "ReciprocalRank",
     "RelevanceFactor",
+    "Relevant",
     "Rerank",
     "Reread",
     "Scope",
@@ -153,6 +158,7 @@ __all__ = [
     "Weibull",
     "Weigh",
     "WeightedSum",
+    "Wishes",
     "WrittenWords",
     "custom_recipes",
     "from_data",

@@ -14,7 +14,6 @@ from memorist.recall.factors import WrittenWords
 from memorist.recall.prepare import Embed
 from memorist.recall.rerank import Reread
 from memorist.recall.score import NeighbourBoost
-from memorist.recall.select import Confidence
 from memorist.recall.stage import Stage
 from memorist.testing.fakes import FakeEmbedder
 from memorist.text.tokens import count_tokens
@@ -131,33 +130,6 @@ def test_a_turn_that_may_not_be_seen_is_not_read_to_anybody() -> None:
 
 
 EMBEDDER = FakeEmbedder()
-SURE = Confidence(model="fake-bow", slope=20, middle=0.5, least=0.1)
-
-
-def test_confidence_is_a_logistic_of_the_best_cosine() -> None:
-    """20 · (0.6 − 0.5) = 2, and 1 / (1 + e⁻²) = 0.8808."""
-    with world(memory("a"), embedder=EMBEDDER) as env:
-        after = SURE(draft([Candidate(memory("a"), 0.6)], {"vector": [("a", 0.6)]}), env)
-    assert (after.confidence, after.abstained) == (0.8808, False)
-
-
-def test_nothing_relevant_is_an_answer_unless_the_words_are_there() -> None:
-    far = {"vector": [("a", 0.3)]}
-    with world(memory("a"), embedder=EMBEDDER) as env:
-        after = SURE(draft([Candidate(memory("a", "Bo sings."), 0.3)], far, query="Where is ERR4012 raised?"), env)
-        told = SURE(draft([Candidate(memory("a", "raised ERR4012"), 0.3)], far, query="Where is ERR4012 raised?"), env)
-    assert (after.abstained, after.confidence) == (True, 0.018)
-    assert after.notes[0].startswith("nothing relevant: the nearest memory has a cosine of 0.30")
-    assert (told.abstained, told.confidence) == (False, 0.018)
-
-
-def test_there_is_no_confidence_in_vectors_it_was_not_fitted_on_or_without_any() -> None:
-    with world(memory("a"), embedder=EMBEDDER) as env:
-        for stage, found in ((Confidence(), {"vector": [("a", 0.1)]}), (SURE, {"keyword": [("a", 3.0)]})):
-            after = stage(draft([Candidate(memory("a"), 0.1)], found), env)
-            assert (after.confidence, after.abstained) == (None, False)
-
-
 TALK = [
     memory(f"t{place}", text, origin=Origin(session="s", position=place, speaker=who))
     for place, (who, text) in enumerate(
@@ -273,11 +245,13 @@ def test_a_question_in_a_script_that_the_model_does_not_read_has_no_vector() -> 
         assert Embed(latin=("other",))(draft(query="他住在哪里？"), env).query.vector is not None
 
 
-def test_words_count_more_in_what_was_written_than_in_what_was_said() -> None:
+def test_words_count_more_in_documents_than_in_notes_and_in_what_was_said() -> None:
     found = {"keyword": Evidence(1, 7.0, 0.5)}
-    written, said = memory("w"), memory("s", origin=Origin(speaker="Ann"))
+    long = "Harbour rules. " * 30
+    written, note, said = memory("w", long), memory("n"), memory("s", long, origin=Origin(speaker="Ann"))
     fact = memory("f", fact=Fact("Ann", "lives_in", "Oslo"))
     with world() as env:
-        added = [WrittenWords(weight=0.2)(Candidate(one, 0.6, found), draft(), env) for one in (written, said, fact)]
-        assert added == [0.1, 0.0, 0.0]
+        texts = (written, note, said, fact)
+        added = [WrittenWords(weight=0.2)(Candidate(one, 0.6, found), draft(), env) for one in texts]
+        assert added == [0.1, 0.0, 0.0, 0.0]
         assert WrittenWords()(Candidate(written, 0.6), draft(), env) == 0.0

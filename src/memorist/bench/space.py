@@ -172,7 +172,7 @@ class Space(AbstractContextManager["Space"]):
         return self.engine.recall(question.text, **self._options(recipe, question.as_of))
 
     def _options(self, recipe: str, as_of: datetime | None = None) -> RecallOptions:
-        options: RecallOptions = {"recipe": recipe, "limit": self._limit, "track": False}
+        options: RecallOptions = {"recipe": recipe, "limit": self._limit, "min_confidence": 0.0, "track": False}
         if as_of is not None:
             options["as_of"] = as_of
         if recipe in BASELINES:  # plain rankings of what was said, not of the facts we make of it

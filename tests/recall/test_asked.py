@@ -1,0 +1,95 @@
+"""Stages for what a question asks beyond its words: a wish to respect, the newest truth, a list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import memorist
+from memorist.model import Candidate, instant
+from memorist.recall.asked import MoreAlike, Newest, Wishes
+from memorist.recall.stage import Draft, Env
+from memorist.testing.fakes import FakeEmbedder
+from tests.recall.worlds import draft, memory, world
+
+OLD = memory("old", "Our office is in Canal Street now, third floor.", instant("2024-01-10"))
+NEW = memory("new", "Our office is now in Mill Lane, third floor.", instant("2024-05-02"))
+EMBEDDER = FakeEmbedder()
+
+
+def found(env: Env, query: str, *scored: tuple[object, float]) -> Draft:
+    given = draft([Candidate(one, score) for one, score in scored], query=query)  # pyright: ignore[reportArgumentType]
+    return replace(given, query=replace(given.query, vector=EMBEDDER.embed([query], purpose="query")[0]))
+
+
+def order(after: Draft) -> list[str]:
+    return [one.memory.id for one in after.candidates]
+
+
+def test_a_wish_gains_if_something_is_to_be_done() -> None:
+    wish, told = memory("wish", "Never use emojis with Tom."), memory("told", "Tom replied on Monday.")
+    with world() as env:
+        asked = draft([Candidate(told, 0.5), Candidate(wish, 0.4)], query="Draft a reply to Tom.")
+        after = Wishes(weight=0.2)(asked, env)
+        assert [(one.memory.id, pytest.approx(one.score)) for one in after.candidates] == [("wish", 0.6), ("told", 0.5)]
+        assert order(
+            Wishes(weight=0.2)(replace(asked, query=replace(asked.query, text="When did Tom reply?")), env)
+        ) == [
+            "told",
+            "wish",
+        ]
+
+
+def test_the_newer_of_two_statements_comes_first_and_the_older_one_is_marked() -> None:
+    with world(OLD, NEW, embedder=EMBEDDER) as env:
+        after = Newest()(found(env, "Where is our office?", (OLD, 0.9), (NEW, 0.4)), env)
+    assert order(after) == ["new", "old"]
+    assert after.candidates[1].notes == ("earlier: 2024-05-02 says otherwise",)
+    assert after.candidates[0].notes == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where was our office before?",
+        "List all addresses of our office, and when we moved.",
+        "Write to the landlord of our office.",
+    ],
+)
+def test_the_order_stays_for_the_past_for_lists_and_for_requests(question: str) -> None:
+    with world(OLD, NEW, embedder=EMBEDDER) as env:
+        assert order(Newest()(found(env, question, (OLD, 0.9), (NEW, 0.4)), env)) == ["old", "new"]
+
+
+def test_statements_about_different_things_do_not_replace_each_other() -> None:
+    first = memory("first", "S-061: milled for 30 h, 1.58 mS/cm.", instant("2024-01-10"))
+    other = memory("other", "S-062: milled for 30 h, 0.74 mS/cm.", instant("2024-02-10"))
+    with world(first, other, embedder=EMBEDDER) as env:
+        after = Newest(similar=0.1)(found(env, "How well does the sample conduct?", (first, 0.9), (other, 0.4)), env)
+    assert order(after) == ["first", "other"]
+    assert not after.candidates[0].notes
+
+
+def test_a_list_draws_in_what_resembles_its_first_finds() -> None:
+    """With one find as the centre, its copy gains and an unlike text loses."""
+    first, alike = memory("first", "Dr Cole, dentist, Park Road"), memory("alike", "Dr Cole, dentist, Park Road 4")
+    unlike = memory("unlike", "rain tomorrow")
+    with world(first, alike, unlike, embedder=EMBEDDER) as env:
+        given = found(env, "List all doctors.", (first, 0.6), (unlike, 0.41), (alike, 0.4))
+        assert order(MoreAlike(best=1, weight=0.05)(given, env)) == ["first", "alike", "unlike"]
+        one = found(env, "Who is the dentist?", (first, 0.6), (unlike, 0.41), (alike, 0.4))
+        assert order(MoreAlike(best=1, weight=0.05)(one, env)) == ["first", "unlike", "alike"]
+
+
+def test_turns_of_a_session_get_their_places_as_they_come() -> None:
+    with memorist.open(":memory:") as memory:
+        asked = memory.remember("Is it permanent?", session="s", speaker="Ben", at="2025-03-16T19:07:00Z")
+        told = memory.remember("A year, then we'll see.", session="s", speaker="Ann", at="2025-03-16T19:08:00Z")
+        note = memory.remember("Contracts are in the blue folder.", session="s")
+        again = memory.remember("Is it permanent?", session="s", speaker="Ben", at="2025-03-16T19:07:00Z")
+        many = memory.remember_many(
+            [{"text": f"And another thing, number {n}.", "session": "s", "speaker": "Ann"} for n in range(2)]
+        )
+    assert [one.origin.position for one in (asked, told, note, again, *many)] == [0, 1, None, 0, 2, 3]
+    assert again.id == asked.id
