@@ -10,7 +10,7 @@ from typing import Literal
 
 from memorist.text.patterns import lazy
 from memorist.text.tokens import holds_any, sentences
-from memorist.text.words import has_chinese
+from memorist.text.words import STOP_WORDS, has_chinese, language, query_words, stem_all, words
 
 LONGEST_TEXT = 4000
 """Changes are looked for in this many first characters of a text."""
@@ -22,7 +22,10 @@ Kind = Literal["new value", "resumption", "end"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that a text announces, the words that announce it, and the old value if the text names it."""
+    """A change that a text announces, the words that announce it, and the old value if the text names it.
+
+    The old value of a resumption is what begins again.
+    """
 
     kind: Kind
     cue: str
@@ -44,6 +47,26 @@ def changes(text: str) -> Change | None:
         return None
     best = min(found, key=lambda one: _ORDER[one.kind])
     return best if best.old else replace(best, old=next((one.old for one in found if one.old), None))
+
+
+def outdates(newer: str, older: str) -> Change | None:
+    """The change by which a newer text ends what an older one says; None if there is none.
+
+    The newer text names the old value, and the older text has all its words. A resumption outdates the announcement
+    that the same thing had ended.
+    """
+    found = changes(newer)
+    if found is None or found.old is None or not _has_words(older, found.old):
+        return None
+    before = changes(older)
+    ended = before is not None and before.kind == "end"
+    return found if ended == (found.kind == "resumption") or found.kind == "new value" else None
+
+
+def _has_words(text: str, value: str) -> bool:
+    """Whether a text has all the words of a value, in any form of them; a pronoun is no value."""
+    found = [word for word in query_words(value) if word not in STOP_WORDS["en"]]
+    return bool(found) and set(stem_all(found, language(found))) <= set(stem_all(words(text), language(found)))
 
 
 _Table = dict[Kind, tuple[tuple[str, str], ...]]
@@ -121,8 +144,8 @@ _ENGLISH: _Table = {
     "resumption": (
         (
             "again",
-            r"(?:IS|HAS been|started|begun|began) (?!seeing|looking|saying|asking|trying|doing|going|planning)\w+ing"
-            r"(?: (?!to\b)[\w'’-]+){0,3} again",
+            r"(?:IS|HAS been|started|begun|began) (?!seeing|looking|saying|asking|trying|doing|going|planning)"
+            r"(?P<old>\w+ing)(?: (?!to\b)[\w'’-]+){0,3} again",
         ),
         ("back to", r"(?:went|gone|going|goes) back to (?:\w+ing|(?:THE) (?:old|previous|former))"),
         ("back ", r"IS back (?:at work|at school|in business|in stock|in use|in service|on sale|together)"),
@@ -142,14 +165,16 @@ _ENGLISH: _Table = {
             r"|abolished|scrapped|called off|cancell?ed|shut down|closed down|stolen)",
         ),
         (
-            "retired|resigned|passed|died|withdrawn|off|discontinued",
-            r"GONE (?:retired|resigned|passed away|died|withdrawn|called off|discontinued)",
+            "retired|resigned|withdrawn|off|discontinued",
+            r"GONE (?:retired|resigned|withdrawn|called off|discontinued)",
         ),
         (
             "given up|gave up|quit|out of|rid of|ditched|cancel|off",
             r"(?:HAS|just|WHO) (?:just )?(?:given up|gave up|quit|dropped out of|got rid of|ditched|cancell?ed"
             r"|called off) (?:on )?OLD",
         ),
+        ("died|broke down", r"the (?P<old>[\w'’.-]{2,32}(?: [\w'’.-]{1,32})?) (?:died|broke down)"),
+        ("died|passed away", r"(?:WHO|THING|HAS) (?:died|passed away)"),
         ("stopped|quit|ceased", r"(?:HAS|just|WHO) (?:ADVERB )?(?:stopped|quit|ceased) (?P<old>(?!laugh|cry)\w+ing)"),
         ("moved out|broke up|split up|divorced", r"WHO (?:HAS |just )?(?:moved out|broke up|split up|got divorced)"),
         ("left|quit", r"(?:HAS|just|WHO) (?:just )?(?:left|quit) (?:THE) (?:job|company|firm|band|club|post|position)"),
@@ -176,6 +201,7 @@ _CHINESE: _Table = {
         ("更正|错了", r"更正[：:，]|[写说记弄搞]错了"),
     ),
     "resumption": (
+        ("又", r"又(?:开始|恢复)OLD了"),
         ("又", r"又(?:开始|回到|回去|恢复|抽|住回|用回)"),
         ("重新", r"重新(?:开始|启用|开放|营业|上班|上学|加入)"),
         ("复", r"恢复(?:上班|营业|使用|供应|上课)|复(?:工|职|学|婚|合)了"),
