@@ -22,6 +22,10 @@ NEW = [
     ("New number: 07700 900123.", "new number:", None),
     ("The launch was postponed until October.", "postponed until", None),
     ("Please don't use the 0.24 anywhere.", "don't use … anywhere", "0.24"),
+    ("We raised the limit to 500.", "raised the limit to 500", None),
+    ("I changed the timeout from 30 s to 60 s.", "changed the timeout from … to", "30 s"),
+    ("Priya is the new manager.", "is the new manager", None),
+    ("Tom handed over to Priya.", "handed over to", None),
     ("会议改成周四了。", "改成", None),
     ("我们把Slack换成了Teams。", "把 … 换成", "Slack"),
     ("我上个月搬到上海了。", "搬到", None),
@@ -39,6 +43,9 @@ ENDS = [
     ("We used to live by the sea.", "we used to", "live by the sea"),
     ("Not a cigarette since March.", "not a … since", "cigarette"),
     ("Friday was Omar's last day.", "was … 's last day", "Omar"),
+    ("We dropped support for Python 3.9.", "we dropped support for", "Python 3.9"),
+    ("The old endpoint is deprecated.", "is deprecated", "old endpoint"),
+    ("No more meat for me.", "no more", "meat for me"),
     ("我不再吃肉。", "不再", "吃肉"),
     ("周五的课取消了。", "取消", None),
     ("他不弹钢琴了。", "不 … 了", "弹钢琴"),
@@ -49,6 +56,7 @@ AGAIN = [
     ("She is back at work.", "is back at work", None),
     ("Paul went back to his old job.", "went back to his old", None),
     ("The pool reopened.", "reopened", None),
+    ("We rolled back to 4.12.", "rolled back to", None),
     ("他又开始抽烟了。", "又开始 … 了", "抽烟"),
 ]
 
