@@ -49,18 +49,18 @@ def changes(text: str) -> Change | None:
     return best if best.old else replace(best, old=next((one.old for one in found if one.old), None))
 
 
-def outdates(newer: str, older: str) -> Change | None:
-    """The change by which a newer text ends what an older one says; None if there is none.
+def outdates(newer: str, other: str) -> Change | None:
+    """The change by which a newer text ends what another one says; None if there is none.
 
-    The newer text names the old value, and the older text has all its words. A resumption outdates the announcement
+    The newer text names the old value, and the other text has all its words. A resumption outdates the announcement
     that the same thing had ended.
     """
     found = changes(newer)
-    if found is None or found.old is None or not _has_words(older, found.old):
+    if found is None or found.old is None or not _has_words(other, found.old):
         return None
-    before = changes(older)
+    before = changes(other)
     ended = before is not None and before.kind == "end"
-    return found if ended == (found.kind == "resumption") or found.kind == "new value" else None
+    return found if found.kind == "new value" or ended == (found.kind == "resumption") else None
 
 
 def _has_words(text: str, value: str) -> bool:
