@@ -23,6 +23,7 @@ from memorist.text.dates.values import (
     Amount,
     Context,
     Recurring,
+    Told,
     Value,
     after,
     before,
@@ -202,17 +203,17 @@ rule(
 union("clock", "<bare_clock>", "大约|约 <bare_clock>")
 rule("clock", in_part, "<day_part> [的] <bare_clock>", "<day_part> 大约|约 <bare_clock>", order=SWAPPED)
 rule("stretch", from_to, "[从|在] <clock> 到|至|-|~ <clock> [之间]")
-rule("part_of_day", during, "<day_value> [的|,] <day_part>", "<day_value> <short_part>")
+rule("part_of_day", during, "<day> [的|,] <day_part>", "<day> <short_part>")
 rule("near_day", meanings.related(Unit.DAY), "<short_day>")
 rule("near_clock", in_part, "<short_part> [上|间|里] <bare_clock>", order=SWAPPED)
 rule("near_stretch", from_to, "<short_part> [上|间|里] [从] <bare_clock> 到|至|-|~ <bare_clock>", order=(2, 0, 1))
 rule("part_of_day", during, "<near_day> <short_part> [上|间|里]")
 rule("moment", at, "<near_day> <near_clock>")
 rule("moment", during, "<near_day> <near_stretch>")
-rule("moment", at, "<day_value> [的|,] <clock>", "<day_value> 大约 <clock>")
-rule("moment", during, "<day_value> [的|,] <stretch>")
-rule("moment", meanings.day_after_clock, "<day_value> <clock> [之|以] 后")
-rule("moment", meanings.day_before_clock, "<day_value> <clock> [之|以] 前")
+rule("moment", at, "<day> [的|,] <clock>", "<day> 大约 <clock>")
+rule("moment", during, "<day> [的|,] <stretch>")
+rule("moment", meanings.day_after_clock, "<day> <clock> [之|以] 后")
+rule("moment", meanings.day_before_clock, "<day> <clock> [之|以] 前")
 union("moment", "<part_of_day>", "<day_value>", "<container>", "<counted>", "<part_value>")
 
 
@@ -238,6 +239,7 @@ def months_of_year(of_year: Period, first: int, last: int, context: Context) -> 
     return between(month(of_year.start.year, first), month(of_year.start.year, last), context)
 
 
+_DAY: Amount = ((1, Unit.DAY),)
 rule("amount", amount, "<number> [个|多|来] <unit>", "<number> 多 个 <unit>")
 words("months", {"个月": Unit.MONTH, "个多月": Unit.MONTH})
 rule("amount", meanings.simple_amount, "<number> [多] <months>")
@@ -245,8 +247,12 @@ rule("amount", meanings.and_a_half, "<number> [个] <unit> 半", "<number> 个 �
 rule("amount", half_amount, "半 [个] <unit>")
 words("several", {"几": 3, "数": 3, "好几": 3})
 rule("amount", meanings.simple_amount, "<several> [个] <unit>")
-rule("shifted", meanings.ago, "<amount> [之|以] 前", "<amount> 多 前")
-rule("shifted", meanings.ahead, "<amount> [之|以] 后", "再过 <amount>")
+rule("distant_day", meanings.ago, "<amount> [之|以] 前", "<amount> 多 前")
+rule("distant_day", meanings.ahead, "<amount> [之|以] 后", "再过 <amount>")
+rule("distant_day", meanings.same_day, "<year_word> [的] 今天|今日")
+rule("weekday_of", refined(meanings.weekday_near), "<distant_day> 的 <weekday>")
+union("shifted", "<distant_day>", "<weekday_of>")
+union("day", "<day_value>", "<distant_day>", "<weekday_of>")
 rule("shifted", resolved(meanings.later), "<day_value> [的] <amount> [之|以] 后", "<day_value> 后 <amount>")
 rule("shifted", resolved(meanings.sooner), "<day_value> [的] <amount> [之|以] 前", "<day_value> 前 <amount>")
 rule("window", meanings.past_window, "过去|最近|近|之前|以前|此前 [的|这] <amount>", "<amount> 来|以来")
@@ -268,7 +274,8 @@ rule("any_figure", monthly, "<small>")
 rule("month_figure", month_day, "<month_number> <day_figure>")
 rule("span", between, "[从|自] <any_month> 到|至|-|~ <month> [之间|期间]")
 rule("span", months_of_year, "[从|自] <loose_year> <small> 到|至|-|~ <month_number> [之间|期间]")
-rule("span", between, "[从|自] <month_figure> 到|至|-|~ <any_day> [之间|期间]")
+rule("span", between, "[从|自] <month_figure> 到|至|-|~|和|与|, <any_day> [之间|期间]")
+rule("span", between, "<month_day> 到|至|-|~|和|与|, <any_day>")
 rule("span", between, "[从|自] <any_figure> 到|至|-|~ <any_day> [之间|期间]")
 rule(
     "span",
@@ -316,4 +323,6 @@ chinese.ignore(
     "公元前 <number> 年|世纪",
 )
 union("expression", "<moment>", "<shifted>", "<window>", "<span>", when=is_chinese_date)
+words("told", {"第二天|次日|隔天|后一天": Told(_DAY, 1), "前一天": Told(_DAY, -1)})
+union("expression", "<told>", when=begins_chinese_word)
 union("expression", "<no_date>")

@@ -10,6 +10,7 @@ from memorist.text.dates.calendar import (
     Unit,
     century,
     decade,
+    half,
     holding,
     neighbour,
     nth,
@@ -33,7 +34,7 @@ from memorist.text.dates.values import (
     weekly,
     within,
 )
-from memorist.text.dates.words import glued
+from memorist.text.dates.words import glued, nothing_follows
 
 rule, union, words = english.rule, english.union, english.words
 _NOT_CALENDAR_UNITS = SUB_DAY | {Unit.DAY, Unit.BUSINESS_DAY}
@@ -128,7 +129,10 @@ rule("holiday_value", within, "<holiday> [,|of|in] <named_year>")
 rule("weekend", refined(long_weekend), "<holiday> weekend", "[the] weekend of <holiday_value>")
 rule("holiday_weekend", refined(long_weekend), "<holiday> weekend")
 rule("weekend", within, "<holiday_weekend> [,|of|in] <named_year>")
-rule("weekend", meanings.any_weekend, "the weekend")
+rule("any_weekend", meanings.any_weekend, "weekend")
+union("weekend", "the <any_weekend>")
+words("coming", {"coming|upcoming": 1, "this coming|upcoming": 1})
+rule("weekend", related, "<coming> <any_weekend>")
 rule("unit_period", related_unit, "<relation> <one_unit>")
 words("beyond", {"before last": -2, "after next": 2})
 rule("unit_period", related_unit, "[the] <one_unit> <beyond>", order=SWAPPED)
@@ -137,7 +141,9 @@ _WEEK = "week|wk|cw [number|no|#] [.]"
 rule("week_number", numbered(Unit.WEEK), f"{_WEEK} <hour>", f"{_WEEK} <day_figure>", f"{_WEEK} <integer> <of_year>")
 rule("week_number", numbered(Unit.WEEK), "<plain_year> - w <two_figures>", when=glued, order=SWAPPED)
 union("container", "<named_year>", "<month_value>", "<quarter>", "<season_value>")
-union("container", "<decade>", "<century>", "<weekend>", "<unit_period>")
+rule("half_value", refined(half), "<half_number> of|in [the] <halved>", order=SWAPPED)
+union("halved", "<named_year>", "<month_value>", "<quarter>", "<season_value>", "<decade>", "<century>")
+union("container", "<half_value>", "<decade>", "<century>", "<weekend>", "<unit_period>")
 
 
 def weekday_and_number(weekday: int, number: int, context: Context) -> Period | None:
@@ -158,6 +164,8 @@ union("weekday_value", "<any_weekday>")
 words("this_week", {"this": 0, "next": 1})
 rule("weekday_value", meanings.related_weekday, "<this_week> <weekday>")
 rule("weekday_value", related, "<relation> <any_weekday>")
+words("last_or_next", {"last": -1, "next": 1})
+rule("weekday_value", related, "<any_weekday> <last_or_next>", when=nothing_follows, order=SWAPPED)
 rule("deictic_day", meanings.related(Unit.DAY), "<deictic>")
 union("nth", "<ordinal>")
 words("nth", {"last|final": -1})
@@ -176,7 +184,7 @@ rule(
 )
 rule("week_value", around(Unit.WEEKEND), "[the] weekend of <dated>", "[the] weekend of <numbered_day>")
 rule("week_value", if_unit(Unit.WEEK), "<unit_period>", "<week_number>", "<counted>")
-rule("week_day", refined(meanings.weekday_in_week), "<week_value> [on|,] <weekday>")
+rule("week_day", refined(meanings.weekday_in_week), "<week_value> [on|,] <weekday>", "<week_value> ' s <weekday>")
 rule("week_day", refined(meanings.weekday_in_week), "<weekday> [of|in|,] <week_value>", order=SWAPPED)
 union("plain_day", "<firm_day>", "<weekday_value>", "<week_day>", "<counted>")
 rule("day_of_month", meanings.up_to(31), "<ordinal>", "<day_figure>")
@@ -216,3 +224,6 @@ union("dated", "<date>", "<weekday_date>")
 rule("any_numbered_day", meanings.any_numbered_day, "<ordinal>")
 rule("numbered_day", meanings.any_numbered_day, "[the] <ordinal_figure>")
 rule("numbered_day", within, "[the] <any_numbered_day> [day] of|in <month_container>")
+rule("numbered_day", within, "<unit_period> [on|,] [the] <any_numbered_day>", order=SWAPPED)
+union("recurring", "<any_weekday>", "<any_month>", "<any_season>", "<holiday>", "<month_day>", "<any_weekend>")
+rule("dated", within, "<named_year> ' s <recurring>", order=SWAPPED)

@@ -76,9 +76,9 @@ def unit_beside(anchor: Period, unit: Unit, side: int) -> Period | None:
     return None if unit in SUB_DAY else neighbour(anchor.start, unit, side)
 
 
-def beside(anchor: Period, value: Recurring, side: int) -> Period | None:
-    """`the Friday before 15 July`, `the Christmas after next summer`."""
-    return occurrence(value, side, anchor)
+def beside(anchor: Period, value: Recurring, side: int, number: int | None = None) -> Period | None:
+    """`the Friday before 15 July`, `the second Saturday after Easter`."""
+    return occurrence(value, side * (number or 1), anchor) if number != -1 else None
 
 
 def weekday_from(day: Period, weekday: int) -> Period | None:
@@ -99,6 +99,11 @@ def from_coming(distance: Amount, weekday: Recurring, context: Context) -> Perio
     """`a week on Tuesday`, `3 days from Tuesday`: from the first Tuesday after today."""
     day = occurrence(weekday, 1, holding(context.now, Unit.DAY))
     return from_day(day, distance, 1) if day else None
+
+
+def same_time(relation: int, unit: Unit, context: Context) -> Period:
+    """`this time last year`."""
+    return from_now(((1, unit),), context, relation)
 
 
 def window(relation: int, distance: Amount, context: Context) -> Period | None:
@@ -136,14 +141,13 @@ rule("amount", two_amounts, f"{_ABOUT} <simple_amount> [,|and] <simple_amount>")
 words("plural", {name: weekly(number) for name, number in (PLURAL_WEEKDAYS | WEEKDAYS).items()})
 words("plural", {f"{name}s": meanings.any_season(first) for name, first in SEASONS.items()})
 words("plural", {"weekends": meanings.any_weekend(), "christmases": ENGLISH_HOLIDAYS["christmas"]})
-union("recurring", "<any_weekday>", "<any_month>", "<any_season>", "<holiday>", "<month_day>")
 rule("shifted", counted(-1), "<integer> <plural> ago|back", "<quantity> <plural> ago|back")
 rule("shifted", counted(1), "<integer> <plural> from now|today", "in <integer> <plural>")
 rule("shifted", related, "[the] <recurring> <beyond>", order=SWAPPED)
 words("weeks", {"week": ((1, Unit.WEEK),), "fortnight": ((2, Unit.WEEK),)})
 rule("shifted", from_coming, "<amount> on|from <any_weekday>")
 rule("shifted", from_coming, "<any_weekday> <weeks>", order=SWAPPED)
-rule("shifted", meanings.ago, "<amount> ago|back", "<amount> before now", "<amount> prior to now")
+rule("shifted", meanings.ago, "<amount> ago|back [today]", "today <amount> ago", "<amount> before|prior [to] now")
 rule("shifted", ahead_if_definite, "in <amount>", "in <amount> ' [s] time", "<amount> from|after now", "<amount> hence")
 rule("window", between_amounts(-1), "<number> -|to|or <number> <unit> ago|back")
 rule("window", between_amounts(1), "in <number> -|to|or <number> <unit>")
@@ -157,8 +161,11 @@ rule(
     order=SWAPPED,
 )
 words("side", {"before": -1, "after|following": 1})
-rule("shifted", resolved(unit_beside), "the <one_unit> <side> [the] <anchor>", order=(1, 2, 0))
-rule("shifted", resolved(beside), "the <recurring> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", resolved(unit_beside), "[the] <one_unit> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", resolved(beside), "[the] <recurring> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", resolved(beside), "<nth> <recurring> <side> [the] <anchor>", order=(3, 1, 2, 0))
+rule("shifted", resolved(meanings.later), "<deictic_day> <weeks>")
+rule("shifted", same_time, "this|same time|day <relation> <one_unit>")
 rule("shifted_weekday", refined(weekday_from), "<shifted> [,] on <weekday>")
 rule("shifted_weekday", refined(weekday_from), "<weekday> [,] <shifted>", order=SWAPPED)
 rule("window", window, "<relation> <simple_amount>")
@@ -221,6 +228,7 @@ rule(
     "between <now> and <edge>",
     "<edge> up to <edge>",
     f"[from] <day_in_month> {_TO} [the] <any_day>",
+    "<day_in_month> and|& [the] <any_ordinal_day>",
     "between <day_in_month> and [the] <any_day>",
 )
 rule("span", days_of_year, f"[from] <day_in_month> {_TO} [the] <any_day> <of_year>")

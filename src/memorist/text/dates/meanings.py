@@ -133,6 +133,16 @@ def weekday_in_week(week: Period, weekday: int) -> Period | None:
     return weekday_of_week(week.start, weekday) if week.unit is Unit.WEEK else None
 
 
+def weekday_near(day: Period, weekday: int) -> Period:
+    """`两周前的周六`: in the week of a day."""
+    return weekday_of_week(day.start, weekday)
+
+
+def same_day(years: int, context: Context) -> Period:
+    """`去年今天`."""
+    return from_now(((years, Unit.YEAR),), context, 1)
+
+
 def any_numbered_day(number: int) -> Recurring | None:
     """`the 2nd`."""
     return monthly(number) if 1 <= number <= 31 else None
