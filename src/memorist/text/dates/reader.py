@@ -27,8 +27,10 @@ from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
 
 _WORD = lazy(r"[a-z]+")
-_OTHER_WORDS = "tonight tonite midnight eod eom eoy eow cob ytd mtd now moment present date time hundred thousand"
-_OTHER_WORDS += " springs summers autumns falls winters christmases later earlier"
+_OTHER_WORDS = (
+    "tonight tonite midnight eod eom eoy eow cob ytd mtd now moment present date time hundred thousand"
+    " springs summers autumns falls winters christmases later earlier"
+)
 _WORD_TABLES = (MONTHS, WEEKDAYS, PLURAL_WEEKDAYS, UNITS, SEASONS, DECADE_WORDS, DEICTICS, DAY_PARTS, ENGLISH_HOLIDAYS)
 _CHARACTERS = "年月日号天周期礼纪季昨今明午夜晚早点时旬钟秒末"
 _NUMERAL_HOLIDAYS = "五一|六一"
