@@ -433,7 +433,9 @@ def test_a_session_is_not_shown_the_same_twice(store: Store) -> None:
     with opened(*many, recipe="mnemo", vectors=vectors, store=store, clock=clock) as engine:
         first = engine.recall(QUERY, session="s", limit=2)
         assert set(ids(engine.recall(QUERY, session="s", limit=2))).isdisjoint(ids(first))
-        assert engine.recall(QUERY, session="s").abstained
+        nothing_new = engine.recall(QUERY, session="s")
+        assert not nothing_new.items and not nothing_new.abstained
+        assert set(nothing_new.shown_before) == {"a", "b", "c"}
         held = engine.why_not(QUERY, "a", session="s")
         assert set(ids(engine.recall(QUERY, session="s", repeat=True))) == {"a", "b", "c"}
         assert len(ids(engine.recall(QUERY, session="other", track=False))) == 3
@@ -451,7 +453,7 @@ def test_a_recall_without_a_trace_holds_back_but_is_not_remembered_as_shown() ->
         assert ids(engine.recall(QUERY, session="s", track=False)) == ["b"]
         assert ids(engine.recall(QUERY, session="s", track=False)) == ["b"]
         assert ids(engine.recall(QUERY, session="s")) == ["b"]
-        assert engine.recall(QUERY, session="s", track=False).abstained
+        assert engine.recall(QUERY, session="s", track=False).shown_before == ("a", "b")
 
 
 def test_the_free_edition_has_no_memory_of_the_session() -> None:

@@ -86,13 +86,13 @@ def test_rest_and_its_client_tell_the_same_fields() -> None:
 KNOWN_TO_THE_AGENT = {"id", "query", "recipe", "now"}
 FOR_PEOPLE = {"tokens", "touched", "trace"}
 """How the answer came about; a stage's notes are `notes`."""
-MEMORIES = {"id", "text", "kind", "topic", "flags", "speaker", "fact", "source", "notes"}
+MEMORIES = {"id", "text", "kind", "topic", "flags", "speaker", "fact", "source", "notes", "probability"}
 """Of an item, what an agent needs to judge it; `at` and `until` are when it was true."""
 
 
 def test_mcp_tells_what_an_agent_can_use() -> None:
     told = FIELDS - KNOWN_TO_THE_AGENT - FOR_PEOPLE - {"items"}
-    assert told == {"abstained", "confidence", "context", "reasoned"}
-    assert RecallResult.model_fields.keys() == told | {"memories", "notes", "notice", "held_back"}
+    assert told == {"abstained", "confidence", "context", "reasoned", "shown_before"}
+    assert RecallResult.model_fields.keys() == told | {"memories", "notes", "notice"}
     assert RecalledMemory.model_fields.keys() == MEMORIES | {"at", "until", "trust"}
     assert {one.name for one in json_fields(Item)} >= MEMORIES

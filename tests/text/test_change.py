@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.text.change import Change, changes
+from memorist.text.change import Change, changes, outdates
 
 NEW = [
     ("The meeting is now on Thursdays.", "is now", None),
@@ -22,6 +22,10 @@ NEW = [
     ("New number: 07700 900123.", "new number:", None),
     ("The launch was postponed until October.", "postponed until", None),
     ("Please don't use the 0.24 anywhere.", "don't use … anywhere", "0.24"),
+    ("We raised the limit to 500.", "raised the limit to 500", None),
+    ("I changed the timeout from 30 s to 60 s.", "changed the timeout from … to", "30 s"),
+    ("Priya is the new manager.", "is the new manager", None),
+    ("Tom handed over to Priya.", "handed over to", None),
     ("会议改成周四了。", "改成", None),
     ("我们把Slack换成了Teams。", "把 … 换成", "Slack"),
     ("我上个月搬到上海了。", "搬到", None),
@@ -39,17 +43,21 @@ ENDS = [
     ("We used to live by the sea.", "we used to", "live by the sea"),
     ("Not a cigarette since March.", "not a … since", "cigarette"),
     ("Friday was Omar's last day.", "was … 's last day", "Omar"),
+    ("We dropped support for Python 3.9.", "we dropped support for", "Python 3.9"),
+    ("The old endpoint is deprecated.", "is deprecated", "old endpoint"),
+    ("No more meat for me.", "no more", "meat for me"),
     ("我不再吃肉。", "不再", "吃肉"),
     ("周五的课取消了。", "取消", None),
     ("他不弹钢琴了。", "不 … 了", "弹钢琴"),
     ("爸爸退休了。", "退休", None),
 ]
 AGAIN = [
-    ("I'm smoking again since the wedding.", "'m smoking again", None),
+    ("I'm smoking again since the wedding.", "'m … again", "smoking"),
     ("She is back at work.", "is back at work", None),
     ("Paul went back to his old job.", "went back to his old", None),
     ("The pool reopened.", "reopened", None),
-    ("他又开始抽烟了。", "又开始", None),
+    ("We rolled back to 4.12.", "rolled back to", None),
+    ("他又开始抽烟了。", "又开始 … 了", "抽烟"),
 ]
 
 
@@ -96,6 +104,26 @@ def test_other_texts_announce_nothing(text: str) -> None:
 def test_a_new_value_counts_before_an_end_and_takes_the_old_value_from_it() -> None:
     text = "The violin lessons are cancelled. From now on it's drums."
     assert changes(text) == Change("new value", "from now on", "violin lessons")
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "outdated"),
+    [
+        ("Please don't use the 0.24 anywhere.", "The barrier is 0.24 eV.", True),
+        ("Version 2.8 is withdrawn!", "Version 2.8 is out, recommended for everyone.", True),
+        ("Dr Patel has retired, Dr Grey came instead.", "Our dentist is Dr Patel.", True),
+        ("Dr Patel has retired, Dr Grey came instead.", "Our dentist is Dr Lowe.", False),
+        ("We switched from Slack to Teams.", "We use Slack.", True),
+        ("I'm smoking again.", "I've stopped smoking.", True),
+        ("I've stopped smoking.", "I smoke in the garden.", True),
+        ("I've stopped smoking.", "I've stopped smoking, day 2.", False),
+        ("We moved to Leeds.", "We live in Oslo.", False),
+        ("会议改成周四了。", "会议在周三。", False),
+        ("我们把Slack换成了Teams。", "我们用Slack。", True),
+    ],
+)
+def test_a_change_outdates_a_text_that_has_the_old_value(newer: str, older: str, outdated: bool) -> None:
+    assert bool(outdates(newer, older)) is outdated
 
 
 @given(st.text(alphabet="now from to moved is a' .,不了换成\n", max_size=300))

@@ -292,7 +292,7 @@ class Recall:
     """The answer: items, a context ready for a prompt, and the trace behind them.
 
     `confidence` is the probability that the items answer the question, if the recipe estimates it. `abstained` means
-    that nothing does: the context is empty, and the items are only the nearest ones.
+    that nothing does: the context says so, and the items are only the nearest ones.
     """
 
     id: str
@@ -310,6 +310,9 @@ class Recall:
     confidence: Annotated[
         float | None, Doc("The probability that the items answer the question, if the recipe estimates it.")
     ] = None
+    shown_before: Annotated[
+        tuple[str, ...], Doc("The ids of answers that are left out because the session was shown them before.")
+    ] = ()
 
     @property
     def cites_sources(self) -> bool:

@@ -81,8 +81,10 @@ class Noise(Stage):
 class Unseen(Stage):
     """Drop memories that this session was shown in the last `hours`, unless the request has `repeat=True`.
 
-    A recall with `track=False` holds back what other recalls showed; what it shows itself leaves no trace, so it is not
-    held back later. Without `adaptive`, nothing is held back.
+    Those that would be answers, because they are the best or probably answer it, are named in the context, and
+    the recall does not abstain. If it abstained before, nothing is held back. A recall with `track=False` holds back
+    what other recalls showed; what it shows itself leaves no trace, so it is not held back later. Without `adaptive`,
+    nothing is held back.
     """
 
     kind = "unseen"
@@ -93,13 +95,19 @@ class Unseen(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The candidates that are new to the session."""
         request = draft.request
-        if request.session is None or request.repeat or not self.adaptive:
+        if request.session is None or request.repeat or draft.abstained or not self.adaptive:
             return draft
         seen = env.store.shown(request.session, request.now - timedelta(hours=self.hours))
         kept = tuple(one for one in draft.candidates if one.memory.id not in seen)
+        answers = _answering(draft.candidates[: request.limit])
         dropped = len(draft.candidates) - len(kept)
-        draft = replace(draft, candidates=kept)
+        draft = replace(draft, candidates=kept, held_back=tuple(one for one in answers if one.memory.id in seen))
         return draft.noting(f"{dropped} held back: already shown in this session") if dropped else draft
+
+
+def _answering(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best candidate, and those that probably answer the question."""
+    return [one for place, one in enumerate(candidates) if place == 0 or one.likely]
 
 
 Similarity = Callable[[int, int], float]
@@ -183,10 +191,11 @@ class Limit(Stage):
 
 @dataclass(frozen=True, slots=True)
 class Track(Stage):
-    """Count a recall of every memory that contributed, and record which memories the session was shown.
+    """Count a recall of every memory that contributed, and record which answers the session was shown.
 
-    These are all hits of the named `signals`; without `signals`, the touched memories, or else the candidates. Off if
-    the request has `track=False`.
+    All hits of the named `signals` contributed; without `signals`, the touched memories, or else the candidates. The
+    answers are the best candidate and those that probably answer the question, as far as they are in the context; there
+    are none if the recall abstained. Off if the request has `track=False`.
     """
 
     kind = "track"
@@ -197,9 +206,11 @@ class Track(Stage):
         request = draft.request
         if not request.track:
             return draft
-        shown = [one.memory.id for one in draft.candidates]
+        found = [one.memory.id for one in draft.candidates]
+        answers = [] if draft.abstained else [one.memory.id for one in _answering(draft.candidates)]
+        shown = [id for id in answers if draft.shown is None or id in draft.shown]
         hits = [hit.id for name in self.signals if name in draft.found for hit in draft.found[name].hits]
-        used = hits if self.signals else [one.id for one in draft.touched] or shown
+        used = hits if self.signals else [one.id for one in draft.touched] or found
         try:
             if used:
                 env.store.touch(list(dict.fromkeys(used)), request.now)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from memorist.text.patterns import lazy
 from memorist.text.tokens import holds_any, sentences
-from memorist.text.words import has_chinese
+from memorist.text.words import STOP_WORDS, has_chinese, language, query_words, stem_all, words
 
 LONGEST_TEXT = 4000
 """Changes are looked for in this many first characters of a text."""
@@ -22,7 +22,10 @@ Kind = Literal["new value", "resumption", "end"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that a text announces, the words that announce it, and the old value if the text names it."""
+    """A change that a text announces, the words that announce it, and the old value if the text names it.
+
+    The old value of a resumption is what begins again.
+    """
 
     kind: Kind
     cue: str
@@ -46,6 +49,26 @@ def changes(text: str) -> Change | None:
     return best if best.old else replace(best, old=next((one.old for one in found if one.old), None))
 
 
+def outdates(newer: str, other: str) -> Change | None:
+    """The change by which a newer text ends what another one says; None if there is none.
+
+    The newer text names the old value, and the other text has all its words. A resumption outdates the announcement
+    that the same thing had ended.
+    """
+    found = changes(newer)
+    if found is None or found.old is None or not _has_words(other, found.old):
+        return None
+    before = changes(other)
+    ended = before is not None and before.kind == "end"
+    return found if found.kind == "new value" or ended == (found.kind == "resumption") else None
+
+
+def _has_words(text: str, value: str) -> bool:
+    """Whether a text has all the words of a value, in any form of them; a pronoun is no value."""
+    found = [word for word in query_words(value) if word not in STOP_WORDS["en"]]
+    return bool(found) and set(stem_all(found, language(found))) <= set(stem_all(words(text), language(found)))
+
+
 _Table = dict[Kind, tuple[tuple[str, str], ...]]
 _ORDER: dict[Kind, int] = {"new value": 0, "resumption": 1, "end": 2}
 
@@ -62,7 +85,7 @@ _ENGLISH: _Table = {
         (" now", r"(?:lives?|works?|costs?|meets?)(?: [\w'’.,-]+){1,8} now(?=[.!,;]|$)"),
         (
             " now",
-            r"(?:IS|goes|uses?|has|runs?|starts?)(?: (?!right|just|for|by|until|here|there|what|how)[\w'’.-]+){1,4} now"
+            r"(?:IS|goes|uses?|has|runs?|starts?)(?: (?!PASSING)[\w'’.-]+){1,4} now"
             r"(?=[.!,;]|$)",
         ),
         ("moved|relocated", r"(?:HAS|just|WHO|and) (?:ADVERB )?(?:moved|relocated) (?:house|home|away|in together)"),
@@ -72,13 +95,19 @@ _ENGLISH: _Table = {
             r"(?:IS|will|['’]ll) (?:finally )?(?:mov|relocat)(?:ing|e) (?:house|home|away|in on|(?:in)?to)",
         ),
         (
-            "switch|changed|converted|migrated|transferred|swapped|upgraded|renamed",
-            r"(?:switch(?:ed|ing)?|changed|converted|migrated|transferred|swapped|upgraded|renamed) (?:over )?"
+            "switch|changed|converted|migrated|transferred|swapped|upgraded|renamed|bumped",
+            r"(?:switch(?:ed|ing)?|changed|converted|migrated|transferred|swapped|upgraded|renamed|bumped) (?:over )?"
             r"(?:from OLD )?(?:to|into)",
         ),
         (
-            "changed|switched|moved|rescheduled|shifted",
-            r"(?:changed|switched|moved|rescheduled|shifted) (?:THE) (?:[\w'’-]+ ){1,3}?(?:from OLD )?to DAY",
+            " to ",
+            r"(?:changed|switched|moved|rescheduled|shifted|raised|increased|lowered|reduced|cut|bumped) (?:THE)"
+            r" (?:[\w'’-]+ ){1,3}?to (?:DAY|AMOUNT)",
+        ),
+        (
+            "from ",
+            r"(?:changed|switched|moved|shifted|raised|increased|lowered|reduced|cut|bumped|renamed) (?:THE)"
+            r" (?:[\w'’-]+ ){1,3}?from OLD to",
         ),
         (
             "replaced|superseded|swapped",
@@ -89,6 +118,8 @@ _ENGLISH: _Table = {
         ("over from|over as|over the", r"(?:takes?|took|taken|taking) over from OLD"),
         ("over from|over as|over the", r"(?:takes?|took|taken|taking) over (?:as|the)"),
         ("cover|in for", r"(?:covers?|covering|stands? in|filling in|fills? in|steps? in) for OLD"),
+        ("hand|step|deprecated", r"(?:hands|handed|handing) over to|(?:deprecated|dropped) in favou?r of"),
+        ("new ", r"IS (?:the|our|my|NAMES) new ATTRIBUTE"),
         ("as well", r"(?:covers|does) (?:[\w'’-]+ ){1,3}?as well"),
         ("instead of|in place of", r"(?:instead of|in place of) (?!\w+ing\b)OLD"),
         ("instead", r"(?:came|comes|does it|goes|went|uses|go|use) (?:[\w'’-]+ ){0,2}?instead(?=[.!,;:]|$)"),
@@ -121,8 +152,8 @@ _ENGLISH: _Table = {
     "resumption": (
         (
             "again",
-            r"(?:IS|HAS been|started|begun|began) (?!seeing|looking|saying|asking|trying|doing|going|planning)\w+ing"
-            r"(?: (?!to\b)[\w'’-]+){0,3} again",
+            r"(?:IS|HAS been|started|begun|began) (?!seeing|looking|saying|asking|trying|doing|going|planning)"
+            r"(?P<old>\w+ing)(?: (?!to\b)[\w'’-]+){0,3} again",
         ),
         ("back to", r"(?:went|gone|going|goes) back to (?:\w+ing|(?:THE) (?:old|previous|former))"),
         ("back ", r"IS back (?:at work|at school|in business|in stock|in use|in service|on sale|together)"),
@@ -131,29 +162,35 @@ _ENGLISH: _Table = {
             "resum|rejoin|restart|reinstat|reactiv|reopen",
             r"(?:resume|rejoine|restarte|reinstate|reactivate|reopene)d|resumes|reopens",
         ),
+        ("back to|reverted to", r"(?:rolled back|reverted) to"),
         ("again", r"IS (?:open|available) again|(?:took|taken|taking|picked) (?:it |\w+ )?up again"),
     ),
     "end": (
         ("no longer", r"no longer OLD"),
         ("more|any longer", r"NOT (?:[\w'’-]+ ){1,8}?(?:any ?more|any longer)"),
         (
-            "tired|signed|expire|drawn|revoked|continued|abolished|scrapped|off|cancel|down|stolen",
+            "tired|signed|expire|drawn|revoked|continued|abolished|scrapped|deprecated|decommissioned|off|cancel|down|stolen",
             r"GONE (?:HAS|IS|HAS been|just) (?:ADVERB )?(?:retired|resigned|expired|withdrawn|revoked|discontinued"
-            r"|abolished|scrapped|called off|cancell?ed|shut down|closed down|stolen)",
+            r"|abolished|scrapped|deprecated|decommissioned|called off|cancell?ed|shut down|closed down|stolen)",
         ),
         (
-            "retired|resigned|passed|died|withdrawn|off|discontinued",
-            r"GONE (?:retired|resigned|passed away|died|withdrawn|called off|discontinued)",
+            "retired|resigned|withdrawn|off|discontinued",
+            r"GONE (?:retired|resigned|withdrawn|called off|discontinued)",
         ),
         (
             "given up|gave up|quit|out of|rid of|ditched|cancel|off",
             r"(?:HAS|just|WHO) (?:just )?(?:given up|gave up|quit|dropped out of|got rid of|ditched|cancell?ed"
             r"|called off) (?:on )?OLD",
         ),
+        ("died|broke down", r"the (?P<old>[\w'’.-]{2,32}(?: [\w'’.-]{1,32})?) (?:died|broke down)"),
+        ("died|passed away", r"(?:WHO|THING|HAS) (?:died|passed away)"),
         ("stopped|quit|ceased", r"(?:HAS|just|WHO) (?:ADVERB )?(?:stopped|quit|ceased) (?P<old>(?!laugh|cry)\w+ing)"),
         ("moved out|broke up|split up|divorced", r"WHO (?:HAS |just )?(?:moved out|broke up|split up|got divorced)"),
         ("left|quit", r"(?:HAS|just|WHO) (?:just )?(?:left|quit) (?:THE) (?:job|company|firm|band|club|post|position)"),
         ("s last", r"IS (?P<old>(?-i:[A-Z])[\w-]*)['’]s last (?:day|week|shift|class|lesson)"),
+        ("removed|dropped", r"(?:WHO|HAS|just) (?:ADVERB )?(?:removed|dropped) (?:the )?support for OLD"),
+        ("step|stood", r"GONE (?:HAS )?(?:stepped|stood) down"),
+        ("no more", r"^no more OLD"),
         ("used to", r"WHO (?:all |both |always |never )?used to (?!it\b|this\b|that\b|the\b|my\b|when\b|\w+ing\b)OLD"),
         ("since", r"NOT an? (?:single )?OLD since"),
     ),
@@ -163,7 +200,7 @@ _CHINESE: _Table = {
         ("把|将", r"(?:把|将)OLD(?:换|改|变)(?:成|为|到)"),
         ("从", r"从OLD(?:换|改|搬|迁|转|调|升|涨|降|加|减)(?:成|为|到|去|至)"),
         ("改", r"(?<![修更涂批不])改(?:成|为|到|用|学|吃|喝|住|上|做|去|坐|由|叫|名|期|在)"),
-        ("换|变", r"(?:换|变|更换)(?:成|为|到)|换了"),
+        ("换|变|升级", r"(?:换|变|更换|升级)(?:成|为|到)|换了"),
         ("搬|迁", r"(?:搬|迁)(?:到|去|进|来|回|至|家)"),
         ("现在", r"(?<!离)现在(?:是|改|换|由|归|住|叫|用|只|在[^，。！]{1,12}(?:住|工作|上班|上学))"),
         ("今|起|开始", r"从今|今后|从现在(?:起|开始)|DAY(?:起|开始)"),
@@ -176,13 +213,15 @@ _CHINESE: _Table = {
         ("更正|错了", r"更正[：:，]|[写说记弄搞]错了"),
     ),
     "resumption": (
+        ("又", r"又(?:开始|恢复)OLD了"),
         ("又", r"又(?:开始|回到|回去|恢复|抽|住回|用回)"),
+        ("回滚|退回", r"(?:回滚|退回)到"),
         ("重新", r"重新(?:开始|启用|开放|营业|上班|上学|加入)"),
         ("复", r"恢复(?:上班|营业|使用|供应|上课)|复(?:工|职|学|婚|合)了"),
     ),
     "end": (
         ("不再", r"不再OLD"),
-        ("消|停|废|效|架|回|闭|散", r"取消|停用|停产|停售|作废|失效|下架|撤回|废除|停办|倒闭|解散"),
+        ("消|停|废|效|架|回|闭|散|线", r"取消|停用|下线|停产|停售|作废|失效|下架|撤回|废除|停办|倒闭|解散"),
         ("戒|辞|职|休|分|离|世|走|掉", r"戒(?:了|掉|烟|酒)|辞职|辞掉|辞了|离职|退休|分手|离婚|去世|过世|搬走|卖掉"),
         (
             "不",
@@ -205,6 +244,11 @@ _PARTS = {
     "ADVERB": "(?:just|finally|recently|all|now|completely)",
     "AMOUNT": r"(?:[£$€¥]?\d+\w*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|half)",
     "THING": r"(?:THE) [\w'’-]+",
+    "PASSING": (
+        "(?:right|just|for|by|until|here|there|what|how|fine|good|well|better|stronger|done|sorted|feel|feeling|doing"
+        r"|going|hungry|tired)\b"
+    ),
+    "NAMES": r"(?-i:[A-Z])[\w-]*['’]s",
     "THE": "the|my|our|his|her|their|its",
     "GONE": rf"(?<![\w'’-])(?P<old>(?:(?:the|my|our) )?(?!(?:{_NOBODY})\b)[\w'’.-]{{2,32}}(?: [\w'’.-]{{1,32}})?)",
     "OLD": f"(?P<old>{_OLD})",
@@ -223,7 +267,7 @@ _CHINESE_DAY = (
     r"|[\d一二三四五六七八九十]{1,3}[月号日][^，。]{0,4}?)"
 )
 # An old value that nothing follows in its cue ends with its clause.
-_CLAUSE_END = r"(?=\s+(?:and|but|because|since|so|when|though|now)\b|\s*[,.;:!?()，。；！？\n]|\s*$)"
+_CLAUSE_END = r"(?=\s+(?:and|but|because|since|so|when|though|now)\b|\s*(?:[,;:!?()，。；！？\n]|\.(?!\d))|\s*$)"
 
 _NOT_SAID = lazy(
     r"[?？]\W*$|\b(?:if|unless|wish(?:es|ed)?|imagine|suppose|would|could|might|maybe|perhaps|should|hop(?:e|es|ing)"

@@ -88,7 +88,9 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
         for detail in reasons[place]["details"] if reasons else ():
             print_explanation(detail, indent=4)
     if not found.items:
-        say("Nothing found.")
+        say("Nothing new found." if found.shown_before else "Nothing found.")
+    if found.shown_before:
+        say((f"Already shown in this session: {', '.join(found.shown_before)}", "dim"))
     for kind, text in to_data(found.reasoned).items():
         if text is not None:
             say((f"{kind}: ", "bold"), one_line(text))

@@ -155,6 +155,7 @@ RecalledMemory = _model(
     text=(str | None, None),
     trust=(Trust, ...),
     notes=(list[str] | None, None),
+    probability=(float | None, None),
 )
 MemoryVersion = _model("MemoryVersion", "A memory as it was once known.", Memory, _VERSION, trust=(Trust, ...))
 RememberResult = _model(
@@ -183,10 +184,10 @@ RecallResult = create_model(
     notice=(str, ...),
     memories=(_list_of(RecalledMemory), ...),
     abstained=(bool, ...),
-    held_back=(int, ...),
     context=(str | None, Field(None, description="Facts with numbered sources, if the recipe cites")),
     reasoned=(dict[str, str] | None, Field(None, description="A summary per kind, if the recipe makes one")),
     confidence=(float | None, None),
+    shown_before=(list[str] | None, Field(None, description="Ids of answers that you were shown before")),
     notes=(list[str] | None, None),
 )
 SessionResult = create_model(
@@ -248,6 +249,7 @@ def recalled(found: Recall) -> dict[str, Any]:
         "context": found.context if found.cites_sources else None,
         "reasoned": {kind: text for kind, text in to_data(found.reasoned).items() if text is not None},
         "confidence": found.confidence,
+        "shown_before": list(found.shown_before),
         "notes": [f"{step.stage}: {note}" for step in found.trace.steps for note in step.notes],
     }
     memories = [_recalled_memory(item, whole=not found.cites_sources) for item in found.items]
@@ -260,7 +262,8 @@ def _recalled_memory(item: Item, *, whole: bool) -> dict[str, Any]:
     if not whole:
         del shown["text"]
     notes = {"notes": list(item.notes)} if item.notes else {}
-    return {**shown, "trust": TRUST[item.memory.worth.trust], **notes}
+    likely = {} if item.probability is None else {"probability": item.probability}
+    return {**shown, "trust": TRUST[item.memory.worth.trust], **notes, **likely}
 
 
 def memory_version(memory: Memory) -> dict[str, Any]:

@@ -174,6 +174,15 @@ def century(number: int) -> Period:
     return holding(datetime(max(100 * (number - 1), 1), 1, 1), Unit.CENTURY)
 
 
+def half(container: Period, number: int) -> Period:
+    """The first or second half of a period; of a month, up to or from the 16th."""
+    months = 12 * (container.end.year - container.start.year) + container.end.month - container.start.month
+    middle = add(container.start, months / 2, Unit.MONTH) if months > 1 else midnight(container.middle)
+    middle = container.start.replace(day=16) if months == 1 else middle
+    edges = (container.start, middle) if number == 1 else (middle, container.end)
+    return Period(*edges, Unit.HALF if months == 12 else container.unit)
+
+
 def nth_week(container: Period, number: int) -> Period | None:
     """A week of a month or year; as in ISO 8601, a week belongs to the period that contains its Thursday."""
     thursday = timedelta(days=3)

@@ -3,37 +3,15 @@
 from dataclasses import replace
 from datetime import datetime
 
-from memorist.text.dates import meanings
-from memorist.text.dates.calendar import (
-    SUB_DAY,
-    Period,
-    Unit,
-    century,
-    decade,
-    holding,
-    neighbour,
-    nth,
-    nth_weekday,
-    year,
-)
+from memorist.text.dates import calendar, meanings, values
+from memorist.text.dates.calendar import SUB_DAY, Period, Unit
 from memorist.text.dates.grammar import SWAPPED, Builder
 from memorist.text.dates.holidays import long_weekend
 from memorist.text.dates.meanings import numbered, refined
 from memorist.text.dates.numbers import day_or_nothing, month_day
 from memorist.text.dates.terminals import english
-from memorist.text.dates.values import (
-    Context,
-    Recurring,
-    Value,
-    monthly,
-    occurrence,
-    on_weekday,
-    refine,
-    resolve,
-    weekly,
-    within,
-)
-from memorist.text.dates.words import glued
+from memorist.text.dates.values import Context, Recurring, Value, resolve, within
+from memorist.text.dates.words import glued, nothing_follows
 
 rule, union, words = english.rule, english.union, english.words
 _NOT_CALENDAR_UNITS = SUB_DAY | {Unit.DAY, Unit.BUSINESS_DAY}
@@ -42,8 +20,8 @@ _NOT_CALENDAR_UNITS = SUB_DAY | {Unit.DAY, Unit.BUSINESS_DAY}
 def related(relation: int, value: Recurring, context: Context) -> Value | None:
     """`last May`, `next summer`, `two Fridays ago`, `the Monday after next`; `this Easter` is in this year."""
     if relation == 0:
-        return within(value, holding(context.now, Unit.YEAR))
-    return occurrence(value, relation, holding(context.now, Unit.DAY))
+        return within(value, calendar.holding(context.now, Unit.YEAR))
+    return values.occurrence(value, relation, calendar.holding(context.now, Unit.DAY))
 
 
 def if_unit(unit: Unit) -> Builder:
@@ -59,35 +37,35 @@ def around(unit: Unit) -> Builder:
     """The meaning of the unit that contains a day: `the week of the 18th`, `the weekend of 2 October`."""
 
     def build(value: Value) -> Value | None:
-        return refine(value, lambda found: holding(found.start, unit))
+        return values.refine(value, lambda found: calendar.holding(found.start, unit))
 
     return build
 
 
 def decade_or_century(number: int) -> Period | None:
     """`1990s`; but the 1800s are a century."""
-    return decade(number) if number % 100 or number == 2000 else century(number // 100 + 1)
+    return calendar.decade(number) if number % 100 or number == 2000 else calendar.century(number // 100 + 1)
 
 
 def decade_of_century(hundreds: int, tens: int) -> Period | None:
     """`nineteen nineties`."""
-    return decade(100 * hundreds + tens) if 15 <= hundreds <= 20 else None
+    return calendar.decade(100 * hundreds + tens) if 15 <= hundreds <= 20 else None
 
 
 def related_unit(steps: int, unit: Unit, context: Context) -> Period | None:
     """`last week`, `next quarter`, `the week before last`."""
-    return None if unit in _NOT_CALENDAR_UNITS else neighbour(context.now, unit, steps)
+    return None if unit in _NOT_CALENDAR_UNITS else calendar.neighbour(context.now, unit, steps)
 
 
 def this_unit(unit: Unit, context: Context) -> Period | None:
     """`the month`, if a part or a day of it is named."""
-    return None if unit in SUB_DAY or unit is Unit.BUSINESS_DAY else holding(context.now, unit)
+    return None if unit in SUB_DAY or unit is Unit.BUSINESS_DAY else calendar.holding(context.now, unit)
 
 
-rule("named_year", year, "<year>", "[calendar] year [of] <year>", "cy <year>", "<marked_year>")
+rule("named_year", calendar.year, "<year>", "[calendar] year [of] <year>", "cy <year>", "<marked_year>")
 rule("named_year", meanings.related(Unit.YEAR), "<relation> [calendar] year")
-rule("brief_year", year, "<short_year>")
-rule("plain_year", year, "<year>")
+rule("brief_year", calendar.year, "<short_year>")
+rule("plain_year", calendar.year, "<year>")
 rule("any_month", numbered(Unit.MONTH), "<month>", "month of <month>")
 union("month_value", "<any_month>")
 rule("month_value", related, "<relation> <any_month>")
@@ -121,14 +99,17 @@ rule("decade", decade_or_century, "<year> s", "<year> ' s")
 rule("decade", meanings.latest_decade, "<decade_word>")
 rule("decade", meanings.latest_decade, "<two_figures> s", "' <two_figures> s", "<two_figures> ' s", when=glued)
 rule("decade", decade_of_century, "<hour> <decade_word>")
-rule("century", century, "<ordinal> [-] century")
+rule("century", calendar.century, "<ordinal> [-] century")
 union("holiday_value", "<holiday>")
 rule("holiday_value", related, "<relation> <holiday>")
 rule("holiday_value", within, "<holiday> [,|of|in] <named_year>")
 rule("weekend", refined(long_weekend), "<holiday> weekend", "[the] weekend of <holiday_value>")
 rule("holiday_weekend", refined(long_weekend), "<holiday> weekend")
 rule("weekend", within, "<holiday_weekend> [,|of|in] <named_year>")
-rule("weekend", meanings.any_weekend, "the weekend")
+rule("any_weekend", meanings.any_weekend, "weekend")
+union("weekend", "the <any_weekend>")
+words("coming", {"coming|upcoming": 1, "this coming|upcoming": 1})
+rule("weekend", related, "<coming> <any_weekend>")
 rule("unit_period", related_unit, "<relation> <one_unit>")
 words("beyond", {"before last": -2, "after next": 2})
 rule("unit_period", related_unit, "[the] <one_unit> <beyond>", order=SWAPPED)
@@ -137,14 +118,16 @@ _WEEK = "week|wk|cw [number|no|#] [.]"
 rule("week_number", numbered(Unit.WEEK), f"{_WEEK} <hour>", f"{_WEEK} <day_figure>", f"{_WEEK} <integer> <of_year>")
 rule("week_number", numbered(Unit.WEEK), "<plain_year> - w <two_figures>", when=glued, order=SWAPPED)
 union("container", "<named_year>", "<month_value>", "<quarter>", "<season_value>")
-union("container", "<decade>", "<century>", "<weekend>", "<unit_period>")
+rule("half_value", refined(calendar.half), "<half_number> of|in [the] <halved>", order=SWAPPED)
+union("halved", "<named_year>", "<month_value>", "<quarter>", "<season_value>", "<decade>", "<century>")
+union("container", "<half_value>", "<decade>", "<century>", "<weekend>", "<unit_period>")
 
 
 def weekday_and_number(weekday: int, number: int, context: Context) -> Period | None:
     """`Friday the 2nd`: in the nearest month where that day is a Friday."""
     if number > 31:
         return None
-    numbered = monthly(number)
+    numbered = values.monthly(number)
 
     def pick(base: datetime) -> Period | None:
         found = numbered.pick(base)
@@ -153,17 +136,19 @@ def weekday_and_number(weekday: int, number: int, context: Context) -> Period | 
     return resolve(Recurring(Unit.MONTH, pick), replace(context, prefer="nearest"))
 
 
-rule("any_weekday", weekly, "<weekday>")
+rule("any_weekday", values.weekly, "<weekday>")
 union("weekday_value", "<any_weekday>")
 words("this_week", {"this": 0, "next": 1})
 rule("weekday_value", meanings.related_weekday, "<this_week> <weekday>")
 rule("weekday_value", related, "<relation> <any_weekday>")
+words("last_or_next", {"last": -1, "next": 1})
+rule("weekday_value", related, "<any_weekday> <last_or_next>", when=nothing_follows, order=SWAPPED)
 rule("deictic_day", meanings.related(Unit.DAY), "<deictic>")
 union("nth", "<ordinal>")
 words("nth", {"last|final": -1})
 _OF = ("of|in <container>", "of|in <this_unit>")
-rule("counted", refined(nth), *(f"<nth> <unit> {of}" for of in (*_OF, "<unit_period>")), order=(2, 1, 0))
-rule("counted", refined(nth_weekday), *(f"<nth> <weekday> {of}" for of in _OF), order=(2, 1, 0))
+rule("counted", refined(calendar.nth), *(f"<nth> <unit> {of}" for of in (*_OF, "<unit_period>")), order=(2, 1, 0))
+rule("counted", refined(calendar.nth_weekday), *(f"<nth> <weekday> {of}" for of in _OF), order=(2, 1, 0))
 rule("counted", refined(meanings.first_units), *(f"first <integer> <unit> {of}" for of in _OF), order=(1, 2, 0))
 rule("counted", refined(meanings.last_units), *(f"last|final <integer> <unit> {of}" for of in _OF), order=(1, 2, 0))
 union("firm_day", "<deictic_day>", "<dated>", "<holiday_value>", "<numbered_day>")
@@ -176,7 +161,7 @@ rule(
 )
 rule("week_value", around(Unit.WEEKEND), "[the] weekend of <dated>", "[the] weekend of <numbered_day>")
 rule("week_value", if_unit(Unit.WEEK), "<unit_period>", "<week_number>", "<counted>")
-rule("week_day", refined(meanings.weekday_in_week), "<week_value> [on|,] <weekday>")
+rule("week_day", refined(meanings.weekday_in_week), "<week_value> [on|,] <weekday>", "<week_value> ' s <weekday>")
 rule("week_day", refined(meanings.weekday_in_week), "<weekday> [of|in|,] <week_value>", order=SWAPPED)
 union("plain_day", "<firm_day>", "<weekday_value>", "<week_day>", "<counted>")
 rule("day_of_month", meanings.up_to(31), "<ordinal>", "<day_figure>")
@@ -205,7 +190,7 @@ rule("date", day_or_nothing, "<day_of_month> -|/ <year> -|/ <month>", when=glued
 union("date", "<full_date>", "<slash_day>", "<month_day>")
 rule("date", related, "<relation> <month_day>", "<relation> <slash_day>")
 rule("weekday_date", meanings.date_and_weekday, "<weekday> [,] [the] <date>", "<weekday> ( <date> )", order=SWAPPED)
-rule("weekday_date", on_weekday, "<weekday> [,] <pair_day>", order=SWAPPED)
+rule("weekday_date", values.on_weekday, "<weekday> [,] <pair_day>", order=SWAPPED)
 rule("weekday_date", meanings.date_and_weekday, "<date> [,] [(] <weekday> [)]")
 words("this", {"this": 0})
 rule("weekday_date", related, "<this> <weekday> [,] <slash_day>", order=(0, None, 1))
@@ -216,3 +201,6 @@ union("dated", "<date>", "<weekday_date>")
 rule("any_numbered_day", meanings.any_numbered_day, "<ordinal>")
 rule("numbered_day", meanings.any_numbered_day, "[the] <ordinal_figure>")
 rule("numbered_day", within, "[the] <any_numbered_day> [day] of|in <month_container>")
+rule("numbered_day", within, "<unit_period> [on|,] [the] <any_numbered_day>", order=SWAPPED)
+union("recurring", "<any_weekday>", "<any_month>", "<any_season>", "<holiday>", "<month_day>", "<any_weekend>")
+rule("dated", within, "<named_year> ' s <recurring>", order=SWAPPED)

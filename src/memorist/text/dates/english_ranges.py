@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
-from memorist.text.dates import meanings
+from memorist.text.dates import meanings, values
 from memorist.text.dates.calendar import SUB_DAY, Period, Unit, holding, midnight, neighbour
 from memorist.text.dates.english import related
 from memorist.text.dates.english_times import english
@@ -11,29 +12,7 @@ from memorist.text.dates.grammar import SWAPPED, Builder, free_after
 from memorist.text.dates.holidays import ENGLISH_HOLIDAYS
 from memorist.text.dates.meanings import refined, resolved
 from memorist.text.dates.numbers import month_day
-from memorist.text.dates.values import (
-    NOTHING,
-    Amount,
-    Context,
-    Recurring,
-    Told,
-    Value,
-    after,
-    before,
-    between,
-    coming,
-    earliest,
-    from_day,
-    from_now,
-    monthly,
-    move,
-    occurrence,
-    rolling,
-    since,
-    through,
-    weekly,
-    within,
-)
+from memorist.text.dates.values import NOTHING, Amount, Context, Recurring, Told, Value
 from memorist.text.dates.words import (
     PLURAL_WEEKDAYS,
     SEASONS,
@@ -64,7 +43,7 @@ def between_amounts(sign: int) -> Builder:
     """The meaning of `four or five months ago` (-1) or `in two or three weeks` (1)."""
 
     def build(first: float, last: float, unit: Unit, context: Context) -> Period | None:
-        one, other = (from_now(((count, unit),), context, sign) for count in (first, last))
+        one, other = (values.from_now(((count, unit),), context, sign) for count in (first, last))
         begin, finish = (one, other) if sign > 0 else (other, one)
         return Period(begin.start, finish.end, unit) if begin.start < finish.end else None
 
@@ -76,14 +55,14 @@ def unit_beside(anchor: Period, unit: Unit, side: int) -> Period | None:
     return None if unit in SUB_DAY else neighbour(anchor.start, unit, side)
 
 
-def beside(anchor: Period, value: Recurring, side: int) -> Period | None:
-    """`the Friday before 15 July`, `the Christmas after next summer`."""
-    return occurrence(value, side, anchor)
+def beside(anchor: Period, value: Recurring, side: int, number: int | None = None) -> Period | None:
+    """`the Friday before 15 July`, `the second Saturday after Easter`."""
+    return values.occurrence(value, side * (number or 1), anchor) if number != -1 else None
 
 
 def weekday_from(day: Period, weekday: int) -> Period | None:
     """`two months from today on Tuesday`: the first one from then on."""
-    return earliest(weekly(weekday), day.start)
+    return values.earliest(values.weekly(weekday), day.start)
 
 
 def counted(sign: int) -> Builder:
@@ -97,29 +76,33 @@ def counted(sign: int) -> Builder:
 
 def from_coming(distance: Amount, weekday: Recurring, context: Context) -> Period | None:
     """`a week on Tuesday`, `3 days from Tuesday`: from the first Tuesday after today."""
-    day = occurrence(weekday, 1, holding(context.now, Unit.DAY))
-    return from_day(day, distance, 1) if day else None
+    day = values.occurrence(weekday, 1, holding(context.now, Unit.DAY))
+    return values.from_day(day, distance, 1) if day else None
 
 
-def window(relation: int, distance: Amount, context: Context) -> Period | None:
+def same_time(relation: int, unit: Unit, context: Context) -> Period:
+    """`this time last year`."""
+    return values.from_now(((1, unit),), context, relation)
+
+
+def related_window(relation: int, distance: Amount, context: Context) -> Period | None:
     """`the past two months`."""
-    count, unit = distance[0]
-    return rolling(relation * count, unit, context) if relation else None
+    return meanings.window(distance, context, relation)
 
 
 def counted_window(count: float, relation: int, unit: Unit, context: Context) -> Period | None:
     """`two upcoming months`."""
-    return rolling(relation * count, unit, context) if relation and count > 1 else None
+    return values.rolling(relation * count, unit, context) if relation and count > 1 else None
 
 
 def past_unit(unit: Unit, context: Context) -> Period | None:
     """`the past week`: counted back from today, unlike last week."""
-    return rolling(-1, unit, context) if unit in (Unit.WEEK, Unit.MONTH, Unit.YEAR) else None
+    return values.rolling(-1, unit, context) if unit in (Unit.WEEK, Unit.MONTH, Unit.YEAR) else None
 
 
 def unit_of_the_clock(relation: int, unit: Unit, context: Context) -> Period | None:
     """`the last hour`."""
-    return rolling(relation, unit, context) if unit in SUB_DAY and relation else None
+    return values.rolling(relation, unit, context) if unit in SUB_DAY and relation else None
 
 
 rule("simple_amount", meanings.simple_amount, "<number> <unit>", "<quantity> <unit>")
@@ -133,17 +116,16 @@ rule(
 _ABOUT = "[just] [about|around|roughly|approximately|exactly|precisely|almost|nearly|only|some|over|under] [a good]"
 union("amount", f"{_ABOUT} <simple_amount>")
 rule("amount", two_amounts, f"{_ABOUT} <simple_amount> [,|and] <simple_amount>")
-words("plural", {name: weekly(number) for name, number in (PLURAL_WEEKDAYS | WEEKDAYS).items()})
+words("plural", {name: values.weekly(number) for name, number in (PLURAL_WEEKDAYS | WEEKDAYS).items()})
 words("plural", {f"{name}s": meanings.any_season(first) for name, first in SEASONS.items()})
 words("plural", {"weekends": meanings.any_weekend(), "christmases": ENGLISH_HOLIDAYS["christmas"]})
-union("recurring", "<any_weekday>", "<any_month>", "<any_season>", "<holiday>", "<month_day>")
 rule("shifted", counted(-1), "<integer> <plural> ago|back", "<quantity> <plural> ago|back")
 rule("shifted", counted(1), "<integer> <plural> from now|today", "in <integer> <plural>")
 rule("shifted", related, "[the] <recurring> <beyond>", order=SWAPPED)
 words("weeks", {"week": ((1, Unit.WEEK),), "fortnight": ((2, Unit.WEEK),)})
 rule("shifted", from_coming, "<amount> on|from <any_weekday>")
 rule("shifted", from_coming, "<any_weekday> <weeks>", order=SWAPPED)
-rule("shifted", meanings.ago, "<amount> ago|back", "<amount> before now", "<amount> prior to now")
+rule("shifted", meanings.ago, "<amount> ago|back [today]", "today <amount> ago", "<amount> before|prior [to] now")
 rule("shifted", ahead_if_definite, "in <amount>", "in <amount> ' [s] time", "<amount> from|after now", "<amount> hence")
 rule("window", between_amounts(-1), "<number> -|to|or <number> <unit> ago|back")
 rule("window", between_amounts(1), "in <number> -|to|or <number> <unit>")
@@ -157,18 +139,21 @@ rule(
     order=SWAPPED,
 )
 words("side", {"before": -1, "after|following": 1})
-rule("shifted", resolved(unit_beside), "the <one_unit> <side> [the] <anchor>", order=(1, 2, 0))
-rule("shifted", resolved(beside), "the <recurring> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", resolved(unit_beside), "[the] <one_unit> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", resolved(beside), "[the] <recurring> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", resolved(beside), "<nth> <recurring> <side> [the] <anchor>", order=(3, 1, 2, 0))
+rule("shifted", resolved(meanings.later), "<deictic_day> <weeks>")
+rule("shifted", same_time, "this|same time|day <relation> <one_unit>")
 rule("shifted_weekday", refined(weekday_from), "<shifted> [,] on <weekday>")
 rule("shifted_weekday", refined(weekday_from), "<weekday> [,] <shifted>", order=SWAPPED)
-rule("window", window, "<relation> <simple_amount>")
+rule("window", related_window, "<relation> <simple_amount>")
 rule("window", counted_window, "<number> <relation> <unit>", "<quantity> <relation> <unit>")
 rule("window", past_unit, "past <one_unit>")
 rule("window", unit_of_the_clock, "<relation> <one_unit>")
-rule("window", coming, "within [the] [next|coming|following] <amount>", "less than <amount> from now|today")
+rule("window", values.coming, "within [the] [next|coming|following] <amount>", "less than <amount> from now|today")
 rule("window", meanings.past_window, "within [the] past|last|previous <amount>", "less than <amount> ago")
 rule("past_day", meanings.ago, "<amount> ago")
-rule("window", before, "more than <past_day>", "over <past_day>")
+rule("window", values.before, "more than <past_day>", "over <past_day>")
 
 
 def _instant(where: Callable[[Period], datetime]) -> Builder:
@@ -180,24 +165,24 @@ def _instant(where: Callable[[Period], datetime]) -> Builder:
 
 def days_of_year(first: Value, last: Value, of_year: Period, context: Context) -> Period | None:
     """`November 18-19, 2015`."""
-    begin = within(first, of_year)
-    return between(begin, last, context) if begin else None
+    begin = values.within(first, of_year)
+    return values.between(begin, last, context) if begin else None
 
 
 def days_of_month(first: Value, last: Value, of_month: Value, context: Context) -> Period | None:
     """`from 4 to 22 next month`."""
-    begin, finish = within(first, of_month), within(last, of_month)
-    return between(begin, finish, context) if begin and finish else None
+    begin, finish = values.within(first, of_month), values.within(last, of_month)
+    return values.between(begin, finish, context) if begin and finish else None
 
 
 def amount_from(day: Period, distance: Amount) -> Period:
     """`for three days from today`."""
-    return Period(day.start, move(day.start, distance), Unit.DAY)
+    return Period(day.start, values.move(day.start, distance), Unit.DAY)
 
 
 def amount_up_to(day: Period, distance: Amount) -> Period:
     """`less than three days before Easter`."""
-    return Period(move(day.start, distance, -1), day.start, Unit.DAY)
+    return Period(values.move(day.start, distance, -1), day.start, Unit.DAY)
 
 
 _DAY: Amount = ((1, Unit.DAY),)
@@ -207,12 +192,12 @@ rule("edge", _instant(lambda period: midnight(period.middle)), "[the] middle of 
 rule("edge", _instant(lambda period: period.end), "[the] end of <whole>")
 union("edge", "[in|on|the] <moment>")
 rule("now", meanings.related(Unit.DAY), "now|present", "the present")
-rule("any_day", monthly, "<day_of_month>")
-rule("any_ordinal_day", monthly, "<ordinal>")
+rule("any_day", values.monthly, "<day_of_month>")
+rule("any_ordinal_day", values.monthly, "<ordinal>")
 rule("day_in_month", month_day, "<month> [the] <day_of_month>")
 rule(
     "span",
-    between,
+    values.between,
     f"[from|during|between] <edge> {_TO} <edge>",
     f"[from|during|between] <edge> {_TO} <now>",
     f"[from|between] <now> {_TO} <edge>",
@@ -221,10 +206,11 @@ rule(
     "between <now> and <edge>",
     "<edge> up to <edge>",
     f"[from] <day_in_month> {_TO} [the] <any_day>",
+    "<day_in_month> and|& [the] <any_ordinal_day>",
     "between <day_in_month> and [the] <any_day>",
 )
 rule("span", days_of_year, f"[from] <day_in_month> {_TO} [the] <any_day> <of_year>")
-rule("span", between, f"[from] [the] <any_day> {_TO}|and|& <dated>", "between [the] <any_day> and <dated>")
+rule("span", values.between, f"[from] [the] <any_day> {_TO}|and|& <dated>", "between [the] <any_day> and <dated>")
 rule(
     "span",
     days_of_month,
@@ -233,7 +219,7 @@ rule(
 )
 rule(
     "span",
-    between,
+    values.between,
     f"from the <any_ordinal_day> {_TO} [the] <any_ordinal_day>",
     "between the <any_ordinal_day> and [the] <any_ordinal_day>",
 )
@@ -248,56 +234,27 @@ rule(
 rule("span", resolved(amount_up_to), "less than <amount> before <anchor>", order=SWAPPED)
 rule("day_before", resolved(meanings.sooner), "<amount> before <anchor>", order=SWAPPED)
 rule("day_after", resolved(meanings.later), "<amount> after|from <anchor>", order=SWAPPED)
-rule("span", before, "more than <day_before>")
-rule("span", after, "more than <day_after>")
-rule(
-    "span",
-    resolved(since),
-    "since [the] <moment>",
-    "starting|beginning [on|from|in|with] [the] <moment>",
-    "as of <moment>",
-    "[from] <moment> onwards|onward|forward",
-    "from <moment> on",
-    "no|not earlier than <edge>",
-    "not before <edge>",
-    "as early as <moment>",
-    "on or after <moment>",
-    "> = <moment>",
-    "≥ <moment>",
-)
-rule("span", meanings.of_this(Unit.DAY, since), "from now on|onwards|onward|forward")
-rule("span", resolved(since), "<moment> or|and later|greater|after|beyond|above|newer", when=nothing_follows)
-rule("span", resolved(after), "after <edge>", "later|greater|newer than <edge>", "> <edge>")
-rule(
-    "span",
-    resolved(before),
-    "before|until|till|til <edge>",
-    "prior to <edge>",
-    "up until|till <edge>",
-    "earlier|older than <edge>",
-    "< <edge>",
-)
-rule(
-    "span",
-    resolved(through),
-    "by <edge>",
-    "no|not later than <edge>",
-    "not after <edge>",
-    "as late as <edge>",
-    "on or before <moment>",
-    "up to and including <edge>",
-    "through <edge>",
-    "< = <edge>",
-    "≤ <edge>",
-)
-rule("span", resolved(before), "up to <edge>", when=is_limit)
-rule("span", resolved(through), "<moment> or|and earlier|before|older|below", when=nothing_follows)
-rule("span", meanings.of_this(Unit.DAY, before), "to date", when=to_this_day)
+rule("span", values.before, "more than <day_before>")
+rule("span", values.after, "more than <day_after>")
+rule("span", resolved(values.since), "since|starting|beginning|as_of|as_early_as|on_or_after|>_=|≥ [the] <moment>")
+rule("span", resolved(values.since), "starting|beginning on|from|in|with [the] <moment>", "from <moment> on")
+rule("span", resolved(values.since), "[from] <moment> onwards|onward|forward")
+rule("span", resolved(values.since), "no_earlier_than|not_earlier_than|not_before <edge>")
+rule("span", meanings.of_this(Unit.DAY, values.since), "from now on|onwards|onward|forward")
+rule("span", resolved(values.since), "<moment> or|and later|greater|after|beyond|above|newer", when=nothing_follows)
+rule("span", resolved(values.after), "after|later_than|greater_than|newer_than|> <edge>")
+_BEFORE = "before|until|till|til|prior_to|up_until|up_till|earlier_than|older_than|<"
+_THROUGH = "by|through|no_later_than|not_later_than|not_after|as_late_as|on_or_before|up_to_and_including|<_=|≤"
+rule("span", resolved(values.before), f"{_BEFORE} <edge>")
+rule("span", resolved(values.through), f"{_THROUGH} <edge>")
+rule("span", resolved(values.before), "up to <edge>", when=is_limit)
+rule("span", resolved(values.through), "<moment> or|and earlier|before|older|below", when=nothing_follows)
+rule("span", meanings.of_this(Unit.DAY, values.before), "to date", when=to_this_day)
 
-rule("told", lambda distance: Told(distance, 1), "<amount> later", when=is_told)
-rule("told", lambda distance: Told(distance, -1), "<amount> earlier", when=is_told)
-rule("told", lambda distance: Told(distance, 1), "<amount> after|afterwards", when=nothing_follows)
-rule("told", lambda distance: Told(distance, -1), "<amount> before|beforehand", when=nothing_follows)
+rule("told", partial(Told, sign=1), "<amount> later", when=is_told)
+rule("told", partial(Told, sign=-1), "<amount> earlier", when=is_told)
+rule("told", partial(Told, sign=1), "<amount> after|afterwards", when=nothing_follows)
+rule("told", partial(Told, sign=-1), "<amount> before|beforehand", when=nothing_follows)
 words("told", {"the next|following day": Told(_DAY, 1), "the previous day": Told(_DAY, -1)})
 words("neighbour", {"the day after": Told(_DAY, 1), "the day before": Told(_DAY, -1)})
 union("told", "<neighbour>", when=nothing_follows)

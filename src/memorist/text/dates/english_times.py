@@ -23,8 +23,8 @@ from memorist.text.dates.english import english
 from memorist.text.dates.grammar import SWAPPED
 from memorist.text.dates.meanings import refined
 from memorist.text.dates.numbers import Share, earlier_in, later_in, rest_of, share_of, so_far
-from memorist.text.dates.values import Context, Value, monthly, refine, within
-from memorist.text.dates.words import glued
+from memorist.text.dates.values import Context, Value, monthly, refine, resolve, within
+from memorist.text.dates.words import DAY_PARTS, glued
 
 rule, union, words = english.rule, english.union, english.words
 
@@ -77,12 +77,9 @@ def end_of(period: Period) -> Period:
     return share_of(period, Share.LATE)
 
 
-_SHARES = {
-    Share.EARLY: ("early", "early in", "early on in", "beginning of", "start of", "the beginning of", "the start of"),
-    Share.MID: ("mid", "mid -", "middle of", "the middle of", "midway through", "mid of", "halfway through"),
-    Share.LATE: ("late", "late in", "end of", "the end of", "close of"),
-}
-words("share", {phrase: share for share, phrases in _SHARES.items() for phrase in phrases})
+words("share", {"early [in]": Share.EARLY, "early on in": Share.EARLY, "[the] beginning|start of": Share.EARLY})
+words("share", {"mid [-]": Share.MID, "[the] mid|middle of": Share.MID, "midway|halfway through": Share.MID})
+words("share", {"late [in]": Share.LATE, "[the] end of": Share.LATE, "close of": Share.LATE})
 union("whole", "<container>", "<this_unit>")
 rule(
     "part_value",
@@ -141,6 +138,17 @@ def part_before_last(part: Stretch, context: Context) -> PartOfDay:
     return PartOfDay(neighbour(context.now, Unit.DAY, -2), part)
 
 
+def part_beside(part: Stretch, side: int, anchor: Value, context: Context) -> PartOfDay | None:
+    """`the evening before Christmas Eve`."""
+    found = resolve(anchor, context)
+    return PartOfDay(neighbour(found.start, Unit.DAY, side), part) if found and found.unit is Unit.DAY else None
+
+
+def parts_ago(count: int, part: Stretch, context: Context) -> PartOfDay:
+    """`two nights ago`."""
+    return PartOfDay(neighbour(context.now, Unit.DAY, -count), part)
+
+
 def nth_weekday_part(number: int, weekday: int, part: Stretch, container: Value) -> PartOfDay | None:
     """`the first Monday evening of next month`, `the first Monday 1pm to 3pm of next month`."""
     day = refine(container, lambda period: nth_weekday(period, weekday, number))
@@ -197,10 +205,13 @@ rule("part_of_day", PartOfDay, "<day> [,] <part>", "<day> <half_day>")
 rule("part_of_day", PartOfDay, "<part> of|on <day>", "<mid_day> [on] <day>", order=SWAPPED)
 rule("near_day", meanings.related(Unit.DAY), "<relation>")
 rule("part_of_day", PartOfDay, "<near_day> <day_part>")
-rule("part_of_day", early_part_of_day, "early|earlier <near_day> <day_part>")
-rule("part_of_day", late_part_of_day, "late|later <near_day> <day_part>")
+rule("part_of_day", early_part_of_day, "early|earlier <near_day> <day_part>", "early [on] <day> <day_part>")
+rule("part_of_day", late_part_of_day, "late|later <near_day> <day_part>", "late [on] <day> <day_part>")
 rule("part_of_day", tonight, "tonight|tonite")
 rule("part_of_day", part_before_last, "the <day_part> before last")
+rule("part_of_day", part_beside, "the <day_part> <side> <plain_day>")
+words("day_parts", {f"{name}s": DAY_PARTS[name] for name in ("morning", "afternoon", "evening", "night")})
+rule("part_of_day", parts_ago, "<integer> <day_parts> ago")
 union("time_of_day", "<day_part>", "<stretch>")
 rule("part_of_day", nth_weekday_part, "<nth> <weekday> <time_of_day> of|in <container>")
 rule("moment", during_part, "<part_of_day>")

@@ -3,53 +3,43 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from memorist.text.dates.calendar import (
-    Period,
-    Unit,
-    chinese_day,
-    clear_and_bright,
-    day,
-    easter,
-    holding,
-    islamic_day,
-    month,
-    nth_weekday,
-)
+from memorist.text.dates import calendar
+from memorist.text.dates.calendar import Period, Unit
 from memorist.text.dates.values import Recurring, yearly
 
 
 def _fixed(months: int, days: int) -> Recurring:
-    return yearly(lambda year: day(year, months, days))
+    return yearly(lambda year: calendar.day(year, months, days))
 
 
 def _floating(months: int, weekday: int, number: int, shift: int = 0) -> Recurring:
     def pick(year: int) -> Period | None:
-        found = nth_weekday(month(year, months), weekday, number)
-        return holding(found.start + timedelta(days=shift), Unit.DAY) if found else None
+        found = calendar.nth_weekday(calendar.month(year, months), weekday, number)
+        return calendar.holding(found.start + timedelta(days=shift), Unit.DAY) if found else None
 
     return yearly(pick)
 
 
 def _from_easter(days: int) -> Recurring:
-    return yearly(lambda year: holding(easter(year) + timedelta(days=days), Unit.DAY))
+    return yearly(lambda year: calendar.holding(calendar.easter(year) + timedelta(days=days), Unit.DAY))
 
 
 def _lunar(months: int, days: int) -> Recurring:
-    return yearly(lambda year: chinese_day(year, months, days))
+    return yearly(lambda year: calendar.chinese_day(year, months, days))
 
 
 def _lunar_eve(year: int) -> Period | None:
-    first = chinese_day(year, 1, 1)
-    return holding(first.start - timedelta(days=1), Unit.DAY) if first else None
+    first = calendar.chinese_day(year, 1, 1)
+    return calendar.holding(first.start - timedelta(days=1), Unit.DAY) if first else None
 
 
 def _islamic(months: int, days: int) -> Recurring:
-    return yearly(lambda year: islamic_day(year, months, days))
+    return yearly(lambda year: calendar.islamic_day(year, months, days))
 
 
 def _election(year: int) -> Period:
     first_monday = 1 + -datetime(year, 11, 1).weekday() % 7
-    return day(year, 11, first_monday + 1)
+    return calendar.day(year, 11, first_monday + 1)
 
 
 _MON, _THU, _FRI, _SUN = 0, 3, 4, 6
@@ -115,7 +105,7 @@ _NAMES: tuple[tuple[Recurring, str, str], ...] = (
     (_lunar(1, 1), "chinese new year, lunar new year, spring festival", "春节, 大年初一, 农历新年, 过年"),
     (yearly(_lunar_eve), "chinese new year's eve, lunar new year's eve", "除夕, 除夕夜, 大年夜, 大年三十, 年夜饭"),
     (_lunar(1, 15), "lantern festival", "元宵节, 元宵"),
-    (yearly(clear_and_bright), "qingming, qingming festival, tomb sweeping day", "清明, 清明节"),
+    (yearly(calendar.clear_and_bright), "qingming, qingming festival, tomb sweeping day", "清明, 清明节"),
     (_lunar(5, 5), "dragon boat festival", "端午, 端午节"),
     (_lunar(7, 7), "qixi, qixi festival", "七夕, 七夕节"),
     (_lunar(7, 15), "ghost festival", "中元节"),
@@ -137,7 +127,7 @@ CHINESE_HOLIDAYS = _table(lambda row: row[2])
 
 def long_weekend(holiday: Period) -> Period:
     """The weekend next to a holiday, extended to a holiday on a Thursday, Friday or Monday."""
-    nearest = holding(holiday.start - timedelta(days=3 * (holiday.start.weekday() == 0)), Unit.WEEKEND)
+    nearest = calendar.holding(holiday.start - timedelta(days=3 * (holiday.start.weekday() == 0)), Unit.WEEKEND)
     if holiday.start.weekday() in (1, 2):
         return nearest
     return Period(min(holiday.start, nearest.start), max(holiday.end, nearest.end), Unit.WEEKEND)

@@ -6,38 +6,13 @@ context too. Dates are written as in English in the examples.
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
-from memorist.text.dates.calendar import (
-    Period,
-    Unit,
-    decade,
-    holding,
-    neighbour,
-    nth,
-    season,
-    several,
-    weekday_of_week,
-    year,
-)
+from memorist.text.dates import calendar, values
+from memorist.text.dates.calendar import Period, Unit
 from memorist.text.dates.clock import ClockTime, Stretch, during
 from memorist.text.dates.grammar import Builder, called
-from memorist.text.dates.values import (
-    NOTHING,
-    Amount,
-    Context,
-    Nothing,
-    Recurring,
-    Value,
-    from_day,
-    from_now,
-    monthly,
-    on_weekday,
-    refine,
-    resolve,
-    rolling,
-    within,
-    yearly,
-)
+from memorist.text.dates.values import NOTHING, Amount, Context, Nothing, Recurring, Value
 
 Change = Callable[..., Period | None]
 """Makes a period from another one and further arguments."""
@@ -47,7 +22,7 @@ def refined(change: Change) -> Builder:
     """The meaning that applies a change to every occurrence of the first value."""
 
     def build(value: Value, *others: object, context: Context) -> Value | None:
-        return refine(value, lambda period: called(change, context, period, *others))
+        return values.refine(value, lambda period: called(change, context, period, *others))
 
     return build
 
@@ -56,7 +31,7 @@ def resolved(change: Change) -> Builder:
     """The meaning that applies a change to the occurrence of the first value that the context prefers."""
 
     def build(value: Value, *others: object, context: Context) -> Period | None:
-        found = resolve(value, context)
+        found = values.resolve(value, context)
         return called(change, context, found, *others) if found else None
 
     return build
@@ -66,7 +41,7 @@ def of_this(unit: Unit, change: Change) -> Builder:
     """The meaning that applies a change to the current unit: `EOM`, `YTD`."""
 
     def build(*others: object, context: Context) -> Period | None:
-        return called(change, context, holding(context.now, unit), *others)
+        return called(change, context, calendar.holding(context.now, unit), *others)
 
     return build
 
@@ -75,7 +50,7 @@ def related(unit: Unit) -> Builder:
     """The meaning of a unit some steps after the current one: `last year`, `yesterday`; `now` for no steps."""
 
     def build(steps: int = 0, *, context: Context) -> Period:
-        return neighbour(context.now, unit, steps)
+        return calendar.neighbour(context.now, unit, steps)
 
     return build
 
@@ -84,7 +59,9 @@ def numbered(unit: Unit) -> Builder:
     """The meaning of a numbered unit of a year, or else of any year: `Q1 2019`, `October`, `week 10`."""
 
     def build(number: int, of_year: Period | None = None) -> Value | None:
-        return nth(of_year, unit, number) if of_year else yearly(lambda years: nth(year(years), unit, number))
+        if of_year:
+            return calendar.nth(of_year, unit, number)
+        return values.yearly(lambda years: calendar.nth(calendar.year(years), unit, number))
 
     return build
 
@@ -100,52 +77,62 @@ def up_to(limit: int) -> Builder:
 
 def latest_decade(tens: int, context: Context) -> Period | None:
     """The latest such decade that has begun: 90 for `the nineties`."""
-    return decade(context.now.year - (context.now.year - tens) % 100)
+    return calendar.decade(context.now.year - (context.now.year - tens) % 100)
 
 
 def any_season(first_month: int) -> Recurring:
     """`summer`."""
-    return yearly(lambda years: season(years, first_month))
+    return values.yearly(lambda years: calendar.season(years, first_month))
 
 
 def any_weekend() -> Recurring:
     """`the weekend`."""
-    return Recurring(Unit.WEEK, lambda base: holding(base, Unit.WEEKEND))
+    return Recurring(Unit.WEEK, lambda base: calendar.holding(base, Unit.WEEKEND))
 
 
 def first_units(container: Period, count: int, unit: Unit) -> Period | None:
     """`the first two weeks of 2021`."""
-    return several(container, unit, 1, count)
+    return calendar.several(container, unit, 1, count)
 
 
 def last_units(container: Period, count: int, unit: Unit) -> Period | None:
     """`the last three weeks of this year`."""
-    return several(container, unit, -count, -1)
+    return calendar.several(container, unit, -count, -1)
 
 
 def related_weekday(weeks: int, number: int, context: Context) -> Period:
     """`this Friday`, `next Friday`: the Friday of this or the next week."""
-    return weekday_of_week(context.now, number, weeks)
+    return calendar.weekday_of_week(context.now, number, weeks)
 
 
 def weekday_in_week(week: Period, weekday: int) -> Period | None:
     """`next week on Tuesday`."""
-    return weekday_of_week(week.start, weekday) if week.unit is Unit.WEEK else None
+    return calendar.weekday_of_week(week.start, weekday) if week.unit is Unit.WEEK else None
+
+
+def weekday_near(day: Period, weekday: int) -> Period:
+    """`两周前的周六`: in the week of a day."""
+    return calendar.weekday_of_week(day.start, weekday)
+
+
+def same_day(years: int, context: Context) -> Period:
+    """`去年今天`."""
+    return values.from_now(((years, Unit.YEAR),), context, 1)
 
 
 def any_numbered_day(number: int) -> Recurring | None:
     """`the 2nd`."""
-    return monthly(number) if 1 <= number <= 31 else None
+    return values.monthly(number) if 1 <= number <= 31 else None
 
 
 def date_of_year(value: Value, of_year: Period) -> Value | Nothing:
     """`October 2nd, 2016`."""
-    return within(value, of_year) or NOTHING
+    return values.within(value, of_year) or NOTHING
 
 
 def date_and_weekday(value: Value, weekday: int, context: Context) -> Value:
     """`2 October, Friday`: the weekday decides between the years if it can."""
-    return on_weekday(value, weekday, context) or value
+    return values.on_weekday(value, weekday, context) or value
 
 
 def day_after_clock(day: Value, time: ClockTime) -> Value | None:
@@ -168,31 +155,15 @@ def and_a_half(count: float, unit: Unit) -> Amount:
     return ((count + 0.5, unit),)
 
 
-def ago(distance: Amount, context: Context) -> Period:
-    """`three days ago`."""
-    return from_now(distance, context, -1)
+ago, ahead = partial(values.from_now, sign=-1), partial(values.from_now, sign=1)
+"""`three days ago`, `in two weeks`."""
+later, sooner = partial(values.from_day, sign=1), partial(values.from_day, sign=-1)
+"""`two weeks after Easter`, `two days before yesterday`."""
 
 
-def ahead(distance: Amount, context: Context) -> Period:
-    """`in two weeks`."""
-    return from_now(distance, context, 1)
+def window(distance: Amount, context: Context, sign: int) -> Period | None:
+    """`the past two months` (-1), `the coming two weeks` (1)."""
+    return values.rolling(sign * distance[0][0], distance[0][1], context) if sign else None
 
 
-def later(anchor: Period, distance: Amount) -> Period | None:
-    """`two weeks after Easter`."""
-    return from_day(anchor, distance, 1)
-
-
-def sooner(anchor: Period, distance: Amount) -> Period | None:
-    """`two days before yesterday`."""
-    return from_day(anchor, distance, -1)
-
-
-def past_window(distance: Amount, context: Context) -> Period:
-    """`within the past two weeks`."""
-    return rolling(-distance[0][0], distance[0][1], context)
-
-
-def coming_window(distance: Amount, context: Context) -> Period:
-    """`the coming two weeks`."""
-    return rolling(distance[0][0], distance[0][1], context)
+past_window, coming_window = partial(window, sign=-1), partial(window, sign=1)

@@ -27,8 +27,10 @@ from memorist.text.patterns import lazy
 from memorist.text.words import has_chinese
 
 _WORD = lazy(r"[a-z]+")
-_OTHER_WORDS = "tonight tonite midnight eod eom eoy eow cob ytd mtd now moment present date time hundred thousand"
-_OTHER_WORDS += " springs summers autumns falls winters christmases later earlier"
+_OTHER_WORDS = (
+    "tonight tonite midnight eod eom eoy eow cob ytd mtd now moment present date time hundred thousand"
+    " springs summers autumns falls winters christmases later earlier mornings afternoons evenings nights"
+)
 _WORD_TABLES = (MONTHS, WEEKDAYS, PLURAL_WEEKDAYS, UNITS, SEASONS, DECADE_WORDS, DEICTICS, DAY_PARTS, ENGLISH_HOLIDAYS)
 _CHARACTERS = "年月日号天周期礼纪季昨今明午夜晚早点时旬钟秒末"
 _NUMERAL_HOLIDAYS = "五一|六一"
@@ -79,20 +81,17 @@ def read(text: str, context: Context) -> list[DateSpan]:
 def read_by_tense(text: str, now: datetime, edges: Edges) -> list[DateSpan]:
     """Every date in a text; one that may be past or to come is the one that the verb beside it speaks of."""
     past = read(text, Context(now, "past", edges))
-    if not past:
-        return []
-    future = {(span.begin, span.stop): span for span in read(text, Context(now, "future", edges))}
+    future = {(span.begin, span.stop): span for span in read(text, Context(now, "future", edges))} if past else {}
+    if all(span == future.get((span.begin, span.stop), span) for span in past):
+        return past
     nearest = {(span.begin, span.stop): span for span in read(text, Context(now, "nearest", edges))}
     return [_chosen(text, span, future, nearest) for span in past]
 
 
 def _chosen(text: str, past: DateSpan, future: _Placed, nearest: _Placed) -> DateSpan:
     place = past.begin, past.stop
-    coming = future.get(place, past)
-    if coming == past:
-        return past
     tense = tense_around(text, *place)
-    return past if tense == "past" else coming if tense == "future" else nearest.get(place, past)
+    return past if tense == "past" else (future if tense == "future" else nearest).get(place, past)
 
 
 def _longest(spans: list[DateSpan]) -> list[DateSpan]:

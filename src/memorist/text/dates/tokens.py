@@ -86,7 +86,10 @@ _Tree = list[_Words | Item | _Optional]
 
 
 def variants(phrase: str) -> tuple[int, list[list[Item]]]:
-    """The number of categories in a phrase, and all its variants with and without the optional parts."""
+    """The number of categories in a phrase, and all its variants: `[…]` is optional, `|` separates words.
+
+    An underscore joins several words to one: `before|prior_to`.
+    """
     stack: list[_Tree] = [[]]
     arity = 0
     for piece in _PIECE.findall(phrase):
@@ -99,7 +102,7 @@ def variants(phrase: str) -> tuple[int, list[list[Item]]]:
             stack[-1].append((piece[1:-1], arity))
             arity += 1
         else:
-            stack[-1].append([keys_of(word) for word in piece.split("|")])
+            stack[-1].append([keys_of(word.replace("_", " ")) for word in piece.split("|")])
     return arity, _expanded(stack[0])
 
 

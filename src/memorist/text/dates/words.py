@@ -332,8 +332,10 @@ def tense_around(text: str, begin: int, stop: int) -> Tense | None:
     after = _SPOKEN.findall(text[stop : stop + _NEARBY].lower())
     rest = [*takewhile(lambda word: word == "," or word not in _STOPS, after)]
     pairs = [*pairwise(clause), *((word, last) for last, word in pairwise(["", *rest]))]
-    bare: Tense | None = "future" if any(word in _BARE for word, _ in pairs) else None
-    return next(filter(None, (_tense(word, earlier) for word, earlier in pairs)), bare)
+    for word, earlier in pairs:
+        if found := _tense(word, earlier):
+            return found
+    return "future" if any(word in _BARE for word, _ in pairs) else None
 
 
 def _tense(word: str, before: str) -> Tense | None:

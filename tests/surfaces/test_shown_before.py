@@ -1,0 +1,72 @@
+"""An answer that a session was shown before is named instead of told again, on every surface, and is no abstention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import anyio
+import pytest
+from mcp import Client
+
+import memorist
+from memorist.surfaces.mcp.server import MemoryServer
+from memorist.surfaces.rest.server import Settings
+from tests.surfaces.conftest import Cli
+from tests.surfaces.mcp.servers import text
+from tests.surfaces.rest.conftest import Running, running
+from tests.surfaces.verbs import Verbs
+
+QUESTION = "Which colour has the kayak?"
+KAYAK = "Dagny's kayak is vermilion."
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(Settings(db=f"{tmp_path_factory.mktemp('spaces')}/", embedder="none")) as started:
+        yield started
+
+
+@pytest.fixture(params=["in process", "rest"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path, server: Running) -> Iterator[Verbs]:
+    if request.param == "in process":
+        with memorist.open(tmp_path / "agent.db", embedder="none") as engine:
+            yield engine
+    else:
+        yield server.client(space=uuid4().hex)
+
+
+def test_python_and_rest_name_it(memory: Verbs) -> None:
+    kept = memory.remember(KAYAK, speaker="Dagny", at="2024-06-03")
+    assert [item.memory.id for item in memory.recall(QUESTION, session="s").items] == [kept.id]
+    again = memory.recall(QUESTION, session="s")
+    assert (list(again.items), again.abstained, list(again.shown_before)) == ([], False, [kept.id])
+    assert again.context == f"Already shown in this session: 2024-06-03 Dagny (id {kept.id[:8]})"
+    nothing = memory.recall("Who paints icebergs?", session="s")
+    assert (nothing.abstained, nothing.context) == (True, "Nothing is known about this.")
+
+
+def test_the_command_line_names_it(cli: Cli) -> None:
+    id = cli("remember", KAYAK, "--json").data["id"]
+    assert [item["id"] for item in cli("recall", QUESTION, "--session", "s", "--json").data["items"]] == [id]
+    again = cli("recall", QUESTION, "--session", "s", "--json").data
+    assert (again["items"], again["abstained"], again["shown_before"]) == ([], False, [id])
+    shown = cli("recall", QUESTION, "--session", "s").out
+    assert "Nothing new found." in shown and f"Already shown in this session: {id}" in shown
+    assert cli("recall", "icebergs", "--context").out == "Nothing is known about this.\n"
+
+
+def test_a_tool_names_it(tmp_path: Path) -> None:
+    async def play(engine: memorist.Engine) -> None:
+        async with Client(MemoryServer(engine), mode="legacy") as client:
+            ask = {"query": QUESTION}
+            first, again = [await client.call_tool("recall", ask) for _ in range(2)]
+            told = again.structured_content or {}
+            assert KAYAK in text(first) and (told["memories"], told["abstained"]) == ([], False)
+            assert told["shown_before"] == [id]
+            assert text(again).startswith("Nothing new is known about this.\nAlready shown") and id in text(again)
+
+    with memorist.open(tmp_path / "agent.db", embedder="none") as engine:
+        id = engine.remember(KAYAK).id
+        anyio.run(play, engine)
