@@ -285,16 +285,11 @@ class Filtering(StoreCase):
 
     def test_a_condition_follows_what_is_written(self, store: Store) -> None:
         """Changed and new memories are judged by what they are now, also after a condition was asked for."""
-        lamp, old, new = (
-            memory("a lantern", id="lamp", metadata={"k": 1}),
-            _stated(metadata__k=1),
-            _stated(metadata__k=2),
-        )
-        put(store, lamp)
+        old, new = _stated(metadata__k=1), _stated(metadata__k=2)
+        (lamp,) = put(store, memory("a lantern", id="lamp", metadata={"k": 1}))
         assert ids(store.view().search_text("lantern", old, 9)) == ["lamp"]
-        store.put(
-            Batch([memory("a lantern", id="next", metadata={"k": 1})], revised=[replace(lamp, metadata={"k": 2})])
-        )
+        store.put(Batch(revised=[replace(lamp, metadata={"k": 2})]))
+        put(store, memory("a lantern", id="next", metadata={"k": 1}))
         assert ids(store.view().search_text("lantern", old, 9)) == ["next"]
         assert ids(store.view().search_text("lantern", new, 9)) == ids(store.scan(new, 9).items) == ["lamp"]
         store.delete(["lamp"])
