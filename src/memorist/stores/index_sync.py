@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from memorist.stores.index import Index, IndexEntry, IndexView
+from memorist.stores.index.columns import ReadNamed
 from memorist.stores.index.entries import related_pairs
 from memorist.stores.rows import Row
 
@@ -57,14 +58,18 @@ class _State:
 class IndexCache:
     """One index for all threads of a store; a view costs one small query while nothing changes.
 
-    `counters` reads the newest counters, and `snapshot` opens the newest state.
+    `counters` reads the newest counters, `snapshot` opens the newest state, and `read` reads what conditions name.
     """
 
     def __init__(
-        self, counters: Callable[[], Counters], snapshot: Callable[[], AbstractContextManager[IndexSnapshot]]
+        self,
+        counters: Callable[[], Counters],
+        snapshot: Callable[[], AbstractContextManager[IndexSnapshot]],
+        read: ReadNamed,
     ) -> None:
         self._counters = counters
         self._snapshot = snapshot
+        self._read = read
         self._lock = threading.Lock()
         self._state: _State | None = None
 
@@ -85,7 +90,7 @@ class IndexCache:
                 return state
             self._state = None  # a load that fails halfway leaves nothing behind
             if state is None or state.at.epoch != now.epoch or state.at.seq > now.seq:
-                index, seen = Index(), 0
+                index, seen = Index(self._read), 0
             else:
                 index, seen = state.index, state.at.seq
             changed, deleted = snapshot.changed(seen), snapshot.deleted(seen)

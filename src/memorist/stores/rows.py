@@ -19,7 +19,9 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memorist.errors import InvalidInput, UnreadableMemory
 from memorist.model import Memory, Mention, Usage, Worth, fingerprint
+from memorist.model.filter import METADATA, ORIGIN, TEXT
 from memorist.stores.index import micros, moment
+from memorist.stores.index.columns import read_metadata
 from memorist.text.sameness import canonical
 
 Row = tuple[Any, ...]
@@ -239,3 +241,18 @@ def usage_row(id: str, usage: Usage | None) -> dict[str, Any]:
 def read_usage(row: Row) -> Usage | None:
     """A usage from its row: the memory's id, then `USAGE_COLUMNS`; no row means never recalled."""
     return _NEVER_RECALLED if row[0] is None else _USAGE.read(row[1:])
+
+
+def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
+    """Finds the fields that conditions name in speaker, session, source, metadata, words and words of the original."""
+    *origin, metadata, words, original_words = cells
+
+    def look(name: str) -> Any:
+        if name == TEXT:
+            both = (words, original_words or "")
+            return {word for text in both for word in text.split(" ")[1:]}  # the language comes first
+        if name in ORIGIN:
+            return origin[ORIGIN.index(name)]
+        return read_metadata(metadata).get(name.removeprefix(METADATA))
+
+    return look

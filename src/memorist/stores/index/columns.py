@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Check, Hit
-from memorist.model.filter import METADATA
-from memorist.stores.index.entries import IndexEntry
+from memorist.model.filter import METADATA, ORIGIN
+from memorist.stores.index.entries import IndexEntry, Named
 
 S = TypeVar("S", bound=np.generic)
 
@@ -135,11 +135,11 @@ class LabelColumn:
         return np.fromiter(map(check.admits, values), np.bool_, len(values)).take(column)
 
     def _values(self, check: Check) -> Sequence[object]:
-        return list(self.numbers)  # a copy, because a writer may add labels
+        return list(self.numbers)
 
-    def select(self, rows: NDArray[np.intp]) -> Self:
+    def select(self, rows: NDArray[np.intp]) -> LabelColumn:
         """The labels of some of the rows, without labels that no row uses any more."""
-        kept = type(self)()
+        kept = LabelColumn()
         names = list(self.numbers)
         codes: list[int] = self.codes.head(len(self.codes))[rows].tolist()
         kept.extend([names[code] for code in codes])
@@ -147,19 +147,23 @@ class LabelColumn:
 
 
 class MetadataColumn(LabelColumn):
-    """A column of JSON objects, each of which is read when a condition first asks for a key."""
+    """A column of metadata as JSON; the values under a key are read when a condition first asks for it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._read: list[Mapping[str, object]] = []
-        self._lock = Lock()
+        self._by_key: dict[str, list[object]] = {}
 
     def _values(self, check: Check) -> Sequence[object]:
         key = check.field.removeprefix(METADATA)
-        texts = list(self.numbers)
-        with self._lock:
-            self._read += map(read_metadata, texts[len(self._read) :])
-        return [read.get(key) for read in self._read[: len(texts)]]
+        if key not in self._by_key and len(self._by_key) >= _KEYS_KEPT:
+            self._by_key.clear()
+        known = self._by_key.get(key, [])
+        fresh = [read_metadata(text).get(key) for text in list(self.numbers)[len(known) :]]
+        values = self._by_key[key] = [*known, *fresh] if fresh else known
+        return values
+
+
+_KEYS_KEPT = 8
 
 
 def read_metadata(text: str | None) -> Mapping[str, object]:
@@ -171,8 +175,35 @@ def read_metadata(text: str | None) -> Mapping[str, object]:
     return cast("Mapping[str, object]", read) if isinstance(read, dict) else {}
 
 
+ReadNamed = Callable[[Sequence[str]], Mapping[str, Named]]
+"""Reads from a store what conditions name, for memories by their ids."""
+_NOTHING: Named = (None, None, None, None)
+
+
+class NamedColumns:
+    """The columns that conditions name. They stay empty until a condition asks, so that only filters pay for them."""
+
+    def __init__(self, read: ReadNamed) -> None:
+        self.read = read
+        self._columns = (*(LabelColumn() for _ in ORIGIN), MetadataColumn())
+        self._rows = 0
+        self._lock = Lock()
+
+    def meeting(self, check: Check, ids: Sequence[str], count: int) -> NDArray[np.bool_]:
+        """A mask of the first `count` rows: those whose value meets a check; `ids` are those of the rows."""
+        place = ORIGIN.index(check.field) if check.field in ORIGIN else -1
+        with self._lock:
+            if fresh := ids[self._rows : count]:
+                known = self.read(fresh)
+                rows = [known.get(id, _NOTHING) for id in fresh]
+                for number, column in enumerate(self._columns):
+                    column.extend([row[number] for row in rows])
+                self._rows = count
+            return self._columns[place].meeting(check, count)
+
+
 class Columns:
-    """The columns that filters test: labels, classification, times and metadata."""
+    """The columns that filters test: labels, classification and times."""
 
     def __init__(self) -> None:
         self.kind = LabelColumn()
@@ -186,10 +217,6 @@ class Columns:
         self.expired_at = GrowingArray(np.int64)
         self.expires_at = GrowingArray(np.int64)
         self.retracted_at = GrowingArray(np.int64)
-        self.speaker = LabelColumn()
-        self.session = LabelColumn()
-        self.source = LabelColumn()
-        self.metadata = MetadataColumn()
 
     def extend(self, entries: Sequence[IndexEntry]) -> None:
         """Append one row per entry."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Link, Memory, bare_name
+from memorist.model.filter import ORIGIN
 from memorist.text.words import analyse
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -18,7 +19,7 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 class IndexEntry(NamedTuple):
-    """A memory as the index needs it; times are microseconds since the epoch, UTC, and metadata is JSON."""
+    """A memory as the index needs it; times are microseconds since the epoch, UTC."""
 
     id: str
     kind: str
@@ -32,10 +33,6 @@ class IndexEntry(NamedTuple):
     expired_at: int | None
     expires_at: int | None
     retracted_at: int | None
-    speaker: str | None
-    session: str | None
-    source: str | None
-    metadata: str
     words: str
     original: str | None
     vectors: Mapping[str, NDArray[np.float16]]
@@ -60,16 +57,29 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
         expired_at=_micros_or_none(times.expired_at),
         expires_at=_micros_or_none(times.expires_at),
         retracted_at=_micros_or_none(times.retracted_at),
-        speaker=memory.origin.speaker,
-        session=memory.origin.session,
-        source=memory.origin.source,
-        metadata=_json(memory.metadata) if memory.metadata else "{}",
         words=analyse(*memory.worded),
         original=None if memory.original is None else analyse(memory.original),
         vectors={view: half_precision(vector) for view, vector in vectors.items()},
         mentions=tuple((micros(one.start), micros(one.end)) for one in memory.mentions),
         pairs=related_pairs((link.relation, link.target) for link in links),
     )
+
+
+Named = tuple[str | None, str | None, str | None, str | None]
+"""What conditions name besides words, of one memory: speaker, session and source, and its metadata as JSON."""
+
+
+def named_of(memories: Mapping[str, Memory]) -> dict[str, Named]:
+    """What conditions name besides words, by id."""
+    return {id: (*(getattr(one.origin, name) for name in ORIGIN), _json(one.metadata)) for id, one in memories.items()}
+
+
+def _json(metadata: Mapping[str, Any]) -> str | None:
+    """Metadata as JSON; None if it cannot be written so, which only a store without rows keeps."""
+    try:
+        return json.dumps(dict(metadata), ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def related_pairs(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -117,14 +127,6 @@ def micros(moment: datetime) -> int:
 def moment(micros: int) -> datetime:
     """The UTC moment at a number of microseconds after the epoch; the inverse of `micros`."""
     return EPOCH + micros * MICROSECOND
-
-
-def _json(metadata: Mapping[str, Any]) -> str:
-    """Metadata as JSON; what is none is empty, and a store that keeps rows refuses it."""
-    try:
-        return json.dumps(dict(metadata), ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return "{}"
 
 
 def _micros_or_none(moment: datetime | None) -> int | None:

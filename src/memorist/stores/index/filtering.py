@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from threading import Lock
 
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Check, Condition, FactGraph, Filter
-from memorist.model.filter import METADATA, TEXT
-from memorist.stores.index.columns import Columns, GrowingArray, LabelColumn
+from memorist.stores.index.columns import Columns, GrowingArray
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
 from memorist.stores.index.postings import TextIndex
 
@@ -118,22 +117,20 @@ def _still_valid(where: Filter, columns: Columns, count: int, as_of: int) -> Ite
     yield open_ended
 
 
-def condition_mask(condition: Condition, columns: Columns, words: Collection[TextIndex], count: int) -> Mask:
-    """A mask of the first `count` rows: those for which a condition holds; `words` are the fields with their words."""
+def condition_mask(condition: Condition, meeting: Callable[[Check], Mask]) -> Mask:
+    """A mask of the rows for which a condition holds; `meeting` gives those that meet one check."""
     if isinstance(condition, Check):
-        if condition.field == TEXT:
-            return _with_words(condition.words, words, count)
-        name = METADATA.removesuffix(".") if condition.field.startswith(METADATA) else condition.field
-        column: LabelColumn = getattr(columns, name)
-        return column.meeting(condition, count)
-    masks = [condition_mask(part, columns, words, count) for part in condition.parts]
+        return meeting(condition)
+    masks = [condition_mask(part, meeting) for part in condition.parts]
     if condition.how == "and":
         return np.logical_and.reduce(masks)
     met = np.logical_or.reduce(masks)
     return met if condition.how == "or" else ~met
 
 
-def _with_words(words: Iterable[str], fields: Collection[TextIndex], count: int) -> Mask:
+def with_words(words: Iterable[str], fields: Iterable[TextIndex], count: int) -> Mask:
+    """A mask of the first `count` rows: those that have every word, in any of the fields."""
+    fields = list(fields)
     mask = np.ones(count, np.bool_)
     for word in words:
         having = np.zeros(count, np.bool_)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
-from memorist.model import Condition, FactGraph, Filter, Hit
+from memorist.model import Check, Condition, FactGraph, Filter, Hit
+from memorist.model.filter import TEXT
 from memorist.ports import TextField
 from memorist.stores.index.binary_codes import SignaturesByBits
 from memorist.stores.index.bm25 import (
@@ -23,9 +25,17 @@ from memorist.stores.index.bm25 import (
     term_frequencies,
     term_similarities,
 )
-from memorist.stores.index.columns import Columns, GrowingArray, top_hits
+from memorist.stores.index.columns import Columns, GrowingArray, NamedColumns, ReadNamed, top_hits
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
-from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex, closeness, condition_mask, filter_mask
+from memorist.stores.index.filtering import (
+    EntityEdges,
+    Mask,
+    MentionIndex,
+    closeness,
+    condition_mask,
+    filter_mask,
+    with_words,
+)
 from memorist.stores.index.postings import TextIndex
 from memorist.stores.index.vectors import VectorMatrix, Vectors, finite_rows, nearest, normalized
 from memorist.text.patterns import lazy
@@ -36,8 +46,9 @@ from memorist.text.words import UNSPACED, language, query_words, stem, words
 class IndexTable:
     """Ids, columns, words and vectors. A changed memory gets a new row; its old row stays for older views."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: ReadNamed) -> None:
         self.ids: list[str] = []
+        self.named = NamedColumns(read)
         self.columns = Columns()
         self.fields: Mapping[TextField, TextIndex] = {"text": TextIndex(), "original": TextIndex()}
         self.matrices: dict[str, VectorMatrix] = {}
@@ -91,7 +102,7 @@ class IndexTable:
 
     def select(self, rows: NDArray[np.intp]) -> IndexTable:
         """A table with some of the rows, which must have distinct ids."""
-        kept = IndexTable()
+        kept = IndexTable(self.named.read)
         kept.ids = [self.ids[row] for row in rows.tolist()]
         kept.columns = self.columns.select(rows)
         kept.fields = {name: field.select(rows) for name, field in self.fields.items()}
@@ -130,6 +141,7 @@ class IndexView:
         self._masks: dict[Filter, Mask] = {}
         self._meeting: dict[Condition, Mask] = {}
         """The rows that meet a condition, for the next recall with it: its filter differs, because time goes on."""
+        self._asking = Lock()
         self._parts: dict[tuple[int, int], IndexView] = {}
         self._is_part = is_part
         self._part_graph: tuple[FactGraph, NDArray[np.int32]] | None = None
@@ -289,13 +301,18 @@ class IndexView:
         return mask
 
     def _met(self, condition: Condition) -> Mask:
-        met = self._meeting.get(condition)
-        if met is None:
-            if len(self._meeting) >= _MASKS_KEPT:
-                self._meeting.clear()
-            words = tuple(self._table.fields.values())
-            met = self._meeting[condition] = condition_mask(condition, self._table.columns, words, len(self._alive))
-        return met
+        with self._asking:  # the signals ask at the same time
+            met = self._meeting.get(condition)
+            if met is None:
+                if len(self._meeting) >= _MASKS_KEPT:
+                    self._meeting.clear()
+                met = self._meeting[condition] = condition_mask(condition, self._meets)
+            return met
+
+    def _meets(self, check: Check) -> Mask:
+        if check.field == TEXT:
+            return with_words(check.words, self._table.fields.values(), len(self._alive))
+        return self._table.named.meeting(check, self._table.ids, len(self._alive))
 
     def _collection(self, fields: tuple[TextField, ...]) -> CollectionStats:
         within = self._collections.get(fields)
@@ -325,10 +342,11 @@ class Index:
     """Memories in columns, searched through views; a cache that can be rebuilt from a store's rows.
 
     There may be one writer at a time: the caller locks `apply`. Any thread may read old and new views meanwhile.
+    `read` reads from the store what conditions name.
     """
 
-    def __init__(self) -> None:
-        self._table = IndexTable()
+    def __init__(self, read: ReadNamed = lambda ids: {}) -> None:
+        self._table = IndexTable(read)
         self._alive = GrowingArray(np.bool_)
         self._dead = 0
         self._view = IndexView(self._table, self._alive.head(0), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -13,14 +13,13 @@ import numpy as np
 
 from memorist.errors import StoreError, UnreadableMemory
 from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, holds
-from memorist.model.filter import METADATA, ORIGIN, TEXT
 from memorist.ports import Embedded, Entry, Job, Kept, Page, Record, StoreStats, Vectors
 from memorist.stores.index import IndexEntry, micros, moment
-from memorist.stores.index.columns import read_metadata
+from memorist.stores.index.entries import Named
 from memorist.stores.index_sync import Counters, entries_of
-from memorist.stores.rows import Row, Stored, read_memory, said, unreadable
+from memorist.stores.rows import Row, Stored, checked_fields, read_memory, said, unreadable
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
-from memorist.stores.sql.database import Database, Dialect, Values
+from memorist.stores.sql.database import CHECKED, NAMED, Database, Dialect, Values
 from memorist.text.words import beginning, fold
 
 PAGE = 500
@@ -122,6 +121,12 @@ class Reads:
             found = self._checked(where.conditions, condition, values, limit + 1)
         more = cursor_after(found[limit - 1].row) if len(found) > limit else None
         return Page(tuple(stored.memory for stored in found[:limit]), more)
+
+    def named(self, ids: Sequence[str]) -> dict[str, Named]:
+        """What conditions name besides words, of the memories with these ids."""
+        sql = self._sql.checked.format(columns=NAMED, condition=self._dialect.among("m.id", "ids"))
+        rows = self._db.execute(sql, {"ids": list(ids), "after": 0, "limit": ALL})
+        return {row[1]: row[2:] for row in readable(rows)}
 
     def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
         """The memories around each of these in its session, by position and then by the order of writing."""
@@ -306,7 +311,8 @@ class Reads:
 
     def _checked(self, asked: Condition, condition: str, values: Values, limit: int) -> list[Stored]:
         """Up to `limit` readable memories for which a condition holds; only those are read as a whole."""
-        found, ids = list[Stored](), self._meeting(asked, self._sql.checked.format(condition=condition), values)
+        found, sql = list[Stored](), self._sql.checked.format(columns=CHECKED, condition=condition)
+        ids = self._meeting(asked, sql, values)
         while len(found) < limit and (some := list(islice(ids, limit - len(found)))):
             found += self.fetch(some).values()
         return found
@@ -337,21 +343,6 @@ class Reads:
 
     def _memories(self, sql: str, values: Values) -> list[Memory]:
         return [stored.memory for stored in self._stored(sql, values)]
-
-
-def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
-    """Finds the fields that conditions name in the columns `CHECKED`."""
-    *origin, metadata, words, original_words = cells
-
-    def look(name: str) -> Any:
-        if name == TEXT:
-            both = (words, original_words or "")
-            return {word for text in both for word in text.split(" ")[1:]}  # the language comes first
-        if name in ORIGIN:
-            return origin[ORIGIN.index(name)]
-        return read_metadata(metadata).get(name.removeprefix(METADATA))
-
-    return look
 
 
 def readable(rows: Iterable[Row], skipped: list[Exception] | None = None) -> Iterator[Row]:

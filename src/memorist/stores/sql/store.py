@@ -31,7 +31,11 @@ class SqlStore(ABC, Generic[P]):
     def __init__(self, space: str, pack: Pack[P]) -> None:
         self._space = space
         self._pack = pack
-        self._cache = IndexCache(lambda: self._read(Reads.counters), self._snapshot)
+        self._cache = IndexCache(
+            lambda: self._read(Reads.counters),
+            self._snapshot,
+            lambda ids: self._read(lambda reads: reads.named(ids)),
+        )
 
     @abstractmethod
     def _read(self, question: Callable[[Reads], T]) -> T:

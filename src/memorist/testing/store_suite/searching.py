@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -298,6 +299,18 @@ class Filtering(StoreCase):
         for where in (Filter(topic="own"), _stated(metadata__of="own")):
             found = search.run(store.view(), "lantern", where, 2)
             assert ids(found) == ["own 0", "own 1"]
+
+    def test_a_condition_follows_what_is_written(self, store: Store) -> None:
+        """Changed and new memories are judged by what they are now, also after a condition was asked for."""
+        old, new = _stated(metadata__k=1), _stated(metadata__k=2)
+        (lamp,) = put(store, memory("a lantern", id="lamp", metadata={"k": 1}))
+        assert ids(store.view().search_text("lantern", old, 9)) == ["lamp"]
+        store.put(Batch(revised=[replace(lamp, metadata={"k": 2})]))
+        put(store, memory("a lantern", id="next", metadata={"k": 1}))
+        assert ids(store.view().search_text("lantern", old, 9)) == ["next"]
+        assert ids(store.view().search_text("lantern", new, 9)) == ids(store.scan(new, 9).items) == ["lamp"]
+        store.delete(["lamp"])
+        assert store.view().search_text("lantern", new, 9) == list(store.scan(new, 9).items) == []
 
 
 def _pages(store: Store, where: Filter, limit: int) -> list[list[str]]:
