@@ -57,6 +57,68 @@ def a_new_text_under_a_key_is_a_new_version(memory: Verbs) -> None:
     assert [one.text[-5:] for one in memory.history(second.id)] == ["nine.", "four."]
 
 
+def an_update_is_a_new_version_with_the_same_id(memory: Verbs) -> None:
+    kept = memory.remember("Alice lives in Oslo.", at="2024-01-01", topic="home", metadata={"n": 1})
+    moved = memory.update(kept.id, "Alice lives in Bergen.", at="2024-02-01", importance=0.9)
+    assert (moved.id, moved.version, moved.outcome) == (kept.id, 2, Outcome.MERGED)
+    assert (moved.topic, moved.metadata, moved.worth.importance) == ("home", {"n": 1}, 0.9)
+    assert memory.get(kept.id) == moved.memory
+    then = memory.recall("Where does Alice live?", as_of="2024-01-15").items[0].memory
+    assert (then.text, then.superseded_by, then.version_of) == ("Alice lives in Oslo.", kept.id, kept.id)
+    assert [one.version for one in memory.history(kept.id)] == [2, 1]
+    bare = memory.update(kept.id, clear=["topic", "metadata"])
+    assert (bare.version, bare.topic, bare.metadata, bare.text) == (3, None, {}, "Alice lives in Bergen.")
+    assert memory.update(kept.id, importance=0.9).outcome is Outcome.KNOWN
+    for unwell in (
+        lambda: memory.update(kept.id, clear=["scope"]),
+        lambda: memory.update(kept.id, scope="elsewhere"),
+        lambda: memory.update(kept.id, " "),
+        lambda: memory.update(then.id, "Alice lives in Lima."),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            unwell()
+        assert refused.value.remedy
+    with pytest.raises(NotFound):
+        memory.update("nobody", "Alice lives in Lima.")
+
+
+def several_are_looked_up_and_forgotten_together(memory: Verbs) -> None:
+    one, two, three = memory.remember_many(["The owl sleeps.", "The heron waits.", "The kettle is new."])
+    assert memory.get([two.id, "nobody", one.id]) == [two.memory, None, one.memory]
+    assert memory.get([]) == []
+    with pytest.raises(NotFound, match="'nobody', 'nothing'"):
+        memory.forget([one.id, "nobody", "nothing"])
+    assert memory.get(one.id) == one.memory
+    assert set(memory.forget([one.id, two.id]).forgotten) == {one.id, two.id}
+    assert [left.id for left in memory.list().items] == [three.id]
+    with pytest.raises(InvalidInput):
+        memory.forget([three.id], scope="global")
+
+
+def names_are_listed_and_walked(memory: Verbs) -> None:
+    memory.remember("Ann works at Heron Labs.", at="2024-01-01")
+    memory.remember("Bob works at Heron Labs.", at="2024-02-01", scope="user:bob")
+    heron = memory.entities()[0]
+    assert (heron.name, heron.memories, heron.facts, heron.last.month) == ("Heron Labs", 2, 2, 2)
+    assert [one.name for one in memory.entities("an")] == ["Ann"]
+    assert [one.name for one in memory.entities(scope="user:bob", limit=1)] == ["Bob"]
+    assert memory.entities("zz") == [] and memory.entities(kind="spaceship") == []
+    near = memory.neighbours("ann")
+    assert (near.entity, near.known, [one.name for one in near.entities]) == ("Ann", True, ["Heron Labs"])
+    (edge,) = near.edges
+    assert (edge.source, edge.relation, edge.target, edge.count) == ("Ann", "works_at", "Heron Labs", 2)
+    assert "Ann works at Heron Labs." in [one.text for one in edge.support]
+    far = memory.neighbours("Ann", hops=2)
+    assert [(one.name, one.hops) for one in far.entities] == [("Heron Labs", 1), ("Bob", 2)]
+    assert [one.name for one in memory.neighbours("Ann", 2, scope="global").entities] == ["Heron Labs"]
+    assert memory.neighbours("Ann", hops=2, limit=1).more
+    nobody = memory.neighbours("Nobody")
+    assert (nobody.known, nobody.entities, nobody.edges) == (False, (), ())
+    assert not memory.neighbours("Bob", as_of="2024-01-15").known
+    with pytest.raises(InvalidInput):
+        memory.neighbours("Ann", hops=9)
+
+
 def many_are_kept_in_order(memory: Verbs) -> None:
     told: list[int] = []
     kept = memory.remember_many(["One owl.", {"text": "Two owls.", "scope": "user:ann"}], progress=told.append)
@@ -274,6 +336,9 @@ STORIES: list[Callable[[Verbs], None]] = [
     every_answer_says_what_became_of_the_text,
     many_answers_say_it_too_and_a_report_counts_them,
     a_new_text_under_a_key_is_a_new_version,
+    an_update_is_a_new_version_with_the_same_id,
+    several_are_looked_up_and_forgotten_together,
+    names_are_listed_and_walked,
     many_are_kept_in_order,
     a_listing_goes_on_from_its_cursor,
     a_fact_supersedes_the_one_before,

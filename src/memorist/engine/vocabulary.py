@@ -8,5 +8,18 @@ from memorist.remember.sessions.run import run_of
 from memorist.upkeep.audit import KINDS as AUDIT_KINDS
 from memorist.upkeep.consolidate.notes import PeriodKind
 from memorist.upkeep.feedback import Verdict
+from memorist.upkeep.walk import EntitySummary, Neighbourhood, Support
 
-__all__ = ["AUDIT_KINDS", "FORMATS", "PeriodKind", "Session", "Verdict", "recipe_to_data", "run_of", "session_key"]
+__all__ = [
+    "AUDIT_KINDS",
+    "FORMATS",
+    "EntitySummary",
+    "Neighbourhood",
+    "PeriodKind",
+    "Session",
+    "Support",
+    "Verdict",
+    "recipe_to_data",
+    "run_of",
+    "session_key",
+]

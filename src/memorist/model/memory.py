@@ -338,21 +338,20 @@ class Changes(TypedDict, total=False):
 
 
 def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> list[Memory]:
-    """The memories that `known` lacks, or that are new versions: a store has nothing to do for any other."""
-    return [one for one in memories if one.id not in known or follows(known[one.id], one)]
+    """The memories that `known` lacks, or that are news about those it has; others need no write."""
+    return [one for one in memories if one.id not in known or _is_news(known[one.id], one)]
 
 
 def follows(known: Memory, given: Memory) -> bool:
-    """Whether a memory is a new version of the known one with its id: an edit of it, or another text.
+    """Whether a memory is a new version of the known one with its id: an edit of it, or another text."""
+    return given.version > known.version or given.text != known.text
 
-    A text that an edit replaced is no news when it is read again from the same place or time.
-    """
-    if given.version > known.version:
-        return True
-    if given.text == known.text:
-        return False
-    read_again = given.origin.position is not None or given.times.valid_from <= known.times.valid_from
-    return not (read_again and given.version < known.version and given.origin.key is None)
+
+def _is_news(known: Memory, given: Memory) -> bool:
+    """Whether it follows, and is not the text that an edit replaced, read again from the same place or time."""
+    edited = given.version < known.version and given.origin.key is None
+    again = given.origin.position is not None or given.times.valid_from <= known.times.valid_from
+    return follows(known, given) and not (edited and again)
 
 
 STATES, DENIES = "states", "denies"

@@ -140,7 +140,7 @@ class NewVersions:
 
     def __init__(self, new: Iterable[Memory], known: Mapping[str, Memory], reader: Reader) -> None:
         pairs = [(known[one.id], one) for one in new if one.id in known]
-        self.relabelled = {one.id: one for before, one in pairs if _same_words(before, one)}
+        self.relabelled = {one.id: one for before, one in pairs if says_the_same(before, one)}
         self._past = {one.id: before.archived(one).id for before, one in pairs if one.id not in self.relabelled}
         self._edits = {one.id: one for before, one in pairs if one.version > before.version}
         self._facts = facts_stated_by([one.id for _, one in pairs], reader)
@@ -179,7 +179,7 @@ class NewVersions:
         return replace(batch, links=[*batch.links, *stated], unlinked=[*batch.unlinked, *tagged])
 
 
-def _same_words(before: Memory, after: Memory) -> bool:
+def says_the_same(before: Memory, after: Memory) -> bool:
     """Whether a text says the same: words, speaker and the time that its dates count from."""
     return (before.text, before.origin.speaker, before.times.valid_from) == (
         after.text,

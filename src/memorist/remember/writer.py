@@ -23,6 +23,7 @@ from memorist.remember.fact_updates import (
     by_slot,
     claims_of,
     facts_stated_by,
+    says_the_same,
     settle,
     unopposed,
 )
@@ -257,9 +258,11 @@ class Writer:
 
     def _write(self, incoming: Incoming, *, gated: bool) -> _Decided:
         memories, done = incoming.memories, _Decided()
-        stated = {one.id: self._stated(one) for one in memories}
+        before = self._store.get([one.id for one in memories if one.version > 1])
+        read = [one for one in memories if one.id not in before or not says_the_same(before[one.id], one)]
+        stated = {one.id: self._stated(one) for one in read}
         claimed = [pair for found in stated.values() for pair in found]
-        texts = replace(incoming.batch(), jobs=self._follow_up_jobs(memories))
+        texts = replace(incoming.batch(), jobs=self._follow_up_jobs(read))
         fresh, with_tags = self._fact_vectors(claimed), self._tagging(texts, claimed)
 
         def plan(reader: Reader) -> Batch:
@@ -272,13 +275,13 @@ class Writer:
                 new, batch = list(again.memories), _without(texts, done.known.keys(), again.entries)
             done.outcomes = {one.id: Outcome.MERGED if one.id in known else Outcome.KEPT for one in new}
             versions = NewVersions(new, known, reader)
-            claims = by_slot([pair for one in new if one.id not in versions.relabelled for pair in stated[one.id]])
+            claims = by_slot([pair for one in new for pair in stated.get(one.id, ())])
             change = settle(versions.slots(claims), reader, fresh, versions.amend)
             batch = change.batch(reader, versions.batch(batch, reader))
             return with_tags(_with_followers(batch, reader))
 
         self._store.update(plan, with_tags(texts))
-        self._learn_noise([one for one in memories if not stated[one.id]])
+        self._learn_noise([one for one in memories if not stated.get(one.id)])
         return done
 
     def _learn_noise(self, memories: Sequence[Memory]) -> None:

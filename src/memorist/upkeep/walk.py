@@ -261,9 +261,10 @@ def _named(store: Store, where: Filter, ids: Iterable[str]) -> dict[str, Entity]
 def _told(
     entity: str, reached: Mapping[str, int], edges: Mapping[Pair, _Edge], named: Mapping[str, Entity], limit: int
 ) -> Neighbourhood:
-    best = [pair for pair in _best(edges) if pair[0] in named and pair[2] in named]
+    ranked = _best(edges)
+    best = [pair for pair in ranked if pair[0] in named and pair[2] in named]
     told = [edges[pair].told(named[pair[0]].name, pair[1], named[pair[2]].name) for pair in best[:limit]]
     shown = {id for source, _, target in best[:limit] for id in (source, target) if reached[id]}
     names = sorted(shown, key=lambda id: (reached[id], named[id].name))
     neighbours = tuple(Neighbour(named[id].name, named[id].kind, reached[id]) for id in names)
-    return Neighbourhood(entity, True, neighbours, tuple(told), more=len(best) > limit)
+    return Neighbourhood(entity, True, neighbours, tuple(told), more=len(ranked) > limit)

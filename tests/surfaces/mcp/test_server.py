@@ -68,7 +68,8 @@ def test_tools_say_what_they_take_give_and_do() -> None:
             assert "context" not in tool.input_schema["properties"]
             assert '"title"' not in json.dumps([tool.input_schema, tool.output_schema])
         notes = {name: tool.annotations for name, tool in tools.items() if tool.annotations is not None}
-        assert {name for name, one in notes.items() if one.read_only_hint} == {"recall", "history", "status"}
+        reading = {name for name, one in notes.items() if one.read_only_hint}
+        assert reading == {"recall", "history", "entities", "status"}
         assert {name for name, one in notes.items() if one.destructive_hint} == {"forget"}
 
     run(story)

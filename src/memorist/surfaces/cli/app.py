@@ -38,6 +38,7 @@ COMMANDS = {
         "forget": ("write", "Erase memories for good."),
     },
     "Change": {
+        "update": ("write", "Change a memory as a new version."),
         "feedback": ("write", "Rate a memory, which moves its ranking."),
         "invalidate": ("write", "Say when a memory stopped being true."),
         "undo": ("write", "Undo a change, by its journal entry."),
@@ -45,9 +46,11 @@ COMMANDS = {
     "Look": {
         "recall": ("find", "Find the memories that matter for a question."),
         "why-not": ("find", "Explain why a recall does not return a memory."),
-        "show": ("find", "Print one memory with all its fields."),
+        "show": ("find", "Print memories with all their fields."),
         "list": ("find", "Print memories in the order they were written."),
         "history": ("find", "Print every version of a memory, or of the facts about an entity."),
+        "entities": ("find", "Print the names that memories mention."),
+        "neighbours": ("find", "Print what a name is related to."),
         "stats": ("find", "Print the size of the space."),
     },
     "Upkeep": {

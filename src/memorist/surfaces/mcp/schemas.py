@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 from pydantic import BaseModel, Field, create_model
 
 from memorist.asking.wording import clipped
+from memorist.engine.vocabulary import EntitySummary, Neighbourhood, Support
 from memorist.model import MOST, FieldInfo, Item, Memory, Recall, Remembered, fields_of, keywords_of, to_data
 from memorist.model.fields import members
 from memorist.ports import Receipt, StoreStats
-from memorist.upkeep.walk import EntitySummary, Neighbourhood, Support
 
 F = TypeVar("F", bound=Callable[..., Any])
 Trust = Literal["untrusted", "peer", "self", "owner"]

@@ -83,12 +83,11 @@ class Writing(StoreCase):
         assert store.history("city") == [bergen, past]
 
     def test_a_later_version_of_the_same_text_is_a_new_version(self, store: Store) -> None:
-        """An edit of other fields; the text that an edit replaced is no news when it is read again."""
-        (oslo,) = put(store, _city("Oslo", "2024-01-01"))
+        """An edit of other fields."""
+        put(store, _city("Oslo", "2024-01-01"))
         (labelled,) = put(store, replace(_city("Oslo", "2024-01-01"), topic="home", version=2))
         assert (labelled.topic, labelled.version, store.history("city")[1].topic) == ("home", 2, None)
-        (bergen,) = put(store, replace(_city("Bergen", "2024-03-01"), version=3))
-        assert put(store, oslo) == [bergen]
+        put(store, replace(_city("Bergen", "2024-03-01"), version=3))
         assert [one.version for one in store.history("city")] == [3, 2, 1]
 
     def test_versions_within_one_batch_follow_each_other(self, store: Store) -> None:
