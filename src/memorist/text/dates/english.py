@@ -145,7 +145,7 @@ words("last_or_next", {"last": -1, "next": 1})
 rule("weekday_value", related, "<any_weekday> <last_or_next>", when=nothing_follows, order=SWAPPED)
 rule("deictic_day", meanings.related(Unit.DAY), "<deictic>")
 union("nth", "<ordinal>")
-words("nth", {"last|final": -1})
+words("nth", {"last|final": -1, "second_to_last|penultimate|last_but_one": -2})
 _OF = ("of|in <container>", "of|in <this_unit>")
 rule("counted", refined(calendar.nth), *(f"<nth> <unit> {of}" for of in (*_OF, "<unit_period>")), order=(2, 1, 0))
 rule("counted", refined(calendar.nth_weekday), *(f"<nth> <weekday> {of}" for of in _OF), order=(2, 1, 0))
@@ -157,6 +157,7 @@ rule(
     around(Unit.WEEK),
     "[the] week of|starting|beginning|commencing [on] <firm_day>",
     "w/c <firm_day>",
+    "<holiday_value> week",
     "week containing|including <firm_day>",
 )
 rule("week_value", around(Unit.WEEKEND), "[the] weekend of <dated>", "[the] weekend of <numbered_day>")

@@ -210,7 +210,7 @@ rule(
     "between <day_in_month> and [the] <any_day>",
 )
 rule("span", days_of_year, f"[from] <day_in_month> {_TO} [the] <any_day> <of_year>")
-rule("span", values.between, f"[from] [the] <any_day> {_TO}|and|& <dated>", "between [the] <any_day> and <dated>")
+rule("span", values.between, f"[from] [the] <any_day> {_TO}|and|or|& <dated>", "between [the] <any_day> and <dated>")
 rule(
     "span",
     days_of_month,

@@ -229,7 +229,12 @@ rule("moment", part_and_stretch, "<stretch> [,] [on] <part_of_day>", order=SWAPP
 rule("moment", at, "<day> [,|-] [at|around|about|for] <settled_clock>", "<day> [,] at|around|about <loose_clock>")
 rule("moment", at, "<settled_clock> [,] [on|of|for] <day>", order=SWAPPED)
 rule("moment", day_clock_and_year, "<dated> <time> <year>")
-rule("moment", refined(end_of), "[the] eod|cob [on|of|,] <day>", "end of [the] day [on|,] <day>")
+rule(
+    "moment",
+    refined(end_of),
+    "[the] eod|cob|end_of_business|close_of_business [on|of|,] <day>",
+    "end of [the] day [on|,] <day>",
+)
 rule("moment", during, "<day> [,] <stretch>")
 rule("moment", during, "<stretch> [,] [on|of|for] <day>", order=SWAPPED)
 rule("moment", number_and_time, "the <day_figure> <stretch>", "the <day_figure> at <settled_clock>")

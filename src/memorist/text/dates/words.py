@@ -61,7 +61,7 @@ DEICTICS = {
 }  # fmt: skip
 QUANTITIES = {
     "a": 1, "an": 1, "a couple": 2, "a couple of": 2, "couple of": 2, "couple": 2, "a few": 3, "few": 3,
-    "several": 3, "some": 3, "half a": 0.5, "half an": 0.5,
+    "several": 3, "some": 3, "half a": 0.5, "half an": 0.5, "a dozen": 12, "a hundred": 100,
 }  # fmt: skip
 DAY_PARTS = {
     "morning": MORNING, "afternoon": AFTERNOON, "evening": EVENING, "night": NIGHT, "daytime": DAYTIME,
