@@ -62,7 +62,7 @@ def test_remember_reads_standard_input_to_its_last_line(process: Cli, db: Path) 
 
 def test_remember_shows_what_was_kept(cli: Cli) -> None:
     shown = cli("remember", "Alice moved to Stockholm.", "--at", "2024-06-03").out
-    assert re.fullmatch(r"✓ [0-9a-f]{8}  2024-06-03  Alice moved to Stockholm\.\n", shown)
+    assert re.fullmatch(r"✓ Kept: [0-9a-f]{8}  2024-06-03  Alice moved to Stockholm\.\n", shown)
 
 
 def test_remember_says_what_became_of_the_text(cli: Cli) -> None:
@@ -75,10 +75,27 @@ def test_remember_says_what_became_of_the_text(cli: Cli) -> None:
         (context,),
     ]
     shown = [cli("remember", *one).out for one in said]
-    words = ["✓ ", "· Known already: ", "✓ ", "✓ A new version: ", "✗ Not stored, a gate held it back: "]
+    words = ["✓ Kept: ", "· Known already: ", "✓ Kept: ", "✓ Merged: ", "✗ Not stored: "]
     assert all(re.match(rf"{start}[0-9a-f]{{8}}  ", line) for start, line in zip(words, shown, strict=True))
+    assert shown[3].endswith("\n  version 2; before: It is four.\n")
+    assert re.search(r"\n  not stored: it is a context that recall wrote \(to undo: memorist undo \w+\)\n$", shown[4])
     assert cli("remember", "Blood type: O-", "--json").data["outcome"] == "kept"
     assert cli("remember", "Blood type: O-", "--json").data["outcome"] == "known"
+
+
+def test_every_command_that_writes_says_what_was_masked_and_never_the_secret(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("My password is BlueWhale42!, for the bank.", encoding="utf-8")
+    for command in (
+        ("remember", "My password is BlueWhale42!"),
+        ("relate", "Ann", "password", "BlueWhale42!"),
+        ("session", "start", "Log in. My password is BlueWhale42!", "--id", "run"),
+        ("session", "step", "run", "My password is BlueWhale42!"),
+        ("ingest", str(tmp_path / "notes.txt")),
+    ):
+        told = cli(*command).out
+        assert "masked: it holds password" in told and "BlueWhale42!" not in told, command
+    told = cli("remember", "Their password is RedWhale43!", "--json").data
+    assert told["gates"] == [{"gate": "secrets", "decision": "mask", "reason": "holds password", "entry": None}]
 
 
 def test_recall_shows_a_ranked_list_and_the_size_of_the_context(cli: Cli) -> None:

@@ -211,7 +211,7 @@ class Engine(Upkeep):
 
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
-    ) -> Memory:
+    ) -> Remembered:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         refuse_unknown(times, FactFields, "relate")
         slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)

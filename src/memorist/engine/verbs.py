@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, Self, Unpack
 
-from memorist.model import FactFields, Fields, Filters, Memory, Recall, RecallOptions, Remembered, When
+from memorist.model import FactFields, Fields, Filters, GateDecision, Memory, Recall, RecallOptions, Remembered, When
 from memorist.ports import Embedder, Entry, Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation
 from memorist.remember.ingest import IngestReport
@@ -36,6 +36,11 @@ class SessionVerbs(Protocol):
         """What the run is for."""
         ...
 
+    @property
+    def gates(self) -> tuple[GateDecision, ...]:
+        """What gates decided about the goal when the session was opened."""
+        ...
+
     def step(
         self,
         observation: str,
@@ -43,7 +48,7 @@ class SessionVerbs(Protocol):
         reward: float | None = None,
         *,
         number: int | None = None,
-    ) -> Memory:
+    ) -> Remembered:
         """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns.
 
         With its `number`, counted from 1, a step can safely be sent again: the same step is kept once.
@@ -100,7 +105,7 @@ class Verbs(Protocol):
 
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
-    ) -> Memory:
+    ) -> Remembered:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         ...
 

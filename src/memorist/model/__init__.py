@@ -1,5 +1,6 @@
 """The nouns of Memorist: small frozen values, what their fields mean, and their JSON form."""
 
+from memorist.model.arguments import MOST, at_least, refuse_unknown, within
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
 from memorist.model.filter import Filter, Filters
 from memorist.model.identity import (
@@ -19,7 +20,6 @@ from memorist.model.memory import (
     HIERARCHY,
     INSTRUCTIONS,
     MEMBERSHIP,
-    MOST,
     PROVENANCE,
     SIBLING,
     STATES,
@@ -27,6 +27,7 @@ from memorist.model.memory import (
     Fact,
     FactFields,
     Fields,
+    GateDecision,
     Kind,
     Link,
     Memory,
@@ -39,13 +40,10 @@ from memorist.model.memory import (
     Usage,
     When,
     Worth,
-    at_least,
     instant,
     member,
     new_or_changed,
-    refuse_unknown,
     time_zone,
-    within,
 )
 from memorist.model.recall import (
     Candidate,
@@ -98,6 +96,7 @@ __all__ = [
     "Filter",
     "Filters",
     "Found",
+    "GateDecision",
     "Hidden",
     "Hit",
     "Item",

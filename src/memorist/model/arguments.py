@@ -24,6 +24,8 @@ _FUNCTION: Any = Callable
 QUESTION = "query"
 """The argument that may hold half a character: it is only searched for, and no memory has any."""
 Hints = Mapping[str, Any]
+MOST = 10**9
+"""The largest number of anything that can be asked for."""
 
 
 def checks_arguments(verbs: C) -> C:
@@ -212,3 +214,34 @@ def _wanted(hint: Any) -> str:
         return _wanted(arguments[0])
     noun = _WANTED.get(origin or hint) or f"an object of type {getattr(hint, '__name__', hint)}"
     return f"{noun} of strings" if origin is Iterable and arguments == (str,) else noun
+
+
+def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
+    """Refuse keywords that a verb does not have; `known` is the TypedDict or dataclass that lists its keywords."""
+    from difflib import get_close_matches
+
+    names = _keywords(known)
+    for name in given:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=f"{hint}The keywords are {', '.join(names)}.")
+
+
+@cache
+def _keywords(known: type) -> tuple[str, ...]:
+    return tuple(get_type_hints(known))
+
+
+def within(name: str, value: float, low: float, high: float) -> None:
+    """Refuse a number outside its range, or NaN."""
+    if not low <= value <= high:
+        raise InvalidInput(f"{name} {value} is out of range", remedy=f"Give {name} a value from {low:g} to {high:g}.")
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """A whole number from `least` to a thousand million."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
+        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
+        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
+    return value

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
-from functools import cache, lru_cache
-from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
+from functools import lru_cache
+from typing import Annotated, Any, TypedDict, TypeVar
 
 from memorist.errors import InvalidInput
+from memorist.model.arguments import within
 from memorist.model.fields import Doc, Flat, Range, keywords_for, ranges_of
 from memorist.model.identity import MOST_CLASSIFIED, USUAL_CLASSIFICATION, fingerprint
 
 RECALL_TIMES_KEPT = 20
-MOST = 10**9
-"""The largest number of anything that can be asked for."""
 When = str | date | datetime
 """A moment as callers write it; `instant` makes it exact."""
 E = TypeVar("E", bound=StrEnum)
@@ -99,37 +98,6 @@ def time_zone(name: str) -> tzinfo:
         raise InvalidInput(
             f"{name!r} is not a time zone", remedy="Write an offset such as +08:00, or a name such as Asia/Shanghai."
         ) from None
-
-
-def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
-    """Refuse keywords that a verb does not have; `known` is the TypedDict or dataclass that lists its keywords."""
-    from difflib import get_close_matches
-
-    names = _keywords(known)
-    for name in given:
-        if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=f"{hint}The keywords are {', '.join(names)}.")
-
-
-@cache
-def _keywords(known: type) -> tuple[str, ...]:
-    return tuple(get_type_hints(known))
-
-
-def within(name: str, value: float, low: float, high: float) -> None:
-    """Refuse a number outside its range, or NaN."""
-    if not low <= value <= high:
-        raise InvalidInput(f"{name} {value} is out of range", remedy=f"Give {name} a value from {low:g} to {high:g}.")
-
-
-def at_least(name: str, value: int, least: int) -> int:
-    """A whole number from `least` to a thousand million."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
-        remedy = f"Give {name} a whole number from {least} to {MOST:,}."
-        raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +252,23 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class GateDecision:
+    """What a gate decided about a text. It says which kind of secret was masked, never the secret."""
+
+    gate: Annotated[str, Doc("secrets, duplicates, loops, noise or instructions.")]
+    decision: Annotated[str, Doc("mask: a secret was replaced; mark: it was flagged; skip: it was not written.")]
+    reason: Annotated[str, Doc("What the gate found, such as: holds password.")]
+    entry: Annotated[str | None, Doc("The journal's entry, if `undo` can take the decision back.")] = None
+
+    def __str__(self) -> str:
+        done = _DECIDED.get(self.decision) or f"marked as {self.gate}"
+        return f"{done}: it {self.reason}"
+
+
+_DECIDED = {"mask": "masked", "skip": "not stored"}
+
+
+@dataclass(frozen=True, slots=True)
 class Remembered(Memory):
     """The memory that answers for a text, and what became of the text."""
 
@@ -295,10 +280,15 @@ class Remembered(Memory):
         ),
     ] = Outcome.KEPT
 
+    gates: Annotated[
+        tuple[GateDecision, ...], Doc("What gates decided about the text; none if they let it pass as it was.")
+    ] = ()
+
     @classmethod
-    def of(cls, memory: Memory, outcome: Outcome) -> Remembered:
+    def of(cls, memory: Memory, outcome: Outcome, gates: Iterable[GateDecision] = ()) -> Remembered:
         """A memory with what became of the text that it answers for."""
-        return cls(**{one.name: getattr(memory, one.name) for one in fields(Memory)}, outcome=outcome)
+        whole = {one.name: getattr(memory, one.name) for one in fields(Memory)}
+        return cls(**whole, outcome=outcome, gates=tuple(gates))
 
     @property
     def memory(self) -> Memory:
@@ -345,6 +335,7 @@ class FactFields(TypedDict, total=False):
     ingested_at: Annotated[When | None, Doc("When it became known; now if left out.")]
     source: str | None
     scope: str
+    trust: int
     classification: int
 
 

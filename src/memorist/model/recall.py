@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from memorist.model.arguments import MOST
 from memorist.model.fields import Doc, Flat, Hidden, Named, Range, Rounded, keywords_for
 from memorist.model.filter import Filter, Filters
-from memorist.model.memory import MOST, Entity, Memory
+from memorist.model.memory import Entity, Memory
 
 if TYPE_CHECKING:
     import numpy as np

@@ -209,7 +209,7 @@ class Committer:
         """Pass findings through the gates; they are embedded later, together with the steps."""
         given = [*findings.memories.values(), *findings.wanted.values()]
         incoming = self.writer.prepare(given, derived=True, embed=False)
-        checked = {before.id: after for before, (_, after, _) in zip(given, incoming.checked.answers, strict=True)}
+        checked = {before.id: answer.memory for before, answer in zip(given, incoming.checked.answers, strict=True)}
         dated = {memory.id: memory for memory in incoming.memories}
         findings.replace_memories({id: dated.get(memory.id, memory) for id, memory in checked.items()})
         return incoming

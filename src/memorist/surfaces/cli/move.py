@@ -87,7 +87,8 @@ def import_(
         done = engine.import_(source, without_vectors=without_vectors, progress=advance)
     yield done
     updated = f", {done.updated:,} got newer versions" if done.updated else ""
-    say(("✓ ", "green"), f"Imported {_memories(done.added)}; {done.known:,} were known already{updated}.")
+    masked = f", secrets were masked in {done.masked:,}" if done.masked else ""
+    say(("✓ ", "green"), f"Imported {_memories(done.added)}; {done.known:,} were known already{updated}{masked}.")
     if done.conflicts:
         raise Error(
             f"{_memories(len(done.conflicts))} of the export have a different text here, such as {done.conflicts[0]}",

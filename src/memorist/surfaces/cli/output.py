@@ -7,11 +7,12 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from memorist.model import Outcome
 from memorist.text.labels import UNSEEN
 from memorist.text.patterns import lazy
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from memorist.model import Item, Memory, Recall
+    from memorist.model import GateDecision, Item, Memory, Recall, Remembered
 
 
 CONTROLS = lazy(f"[{UNSEEN}\v\f\r\x1c-\x1f\x85\u2028\u2029]")
@@ -134,6 +135,29 @@ ID_SHOWN = 8
 def memory_line(memory: Memory) -> list[Part]:
     """A memory on one line: the beginning of its id, its day and its text."""
     return [(memory.id[:ID_SHOWN], "cyan"), "  ", (day(memory), "dim"), "  ", one_line(memory.text)]
+
+
+_OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
+    Outcome.KEPT: ("✓", "Kept"),
+    Outcome.KNOWN: ("·", "Known already"),
+    Outcome.MERGED: ("✓", "Merged"),
+    Outcome.WITHHELD: ("✗", "Not stored"),
+}
+"""What is printed before the memory that answers for a text."""
+
+
+def print_remembered(memory: Remembered, note: str = "") -> None:
+    """Print what became of a text, the memory that answers for it, and what gates did with it."""
+    mark, word = _OUTCOMES[memory.outcome]
+    say_cut((f"{mark} ", "green" if mark == "✓" else "yellow"), f"{word}: {note}", *memory_line(memory))
+    print_gates(memory.gates)
+
+
+def print_gates(gates: Iterable[GateDecision]) -> None:
+    """Print what gates decided, and how to take it back."""
+    for one in gates:
+        again = f" (to undo: memorist undo {one.entry})" if one.entry is not None else ""
+        say((f"{one_line(str(one))}{again}", "yellow"), indent=2)
 
 
 def item_line(item: Item) -> list[Part]:

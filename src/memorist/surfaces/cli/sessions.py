@@ -12,7 +12,7 @@ from memorist.model import Memory, RecallOptions
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.find import Explain, OnlyContext, Question, answer
 from memorist.surfaces.cli.options import all_memories, argument, command, option, recall_options
-from memorist.surfaces.cli.output import count, memory_line, one_line, readable, say, say_cut
+from memorist.surfaces.cli.output import count, one_line, print_gates, print_remembered, readable, say, say_cut
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -35,8 +35,9 @@ def start(
 ) -> Iterator[object]:
     """Start a session and print its id; a known id continues that session."""
     session = engine.session(goal, id, scope=scope)
-    yield {"id": session.id, "goal": session.goal}
+    yield {"id": session.id, "goal": session.goal, "gates": session.gates}
     say((one_line(session.id), "cyan"))
+    print_gates(session.gates)
 
 
 @command(session_app)
@@ -56,7 +57,7 @@ def step(
     """Keep what was observed and what was then done, word for word."""
     memory = _known(engine, id).step(observation, action, reward, number=number)
     yield memory
-    say_cut(("✓ ", "green"), f"step {memory.origin.position}  ", *memory_line(memory))
+    print_remembered(memory, f"step {memory.origin.position}  ")
 
 
 @command(session_app)
