@@ -107,6 +107,19 @@ def test_recall_shows_a_ranked_list_and_the_size_of_the_context(cli: Cli) -> Non
     assert re.fullmatch(r"2 memories · recipe memorist · context of \d+ tokens · [\d.]+ ms", lines[-1])
 
 
+def test_recall_says_how_sure_it_is_and_that_and_why_it_abstained(bare: Cli, tmp_path: Path) -> None:
+    db = ("--db", str(tmp_path / "agent.db"), "--embedder", "local")
+    bare(*db, "remember", "Alice lives in Oslo.")
+    sure = bare(*db, "recall", "Where does Alice live?")
+    assert re.search(r" tokens · confidence [01]\.\d\d · [\d.]+ ms\n$", sure.out) and "Abstained" not in sure.out
+    asked = (*db, "recall", "What is the boiling point of tungsten?")
+    first, why, *_, last = bare(*asked).out.splitlines()
+    assert first.startswith("Abstained: nothing here answers the question. These are only the nearest memories")
+    assert " · abstained · confidence 0.0" in last
+    data = bare(*asked, "--json").data
+    assert data["abstained"] and data["confidence"] < 0.1 and data["why_abstained"] == why.strip()
+
+
 def test_recall_explains_every_item(cli: Cli) -> None:
     cli("remember", "Alice moved to Stockholm.")
     assert re.search(r"^    found by$", cli("recall", "Alice", "--explain").out, re.MULTILINE)
@@ -123,7 +136,7 @@ def test_recall_prints_only_the_context(cli: Cli) -> None:
 def test_recall_that_finds_nothing_says_so_and_succeeds(cli: Cli) -> None:
     ran = cli("recall", "anything")
     assert ran.status == 0
-    assert ran.out.startswith("Nothing found.\n")
+    assert ran.out.startswith("Abstained: nothing here answers the question.\n")
 
 
 def test_recall_passes_its_options_on(cli: Cli) -> None:

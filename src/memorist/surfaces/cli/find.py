@@ -68,7 +68,7 @@ def answer(
     with target.open() as engine:
         found = ask(engine)
         reasons = [to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
-    data = to_data(found)
+    data = to_data(found) | ({"why_abstained": found.why_abstained} if found.abstained else {})
     for item, reason in zip(data["items"], reasons, strict=False):
         item["explanation"] = reason
     yield data
@@ -79,6 +79,11 @@ def answer(
 
 
 def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
+    if found.abstained:
+        nearest = " These are only the nearest memories, and the context is empty:" if found.items else ""
+        say((f"Abstained: nothing here answers the question.{nearest}", "yellow"))
+        if found.why_abstained is not None:
+            say((one_line(found.why_abstained), "dim"), indent=2)
     for place, item in enumerate(found.items):
         say(*item_line(item))
         say(one_line(item.memory.text), indent=4)
@@ -86,8 +91,6 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
             say((one_line(note), "dim"), indent=4)
         for detail in reasons[place]["details"] if reasons else ():
             print_explanation(detail, indent=4)
-    if not found.items:
-        say("Nothing found.")
     for kind, text in to_data(found.reasoned).items():
         if text is not None:
             say((f"{kind}: ", "bold"), one_line(text))

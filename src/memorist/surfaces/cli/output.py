@@ -174,11 +174,14 @@ def item_line(item: Item) -> list[Part]:
 
 
 def recall_line(recall: Recall) -> list[Part]:
-    """The last line of a recall: the number of items, the recipe, the size of the context and the time."""
+    """The last line of a recall: the number of items, the recipe, the context, the confidence and the time."""
+    told = ["abstained"] if recall.abstained else []
+    told += [] if recall.confidence is None else [f"confidence {recall.confidence:.2f}"]
     parts = (
         count(len(recall.items), "memory", "memories"),
         f"recipe {recall.recipe}",
         f"context of {count(recall.tokens, 'token', 'tokens')}",
+        *told,
         f"{recall.trace.total_ms:.1f} ms",
     )
     return [(" · ".join(parts), "dim")]
