@@ -29,6 +29,8 @@ class Assemble(Stage):
     """
 
     kind = "assemble"
+    takes = ("candidates",)
+    gives = "context"
     max_tokens: int = 2000
     longest: int = 1200
 
@@ -55,6 +57,8 @@ class AssembleTurns(Stage):
     """
 
     kind = "assemble_turns"
+    takes = ("candidates",)
+    gives = "context"
     max_tokens: int = 2000
     longest: int = 1200
     before: int = 1
@@ -97,6 +101,8 @@ class AssembleFacts(Stage):
     """
 
     kind = "assemble_facts"
+    takes = ("candidates",)
+    gives = "context"
     max_tokens: int = 2000
     longest: int = 600
     sources: int = 3

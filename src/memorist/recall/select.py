@@ -23,6 +23,7 @@ class Confidence(Stage):
     """
 
     kind = "confidence"
+    takes = ("candidates",)
     model: str = "memorist-embed-1"
     slope: float = 20.5
     middle: float = 0.48
@@ -62,6 +63,7 @@ class MinimumScore(Stage):
     """
 
     kind = "minimum_score"
+    takes = ("candidates",)
     effect = "removes"
     score: float = 0.3
     adaptive: bool = False
@@ -84,6 +86,7 @@ class Scope(Stage):
     """Drop candidates that the request's filter does not admit: a safeguard, as every search already filters."""
 
     kind = "scope"
+    takes = ("candidates",)
     effect = "removes"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -101,6 +104,7 @@ class Noise(Stage):
     """
 
     kind = "noise"
+    takes = ("candidates",)
     effect = "removes"
     optional = ("embedder",)
     similarity: float = 0.82
@@ -127,6 +131,7 @@ class Unseen(Stage):
     """
 
     kind = "unseen"
+    takes = ("candidates",)
     effect = "removes"
     hours: float = 24.0
     adaptive: bool = True
@@ -156,6 +161,7 @@ class MMR(Stage):
     """
 
     kind = "mmr"
+    takes = ("candidates",)
     balance: float = 0.7
     by: Literal["vectors", "words"] = "vectors"
 
@@ -215,6 +221,7 @@ class Limit(Stage):
     """Keep the first candidates, up to the limit of the request. Keeps the scores."""
 
     kind = "limit"
+    takes = ("candidates",)
     effect = "removes"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -231,6 +238,7 @@ class Track(Stage):
     """
 
     kind = "track"
+    takes = ("candidates", "context")
     signals: tuple[str, ...] = ()
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
