@@ -29,6 +29,7 @@ from memorist.surfaces.cli.output import (
     recall_line,
     say,
     say_cut,
+    say_table,
     size,
     until,
     visible,
@@ -119,9 +120,8 @@ def show(engine: Engine, id: MemoryId) -> Iterator[object]:
     data = to_data(find_memory(engine, id))
     yield data
     say((visible(data.pop("text")), "bold"))
-    for name, value in data.items():
-        if value not in (None, [], {}):
-            say((f"{name:<15}", "dim"), one_line(readable(value)))
+    shown = {name: one_line(readable(value)) for name, value in data.items() if value not in (None, [], {})}
+    say_table(((name, "dim"), value) for name, value in shown.items())
 
 
 @command(app, "list", filter_options())
@@ -169,5 +169,4 @@ def stats(engine: Engine) -> Iterator[object]:
         "size": size(found.bytes),
         "embedding": found.embedding or "none yet",
     }
-    for name, value in rows.items():
-        say((f"{name:<11}", "dim"), one_line(value))
+    say_table(((name, "dim"), one_line(value)) for name, value in rows.items())

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -114,6 +114,47 @@ def say_cut(*parts: Part) -> None:
     """Print a line that is cut at the edge of a terminal, with an ellipsis."""
     terminal = console().is_terminal
     console().print(styled(*parts), no_wrap=True, overflow="ellipsis", crop=terminal, soft_wrap=not terminal)
+
+
+GAP, NARROWEST = 2, 24
+"""Spaces between two columns, and the room that the last one needs: with less, it stands below the others."""
+
+
+def say_table(rows: Iterable[Sequence[Part]], indent: int = 0) -> None:
+    """Print rows in columns as wide as their widest cell; a terminal wraps the last column within itself."""
+    every = [list(row) for row in rows]
+    widths = [max(map(width, column)) for column in zip(*(row[:-1] for row in every), strict=True)]
+    for row in every:
+        say_row(row, widths, indent)
+
+
+def say_row(row: Sequence[Part], widths: Sequence[int], indent: int = 0) -> None:
+    """Print one row of a table whose columns, all but the last, have these widths."""
+    *first, last = row
+    line: list[Part] = []
+    for cell, room in zip(first, widths, strict=True):
+        line += [cell, " " * (max(0, room - width(cell)) + GAP)]
+    taken = sum(map(width, line))
+    if not console().is_terminal:
+        say(*line, last, indent=indent)
+    elif console().width - indent - taken >= NARROWEST:
+        from rich.table import Table
+
+        grid = Table.grid()
+        grid.add_column(width=indent + taken, no_wrap=True)
+        grid.add_column()
+        grid.add_row(styled(" " * indent, *line), styled(last))
+        console().print(grid)
+    else:
+        say(*(part for cell in first for part in (cell, " " * GAP)), indent=indent)
+        say(last, indent=indent + GAP)
+
+
+def width(cell: Part) -> int:
+    """The columns of a terminal that a cell takes; a Chinese character takes two."""
+    from rich.cells import cell_len
+
+    return cell_len(visible(cell if isinstance(cell, str) else cell[0]))
 
 
 @contextmanager
