@@ -89,5 +89,5 @@ def test_every_recipe_explains_a_place_and_an_absence(alice: Cli, recipe: str) -
     assert item["explanation"]["details"][0]["description"] == "found by"
     assert "found by\n" in alice("recall", QUESTION, *how, "--explain").out
     others = [one["id"] for one in alice("list", "--json").data["items"] if one["id"] != item["id"]]
-    assert alice("why-not", others[0], QUESTION, *how, "--json").data["stage"] is not None
-    assert len(alice("why-not", others[0], QUESTION, *how).out) > 10
+    assert alice("why-not", QUESTION, others[0], *how, "--json").data["stage"] is not None
+    assert len(alice("why-not", QUESTION, others[0], *how).out) > 10

@@ -135,6 +135,22 @@ def feedback_moves_and_can_be_undone(memory: Verbs) -> None:
     assert memory.get(kept.id).worth.relevance == 0
 
 
+def the_journal_is_read_page_by_page(memory: Verbs) -> None:
+    kept = [memory.remember(f"Parcel number {n} came.") for n in range(5)]
+    for one in kept:
+        memory.feedback(one.id, "useful")
+    pages = [memory.journal("feedback", limit=2)]
+    while pages[-1]:
+        pages.append(memory.journal("feedback", None, 2, pages[-1][-1].id))
+    assert [entry.subjects[0] for page in pages for entry in page] == [one.id for one in reversed(kept)]
+    middle = pages[1][0]
+    recent = memory.journal("feedback", since=middle.at)
+    assert [entry.id for entry in recent] == [entry.id for entry in (*pages[0], middle)]
+    assert memory.journal(since="9999-01-01") == []
+    with pytest.raises(InvalidInput, match="no entry 'nothing'"):
+        memory.journal(cursor="nothing")
+
+
 def an_end_is_told_once(memory: Verbs) -> None:
     kept = memory.remember("The shop opens at nine.", at="2024-01-01")
     ended = memory.invalidate(kept.id, at="2024-03-01")
@@ -256,6 +272,7 @@ STORIES: list[Callable[[Verbs], None]] = [
     a_fact_supersedes_the_one_before,
     what_is_forgotten_is_gone,
     feedback_moves_and_can_be_undone,
+    the_journal_is_read_page_by_page,
     an_end_is_told_once,
     a_place_is_explained_and_an_absence_too,
     a_session_learns_and_asks,

@@ -191,8 +191,19 @@ class Verbs(Protocol):
         """Apply the fixes of a report, or of some of its findings; `undo` reverts each."""
         ...
 
-    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> builtins.list[Entry]:
-        """What was decided and changed, newest first: by a verb, or about a memory."""
+    def journal(
+        self,
+        verb: str | None = None,
+        subject: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        since: When | None = None,
+    ) -> builtins.list[Entry]:
+        """What was decided and changed, newest first: by a verb, about a memory, or since a moment.
+
+        `cursor` is the id of the last entry of a page; the next page continues after it.
+        """
         ...
 
     def undo(self, entry: str) -> Entry:

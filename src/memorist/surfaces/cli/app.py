@@ -48,6 +48,7 @@ COMMANDS = {
         "show": ("find", "Print one memory with all its fields."),
         "list": ("find", "Print memories in the order they were written."),
         "history": ("find", "Print every version of a memory, or of the facts about an entity."),
+        "journal": ("find", "Print what was decided and changed, newest first; undo takes an entry back."),
         "stats": ("find", "Print the size of the space."),
     },
     "Upkeep": {

@@ -1,4 +1,4 @@
-"""Commands that find and look: recall, why-not, show, list, history, stats."""
+"""Commands that find and look: recall, why-not, show, list, history, journal, stats."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from memorist.surfaces.cli.options import (
     recall_options,
 )
 from memorist.surfaces.cli.output import (
+    ID_SHOWN,
     item_line,
     memory_line,
     one_line,
@@ -37,9 +38,12 @@ from memorist.surfaces.cli.output import (
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
+    from memorist.ports import Entry
 
 
 app = typer.Typer()
+SUBJECTS_SHOWN = 3
+"""Memories named per entry of the journal; `--json` has all of them."""
 
 
 Question = Annotated[str, argument("QUERY", "The question, in your own words.")]
@@ -104,8 +108,8 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
 @command(app, "why-not", recall_options())
 def why_not(
     engine: Engine,
-    id: MemoryId,
     query: Annotated[str, argument("QUERY", "The question that did not find it.")],
+    id: MemoryId,
     **options: Unpack[RecallOptions],
 ) -> Iterator[object]:
     """Explain why a recall does not return a memory: which stage dropped it, and what it lacked."""
@@ -151,6 +155,38 @@ def history(
     yield versions
     for memory in versions:
         say_cut(*memory_line(memory), (until(memory), "dim"))
+
+
+@command(app)
+def journal(
+    engine: Engine,
+    verb: Annotated[str | None, option("VERB", "Only entries of this verb, such as gate or feedback.")] = None,
+    subject: Annotated[str | None, option("ID", "Only entries about this memory, by its id.")] = None,
+    limit: Annotated[int, option("NUMBER", "The most entries to print. Default: 100.", min=1)] = 100,
+    cursor: Annotated[str | None, option("TEXT", "Continue after this entry, the last of a page.")] = None,
+    since: Annotated[str | None, option("WHEN", "Only entries from this moment on.")] = None,
+) -> Iterator[object]:
+    """Print what gates, feedback and upkeep decided and changed, newest first; `memorist undo` takes an entry back."""
+    about = None if subject is None else find_memory(engine, subject).id
+    entries = engine.journal(verb, about, limit, cursor, since=since)
+    yield entries
+    say_table(
+        ((one.id, "cyan"), (f"{one.at:%Y-%m-%d %H:%M}", "dim"), one_line(one.verb), one_line(_told(one)))
+        for one in entries
+    )
+    if len(entries) == limit:
+        say((f"More: --cursor {entries[-1].id}", "dim"))
+    elif not entries:
+        say("No entries here." if cursor is None else "No more entries.")
+
+
+def _told(entry: Entry) -> str:
+    """What an entry decided, about which memories, and whether it was undone."""
+    names = ("decision", "verdict", "gate", "rule", "reason")
+    parts = [str(entry.data[name]) for name in names if isinstance(entry.data.get(name), str)]
+    about = [id[:ID_SHOWN] for id in entry.subjects[:SUBJECTS_SHOWN]]
+    undone = [f"undone {entry.data['undone']}"] if "undone" in entry.data else []
+    return " · ".join([*parts, *([", ".join(about)] if about else []), *undone])
 
 
 @command(app)
