@@ -230,7 +230,7 @@ class Engine(Upkeep):
             ids = [id] if id in self._store.get([id]) else []
             withheld = withheld_entries(lambda memory: memory.id == id, self._store, id)
             if not ids and not withheld:
-                raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+                raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
         else:
             where = erasure_filter(chosen)
             refuse_damaged(self._store)
@@ -306,7 +306,7 @@ class Engine(Upkeep):
 
         memory = self.get(id)
         if memory is None:
-            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
         pipeline = self._pipeline(options.get("recipe") or self._recipe)
         return why_not(pipeline, self._request(query, options, "why_not"), self._env(), memory)
 

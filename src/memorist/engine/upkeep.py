@@ -181,7 +181,7 @@ class Upkeep:
         if self._embedder is None:
             raise MissingService(
                 "This memory was opened without an embedder",
-                remedy="Open it with the embedder to use, such as 'local'.",
+                remedy="Open it with the embedder to use, such as `open(embedder='local')`.",
             )
         chosen = self._embedder.named(embedder)
         self._embedder.know(chosen)  # others in this process meet the new vectors before this call returns

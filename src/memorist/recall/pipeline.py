@@ -13,9 +13,9 @@ from memorist.recall.stage import Draft, Env, Form, Part, Stage, missing
 from memorist.text.chatter import searched_part
 
 REMEDIES = {
-    "embedder": "Open with an embedder, such as embedder='local'.",
-    "reranker": "Open with a reranker, such as reranker='auto'.",
-    "llm": "Open with a language model, such as llm='ollama:llama3.2'.",
+    "embedder": "Open it with an embedder, such as `open(embedder='local')`.",
+    "reranker": "Open it with a reranker, such as `open(reranker='auto')`.",
+    "llm": "Open it with a language model, such as `open(llm='ollama:llama3.2')`.",
 }
 
 FORMS: tuple[Form, ...] = get_args(Form)

@@ -144,7 +144,7 @@ def entry_called(reader: Reader, id: str) -> Entry:
     for entry in reader.journal(limit=EVERY_ENTRY):
         if entry.id == id:
             return entry
-    raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up with journal().")
+    raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up with `journal()`.")
 
 
 def reversible(entry: Entry) -> None:

@@ -87,7 +87,7 @@ def _adopt(store: Store, embedding: str, dim: int, able: CanEmbed | None) -> Non
 def _mismatch(embedding: str, other: str) -> EmbeddingMismatch:
     return EmbeddingMismatch(
         f"The vectors of the export are of {embedding!r}, {other}",
-        remedy="Import without vectors (`--without-vectors`); the texts are then embedded again.",
+        remedy="Embed the texts again, with `import_(without_vectors=True)`.",
     )
 
 

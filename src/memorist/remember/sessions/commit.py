@@ -169,7 +169,7 @@ class Committer:
         """
         run = run_of(self.store, session)
         if run is None:
-            raise NotFound(f"There is no session {session!r}", remedy="Open one with session().")
+            raise NotFound(f"There is no session {session!r}", remedy="Open one with `session()`.")
         job = next(iter(self.store.jobs(COMMIT_TASK, 1, session)), None)
         attempts, note = (0, None) if job is None else (job.attempts, job.error)
         extractor = self.rules if self.model is None or attempts >= MOST_ATTEMPTS else self.model

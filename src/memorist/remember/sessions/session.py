@@ -182,7 +182,7 @@ class Log:
     def _run(self, reader: Reader, id: str) -> SessionRun:
         run = run_of(reader, id)
         if run is None:
-            raise NotFound(f"Session {id!r} was forgotten", remedy="Open a new one with session().")
+            raise NotFound(f"Session {id!r} was forgotten", remedy="Open a new one with `session()`.")
         return run
 
     def _job(self, id: str, now: datetime, reader: Reader) -> Job:

@@ -21,6 +21,7 @@ from memorist.model import isoformat
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import all_memories, command
 from memorist.surfaces.cli.output import GAP, count, one_line, print_json, say, say_row, say_table, size
+from memorist.surfaces.remedies import as_command, in_words
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -125,7 +126,7 @@ def _check(name: str, look: Callable[[], str]) -> DoctorCheck:
 
 def _failure(name: str, error: Exception) -> DoctorCheck:
     if isinstance(error, Error):
-        return DoctorCheck(name, False, error.problem, error.remedy)
+        return DoctorCheck(name, False, error.problem, in_words(error.remedy, as_command))
     remedy = "Reinstall memorist; if the problem stays, report it."
     return DoctorCheck(name, False, f"{type(error).__name__}: {error}", remedy)
 
