@@ -89,7 +89,7 @@ def test_an_audit_names_it_and_a_fix_makes_it_readable(broken: tuple[Engine, str
 @every_cell
 def test_what_might_lose_it_refuses_and_says_how_to_repair_it(broken: tuple[Engine, str, str]) -> None:
     engine, _, _ = broken
-    with pytest.raises(UnreadableMemory, match="audit --fix"):
+    with pytest.raises(UnreadableMemory, match=r"audit\(fix=True\)"):
         engine.forget(scope="global")
 
 
@@ -100,7 +100,7 @@ UNREADABLE = [cell for name, cell in CELLS.items() if not name.startswith("words
 def test_asking_for_it_raises_an_error_of_ours(broken: tuple[Engine, str, str]) -> None:
     engine, lamp, _ = broken
     for verb in (lambda: engine.get(lamp), lambda: engine.forget(lamp), lambda: engine.export(BytesIO())):
-        with pytest.raises(UnreadableMemory, match="audit --fix"):
+        with pytest.raises(UnreadableMemory, match=r"audit\(fix=True\)"):
             verb()
     with pytest.raises(Error):
         engine.history(lamp)

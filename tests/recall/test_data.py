@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 
 from memorist.errors import InvalidInput
+from memorist.recall.catalogue import BUILT_IN, parts
 from memorist.recall.data import from_data, to_data, with_settings
 from memorist.recall.fuse import ReciprocalRank
 from memorist.recall.recipes import RECIPES, custom_recipes
 from memorist.recall.rerank import Reread
 from memorist.recall.search import Search
+from memorist.recall.stage import Stage
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -68,3 +71,38 @@ def test_a_recipe_without_a_base_says_which_there_are() -> None:
 def test_an_unknown_part_in_a_setting_names_those_there_are() -> None:
     with pytest.raises(InvalidInput, match="no part 'mmr'.*It has content, dates, embed, search, vector"):
         with_settings(RECIPES["memorist"], {"mmr.lambda": 1})
+
+
+MISPLACED = [
+    (
+        ["weigh", "search", "rrf"],
+        "stage 1, 'weigh', takes candidates, but nothing has searched yet",
+        "rrf, weighted_sum",
+    ),
+    (
+        ["search", "rerank", "rrf"],
+        "stage 2, 'rerank', takes candidates, but 'search' before it gives hits",
+        "Put before",
+    ),
+    (["rrf"], "stage 1, 'rrf', takes hits, but nothing has searched yet", "search or cascade"),
+    (["search", "assemble"], "stage 2, 'assemble', takes candidates", "Put before it a stage that makes candidates"),
+    (["search", "rrf", "best"], "stage 3, 'best', takes hits, but 'rrf' before it gives candidates", "leave it out"),
+    (["search", "rrf", "embed"], "stage 3, 'embed', takes question", "Move 'embed' before 'search'"),
+    (["search", "rrf", "assemble", "limit"], "stage 4, 'limit', takes candidates", "Move 'limit' before 'assemble'"),
+]
+
+
+@pytest.mark.parametrize(("kinds", "problem", "remedy"), MISPLACED, ids=[one[0][-1] for one in MISPLACED])
+def test_a_recipe_whose_stages_cannot_work_in_their_order_is_refused_when_it_is_read(
+    kinds: list[str], problem: str, remedy: str
+) -> None:
+    parameters = {"search": {"signals": [{"signal": "keyword"}]}, "weigh": {"factors": []}}
+    stages = [{"stage": kind, **parameters.get(kind, {})} for kind in kinds]
+    with pytest.raises(InvalidInput) as refused:
+        custom_recipes({"mine": {"stages": stages}})
+    assert problem in refused.value.problem and remedy in refused.value.remedy
+
+
+def test_every_stage_of_ours_says_what_it_takes_and_one_of_yours_may_leave_it_open() -> None:
+    assert all(cast("type[Stage]", part).takes for kind, part in parts("stage").items() if kind in BUILT_IN["stage"])
+    assert Stage.takes == () and Stage.gives is None

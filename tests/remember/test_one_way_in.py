@@ -263,7 +263,7 @@ COUNT_AGAIN = {"feedback", "undo", "audit"}
 
 def test_every_verb_and_every_text_field_has_a_case() -> None:
     assert {name for name in dir(Engine) if not name.startswith("_")} == VERBS.keys() | WITHOUT_TEXT
-    assert {name for name in dir(Session) if not name.startswith("_")} == {"id", "goal", "step", "commit"}
+    assert {name for name in dir(Session) if not name.startswith("_")} == {"id", "goal", "gates", "step", "commit"}
     assert set(Fields.__annotations__) == TEXT_FIELDS | LIST_FIELDS | OTHER_FIELDS
     assert set(FactFields.__annotations__) == {
         *("valid_from", "valid_to", "ingested_at"),

@@ -172,10 +172,10 @@ def test_an_unexpected_failure_is_one_line_that_says_how_to_see_more(cli: Cli, m
 
 def test_a_remedy_names_commands_and_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
-        raise memorist.Error("It does not fit", remedy="Look it up with list(), or open it with embedder='none'.")
+        raise memorist.Error("It does not fit", remedy="Look it up with `list()`, or use `open(embedder='none')`.")
 
     monkeypatch.setattr("memorist.engine.open.opened", refused)
-    assert cli("stats").problem == "It does not fit. Look it up with `memorist list`, or open it with --embedder none."
+    assert cli("stats").problem == "It does not fit. Look it up with `memorist list`, or use `--embedder none`."
 
 
 def test_an_interrupted_command_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

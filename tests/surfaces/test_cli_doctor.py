@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,13 @@ def test_passwords_are_not_shown(bare: Cli) -> None:
     ran = bare("--db", "postgresql://ann:sesame@example/db", "doctor")
     assert "sesame" not in ran.out + ran.err
     assert "postgresql://…@example/db" in ran.out
+
+
+def test_no_column_runs_into_the_next(cli: Cli) -> None:
+    lines = cli("doctor").out.splitlines()[-len(SETTINGS) :]
+    for setting, line in zip(SETTINGS, lines, strict=True):
+        assert re.fullmatch(rf"  {setting.name}  +\S+.*  from \S.*", line), line
+    assert len({re.match(r"  \w+  +", line).end() for line in lines}) == 1  # type: ignore[union-attr]
 
 
 def test_a_broken_settings_file_is_found_and_the_rest_still_checked(bare: Cli) -> None:

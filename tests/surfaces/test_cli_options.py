@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 import typer
 import typer.main
 
+from memorist.engine.verbs import Verbs
 from memorist.model import Doc, Fields, Filters, Kind, Range, RecallOptions, Tier, When
 from memorist.model.fields import Default
 from memorist.recall.recipes import RECIPES
@@ -185,3 +187,21 @@ def test_a_settings_file_may_be_named(bare: Cli) -> None:
     missing = bare("--config", "nowhere.toml", "stats")
     assert missing.status == 1
     assert "nowhere.toml cannot be read" in missing.problem
+
+
+ALIKE = {
+    **{name: name for name in ("remember", "relate", "forget", "feedback", "invalidate", "undo", "recall", "list")},
+    **{name: name for name in ("history", "journal", "stats", "audit", "consolidate", "reembed", "backup", "export")},
+    **{"why-not": "why_not", "import": "import_", "session start": "session", "session recall": "recall_in_context"},
+}
+"""The verb of each command whose arguments are those of a verb."""
+
+
+@pytest.mark.parametrize("command", ALIKE)
+def test_the_arguments_of_a_command_come_in_the_order_and_under_the_names_of_its_verb(command: str) -> None:
+    parameters = inspect.signature(getattr(Verbs, ALIKE[command])).parameters.values()
+    named = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD and one.name not in ("self", "progress")]
+    asked = ["id" if (command, one) == ("session recall", "session") else one for one in named]
+    taken = [one.name for one in COMMANDS[command].params if one.param_type_name == "argument"]
+    assert taken == [one for one in asked if one in taken]
+    assert {*asked} <= {*taken, *flags(command)}

@@ -23,7 +23,7 @@ def test_a_session_is_started_stepped_committed_listed_and_asked_in(cli: Cli) ->
     first = cli("session", "step", "shop", "The disk is full.", "--action", "delete the old logs", "--json").data
     assert (first["text"], first["position"]) == ("The disk is full.\nAction: delete the old logs", 1)
     again = ("session", "step", "shop", "The shop answers with 200.", "--reward", "1", "--number", "2")
-    assert [cli(*again).out.split("  ")[0] for _ in range(2)] == ["✓ step 2", "✓ step 2"]
+    assert [cli(*again).out.split("  ")[0] for _ in range(2)] == ["✓ Kept: step 2", "· Known already: step 2"]
     asked = cli("session", "recall", "shop", "What was full?", "--limit", "1", "--json").data
     assert asked["query"].endswith("The shop answers with 200. Bring the shop back. What was full?")
     assert len(asked["items"]) == 1 and cli("session", "recall", "shop", "What was full?", "--context").status == 0
@@ -89,5 +89,5 @@ def test_every_recipe_explains_a_place_and_an_absence(alice: Cli, recipe: str) -
     assert item["explanation"]["details"][0]["description"] == "found by"
     assert "found by\n" in alice("recall", QUESTION, *how, "--explain").out
     others = [one["id"] for one in alice("list", "--json").data["items"] if one["id"] != item["id"]]
-    assert alice("why-not", others[0], QUESTION, *how, "--json").data["stage"] is not None
-    assert len(alice("why-not", others[0], QUESTION, *how).out) > 10
+    assert alice("why-not", QUESTION, others[0], *how, "--json").data["stage"] is not None
+    assert len(alice("why-not", QUESTION, others[0], *how).out) > 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memorist.surfaces.cli.output import width
 from tests.surfaces.conftest import Cli
 
 pty = pytest.importorskip("pty")
@@ -99,3 +101,33 @@ def test_the_demo_fits_a_terminal_and_leaves_no_progress_behind(terminal: Termin
     lines = plain(shown).splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[-1].strip().startswith("In Python:")
+
+
+TABLE = [("任务", "a long value that wraps " * 3), ("extraction_tokens", "400000")]
+
+
+def table(monkeypatch: pytest.MonkeyPatch, columns: int | None) -> list[str]:
+    """What `say_table` prints on a terminal with that many columns, or to a pipe."""
+    from rich.console import Console
+
+    from memorist.surfaces.cli import output
+
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=columns is not None, width=columns or 80, color_system=None)
+    monkeypatch.setattr(output, "console", lambda: console)
+    output.say_table(TABLE, indent=2)
+    return shown.getvalue().splitlines()
+
+
+def test_a_table_is_as_wide_as_its_cells_and_wraps_within_the_last_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = table(monkeypatch, None)
+    assert [line.index(value[:6]) for line, (_, value) in zip(piped, TABLE, strict=True)] == [19, 21]
+    assert [width(line[: line.index(value[:6])]) for line, (_, value) in zip(piped, TABLE, strict=True)] == [21, 21]
+    wide = table(monkeypatch, 60)
+    assert wide[0].startswith("  任务") and wide[1].startswith(" " * 21 + "that wraps") and len(wide) == 3
+    assert all(width(line) <= 60 for line in wide)
+    narrow = table(monkeypatch, 32)
+    assert (
+        narrow[0].strip() == "任务" and narrow[1].startswith("    a long value") and narrow[-2].strip() == TABLE[1][0]
+    )
+    assert all(width(line) <= 32 for line in narrow)

@@ -45,7 +45,7 @@ def test_people_get_lines(faulty: Cli) -> None:
 def test_mending_asks_first_and_unknown_kinds_are_refused(faulty: Cli) -> None:
     assert "add --yes" in faulty("audit", "--fix", "all", "--json").err
     assert "There is no kind 'typo'" in faulty("audit", "--fix", "typo").err
-    assert "Unknown kinds of findings: typo" in faulty("audit", "--kind", "typo").problem
+    assert "Unknown kinds of findings: typo" in faulty("audit", "--kinds", "typo").problem
 
 
 def test_the_gates_stand_before_remember(cli: Cli) -> None:

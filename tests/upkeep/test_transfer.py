@@ -244,11 +244,11 @@ def test_vectors_of_another_embedder_are_refused_and_can_be_left_out() -> None:
     with opened(MemoryStore("a")) as old, opened(MemoryStore("b"), FakeEmbedder(16)) as new:
         old.remember("a lamp")
         file = exported(old)
-        with pytest.raises(EmbeddingMismatch, match="--without-vectors"):
+        with pytest.raises(EmbeddingMismatch, match="without_vectors=True"):
             new.import_(file)
         new.remember("a book")
         file.seek(0)
-        with pytest.raises(EmbeddingMismatch, match="--without-vectors"):
+        with pytest.raises(EmbeddingMismatch, match="without_vectors=True"):
             new.import_(file)
         assert new.stats().memories == 1
         file.seek(0)

@@ -20,6 +20,7 @@ from memorist.model import (
     FactFields,
     Fields,
     Filters,
+    GateDecision,
     Hidden,
     Ids,
     Memory,
@@ -49,17 +50,19 @@ class _Opened:
 
     id: str
     goal: str | None
+    gates: tuple[GateDecision, ...] = ()
 
 
 @checks_arguments
 class RemoteSession:
     """A run of an agent: keeps its steps, and learns from them on commit. Thread-safe."""
 
-    def __init__(self, transport: Transport, id: str, goal: str | None) -> None:
+    def __init__(self, transport: Transport, opened: _Opened) -> None:
         self._transport = transport
-        self._path = f"/sessions/{quote(id, safe='')}"
-        self.id = id
-        self.goal = goal
+        self._path = f"/sessions/{quote(opened.id, safe='')}"
+        self.id = opened.id
+        self.goal = opened.goal
+        self.gates = opened.gates
 
     def step(
         self,
@@ -68,10 +71,10 @@ class RemoteSession:
         reward: float | None = None,
         *,
         number: int | None = None,
-    ) -> Memory:
+    ) -> Remembered:
         """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns."""
         body = {"observation": observation, "action": action, "reward": reward, "number": number}
-        return read(Memory, self._transport.post(f"{self._path}/steps", body))
+        return read(Remembered, self._transport.post(f"{self._path}/steps", body))
 
     def commit(self) -> Commit:
         """Learn from the steps so far and close the session; another step opens it again."""
@@ -164,10 +167,10 @@ class Client(RemoteUpkeep):
 
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
-    ) -> Memory:
+    ) -> Remembered:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         told = {"subject": subject, "relation": relation, "object": object, "text": text}
-        return read(Memory, self._transport.post("/facts", {**told, **times}))
+        return read(Remembered, self._transport.post("/facts", {**told, **times}))
 
     def update(self, id: str, text: str | None = None, **changes: Unpack[Changes]) -> Remembered:
         """Change a memory's text or other fields, as a new version with the same id; the old one becomes history."""
@@ -187,7 +190,7 @@ class Client(RemoteUpkeep):
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> RemoteSession:
         """A run of an agent, used in a `with` block; a known id continues that session."""
         opened = read(_Opened, self._transport.post("/sessions", {"goal": goal, "id": id, "scope": scope}))
-        return RemoteSession(self._transport, opened.id, opened.goal)
+        return RemoteSession(self._transport, opened)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
         """`recall`, with the session's goal and last three steps before the question; plain for an unknown session."""

@@ -88,10 +88,18 @@ class RemoteUpkeep:
         kinds = sorted({finding.kind for finding in report.findings})
         return read(Report, self._transport.post("/audit", {"kinds": kinds, "findings": chosen}, long=True))
 
-    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """What was decided and changed, newest first: by a verb, or about a memory."""
-        found = self._transport.get("/journal", {"verb": verb, "subject": subject, "limit": limit})
-        return read_items(Entry, found)
+    def journal(
+        self,
+        verb: str | None = None,
+        subject: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        since: When | None = None,
+    ) -> list[Entry]:
+        """What was decided and changed, newest first: by a verb, about a memory, or since a moment."""
+        asked = {"verb": verb, "subject": subject, "limit": limit, "cursor": cursor, "since": since}
+        return read_items(Entry, self._transport.get("/journal", asked))
 
     def undo(self, entry: str) -> Entry:
         """Undo an entry of the journal, or a whole tidying, given its run."""

@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from memorist.engine.verbs import KindOfError, SessionVerbs, Verbs
 from memorist.errors import InvalidInput
-from memorist.model import Memory
+from memorist.model import GateDecision, Remembered
 from memorist.remember.sessions import Commit
 
 P = ParamSpec("P")
@@ -94,6 +94,11 @@ class AsyncSession:
         """The session's id."""
         return self.session.id
 
+    @property
+    def gates(self) -> tuple[GateDecision, ...]:
+        """What gates decided about the goal when the session was opened."""
+        return self.session.gates
+
     async def step(
         self,
         observation: str,
@@ -101,7 +106,7 @@ class AsyncSession:
         reward: float | None = None,
         *,
         number: int | None = None,
-    ) -> Memory:
+    ) -> Remembered:
         """Keep an observation and the action that followed."""
         return await asyncio.to_thread(self.session.step, observation, action, reward, number=number)
 

@@ -212,7 +212,7 @@ class Engine(Upkeep):
 
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
-    ) -> Memory:
+    ) -> Remembered:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         refuse_unknown(times, FactFields, "relate")
         slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)
@@ -236,7 +236,7 @@ class Engine(Upkeep):
             )
             known = {*ids, *(entry.subjects[0] for entry in withheld)}
             if missing := [repr(one) for one in asked if one not in known]:
-                raise NotFound(f"There is no memory {', '.join(missing)}", remedy="Look it up with list().")
+                raise NotFound(f"There is no memory {', '.join(missing)}", remedy="Look it up with `list()`.")
         else:
             where = erasure_filter(chosen)
             refuse_damaged(self._store)
@@ -308,7 +308,7 @@ class Engine(Upkeep):
 
         memory = self.get(id)
         if memory is None:
-            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
         pipeline = self._pipeline(options.get("recipe") or self._recipe)
         return why_not(pipeline, self._request(query, options, "why_not"), self._env(), memory)
 

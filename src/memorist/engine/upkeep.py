@@ -196,9 +196,23 @@ class Upkeep:
             self._overwritten(rewrite=True)
         return after
 
-    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """The decisions and changes so far, newest first; optionally of one verb, or about one memory."""
-        return self._store.journal(verb, subject, at_least("limit", limit, 1))
+    def journal(
+        self,
+        verb: str | None = None,
+        subject: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        since: When | None = None,
+    ) -> list[Entry]:
+        """The decisions and changes so far, newest first; optionally of one verb, about one memory, or since a moment.
+
+        `cursor` is the id of the last entry of a page; the next page continues after it.
+        """
+        from memorist.upkeep.change import journal_page
+
+        start = None if since is None else instant(since)
+        return journal_page(self._store, verb, subject, at_least("limit", limit, 1), cursor, start)
 
     def undo(self, entry: str) -> Entry:
         """Undo a journal entry, or a whole tidying by the id of its run."""
@@ -236,7 +250,7 @@ class Upkeep:
         if self._embedder is None:
             raise MissingService(
                 "This memory was opened without an embedder",
-                remedy="Open it with the embedder to use, such as 'local'.",
+                remedy="Open it with the embedder to use, such as `open(embedder='local')`.",
             )
         chosen = self._embedder.named(embedder)
         self._embedder.know(chosen)  # others in this process meet the new vectors before this call returns

@@ -8,7 +8,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, Self, Unpack, overload
 
-from memorist.model import Changes, FactFields, Fields, Filters, Ids, Memory, Recall, RecallOptions, Remembered, When
+from memorist.model import (
+    Changes,
+    FactFields,
+    Fields,
+    Filters,
+    GateDecision,
+    Ids,
+    Memory,
+    Recall,
+    RecallOptions,
+    Remembered,
+    When,
+)
 from memorist.ports import Embedder, Entry, Job, Page, Progress, Receipt, StoreStats
 from memorist.recall.explain import Absence, Explanation
 from memorist.remember.ingest import IngestReport
@@ -37,6 +49,11 @@ class SessionVerbs(Protocol):
         """What the run is for."""
         ...
 
+    @property
+    def gates(self) -> tuple[GateDecision, ...]:
+        """What gates decided about the goal when the session was opened."""
+        ...
+
     def step(
         self,
         observation: str,
@@ -44,7 +61,7 @@ class SessionVerbs(Protocol):
         reward: float | None = None,
         *,
         number: int | None = None,
-    ) -> Memory:
+    ) -> Remembered:
         """Keep an observation and the action that followed, verbatim; it can be found as soon as this returns.
 
         With its `number`, counted from 1, a step can safely be sent again: the same step is kept once.
@@ -101,7 +118,7 @@ class Verbs(Protocol):
 
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
-    ) -> Memory:
+    ) -> Remembered:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         ...
 
@@ -214,8 +231,19 @@ class Verbs(Protocol):
         """Apply the fixes of a report, or of some of its findings; `undo` reverts each."""
         ...
 
-    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> builtins.list[Entry]:
-        """What was decided and changed, newest first: by a verb, or about a memory."""
+    def journal(
+        self,
+        verb: str | None = None,
+        subject: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        since: When | None = None,
+    ) -> builtins.list[Entry]:
+        """What was decided and changed, newest first: by a verb, about a memory, or since a moment.
+
+        `cursor` is the id of the last entry of a page; the next page continues after it.
+        """
         ...
 
     def undo(self, entry: str) -> Entry:

@@ -250,6 +250,23 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class GateDecision:
+    """What a gate decided about a text. It says which kind of secret was masked, never the secret."""
+
+    gate: Annotated[str, Doc("secrets, duplicates, loops, noise or instructions.")]
+    decision: Annotated[str, Doc("mask: a secret was replaced; mark: it was flagged; skip: it was not written.")]
+    reason: Annotated[str, Doc("What the gate found, such as: holds password.")]
+    entry: Annotated[str | None, Doc("The journal's entry, if `undo` can take the decision back.")] = None
+
+    def __str__(self) -> str:
+        done = _DECIDED.get(self.decision) or f"marked as {self.gate}"
+        return f"{done}: it {self.reason}"
+
+
+_DECIDED = {"mask": "masked", "skip": "not stored"}
+
+
+@dataclass(frozen=True, slots=True)
 class Remembered(Memory):
     """The memory that answers for a text, and what became of the text."""
 
@@ -261,10 +278,15 @@ class Remembered(Memory):
         ),
     ] = Outcome.KEPT
 
+    gates: Annotated[
+        tuple[GateDecision, ...], Doc("What gates decided about the text; none if they let it pass as it was.")
+    ] = ()
+
     @classmethod
-    def of(cls, memory: Memory, outcome: Outcome) -> Remembered:
+    def of(cls, memory: Memory, outcome: Outcome, gates: Iterable[GateDecision] = ()) -> Remembered:
         """A memory with what became of the text that it answers for."""
-        return cls(**{one.name: getattr(memory, one.name) for one in fields(Memory)}, outcome=outcome)
+        whole = {one.name: getattr(memory, one.name) for one in fields(Memory)}
+        return cls(**whole, outcome=outcome, gates=tuple(gates))
 
     @property
     def memory(self) -> Memory:
@@ -311,6 +333,7 @@ class FactFields(TypedDict, total=False):
     ingested_at: Annotated[When | None, Doc("When it became known; now if left out.")]
     source: str | None
     scope: str
+    trust: int
     classification: int
 
 

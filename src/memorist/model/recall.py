@@ -315,6 +315,14 @@ class Recall:
     ] = ()
 
     @property
+    def why_abstained(self) -> str | None:
+        """Why nothing answers the question, as the stages noted it; None if something does, or if no stage says why."""
+        if not self.abstained:
+            return None
+        telling = [step for step in self.trace.steps if step.stage == "confidence" or step.after < step.before]
+        return "; ".join(note for step in telling for note in step.notes) or None
+
+    @property
     def cites_sources(self) -> bool:
         """Whether the context cites the sources of what it says by number."""
         return self.context.startswith(FACTS_HEADER)

@@ -65,7 +65,7 @@ class StoreEmbedder:
             ours = generation_of(self._given)
             raise EmbeddingMismatch(
                 f"The vectors of space {self._store.space!r} were made by {generation!r}, not by {ours!r}",
-                remedy="Open it with that embedder or with embedder='none', or run `memorist reembed`.",
+                remedy="Open it with that embedder or with `open(embedder='none')`, or run `reembed()`.",
             )
         self._kept[generation] = found
         return found

@@ -33,6 +33,8 @@ class Assemble(Stage):
     """
 
     kind = "assemble"
+    takes = ("candidates",)
+    gives = "context"
     max_tokens: int = 2000
     longest: int = 300
 
@@ -55,6 +57,8 @@ class AssembleTurns(Stage):
     """
 
     kind = "assemble_turns"
+    takes = ("candidates",)
+    gives = "context"
     max_tokens: int = 2000
     longest: int = 100
     before: int = 1
@@ -111,6 +115,8 @@ class AssembleFacts(Stage):
     """
 
     kind = "assemble_facts"
+    takes = ("candidates",)
+    gives = "context"
     max_tokens: int = 2000
     longest: int = 150
     sources: int = 3

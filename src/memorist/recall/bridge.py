@@ -45,6 +45,7 @@ class Bridge(Stage):
     """
 
     kind = "bridge"
+    takes = ("candidates",)
     effect = "adds"
     weight: float = 0.4
     leads: int = 2

@@ -22,6 +22,8 @@ class ReciprocalRank(Stage):
     """
 
     kind = "rrf"
+    takes = ("hits",)
+    gives = "candidates"
     effect = "adds"
     k: float = 60
     keep: int = 60
@@ -57,6 +59,8 @@ class WeightedSum(Stage):
     """
 
     kind = "weighted_sum"
+    takes = ("hits",)
+    gives = "candidates"
     effect = "adds"
     weights: Mapping[str, float] = field(default_factory=lambda: {"vector": 0.5, "keyword": 0.3})
     importance: float = 0.2
@@ -103,6 +107,8 @@ class First(Stage):
     """
 
     kind = "first"
+    takes = ("hits",)
+    gives = "candidates"
     effect = "adds"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -117,6 +123,8 @@ class Best(Stage):
     """The highest score that any signal gave the memory. Takes signals with a common scale and keeps it."""
 
     kind = "best"
+    takes = ("hits",)
+    gives = "candidates"
     effect = "adds"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:

@@ -39,6 +39,7 @@ class Hops(LlmOrRules):
     """
 
     kind = "hops"
+    takes = ("candidates",)
     effect = "adds"
     needs = ("embedder",)
     follows_tags = True
@@ -123,6 +124,7 @@ class Provenance(Stage):
     """
 
     kind = "provenance"
+    takes = ("candidates",)
     effect = "adds"
     nodes: Nodes = field(default_factory=Nodes)
     decay: float = 0.5

@@ -47,6 +47,7 @@ class ClassifyMode(LlmOrRules):
     """Classify the question by the type of memory it asks for: semantic, procedural, episodic or mixed."""
 
     kind = "mode"
+    takes = ("question",)
     by: Method = "auto"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -61,6 +62,7 @@ class Tags(LlmOrRules):
     """Name the concepts of the query in 2 to 5 short phrases; by rules, its key phrases."""
 
     kind = "tags"
+    takes = ("question",)
     by: Method = "auto"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -78,6 +80,7 @@ class Expand(LlmOrRules):
     """
 
     kind = "expand"
+    takes = ("question",)
     by: Method = "rules"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:

@@ -58,6 +58,8 @@ class Nodes(Stage):
     """
 
     kind = "nodes"
+    takes = ("question",)
+    gives = "candidates"
     effect = "adds"
     needs = ("embedder",)
     function: str = "default"

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from memorist.errors import InvalidInput, MissingService, ModelUnavailable
 from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Trace, fingerprint, isoformat
-from memorist.recall.stage import Draft, Env, Part, Stage, missing
+from memorist.recall.stage import Draft, Env, Form, Part, Stage, missing
 from memorist.text.chatter import searched_part
 
 REMEDIES = {
-    "embedder": "Open with an embedder, such as embedder='local'.",
-    "reranker": "Open with a reranker, such as reranker='auto'.",
-    "llm": "Open with a language model, such as llm='ollama:llama3.2'.",
+    "embedder": "Open it with an embedder, such as `open(embedder='local')`.",
+    "reranker": "Open it with a reranker, such as `open(reranker='auto')`.",
+    "llm": "Open it with a language model, such as `open(llm='ollama:llama3.2')`.",
 }
 
+FORMS: tuple[Form, ...] = get_args(Form)
 LONGEST_QUERY = 2_000
 """Characters of a query that are searched: the last ones, where a question stands after pasted text.
 
@@ -32,6 +33,9 @@ class Pipeline:
     name: str
     stages: tuple[Stage, ...]
     about: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        _check_order(self.name, self.stages)
 
     def check(self, env: Env) -> None:
         """Raise MissingService, before any search, if a required service is not configured."""
@@ -82,6 +86,36 @@ class Pipeline:
         kinds = [stage.kind for stage in self.stages]
         if kind not in kinds:
             raise InvalidInput(f"Recipe {self.name!r} has no stage {kind!r}", remedy=f"It has {', '.join(kinds)}.")
+
+
+PRODUCERS: Mapping[Form, str] = {
+    "hits": "a stage that searches: search or cascade",
+    "candidates": "a stage that makes candidates: rrf, weighted_sum, first, best or nodes",
+    "context": "a stage that assembles the context",
+}
+"""The stages that bring a draft to a form."""
+
+
+def _check_order(name: str, stages: Sequence[Stage]) -> None:
+    """Refuse stages that cannot work in this order: each takes the form of draft that those before it give."""
+    form = FORMS[0]
+    for place, stage in enumerate(stages):
+        if stage.takes and form not in stage.takes:
+            raise _out_of_order(name, stages[: place + 1])
+        form = stage.gives or form
+
+
+def _out_of_order(name: str, stages: Sequence[Stage]) -> InvalidInput:
+    """The refusal of the last of these stages, which names the stage that must follow it, or what must precede it."""
+    stage, most = stages[-1], max(map(FORMS.index, stages[-1].takes))
+    past = next((one for one in stages[:-1] if one.gives and FORMS.index(one.gives) > most), None)
+    gives = next((one for one in reversed(stages[:-1]) if one.gives), None)
+    met = past or gives
+    made = "nothing has searched yet" if met is None else f"{met.kind!r} before it gives {met.gives}"
+    problem = f"its stage {len(stages)}, {stage.kind!r}, takes {' or '.join(stage.takes)}, but {made}"
+    needed = PRODUCERS.get(stage.takes[0], "")
+    before = f"Move {stage.kind!r} before {past.kind!r}, or leave it out." if past else f"Put before it {needed}."
+    return InvalidInput(f"Recipe {name!r} cannot work: {problem}", remedy=before)
 
 
 def _first_draft(request: RecallRequest) -> Draft:

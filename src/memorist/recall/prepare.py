@@ -26,6 +26,7 @@ class Content(Stage):
     """
 
     kind = "content"
+    takes = ("question",)
     notes: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -45,6 +46,7 @@ class AsKnown(Stage):
     """
 
     kind = "as_known"
+    takes = ("question",)
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with both clocks at the same moment, unless the caller set `known_at`."""
@@ -73,6 +75,7 @@ class Dates(Stage):
     """
 
     kind = "dates"
+    takes = ("question",)
     terms: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -130,6 +133,7 @@ class FindEntities(Stage):
     """Find the known entities that the query mentions by name or alias. The caller's hints come first."""
 
     kind = "entities"
+    takes = ("question",)
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the entities of its question."""
@@ -163,6 +167,7 @@ class Embed(Stage):
     """
 
     kind = "embed"
+    takes = ("question",)
     optional = ("embedder",)
     ahead: bool = False
     latin: tuple[str, ...] = ()

@@ -30,6 +30,7 @@ class Enrich(Stage):
     """
 
     kind = "enrich"
+    takes = ("candidates",)
     overlap: float = 0.6
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -87,6 +88,7 @@ class Reason(LlmOrRules):
     """
 
     kind = "reason"
+    takes = ("candidates",)
     sentences: int = 3
     by: Method = "auto"
 

@@ -26,6 +26,7 @@ class Rerank(Stage):
     """
 
     kind = "rerank"
+    takes = ("candidates",)
     optional = ("reranker",)
     depth: int = 30
     blend: float = 1.0
@@ -58,6 +59,7 @@ class Reread(Stage):
     """
 
     kind = "reread"
+    takes = ("candidates",)
     optional = ("reranker",)
     depth: int = 20
     weight: float = 1.0

@@ -17,6 +17,7 @@ class Weigh(Stage):
     """score × Π factors. Takes any positive scale and keeps it."""
 
     kind = "weigh"
+    takes = ("candidates",)
     factors: tuple[Factor, ...]
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -29,6 +30,7 @@ class Add(Stage):
     """score + Σ factors. Takes and gives scores of about 0 to 1."""
 
     kind = "add"
+    takes = ("candidates",)
     factors: tuple[Factor, ...]
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -51,6 +53,7 @@ class Confirm(Stage):
     """score × penalty for candidates that signal `of` found and signal `by` did not; no change if `by` was skipped."""
 
     kind = "confirm"
+    takes = ("candidates",)
     of: str = "fuzzy"
     by: str = "vector"
     penalty: float = 0.5
@@ -73,6 +76,7 @@ class Normalise(Stage):
     """score / best score. Takes any positive scale, gives 0 to 1."""
 
     kind = "normalise"
+    takes = ("candidates",)
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, on a scale that ends at 1."""
@@ -95,6 +99,7 @@ class NeighbourBoost(Stage):
     """
 
     kind = "neighbour_boost"
+    takes = ("candidates",)
     near: float = 0.1
     session: float = 0.2
     best: int = 3
@@ -158,6 +163,7 @@ class PromoteSources(Stage):
     """
 
     kind = "promote_sources"
+    takes = ("candidates",)
     effect = "adds"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:

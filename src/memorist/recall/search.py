@@ -19,6 +19,8 @@ class Search(Stage):
     """
 
     kind = "search"
+    takes = ("question", "hits")
+    gives = "hits"
     signals: tuple[Signal, ...]
     limit: int = 100
     times: int | None = None
@@ -49,6 +51,8 @@ class Cascade(Stage):
     """
 
     kind = "cascade"
+    takes = ("question", "hits")
+    gives = "hits"
     until_enough: tuple[Signal, ...]
     always: tuple[Signal, ...] = ()
     times: int = 3

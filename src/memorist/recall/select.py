@@ -21,6 +21,7 @@ class MinimumScore(Stage):
     """
 
     kind = "minimum_score"
+    takes = ("candidates",)
     effect = "removes"
     score: float = 0.3
     adaptive: bool = False
@@ -43,6 +44,7 @@ class Scope(Stage):
     """Drop candidates that the request's filter does not admit: a safeguard, as every search already filters."""
 
     kind = "scope"
+    takes = ("candidates",)
     effect = "removes"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -60,6 +62,7 @@ class Noise(Stage):
     """
 
     kind = "noise"
+    takes = ("candidates",)
     effect = "removes"
     optional = ("embedder",)
     similarity: float = 0.82
@@ -88,6 +91,7 @@ class Unseen(Stage):
     """
 
     kind = "unseen"
+    takes = ("candidates",)
     effect = "removes"
     hours: float = 24.0
     adaptive: bool = True
@@ -123,6 +127,7 @@ class MMR(Stage):
     """
 
     kind = "mmr"
+    takes = ("candidates",)
     balance: float = 0.7
     by: Literal["vectors", "words"] = "vectors"
 
@@ -182,6 +187,7 @@ class Limit(Stage):
     """Keep the first candidates, up to the limit of the request. Keeps the scores."""
 
     kind = "limit"
+    takes = ("candidates",)
     effect = "removes"
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -199,6 +205,7 @@ class Track(Stage):
     """
 
     kind = "track"
+    takes = ("candidates", "context")
     signals: tuple[str, ...] = ()
 
     def __call__(self, draft: Draft, env: Env) -> Draft:

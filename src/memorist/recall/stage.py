@@ -95,18 +95,23 @@ class Part(ABC):
 
 
 Effect = Literal["keeps", "removes", "adds"]
+Form = Literal["question", "hits", "candidates", "context"]
+"""How far a draft has come: a question to be searched, the hits of its signals, candidates, candidates with context."""
 
 
 class Stage(Part):
     """One step of a recall. Its docstring states the scale of the scores it takes and gives.
 
     `effect` states how it may change the set of candidates: `keeps` the set (scores and order may change), only
-    `removes` (the remaining candidates do not change), or also `adds`.
+    `removes` (the remaining candidates do not change), or also `adds`. `takes` lists the forms of a draft that it can
+    work on, any if it lists none; `gives` is the form after it, the same if it is None.
     """
 
     __slots__ = ()
     role = "stage"
     effect: ClassVar[Effect] = "keeps"
+    takes: ClassVar[tuple[Form, ...]] = ()
+    gives: ClassVar[Form | None] = None
 
     @abstractmethod
     def __call__(self, draft: Draft, env: Env) -> Draft:

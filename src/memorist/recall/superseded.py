@@ -29,6 +29,7 @@ class Superseded(Stage):
     """
 
     kind = "superseded"
+    takes = ("candidates",)
     effect = "adds"
     share: float = 0.5
 

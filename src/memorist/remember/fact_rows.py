@@ -231,7 +231,10 @@ def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[
     until = _moment(given.get("valid_to"))
     if until is not None and until <= since:
         raise InvalidInput("valid_to is not after valid_from", remedy="Give an end after the start.")
-    classification = Worth(classification=given.get("classification", USUAL_CLASSIFICATION)).classification
+    usual = Worth()
+    worth = Worth(
+        trust=given.get("trust", usual.trust), classification=given.get("classification", usual.classification)
+    )
     claim = Claim(
         fact.object,
         since,
@@ -239,9 +242,10 @@ def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[
         until,
         source=given.get("source"),
         text=None if text is None else checked_text(text),
-        classification=classification,
+        trust=worth.trust,
+        classification=worth.classification,
     )
-    return slot_of(fact, given.get("scope", "global"), classification), claim
+    return slot_of(fact, given.get("scope", "global"), worth.classification), claim
 
 
 def _moment(given: When | None) -> datetime | None:

@@ -31,7 +31,7 @@ def refuse_damaged(store: Store) -> None:
     damaged: Callable[[], list[str]] = getattr(store, "damaged", list[str])
     if problems := damaged():
         raise UnreadableMemory(
-            f"{problems[0]} Nothing was forgotten", remedy="Repair it with `memorist audit --fix`, then forget again."
+            f"{problems[0]} Nothing was forgotten", remedy="Repair it with `audit(fix=True)`, then forget again."
         )
 
 

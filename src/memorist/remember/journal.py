@@ -10,17 +10,20 @@ from typing import Any, Protocol, cast
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import (
     Fields,
+    GateDecision,
     Link,
     Memory,
     Times,
     Usage,
     Worth,
+    bare_name,
     fields_of,
     fingerprint,
     from_data,
     instant,
     isoformat,
     keywords_of,
+    marked,
     to_data,
 )
 from memorist.model.memory import RANGES, RECALL_TIMES_KEPT
@@ -141,7 +144,7 @@ def entry_called(reader: Reader, id: str) -> Entry:
     for entry in reader.journal(limit=EVERY_ENTRY):
         if entry.id == id:
             return entry
-    raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up with journal().")
+    raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up with `journal()`.")
 
 
 def reversible(entry: Entry) -> None:
@@ -163,6 +166,14 @@ def renamed_entry(entry: Entry, before: str, after: str) -> Entry:
     if before in data.get(CHANGES, ()):
         data[CHANGES] = {after if id == before else id: change for id, change in data[CHANGES].items()}
     return replace(entry, id=fingerprint(entry.id, after), subjects=subjects, data=data)
+
+
+def renamed_decision(decision: GateDecision, memory: Memory) -> GateDecision:
+    """A decision about a memory that was written under another id, with its entry as `renamed_entry` names it."""
+    if decision.entry is None:
+        return decision
+    renamed = fingerprint(bare_name(decision.entry), memory.id)
+    return replace(decision, entry=marked(renamed, memory.worth.classification))
 
 
 def shared_entry(entry: Entry, id: str, other: str) -> Entry:

@@ -142,17 +142,20 @@ class Writer:
         """Keep a memory without the gates, because the decision to withhold it was undone."""
         return self.steadily(lambda: self._kept(Checked.ungated([memory]))).memories[0]
 
-    def relate(self, slot: Slot, claim: Claim) -> Memory:
-        """Keep one claim; returns the fact that now rests on it."""
+    def relate(self, slot: Slot, claim: Claim) -> Remembered:
+        """Keep one claim; returns the fact that now rests on it, and whether the claim was new."""
         slot = replace(slot, subject=self._canonical([slot.subject])[slot.subject])
         checked = self._checked(settled(slot, [claim])[:1], CONTENT)
         slot, claim = _as_checked(claim, checked.memories[0])
+        outcome = Outcome.KEPT
 
         def write() -> None:
             fresh, with_tags = self._fact_vectors([(slot, claim)]), self._tagging(Batch(), [(slot, claim)])
 
             def plan(reader: Reader) -> Batch:
+                nonlocal outcome
                 known = claims_in(filter(slot.holds, reader.keyed([slot.key])))
+                outcome = Outcome.KNOWN if claim in known else Outcome.KEPT
                 entries = () if claim in known else checked.entries
                 return with_tags(replace(settle({slot: [claim]}, reader, fresh).batch(reader), journal=entries))
 
@@ -160,7 +163,8 @@ class Writer:
 
         self.steadily(write)
         resting = [row for row in filter(slot.holds, self._store.keyed([slot.key])) if claim in claims_in([row])]
-        return min(resting, key=lambda row: row.times.retracted_at is not None)
+        fact = min(resting, key=lambda row: row.times.retracted_at is not None)
+        return Remembered.of(fact, outcome, checked.answers[0].decisions)
 
     def add_facts(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
         """Keep the facts that a model read in a stored memory; where the rules read another value, theirs stays."""
@@ -248,10 +252,10 @@ class Writer:
         for answer in checked.answers:
             id = ids[answer.id]
             if answer.withheld or id not in there:
-                answers.append(Remembered.of(answer.memory, Outcome.WITHHELD))
+                answers.append(Remembered.of(answer.memory, Outcome.WITHHELD, answer.decisions))
             else:
                 outcome = done.outcomes.pop(id, Outcome.KNOWN)  # the next one with this id repeats it
-                answers.append(Remembered.of(there[id], outcome))
+                answers.append(Remembered.of(there[id], outcome, answer.decisions))
         if self._tags:
             self._tag_known([one for one in answers if one.outcome is Outcome.KNOWN])
         return Written(answers, frozenset(one.id for one in answers if one.outcome in NEW))

@@ -221,7 +221,7 @@ def read_memory(row: Row) -> Stored:
 
 def unreadable(problem: str) -> UnreadableMemory:
     """The error for a memory whose row is damaged."""
-    return UnreadableMemory(problem, remedy="Restore a backup, or repair it with `memorist audit --fix`.")
+    return UnreadableMemory(problem, remedy="Restore a backup, or repair it with `audit(fix=True)`.")
 
 
 def harmless(row: Row) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -26,7 +26,7 @@ def check_adoption(known: Adopted | None, embedding: str, dim: int) -> None:
     if known is not None and known != (embedding, dim):
         raise EmbeddingMismatch(
             f"the store's vectors come from {known[0]} ({known[1]} dimensions), not {embedding} ({dim})",
-            remedy="Open it with that embedder, or run `memorist reembed` to change to the new one.",
+            remedy="Open it with that embedder, or run `reembed()` to change to the new one.",
         )
 
 

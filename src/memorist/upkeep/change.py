@@ -234,3 +234,20 @@ def every_page(store: Store, where: Filter, size: int) -> Iterator[tuple[Memory,
         yield page.items
         if (cursor := page.cursor) is None:
             return
+
+
+def journal_page(
+    store: Store, verb: str | None, subject: str | None, limit: int, cursor: str | None, since: datetime | None
+) -> list[Entry]:
+    """Entries of the journal, newest first: those after the entry `cursor`, if given, and not before `since`."""
+    asked = limit + 1
+    while True:
+        read = store.journal(verb, subject, asked)
+        place = next((place for place, one in enumerate(read, 1) if one.id == cursor), 0 if cursor is None else None)
+        after = [] if place is None else read[place:]
+        chosen = [one for one in after if since is None or one.at >= since]
+        if len(chosen) >= limit or len(read) < asked or asked == EVERY_ENTRY:
+            if place is None:
+                raise InvalidInput(f"The journal has no entry {cursor!r}", remedy="Give `cursor` the id of an entry.")
+            return chosen[:limit]
+        asked = min(EVERY_ENTRY, asked * 4)

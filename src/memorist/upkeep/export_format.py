@@ -54,7 +54,7 @@ def header_from_data(data: Data) -> ExportHeader:
     """A header from JSON data; refuses a file that is not an export, or one of a newer format."""
     version = data.get("memorist")
     if not isinstance(version, int):
-        raise InvalidInput("it is not an export of Memorist", remedy="Pass a file that `memorist export` wrote.")
+        raise InvalidInput("it is not an export of Memorist", remedy="Pass a file that `export()` wrote.")
     if version > FORMAT:
         raise InvalidInput(f"it has format {version}; this version reads up to {FORMAT}", remedy="Upgrade Memorist.")
     embedding = validated(data.get("embedding") or {}, Mapping[str, Any], "embedding")

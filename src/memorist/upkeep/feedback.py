@@ -57,7 +57,7 @@ def recall_seen(recall: Recall | Mapping[str, Any], clean: Callable[[str], str] 
         ids = tuple(clean(_text(item["id"])) for item in recall["items"])
         return RecallSeen(clean(_text(recall["id"])), clean(_text(recall["query"])), instant(recall["now"]), ids)
     except (KeyError, TypeError, InvalidInput):
-        raise InvalidInput("Invalid recall", remedy="Pass a Recall, or the JSON that `recall --json` prints.") from None
+        raise InvalidInput("Invalid recall", remedy="Pass what `recall()` returned, or its JSON.") from None
 
 
 def _text(value: object) -> str:
@@ -173,7 +173,7 @@ def _end(
 def _existing(reader: Reader, id: str) -> Memory:
     memory = reader.get([id]).get(id)
     if memory is None:
-        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
     return memory
 
 
@@ -203,7 +203,7 @@ def _deny(
     assert fact is not None
     if superseded_by is not None:
         raise InvalidInput(
-            "A fact is superseded by another value of it", remedy="Write that value with relate(); it ends this one."
+            "A fact is superseded by another value of it", remedy="Write that value with `relate()`; it ends this one."
         )
     claim = Claim(
         value=fact.object,

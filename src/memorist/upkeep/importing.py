@@ -32,7 +32,7 @@ Admit = Callable[[Sequence[Record]], Sequence[Record]]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The result of an import: memories added, known already, updated to later versions, and in conflict."""
+    """The result of an import: memories added, known already, updated to later versions, in conflict, and masked."""
 
     space: str
     lines: int
@@ -40,6 +40,8 @@ class Imported:
     known: int
     updated: int
     conflicts: tuple[str, ...]
+    masked: int = 0
+    """Memories whose secrets were masked."""
 
 
 def import_(
@@ -62,13 +64,15 @@ def import_(
             _adopt(store, head.embedding, head.dimension, able)
         merged = _Merged()
         for batch in lines.batches(head, vectors=vectors):
-            _write(store, batch if admit is None else batch.admitted(admit), merged)
+            passed = batch if admit is None else batch.admitted(admit)
+            merged.counts["masked"] += passed.masked
+            _write(store, passed, merged)
             if progress is not None:
                 progress(len(batch.kept))
         _check_complete(head, merged)
         _settle_facts(store, merged)
         _write_held_back(store, merged)
-    counts = {name: merged.counts[name] for name in ("added", "known", "updated")}
+    counts = {name: merged.counts[name] for name in ("added", "known", "updated", "masked")}
     return Imported(head.space, lines.number, **counts, conflicts=tuple(sorted(merged.conflicts)))
 
 
@@ -83,7 +87,7 @@ def _adopt(store: Store, embedding: str, dim: int, able: CanEmbed | None) -> Non
 def _mismatch(embedding: str, other: str) -> EmbeddingMismatch:
     return EmbeddingMismatch(
         f"The vectors of the export are of {embedding!r}, {other}",
-        remedy="Import without vectors (`--without-vectors`); the texts are then embedded again.",
+        remedy="Embed the texts again, with `import_(without_vectors=True)`.",
     )
 
 
@@ -107,6 +111,8 @@ class _ImportBatch:
         self.kept: dict[str, Kept] = {}
         self.last = False
         """Whether it ends the file."""
+        self.masked = 0
+        """The memories whose secrets the gates masked."""
 
     def add(self, record: Record) -> None:
         """Add a record."""
@@ -120,8 +126,11 @@ class _ImportBatch:
         """The same records as the gates leave them."""
         after = _ImportBatch()
         after.last = self.last
+        written = {one.id for one in self.of(Entry)}
         for record in admit(self.records):
             after.add(record)
+        decided = (one for one in after.of(Entry) if one.id not in written)
+        after.masked = sum(one.data.get("decision") == "mask" for one in decided)
         return after
 
     def of(self, kind: type[R]) -> list[R]:

@@ -26,7 +26,7 @@ from tests.surfaces.mcp.servers import call, problem, text
 if TYPE_CHECKING:
     from memorist.ports import Progress, Purpose, Vector
 
-BOUND = 2500
+BOUND = 2600
 """Tokens that tools and instructions may cost a model."""
 
 
@@ -113,6 +113,38 @@ def test_a_malformed_call_is_a_tool_error_with_its_remedy() -> None:
             assert said.startswith(complaint), (tool, arguments, said)
         assert engine.stats().memories == 0
         assert (await call(client, "status"))["space"] == "memory"
+
+    run(story)
+
+
+def test_every_tool_that_writes_says_what_was_masked_and_never_the_secret() -> None:
+    async def story(client: Client, _: memorist.Engine) -> None:
+        password = "My password is BlueWhale42!, for the bank."
+        writes: list[tuple[str, dict[str, Any]]] = [
+            ("remember", {"text": password}),
+            ("relate", {"subject": "Ann", "relation": "password", "object": "BlueWhale42!"}),
+            ("session", {"goal": password, "id": "run"}),
+            ("session", {"id": "run", "observation": password}),
+        ]
+        for tool, arguments in writes:
+            answer = await client.call_tool(tool, arguments)
+            assert text(answer).endswith(". Masked: it holds password.")
+            assert (answer.structured_content or {})["gates"] == ["masked: it holds password"]
+            assert "BlueWhale42!" not in answer.model_dump_json()
+        assert "gates" not in await call(client, "remember", text="The heron stands by the weir.")
+
+    run(story)
+
+
+def test_what_an_agent_says_is_trusted_as_an_agent_unless_it_says_who_does() -> None:
+    async def story(client: Client, engine: memorist.Engine) -> None:
+        fact = {"subject": "Ann", "relation": "lives_in", "object": "Oslo"}
+        own = await call(client, "relate", **fact)
+        told = await call(client, "relate", **{**fact, "subject": "Bob"}, trust="owner")
+        text = await call(client, "remember", text="Cid lives in Oslo.")
+        step = await call(client, "session", goal="Find Ann.", observation="She is in Oslo.")
+        kept = [engine.get(one["id"]) for one in (own, told, text, step)]
+        assert [one.worth.trust for one in kept if one is not None] == [2, 3, 2, 2]
 
     run(story)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import INSTRUCTIONS, Memory, fingerprint, new_or_changed
+from memorist.model import INSTRUCTIONS, GateDecision, Memory, fingerprint, marked, new_or_changed
 from memorist.ports import Clock, Entry, Reader, Record, Store
 from memorist.remember.gates.checks import (
     LOOP_FLAG,
@@ -51,6 +51,8 @@ class Answer(NamedTuple):
     memory: Memory
     withheld: bool = False
     """Whether a gate held it back, so that no memory answers for it."""
+    decisions: tuple[GateDecision, ...] = ()
+    """What the gates decided about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +116,20 @@ class Gates:
         for memory in memories:
             checks = gates if memory.id in new or memory.fact is not None else ()  # a known fact takes more claims
             verdicts = list(_through(memory, context, checks))
+            decisions = tuple(_decision(verdict) for _, verdict in verdicts)
             last = verdicts[-1][1] if verdicts else None
             if last is not None and last.decision == "refuse":
                 return Checked((), self._entries([*decided, *verdicts]), _refusal(last.gate, last.reason))
             if last is not None and last.decision == "skip":
                 decided += verdicts
                 known = last.about[0] if last.gate == "duplicates" else None
-                answers.append(Answer(known or memory.id, last.memory, withheld=known is None))
+                answers.append(Answer(known or memory.id, last.memory, known is None, decisions))
                 continue
             passed = last.memory if last is not None else memory
             if verdicts and (passed.fact is not None or not context.is_stored(passed)):
                 decided += verdicts  # else it is a repeat, and the journal has them already
             kept[passed.id] = passed
-            answers.append(Answer(passed.id, passed))
+            answers.append(Answer(passed.id, passed, decisions=decisions))
             context.passed(passed)
         return Checked(tuple(kept.values()), self._entries(decided), None, tuple(answers))
 
@@ -163,7 +166,7 @@ class Gates:
         now = self._clock.now()
         return tuple(
             Entry(
-                id=fingerprint(VERB, verdict.gate, verdict.decision, verdict.memory.id),
+                id=_entry_id(verdict),
                 at=now,
                 verb=VERB,
                 subjects=_subjects(verdict),
@@ -193,6 +196,16 @@ def _through(memory: Memory, context: GateContext, gates: Sequence[Gate]) -> Ite
             repeated = verdict.decision == "mask" and memory.fact is None and context.is_stored(memory)
             if verdict.decision in ("skip", "refuse") or repeated:
                 return
+
+
+def _entry_id(verdict: Verdict) -> str:
+    return fingerprint(VERB, verdict.gate, verdict.decision, verdict.memory.id)
+
+
+def _decision(verdict: Verdict) -> GateDecision:
+    """A verdict as its caller reads it."""
+    entry = None if verdict.final is not None else marked(_entry_id(verdict), verdict.memory.worth.classification)
+    return GateDecision(verdict.gate, verdict.decision, verdict.reason, entry)
 
 
 def _subjects(verdict: Verdict) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 from memorist.model import STATES, Memory, Outcome
 from memorist.ports import Progress, Store
 from memorist.remember.ingest.files import File, sources
-from memorist.remember.ingest.model import IngestReport, Piece, Skipped, Tally
+from memorist.remember.ingest.model import IngestReport, Piece, Skipped, Tally, gated
 from memorist.remember.record import record
 from memorist.remember.writer import Written
 
@@ -62,6 +62,8 @@ class Ingest:
         if batch:
             written = self._keep(batch)
             self._outcomes.update(one.outcome for one in written.memories)
+            for item in (told for one in written.memories for told in gated(one)):
+                self._tally.add(item)
             if written.new:
                 self._facts += sum(link.relation == STATES for link in self._store.links(sorted(written.new)))
         if self._progress is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import Outcome, fingerprint
+from memorist.model import Outcome, Remembered, fingerprint
 from memorist.remember.ingest.values import EPOCH, storable
 from memorist.remember.record import record
 from memorist.text.tokens import sentences
@@ -67,6 +67,18 @@ class IngestReport:
     cleaned: tuple[Cleaned, ...] = ()
     """The first hundred; `cleaned_by_reason` counts them all."""
     cleaned_by_reason: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def gated(memory: Remembered) -> Iterator[Skipped | Cleaned]:
+    """What gates did with a text, as the report names it; that it is known is an outcome of its own."""
+    origin = memory.origin
+    place = "" if origin.position is None else f" #{origin.position + 1}"
+    where = f"{origin.source or origin.session or 'a text'}{place}"
+    for one in memory.gates:
+        if one.decision != "skip":
+            yield Cleaned(where, str(one))
+        elif memory.outcome is Outcome.WITHHELD:
+            yield Skipped(where, str(one))
 
 
 class Tally:

@@ -169,7 +169,7 @@ class Committer:
         """
         run = run_of(self.store, session)
         if run is None:
-            raise NotFound(f"There is no session {session!r}", remedy="Open one with session().")
+            raise NotFound(f"There is no session {session!r}", remedy="Open one with `session()`.")
         job = next(iter(self.store.jobs(COMMIT_TASK, 1, session)), None)
         attempts, note = (0, None) if job is None else (job.attempts, job.error)
         extractor = self.rules if self.model is None or attempts >= MOST_ATTEMPTS else self.model
@@ -209,7 +209,7 @@ class Committer:
         """Pass findings through the gates; they are embedded later, together with the steps."""
         given = [*findings.memories.values(), *findings.wanted.values()]
         incoming = self.writer.prepare(given, derived=True, embed=False)
-        checked = {before.id: after for before, (_, after, _) in zip(given, incoming.checked.answers, strict=True)}
+        checked = {before.id: answer.memory for before, answer in zip(given, incoming.checked.answers, strict=True)}
         dated = {memory.id: memory for memory in incoming.memories}
         findings.replace_memories({id: dated.get(memory.id, memory) for id, memory in checked.items()})
         return incoming

@@ -13,11 +13,8 @@ from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, Kind, Lin
 from memorist.remember.derived import session_key, subgoal_key
 from memorist.remember.record import Fields, record
 from memorist.remember.sessions.rules import is_boilerplate
-from memorist.remember.sessions.run import Extractor, SessionRun, Trajectory, clean
+from memorist.remember.sessions.run import SELF, Extractor, SessionRun, Trajectory, clean
 from memorist.text.sameness import canonical
-
-SELF = 2
-"""The trust in what an agent concluded by itself."""
 
 
 class Findings:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.errors import InvalidInput
-from memorist.model import Kind, Memory, isoformat, memory_id, within
+from memorist.model import GateDecision, Kind, Memory, isoformat, memory_id, within
 from memorist.ports import Reader, Vectors
 from memorist.remember.derived import content_stems, overlap, session_key, source_key, step_key
 from memorist.remember.record import record
@@ -198,6 +198,8 @@ def cut(steps: Sequence[RunStep], embed: Embed) -> list[Trajectory]:
 
 
 State = Literal["open", "closed", "failed"]
+SELF = 2
+"""The trust in what an agent saw, did and concluded by itself."""
 UNNUMBERED = 0
 """The number of a step before it is written; the first step has number 1."""
 
@@ -208,6 +210,8 @@ class SessionRun:
 
     id: str
     memory: Memory
+    gates: tuple[GateDecision, ...] = ()
+    """What gates decided about its goal, if it was just opened."""
 
     @property
     def goal(self) -> str | None:
@@ -256,6 +260,7 @@ def run_memory(id: str, goal: str | None, scope: str, classification: int, now: 
         scope=scope,
         key=session_key(id),
         session=id,
+        trust=SELF,
         classification=classification,
         metadata=started,
     )
@@ -283,6 +288,7 @@ def step_memory(run: SessionRun, observation: str, action: str | None, reward: f
         session=run.id,
         position=UNNUMBERED,
         key=step_key(run.id, UNNUMBERED),
+        trust=SELF,
         classification=run.memory.worth.classification,
         metadata={"observation": observation, "action": action, "reward": reward},
     )

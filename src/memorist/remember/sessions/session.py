@@ -15,12 +15,21 @@ from memorist.asking import sessions as asking_sessions
 from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
-from memorist.model import INSTRUCTIONS, PROVENANCE, USUAL_CLASSIFICATION, Link, Memory
+from memorist.model import (
+    INSTRUCTIONS,
+    PROVENANCE,
+    USUAL_CLASSIFICATION,
+    GateDecision,
+    Link,
+    Memory,
+    Outcome,
+    Remembered,
+)
 from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
 from memorist.remember.derived import COMMIT_TASK
-from memorist.remember.journal import shared_entry
+from memorist.remember.journal import renamed_decision, shared_entry
 from memorist.remember.sessions.commit import Commit, Committer
 from memorist.remember.sessions.rules import SessionRules
 from memorist.remember.sessions.run import (
@@ -115,7 +124,7 @@ class Log:
             return replace(batch, jobs=jobs)
 
         self.store.update(plan, incoming.batch())
-        return self._run(self.store, name)
+        return replace(self._run(self.store, name), gates=incoming.checked.answers[0].decisions)
 
     def _resumed(self, run: SessionRun, incoming: Incoming, scope: str | None) -> Batch:
         fresh = incoming.checked.memories[0]
@@ -135,20 +144,23 @@ class Log:
 
     def step(
         self, run: SessionRun, observation: str, action: str | None, reward: float | None, number: int | None
-    ) -> Memory:
+    ) -> Remembered:
         """Keep a step; it can be found as soon as this returns. Without a number it gets the next one."""
         return self.writer.steadily(lambda: self._step(run, observation, action, reward, number))
 
     def _step(
         self, run: SessionRun, observation: str, action: str | None, reward: float | None, number: int | None
-    ) -> Memory:
+    ) -> Remembered:
         now = self.clock.now()
         incoming = self._prepared(step_memory(run, observation, action, reward, now))
+        outcome = Outcome.KEPT
 
         def plan(reader: Reader) -> Batch:
+            nonlocal outcome
             current = self._run(reader, run.id)
             step = numbered(incoming.memories[0], current, current.steps + 1 if number is None else number)
-            if _is_known(step, current, reader):
+            outcome = Outcome.KNOWN if _is_known(step, current, reader) else Outcome.KEPT
+            if outcome is Outcome.KNOWN:
                 return Batch(memories=[step])
             batch, source = incoming.batch_as(step), source_of(step)
             return replace(
@@ -163,12 +175,14 @@ class Log:
         probable = self._run(self.store, run.id)
         step = numbered(incoming.memories[0], probable, probable.steps + 1)
         draft = replace(incoming.batch_as(step), memories=[step, source_of(step)])
-        return self.store.update(plan, draft)[0]
+        kept = self.store.update(plan, draft)[0]
+        decisions = incoming.checked.answers[0].decisions
+        return Remembered.of(kept, outcome, [renamed_decision(one, kept) for one in decisions])
 
     def _run(self, reader: Reader, id: str) -> SessionRun:
         run = run_of(reader, id)
         if run is None:
-            raise NotFound(f"Session {id!r} was forgotten", remedy="Open a new one with session().")
+            raise NotFound(f"Session {id!r} was forgotten", remedy="Open a new one with `session()`.")
         return run
 
     def _job(self, id: str, now: datetime, reader: Reader) -> Job:
@@ -272,6 +286,11 @@ class Session:
         """The agent's goal."""
         return self._run.goal
 
+    @property
+    def gates(self) -> tuple[GateDecision, ...]:
+        """What gates decided about the goal when the session was opened."""
+        return self._run.gates
+
     def step(
         self,
         observation: str,
@@ -279,7 +298,7 @@ class Session:
         reward: float | None = None,
         *,
         number: int | None = None,
-    ) -> Memory:
+    ) -> Remembered:
         """Keep what was observed and what was then done, verbatim; it can be found as soon as this returns.
 
         `reward`, from 0 to 1, says how well the action went; by default the next observation decides. With its

@@ -66,7 +66,7 @@ class IndexTable:
                 if vector.shape != (dims.setdefault(view, vector.size),):
                     raise EmbeddingMismatch(
                         f"the {view} vector of {entry.id} has shape {vector.shape}, others ({dims[view]},)",
-                        remedy="Vectors of two embedding models are never compared; run `memorist reembed`.",
+                        remedy="Vectors of two embedding models are never compared; run `reembed()`.",
                     )
 
     def extend(self, entries: Sequence[IndexEntry]) -> None:

@@ -122,7 +122,7 @@ class Reads:
         more = cursor_after(found[limit - 1].row) if len(found) > limit else None
         return Page(tuple(stored.memory for stored in found[:limit]), more)
 
-    def named(self, ids: Sequence[str]) -> dict[str, Named]:
+    def conditioned(self, ids: Sequence[str]) -> dict[str, Named]:
         """What conditions name besides words, of the memories with these ids."""
         sql = self._sql.checked.format(columns=NAMED, condition=self._dialect.among("m.id", "ids"))
         rows = self._db.execute(sql, {"ids": list(ids), "after": 0, "limit": ALL})

@@ -34,7 +34,7 @@ class SqlStore(ABC, Generic[P]):
         self._cache = IndexCache(
             lambda: self._read(Reads.counters),
             self._snapshot,
-            lambda ids: self._read(lambda reads: reads.named(ids)),
+            lambda ids: self._read(lambda reads: reads.conditioned(ids)),
         )
 
     @abstractmethod

@@ -92,7 +92,7 @@ def damaged(file: Path, problems: Sequence[str]) -> StoreError:
     """The error for a file that failed its checks."""
     return StoreError(
         f"{file} is damaged. {problems[0]}",
-        remedy="Restore an older backup; `memorist export` may save what can still be read.",
+        remedy="Restore an older backup; `export()` may save what can still be read.",
     )
 
 

@@ -8,7 +8,6 @@ the options before them), `options`, `output`, then the commands: `demo`, `write
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -49,7 +48,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     except usage_error as error:
         return _complain(_misuse(error), MISUSED)
     except Error as error:
-        return _complain(f"{error.problem.rstrip('.')}. {_in_commands(error.remedy)}", FAILED)
+        from memorist.surfaces.remedies import as_command, in_words
+
+        remedy = in_words(error.remedy, as_command)
+        return _complain(f"{error.problem.rstrip('.')}. {remedy}", FAILED)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -65,17 +67,6 @@ def _misuse(error: Any) -> str:
         return f"{problem} here. Give it before the command."
     command = error.ctx.command_path if error.ctx is not None else "memorist"
     return f"{problem}. Try '{command} --help'."
-
-
-def _in_commands(remedy: str) -> str:
-    """A remedy with Python calls and keywords replaced by commands and options: `list()`, `embedder='none'`."""
-    from memorist.surfaces.cli.app import COMMANDS, GLOBAL_OPTIONS
-
-    for name in (name for commands in COMMANDS.values() for name in commands):
-        remedy = remedy.replace(f" {name}()", f" `memorist {name}`")
-    for option in GLOBAL_OPTIONS:
-        remedy = re.sub(rf"\b{option.removeprefix('--')}='(\w*)'", rf"{option} \1", remedy)
-    return remedy
 
 
 def _complain(message: str, status: int) -> int:

@@ -51,6 +51,7 @@ COMMANDS = {
         "history": ("find", "Print every version of a memory, or of the facts about an entity."),
         "entities": ("find", "Print the names that memories mention."),
         "neighbours": ("find", "Print what a name is related to."),
+        "journal": ("find", "Print what was decided and changed, newest first; undo takes an entry back."),
         "stats": ("find", "Print the size of the space."),
     },
     "Upkeep": {

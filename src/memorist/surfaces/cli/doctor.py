@@ -20,7 +20,8 @@ from memorist.errors import Error, StoreError, without_passwords
 from memorist.model import isoformat
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import all_memories, command
-from memorist.surfaces.cli.output import count, one_line, print_json, say, size
+from memorist.surfaces.cli.output import GAP, count, one_line, print_json, say, say_row, say_table, size
+from memorist.surfaces.remedies import as_command, in_words
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 PROBLEMS_SHOWN = 3
+LONGEST_NAME = len("✓ settings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +65,18 @@ def doctor(target: Target, as_json: bool) -> None:
         passed = all(check.ok for check in results)
         print_json({"ok": passed, "checks": checked, "settings": [asdict(one) for one in settings]})
     else:
-        for one in settings:
-            say((f"{one.name:<10}", "bold"), one.value or "none", (f"  from {one.origin}", "dim"), indent=2)
+        rows = [((one.name, "bold"), f"{one_line(one.value or 'none')}  from {one.origin}") for one in settings]
+        say_table(rows, indent=2)
     failed = sum(not check.ok for check in results)
     if failed:
         raise Error(f"{failed} of {len(results)} checks failed", remedy="Follow the remedies given above.")
 
 
 def _print_check(check: DoctorCheck) -> None:
-    mark = ("✓ ", "green") if check.ok else ("✗ ", "red")
-    say(mark, (f"{check.name:<10}", "bold"), one_line(check.found))
+    mark, style = ("✓", "green") if check.ok else ("✗", "red")
+    say_row([(f"{mark} {check.name}", f"bold {style}"), one_line(check.found)], [LONGEST_NAME])
     if check.remedy:
-        say(one_line(check.remedy), indent=12)
+        say(one_line(check.remedy), indent=LONGEST_NAME + GAP)
 
 
 def run_checks(target: Target) -> Iterator[DoctorCheck]:
@@ -124,7 +126,7 @@ def _check(name: str, look: Callable[[], str]) -> DoctorCheck:
 
 def _failure(name: str, error: Exception) -> DoctorCheck:
     if isinstance(error, Error):
-        return DoctorCheck(name, False, error.problem, error.remedy)
+        return DoctorCheck(name, False, error.problem, in_words(error.remedy, as_command))
     remedy = "Reinstall memorist; if the problem stays, report it."
     return DoctorCheck(name, False, f"{type(error).__name__}: {error}", remedy)
 

@@ -1,4 +1,4 @@
-"""Commands that find and look: recall, why-not, show, list, history, entities, neighbours, stats."""
+"""Commands that find and look: recall, why-not, show, list, history, entities, neighbours, journal, stats."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from memorist.surfaces.cli.options import (
     recall_options,
 )
 from memorist.surfaces.cli.output import (
+    ID_SHOWN,
     count,
     item_line,
     memory_line,
@@ -30,6 +31,7 @@ from memorist.surfaces.cli.output import (
     recall_line,
     say,
     say_cut,
+    say_table,
     size,
     until,
     visible,
@@ -37,9 +39,12 @@ from memorist.surfaces.cli.output import (
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
+    from memorist.ports import Entry
 
 
 app = typer.Typer()
+SUBJECTS_SHOWN = 3
+"""Memories named per entry of the journal; `--json` has all of them."""
 
 
 Question = Annotated[str, argument("QUERY", "The question, in your own words.")]
@@ -69,7 +74,7 @@ def answer(
     with target.open() as engine:
         found = ask(engine)
         reasons = [to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
-    data = to_data(found)
+    data = to_data(found) | ({"why_abstained": found.why_abstained} if found.abstained else {})
     for item, reason in zip(data["items"], reasons, strict=False):
         item["explanation"] = reason
     yield data
@@ -80,6 +85,11 @@ def answer(
 
 
 def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
+    if found.abstained:
+        nearest = " These are only the nearest memories, and the context is empty:" if found.items else ""
+        say((f"Abstained: nothing here answers the question.{nearest}", "yellow"))
+        if found.why_abstained is not None:
+            say((one_line(found.why_abstained), "dim"), indent=2)
     for place, item in enumerate(found.items):
         say(*item_line(item))
         say(one_line(item.memory.text), indent=4)
@@ -87,8 +97,6 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
             say((one_line(note), "dim"), indent=4)
         for detail in reasons[place]["details"] if reasons else ():
             print_explanation(detail, indent=4)
-    if not found.items:
-        say("Nothing new found." if found.shown_before else "Nothing found.")
     if found.shown_before:
         say((f"Already shown in this session: {', '.join(found.shown_before)}", "dim"))
     for kind, text in to_data(found.reasoned).items():
@@ -103,8 +111,8 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
 @command(app, "why-not", recall_options())
 def why_not(
     engine: Engine,
-    id: MemoryId,
     query: Annotated[str, argument("QUERY", "The question that did not find it.")],
+    id: MemoryId,
     **options: Unpack[RecallOptions],
 ) -> Iterator[object]:
     """Explain why a recall does not return a memory: which stage dropped it, and what it lacked."""
@@ -125,9 +133,8 @@ def show(
         if place:
             say()
         say((visible(data.pop("text")), "bold"))
-        for name, value in data.items():
-            if value not in (None, [], {}):
-                say((f"{name:<15}", "dim"), one_line(readable(value)))
+        shown = {name: one_line(readable(value)) for name, value in data.items() if value not in (None, [], {})}
+        say_table(((name, "dim"), value) for name, value in shown.items())
 
 
 @command(app, "list", filter_options())
@@ -201,6 +208,38 @@ def neighbours(
 
 
 @command(app)
+def journal(
+    engine: Engine,
+    verb: Annotated[str | None, option("VERB", "Only entries of this verb, such as gate or feedback.")] = None,
+    subject: Annotated[str | None, option("ID", "Only entries about this memory, by its id.")] = None,
+    limit: Annotated[int, option("NUMBER", "The most entries to print. Default: 100.", min=1)] = 100,
+    cursor: Annotated[str | None, option("TEXT", "Continue after this entry, the last of a page.")] = None,
+    since: Annotated[str | None, option("WHEN", "Only entries from this moment on.")] = None,
+) -> Iterator[object]:
+    """Print what gates, feedback and upkeep decided and changed, newest first; `memorist undo` takes an entry back."""
+    about = None if subject is None else find_memory(engine, subject).id
+    entries = engine.journal(verb, about, limit, cursor, since=since)
+    yield entries
+    say_table(
+        ((one.id, "cyan"), (f"{one.at:%Y-%m-%d %H:%M}", "dim"), one_line(one.verb), one_line(_told(one)))
+        for one in entries
+    )
+    if len(entries) == limit:
+        say((f"More: --cursor {entries[-1].id}", "dim"))
+    elif not entries:
+        say("No entries here." if cursor is None else "No more entries.")
+
+
+def _told(entry: Entry) -> str:
+    """What an entry decided, about which memories, and whether it was undone."""
+    names = ("decision", "verdict", "gate", "rule", "reason")
+    parts = [str(entry.data[name]) for name in names if isinstance(entry.data.get(name), str)]
+    about = [id[:ID_SHOWN] for id in entry.subjects[:SUBJECTS_SHOWN]]
+    undone = [f"undone {entry.data['undone']}"] if "undone" in entry.data else []
+    return " · ".join([*parts, *([", ".join(about)] if about else []), *undone])
+
+
+@command(app)
 def stats(engine: Engine) -> Iterator[object]:
     """Print the size of the space."""
     found = engine.stats()
@@ -216,5 +255,4 @@ def stats(engine: Engine) -> Iterator[object]:
         "size": size(found.bytes),
         "embedding": found.embedding or "none yet",
     }
-    for name, value in rows.items():
-        say((f"{name:<11}", "dim"), one_line(value))
+    say_table(((name, "dim"), one_line(value)) for name, value in rows.items())

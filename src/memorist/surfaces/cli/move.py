@@ -16,7 +16,7 @@ from memorist.errors import Error, InvalidInput, NotFound
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, flag, option
-from memorist.surfaces.cli.output import count, one_line, progress, say, size
+from memorist.surfaces.cli.output import count, one_line, progress, say, say_table, size
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -87,7 +87,8 @@ def import_(
         done = engine.import_(source, without_vectors=without_vectors, progress=advance)
     yield done
     updated = f", {done.updated:,} got newer versions" if done.updated else ""
-    say(("✓ ", "green"), f"Imported {_memories(done.added)}; {done.known:,} were known already{updated}.")
+    masked = f", secrets were masked in {done.masked:,}" if done.masked else ""
+    say(("✓ ", "green"), f"Imported {_memories(done.added)}; {done.known:,} were known already{updated}{masked}.")
     if done.conflicts:
         raise Error(
             f"{_memories(len(done.conflicts))} of the export have a different text here, such as {done.conflicts[0]}",
@@ -139,12 +140,15 @@ def status(target: Target) -> Iterator[object]:
     """Print the versions on the server and whether the tables are up to date; changes nothing."""
     found = open_database(_database_url(target)).status()
     yield found
-    say(f"PostgreSQL {one_line(found.server)}, database {one_line(found.database)}")
-    say(f"pgvector   {found.pgvector or 'not installed yet'}")
-    say(f"Citus      {found.citus or 'not installed'}" + (", tables distributed" if found.distributed else ""))
-    say(f"tables     {'missing ' + ', '.join(found.pending) if found.pending else 'up to date'}")
-    if found.spaces is not None:
-        say(f"spaces     {found.spaces:,}")
+    distributed = ", tables distributed" if found.distributed else ""
+    rows = {
+        "PostgreSQL": f"{one_line(found.server)}, database {one_line(found.database)}",
+        "pgvector": found.pgvector or "not installed yet",
+        "Citus": f"{found.citus or 'not installed'}{distributed}",
+        "tables": f"missing {', '.join(found.pending)}" if found.pending else "up to date",
+        "spaces": None if found.spaces is None else f"{found.spaces:,}",
+    }
+    say_table((name, value) for name, value in rows.items() if value is not None)
 
 
 @command(db_app)

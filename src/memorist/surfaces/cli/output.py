@@ -7,11 +7,12 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from memorist.model import Outcome
 from memorist.text.labels import UNSEEN
 from memorist.text.patterns import lazy
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from memorist.model import Item, Memory, Recall
+    from memorist.model import GateDecision, Item, Memory, Recall, Remembered
 
 
 CONTROLS = lazy(f"[{UNSEEN}\v\f\r\x1c-\x1f\x85\u2028\u2029]")
@@ -115,6 +116,47 @@ def say_cut(*parts: Part) -> None:
     console().print(styled(*parts), no_wrap=True, overflow="ellipsis", crop=terminal, soft_wrap=not terminal)
 
 
+GAP, NARROWEST = 2, 24
+"""Spaces between two columns, and the room that the last one needs: with less, it stands below the others."""
+
+
+def say_table(rows: Iterable[Sequence[Part]], indent: int = 0) -> None:
+    """Print rows in columns as wide as their widest cell; a terminal wraps the last column within itself."""
+    every = [list(row) for row in rows]
+    widths = [max(map(width, column)) for column in zip(*(row[:-1] for row in every), strict=True)]
+    for row in every:
+        say_row(row, widths, indent)
+
+
+def say_row(row: Sequence[Part], widths: Sequence[int], indent: int = 0) -> None:
+    """Print one row of a table whose columns, all but the last, have these widths."""
+    *first, last = row
+    line: list[Part] = []
+    for cell, room in zip(first, widths, strict=True):
+        line += [cell, " " * (max(0, room - width(cell)) + GAP)]
+    taken = sum(map(width, line))
+    if not console().is_terminal:
+        say(*line, last, indent=indent)
+    elif console().width - indent - taken >= NARROWEST:
+        from rich.table import Table
+
+        grid = Table.grid()
+        grid.add_column(width=indent + taken, no_wrap=True)
+        grid.add_column()
+        grid.add_row(styled(" " * indent, *line), styled(last))
+        console().print(grid)
+    else:
+        say(*(part for cell in first for part in (cell, " " * GAP)), indent=indent)
+        say(last, indent=indent + GAP)
+
+
+def width(cell: Part) -> int:
+    """The columns of a terminal that a cell takes; a Chinese character takes two."""
+    from rich.cells import cell_len
+
+    return cell_len(visible(cell if isinstance(cell, str) else cell[0]))
+
+
 @contextmanager
 def progress(label: str, total: int | None, *, quiet: bool) -> Generator[Callable[[int], None]]:
     """Show a progress bar on standard error, if that is a terminal; `total` is None if it is unknown."""
@@ -136,6 +178,29 @@ def memory_line(memory: Memory) -> list[Part]:
     return [(memory.id[:ID_SHOWN], "cyan"), "  ", (day(memory), "dim"), "  ", one_line(memory.text)]
 
 
+_OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
+    Outcome.KEPT: ("✓", "Kept"),
+    Outcome.KNOWN: ("·", "Known already"),
+    Outcome.MERGED: ("✓", "Merged"),
+    Outcome.WITHHELD: ("✗", "Not stored"),
+}
+"""What is printed before the memory that answers for a text."""
+
+
+def print_remembered(memory: Remembered, note: str = "") -> None:
+    """Print what became of a text, the memory that answers for it, and what gates did with it."""
+    mark, word = _OUTCOMES[memory.outcome]
+    say_cut((f"{mark} ", "green" if mark == "✓" else "yellow"), f"{word}: {note}", *memory_line(memory))
+    print_gates(memory.gates)
+
+
+def print_gates(gates: Iterable[GateDecision]) -> None:
+    """Print what gates decided, and how to take it back."""
+    for one in gates:
+        again = f" (to undo: memorist undo {one.entry})" if one.entry is not None else ""
+        say((f"{one_line(str(one))}{again}", "yellow"), indent=2)
+
+
 def item_line(item: Item) -> list[Part]:
     """The first line of a recalled item: rank, score, day, id and the signals that found it."""
     ranks = {name: "" if one.rank is None else f" #{one.rank}" for name, one in item.signals.items()}
@@ -150,11 +215,14 @@ def item_line(item: Item) -> list[Part]:
 
 
 def recall_line(recall: Recall) -> list[Part]:
-    """The last line of a recall: the number of items, the recipe, the size of the context and the time."""
+    """The last line of a recall: the number of items, the recipe, the context, the confidence and the time."""
+    told = ["abstained"] if recall.abstained else []
+    told += [] if recall.confidence is None else [f"confidence {recall.confidence:.2f}"]
     parts = (
         count(len(recall.items), "memory", "memories"),
         f"recipe {recall.recipe}",
         f"context of {count(recall.tokens, 'token', 'tokens')}",
+        *told,
         f"{recall.trace.total_ms:.1f} ms",
     )
     return [(" · ".join(parts), "dim")]

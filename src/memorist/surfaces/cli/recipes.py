@@ -15,7 +15,7 @@ from memorist.bench.model import Ingest, Reranking
 from memorist.errors import InvalidInput, NotFound
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, option, recipe_names
-from memorist.surfaces.cli.output import console, progress, readable, say
+from memorist.surfaces.cli.output import Part, console, one_line, progress, readable, say, say_table
 
 if TYPE_CHECKING:
     from memorist.bench.model import Dataset
@@ -41,15 +41,14 @@ def recipes(
     known = {**RECIPES, **custom_recipes(settings.recipes, shipped_parts=settings.untrusted_recipes)}
     if name is None:
         yield [recipe_to_data(recipe) for recipe in known.values()]
-        for recipe in known.values():
-            say((f"{recipe.name:<18}", "bold"), _purpose(recipe))
+        say_table(((one_line(recipe.name), "bold"), one_line(_purpose(recipe))) for recipe in known.values())
         return
     if name not in known:
         raise NotFound(f"There is no recipe {name!r}", remedy=f"Choose one of {', '.join(known)}.")
     data = recipe_to_data(known[name])
     yield data
     say((name, "bold"), ": ", _purpose(known[name]))
-    _print_parts(data["stages"])
+    say_table(_part_rows(data["stages"]), indent=2)
 
 
 def _purpose(recipe: Pipeline) -> str:
@@ -57,14 +56,15 @@ def _purpose(recipe: Pipeline) -> str:
     return recipe.about.partition("\n")[0] or " → ".join(stage.kind for stage in recipe.stages)
 
 
-def _print_parts(parts: list[dict[str, Any]], indent: int = 2) -> None:
+def _part_rows(parts: list[dict[str, Any]], indent: int = 0) -> Iterator[tuple[Part, Part]]:
+    """A row for each part, and for those inside it, further in: its name and its plain parameters."""
     for part in parts:
         role = next(role for role in ROLES if role in part)
         inner = {name: value for name, value in part.items() if name != role}
         nested = [one for value in inner.values() for one in _nested(value)]
         plain = readable({name: value for name, value in inner.items() if not _nested(value)})
-        say((f"{part[role]:<{20 - indent}}", "cyan"), (plain, "dim"), indent=indent)
-        _print_parts(nested, indent + 2)
+        yield (f"{' ' * indent}{one_line(part[role])}", "cyan"), (one_line(plain), "dim")
+        yield from _part_rows(nested, indent + 2)
 
 
 def _nested(value: object) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from memorist.errors import InvalidInput, MissingExtra, NotFound
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import Json, argument, command, flag, option
-from memorist.surfaces.cli.output import count, one_line, print_json, print_raw, say, say_cut
+from memorist.surfaces.cli.output import count, one_line, print_json, print_raw, say, say_table
 from memorist.surfaces.mcp.install import CLIENTS, NAME, Start, apply, entry, has_password, plan, shown
 
 if TYPE_CHECKING:
@@ -174,8 +174,8 @@ def _print_cost(tokens: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(tokens)
         return
-    for name, number in (*tokens["tools"].items(), ("instructions", tokens["instructions"])):
-        say((f"{name:<14}", "bold"), f"{number:>5}")
+    costs = {**tokens["tools"], "instructions": tokens["instructions"]}
+    say_table(((name, "bold"), f"{number:>5}") for name, number in costs.items())
     say(f"{tokens['total']:,} tokens in total; {tokens['output']:,} more if a client shows the model output schemas.")
 
 
@@ -260,8 +260,9 @@ def list_(target: Target) -> Iterator[object]:
     with closing(_key_ring(target)) as ring:
         keys = ring.all()
     yield keys
-    for key in keys:
-        say_cut((key.id, "cyan"), f"  {key.rights:<5}  {key.space}  ", (_state(key), "dim"), f"  {one_line(key.name)}")
+    say_table(
+        ((key.id, "cyan"), key.rights, one_line(key.space), (_state(key), "dim"), one_line(key.name)) for key in keys
+    )
     say(f"{count(len(keys), 'key', 'keys')}.")
 
 

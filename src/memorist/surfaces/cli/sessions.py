@@ -12,7 +12,7 @@ from memorist.model import Memory, RecallOptions
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.find import Explain, OnlyContext, Question, answer
 from memorist.surfaces.cli.options import all_memories, argument, command, option, recall_options
-from memorist.surfaces.cli.output import count, memory_line, one_line, readable, say, say_cut
+from memorist.surfaces.cli.output import count, one_line, print_gates, print_remembered, readable, say, say_table
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -35,8 +35,9 @@ def start(
 ) -> Iterator[object]:
     """Start a session and print its id; a known id continues that session."""
     session = engine.session(goal, id, scope=scope)
-    yield {"id": session.id, "goal": session.goal}
+    yield {"id": session.id, "goal": session.goal, "gates": session.gates}
     say((one_line(session.id), "cyan"))
+    print_gates(session.gates)
 
 
 @command(session_app)
@@ -56,7 +57,7 @@ def step(
     """Keep what was observed and what was then done, word for word."""
     memory = _known(engine, id).step(observation, action, reward, number=number)
     yield memory
-    say_cut(("✓ ", "green"), f"step {memory.origin.position}  ", *memory_line(memory))
+    print_remembered(memory, f"step {memory.origin.position}  ")
 
 
 @command(session_app)
@@ -80,9 +81,15 @@ def list_(engine: Engine) -> Iterator[object]:
         if _is_run(one)
     }
     yield [{"id": id, **run} for id, run in runs.items()]
-    for id, run in runs.items():
-        steps = count(run["steps"] or 0, "step", "steps")
-        say_cut((one_line(id or ""), "cyan"), f"  {run['state']}  {steps}  ", one_line(run["goal"] or ""))
+    say_table(
+        (
+            (one_line(id or ""), "cyan"),
+            str(run["state"]),
+            count(run["steps"] or 0, "step", "steps"),
+            one_line(run["goal"] or ""),
+        )
+        for id, run in runs.items()
+    )
     if not runs:
         say("No sessions here.")
 

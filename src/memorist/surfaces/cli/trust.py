@@ -15,7 +15,7 @@ from memorist.errors import InvalidInput, NotFound
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.doctor import shown
 from memorist.surfaces.cli.options import argument, command, flag
-from memorist.surfaces.cli.output import count, one_line, say
+from memorist.surfaces.cli.output import count, one_line, say, say_table
 
 app = typer.Typer()
 
@@ -50,8 +50,7 @@ def _trust(file: Path) -> Iterator[object]:
     trusting.trust(file, content)
     yield {"file": str(file), "trusted": True, "sets": sets}
     say(("✓ ", "green"), f"{one_line(str(file))} is trusted until it changes.")
-    for name, value in sets.items():
-        say((f"{name:<18}", "bold"), one_line(value), indent=2)
+    say_table((((one_line(name), "bold"), one_line(value)) for name, value in sets.items()), indent=2)
 
 
 def _remove(file: Path) -> Iterator[object]:
@@ -64,8 +63,7 @@ def _remove(file: Path) -> Iterator[object]:
 def _list() -> Iterator[object]:
     files = [{"file": path, "state": _state(Path(path))} for path in sorted(trusting.trusted())]
     yield files
-    for one in files:
-        say(one_line(one["file"]), (f"  {one['state']}", "dim"))
+    say_table((one_line(one["file"]), (one["state"], "dim")) for one in files)
     say(f"{count(len(files), 'file', 'files')}.")
 
 

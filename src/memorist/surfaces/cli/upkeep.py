@@ -30,7 +30,7 @@ COLOURS = {"high": "red", "medium": "yellow", "low": "dim"}
 def audit(
     target: Target,
     as_json: bool,
-    kind: Annotated[
+    kinds: Annotated[
         list[str] | None, option("KIND", "Look only for this, such as secret or drift; may be repeated.")
     ] = None,
     fix: Annotated[
@@ -47,7 +47,7 @@ def audit(
     with target.open() as engine:
         stats = engine.stats()
         with progress("Auditing", stats.memories + stats.versions, quiet=as_json) as advance:
-            report = engine.audit(kinds=kind, progress=advance)
+            report = engine.audit(kinds=kinds, progress=advance)
         data = to_data(report)
         wanted = [one for one in data["findings"] if one["kind"] in chosen and one["fix"] is not None]
         if wanted:

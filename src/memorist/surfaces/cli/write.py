@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -25,7 +25,7 @@ from memorist.surfaces.cli.options import (
     option,
     require_answer,
 )
-from memorist.surfaces.cli.output import count, memory_line, one_line, progress, say, say_cut, until
+from memorist.surfaces.cli.output import count, memory_line, one_line, print_remembered, progress, say, say_cut, until
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -36,13 +36,6 @@ FORMATS = ("messages", "jsonl", "json", "markdown", "text", "chatgpt", "claude",
 """The formats of `ingest`. They are written out here so that help and completion do not import the readers."""
 MEMORIES_SHOWN = 3
 """Memories shown before a confirmation."""
-_OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
-    Outcome.KEPT: ("✓", ""),
-    Outcome.KNOWN: ("·", "Known already: "),
-    Outcome.MERGED: ("✓", "A new version: "),
-    Outcome.WITHHELD: ("✗", "Not stored, a gate held it back: "),
-}
-"""What is printed before the memory that answers for a text."""
 REASONS_SHOWN = 5
 """Reasons shown per file; `--json` has all of them."""
 
@@ -55,8 +48,17 @@ def remember(
 ) -> Iterator[object]:
     """Store one memory, word for word."""
     memory = engine.remember(_standard_input() if text == "-" else text, **fields)
+    before = _version_before(engine, memory)
     yield memory
-    _print_outcome(memory)
+    print_remembered(memory)
+    if before is not None:
+        say_cut((f"  version {memory.version}; before: ", "dim"), one_line(before.text))
+
+
+def _version_before(engine: Engine, memory: Remembered) -> Memory | None:
+    """The version that a new text of a memory replaced."""
+    past = engine.history(memory.id) if memory.outcome is Outcome.MERGED else []
+    return next((one for one in past if one.version < memory.version), None)
 
 
 @command(app)
@@ -96,7 +98,7 @@ def relate(
     """Write a fact; the new value of a one-valued relation replaces the old one, which stays in the history."""
     memory = engine.relate(subject, relation, object, text, **fields)
     yield memory
-    _print_memory(memory)
+    print_remembered(memory)
 
 
 @command(app, options=memory_options(Changes))
@@ -110,7 +112,7 @@ def update(
     given = _standard_input() if text == "-" else text
     memory = engine.update(find_memory(engine, id).id, given, **changes)
     yield memory
-    _print_outcome(memory, "Nothing changes: ")
+    print_remembered(memory)
 
 
 @command(app, options=filter_options(defaults=False))
@@ -187,12 +189,6 @@ def undo(
     done = engine.undo(entry)
     yield {"undone": done.id, "verb": done.verb, "subjects": done.subjects}
     say(("✓ ", "green"), f"Undone: {one_line(str(done.data['reason']))}.")
-
-
-def _print_outcome(memory: Remembered, known: str | None = None) -> None:
-    mark, words = _OUTCOMES[memory.outcome]
-    words = known if known is not None and memory.outcome is Outcome.KNOWN else words
-    say_cut((f"{mark} ", "green" if mark == "✓" else "yellow"), words, *memory_line(memory))
 
 
 def _print_memory(memory: Memory, note: str = "") -> None:

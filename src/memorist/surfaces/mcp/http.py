@@ -18,6 +18,7 @@ from memorist.access.keys import Key, KeyRing
 from memorist.errors import Error, InvalidInput
 from memorist.surfaces.mcp.server import LIMITS, MemoryServer
 from memorist.surfaces.mcp.tools import KEY
+from memorist.surfaces.remedies import as_tool
 from memorist.surfaces.rest.connections import uvicorn_config
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate, bounded
 from memorist.surfaces.rest.origin import OwnNames, check_body, is_loopback
@@ -96,7 +97,7 @@ def _known(scope: Scope, key: Key) -> Scope:
 def _fail(error: Error) -> NoReturn:
     """Refuse a request because its key cannot be looked up."""
     _log.error("keys cannot be read: %s", error)
-    detail, remedy = told(error)
+    detail, remedy = told(error, as_tool)
     raise Refusal(INTERNAL, detail, remedy=remedy) from None
 
 

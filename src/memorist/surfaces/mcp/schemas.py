@@ -114,8 +114,10 @@ _MEMORY = {
     **{"at": "valid_from", "until": "valid_to"},
 }
 _VERSION = {**_MEMORY, "version": "version", "known_from": "ingested_at", "known_until": "expired_at"}
-_STORED = {"id": "id", "version": "version", "at": "valid_from", "kind": "kind", "flags": "flags"}
-_REMEMBERED = {"outcome": "outcome", **_STORED}
+_STORED = {
+    "outcome": "outcome",
+    **{"id": "id", "version": "version", "at": "valid_from", "kind": "kind", "flags": "flags"},
+}
 _RATED = {"id": "id", "relevance": "relevance"}
 _ERASED = {"forgotten": "forgotten", "at": "at"}
 _COUNTED = {name: name for name in ("space", "memories", "versions", "entities", "kinds")}
@@ -158,15 +160,22 @@ RecalledMemory = _model(
     probability=(float | None, None),
 )
 MemoryVersion = _model("MemoryVersion", "A memory as it was once known.", Memory, _VERSION, trust=(Trust, ...))
+_GATES: Any = (list[str] | None, Field(None, description="What was masked, marked or not stored, and why"))
 RememberResult = _model(
     "RememberResult",
     "What became of the text, and the memory that answers for it; its text only if it differs from the given one.",
     Remembered,
-    _REMEMBERED,
+    _STORED,
     text=(str | None, None),
+    gates=_GATES,
 )
 RelateResult = _model(
-    "RelateResult", "The stored fact; its text only if it differs.", Memory, _STORED, text=(str | None, None)
+    "RelateResult",
+    "The stored fact; its text only if it differs.",
+    Remembered,
+    _STORED,
+    text=(str | None, None),
+    gates=_GATES,
 )
 FeedbackResult = _model("FeedbackResult", "A memory after feedback.", Memory, _RATED, verdict=(str, ...))
 ForgetResult = _model("ForgetResult", "The ids of the erased memories.", Receipt, _ERASED)
@@ -199,6 +208,7 @@ SessionResult = create_model(
     step=(int | None, None),
     state=(str | None, None),
     learnt=(dict[str, int] | None, None),
+    gates=_GATES,
 )
 HistoryResult = create_model(
     "HistoryResult",
@@ -271,10 +281,10 @@ def memory_version(memory: Memory) -> dict[str, Any]:
     return _selected(memory, _VERSION) | {"trust": TRUST[memory.worth.trust]}
 
 
-def stored_memory(memory: Memory, given: str | None) -> dict[str, Any]:
-    """The memory that answers for a text; its own text is shown if it differs."""
-    names = _REMEMBERED if isinstance(memory, Remembered) else _STORED
-    return _selected(memory, names) | ({} if memory.text == given else {"text": memory.text})
+def stored_memory(memory: Remembered, given: str | None) -> dict[str, Any]:
+    """The memory that answers for a text, and what gates did with it; its own text is shown if it differs."""
+    told = {"gates": [str(one) for one in memory.gates]} if memory.gates else {}
+    return _selected(memory, _STORED) | ({} if memory.text == given else {"text": memory.text}) | told
 
 
 def rated_memory(memory: Memory, verdict: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from memorist.errors import Error, NotFound
 from memorist.model import within
 from memorist.surfaces.mcp.schemas import slim
 from memorist.surfaces.mcp.tools import Bounds, Tools
+from memorist.surfaces.remedies import as_tool
 from memorist.surfaces.rest.problems import Refusal, is_private, told
 from memorist.surfaces.rest.server import Settings
 from memorist.surfaces.rest.threads import OutOfTime
@@ -135,12 +136,12 @@ def _explained(name: str, error: BaseException) -> str:
     if isinstance(error, OutOfTime):
         return f"{name} took too long; what it has begun may still finish. Ask for less at once, or try again later."
     if isinstance(error, Error) and not is_private(error):
-        return _sentences(*told(error))
+        return _sentences(*told(error, as_tool))
     incident = uuid4().hex
     private = f": {error}" if isinstance(error, Error) else ""
     _log.error("%s failed (incident %s): %s%s", name, incident, json.dumps(traced(error)), private)
     if isinstance(error, Error):
-        return f"{_sentences(*told(error))} The server's log calls this incident {incident}."
+        return f"{_sentences(*told(error, as_tool))} The server's log calls this incident {incident}."
     return f"Internal error in Memorist. Find incident {incident} in the server's log, and report it."
 
 

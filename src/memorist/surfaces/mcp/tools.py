@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
@@ -25,6 +25,7 @@ from memorist.model import (
     Memory,
     Outcome,
     RecallOptions,
+    Remembered,
     keywords_of,
 )
 from memorist.surfaces.mcp.schemas import (
@@ -124,7 +125,7 @@ _TOLD: Mapping[Outcome, str] = {
     Outcome.KEPT: "Remembered as {id}.",
     Outcome.KNOWN: "Known already as {id}; nothing was stored.",
     Outcome.MERGED: "Remembered as the new version of {id}.",
-    Outcome.WITHHELD: "Not stored: it only repeats what recall returned, or says nothing.",
+    Outcome.WITHHELD: "Nothing was stored.",
 }
 """What the model reads about each outcome."""
 Calling = Context[Any, Any]
@@ -169,7 +170,7 @@ class Tools:
         else:
             fields["classification"] = caller.usual_classification
             memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), **fields)
-        return _result(_TOLD[memory.outcome].format(id=memory.id), stored_memory(memory, text))
+        return _result(_kept(memory), stored_memory(memory, text))
 
     @with_keywords(
         RecallOptions,
@@ -219,12 +220,16 @@ class Tools:
         session = engine.session(goal, id, scope=scope)
         step = None if observation is None else session.step(observation, action, reward, number=number)
         done = session.commit() if end else None
+        gates = [str(one) for one in (*session.gates, *(() if step is None else step.gates))]
         data = {
             **{"session": session.id, "goal": session.goal},
             **({} if step is None else {"id": step.id, "step": step.origin.position}),
             **({} if done is None else {"state": done.state, "learnt": dict(done.counts)}),
+            **({"gates": gates} if gates else {}),
         }
-        return _result(f"Session {session.id}.", {name: one for name, one in data.items() if one is not None})
+        return _result(
+            _with_gates(f"Session {session.id}.", gates), {name: one for name, one in data.items() if one is not None}
+        )
 
     @with_keywords(FactFields, "valid_from", bare=("valid_to", "source"))
     def relate(
@@ -234,13 +239,14 @@ class Tools:
         relation: Annotated[str, Field(description="Such as lives_in")],
         object: str,
         text: Annotated[str | None, Field(description="The fact as a sentence")] = None,
+        trust: Trust = "self",
         **fields: Any,
     ) -> Annotated[CallToolResult, RelateResult]:
         """Store a fact that may change; a new value replaces the old, which stays in the history."""
         engine, caller = self._open(context, "write")
         fields["classification"] = caller.usual_classification
-        memory = engine.relate(subject, relation, object, text, **fields)
-        return _result(f"Remembered as {memory.id}.", stored_memory(memory, text))
+        memory = engine.relate(subject, relation, object, text, trust=TRUST.index(trust), **fields)
+        return _result(_kept(memory), stored_memory(memory, text))
 
     def history(
         self,
@@ -310,6 +316,16 @@ def _changes(fields: dict[str, Any]) -> Any:
     """The arguments of `remember` that a new version takes; one with its default was not given."""
     known, kept = keywords_of(Fields), keywords_of(Changes)
     return {name: value for name, value in fields.items() if name in kept and value != known[name].default}
+
+
+def _kept(memory: Remembered) -> str:
+    """What the model reads about a text that it gave."""
+    gates = [one for one in memory.gates if one.decision != "skip" or memory.outcome is Outcome.WITHHELD]
+    return _with_gates(_TOLD[memory.outcome].format(id=memory.id), map(str, gates))
+
+
+def _with_gates(told: str, gates: Iterable[str]) -> str:
+    return " ".join([told, *(f"{one[0].upper()}{one[1:]}." for one in gates)])
 
 
 def _known(engine: Engine, id: str) -> Memory:

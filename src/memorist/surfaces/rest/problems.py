@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse
 
 from memorist import errors
 from memorist.model import error_name
+from memorist.surfaces.remedies import Speak, as_route, in_words
 
 CONTENT_TYPE = "application/problem+json"
 TYPE = "urn:memorist:"
@@ -217,10 +218,10 @@ def of_error(error: errors.Error, request_id: str) -> JSONResponse:
     return problem(status, type_of(type(error)), title_of(error), *told(error), request_id, headers)
 
 
-def told(error: errors.Error) -> tuple[str, str]:
-    """The problem and the remedy as others may read them, without paths of the server."""
+def told(error: errors.Error, speak: Speak = as_route) -> tuple[str, str]:
+    """The problem and the remedy as others may read them: in their words, without paths of the server."""
     detail = title_of(error) if is_private(error) else str(error.problem)
-    return without_folders(detail), without_folders(error.remedy)
+    return without_folders(detail), without_folders(in_words(error.remedy, speak))
 
 
 def without_folders(text: str) -> str:
@@ -260,13 +261,13 @@ def problem(
 
 _EXAMPLES: Mapping[int, Mapping[str, Any]] = {
     400: {"type": "bad-request", "title": "Bad Request", "remedy": "See /docs for the paths and their methods."},
-    404: {"type": "not-found", "detail": "There is no memory '5f…'", "remedy": "Look it up with list()."},
+    404: {"type": "not-found", "detail": "There is no memory '5f…'", "remedy": "Look it up with `GET /memories`."},
     405: {
         "type": "method-not-allowed",
         "title": "Method Not Allowed",
         "remedy": "See /docs for the paths and their methods.",
     },
-    409: {"type": "embedding-mismatch", "remedy": "Run `memorist reembed`."},
+    409: {"type": "embedding-mismatch", "remedy": "Run `POST /reembed`."},
     422: {"type": "invalid-input", "detail": "importance 7 is out of range", "remedy": "Give a value from 0 to 1."},
     500: {"type": "store-error", "remedy": "Run `memorist doctor`."},
     501: {"type": "missing-extra", "remedy": "pip install 'memorist[openai]'"},

@@ -154,29 +154,29 @@ def answer_of(verb: Callable[..., Any]) -> Any:
     """The response model for what a verb returns; a list is the `items` of an object."""
     kind = get_type_hints(verb)["return"]
     chosen = next(one for one in members(kind) if one is not type(None))
-    return items_of(get_args(chosen)[0]) if get_origin(chosen) is list else _shown(chosen)
+    return items_of(get_args(chosen)[0]) if get_origin(chosen) is list else shown(chosen)
 
 
 @cache
 def items_of(kind: Any) -> type[ResponseModel]:
     """The response model for several values."""
-    shown = _shown(kind)
-    fields: dict[str, Any] = {"items": (list[shown], ...)}
-    return create_model(f"{shown.__name__.capitalize()}List", __base__=ResponseModel, **fields)
+    each = shown(kind)
+    fields: dict[str, Any] = {"items": (list[each], ...)}
+    return create_model(f"{each.__name__.capitalize()}List", __base__=ResponseModel, **fields)
 
 
-def _shown(kind: Any) -> Any:
+def shown(kind: Any) -> Any:
     """A type as responses have it."""
     if get_origin(kind) is Annotated:
-        return _shown(get_args(kind)[0])
+        return shown(get_args(kind)[0])
     if len(members(kind)) > 1:
-        return Union[tuple(_shown(one) for one in members(kind))]  # noqa: UP007  # from a list
+        return Union[tuple(shown(one) for one in members(kind))]  # noqa: UP007  # from a list
     if kind is datetime:
         return Instant
     if _is_series(kind):
-        return list[_shown(get_args(kind)[0])]
+        return list[shown(get_args(kind)[0])]
     if _is_mapping(kind):
-        return dict[str, _shown(get_args(kind)[1])]
+        return dict[str, shown(get_args(kind)[1])]
     return _model(kind) if is_dataclass(kind) else kind
 
 
@@ -187,7 +187,7 @@ _BUILDING: set[Any] = set()
 def _details() -> dict[str, Any]:
     """What an item has besides, if the request asks for details."""
     return {
-        "memory": (_shown(Memory) | None, Field(None, description="The whole memory, if details were requested.")),
+        "memory": (shown(Memory) | None, Field(None, description="The whole memory, if details were requested.")),
         "explanation": (
             answer_of(Verbs.explain) | None,
             Field(None, description="How it got its place, if details were requested."),
@@ -204,7 +204,7 @@ def _finished(kind: Any) -> type[ResponseModel]:
 
 
 def _response_field(one: JsonField) -> tuple[Any, Any]:
-    return _shown(one.type), Field(..., description=one.description or None)
+    return shown(one.type), Field(..., description=one.description or None)
 
 
 def _model(kind: Any) -> Any:

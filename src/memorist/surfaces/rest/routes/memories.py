@@ -208,7 +208,7 @@ def _looked_up(engine: Engine, ids: list[str]) -> dict[str, Any]:
 def _known(engine: Engine, id: str) -> Memory:
     memory = engine.get(id)
     if memory is None:
-        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
     return memory
 
 

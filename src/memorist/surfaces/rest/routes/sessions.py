@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -15,11 +16,12 @@ from memorist.engine.engine import Engine
 from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.engine.vocabulary import Session, run_of
 from memorist.errors import NotFound
+from memorist.model import Doc, GateDecision
 from memorist.surfaces.rest.auth import Caller
 from memorist.surfaces.rest.calls import ReadCall, WriteCall
 from memorist.surfaces.rest.routes import SPACE
 from memorist.surfaces.rest.routes.memories import RecallBody, recalled
-from memorist.surfaces.rest.schemas import ResponseModel, answer_of, body_of, example, items_of
+from memorist.surfaces.rest.schemas import ResponseModel, answer_of, body_of, example, items_of, shown
 from memorist.surfaces.rest.server import Server
 from memorist.surfaces.rest.watch import CONTENT_TYPE
 
@@ -43,14 +45,16 @@ class StepBody(body_of(SessionVerbs.step)):
     )
 
 
-class SessionData(ResponseModel):
+@dataclass(frozen=True, slots=True)
+class SessionData:
     """An open session."""
 
     id: str
     goal: str | None
+    gates: Annotated[tuple[GateDecision, ...], Doc("What gates decided about the goal.")]
 
 
-@router.post("", status_code=201, response_model=SessionData)
+@router.post("", status_code=201, response_model=shown(SessionData))
 async def open_session(call: WriteCall, body: SessionBody) -> Any:
     """Open a session; a known id continues that session."""
     return await call.answer(lambda engine: _told(engine.session(**body.given())), makes=True)
@@ -76,8 +80,8 @@ async def recall_in_context(call: ReadCall, id: str, body: RecallBody) -> Any:
     return await call.answer(lambda engine: recalled(engine, engine.recall_in_context(id, query, **options), details))
 
 
-def _told(session: Session) -> dict[str, Any]:
-    return {"id": session.id, "goal": session.goal}
+def _told(session: Session) -> SessionData:
+    return SessionData(session.id, session.goal, session.gates)
 
 
 def _known(engine: Engine, id: str) -> Session:

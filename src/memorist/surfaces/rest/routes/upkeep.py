@@ -58,6 +58,7 @@ class JournalQuery(body_of(Verbs.journal)):
 
     subject: Text | None = Field(None, description="A memory's id.")
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    cursor: Text | None = Field(None, description="The id of the last entry of the page before.")
 
 
 @router.get("/stats", response_model=answer_of(Verbs.stats))

@@ -1,0 +1,95 @@
+"""Remedies: written once, as calls of verbs, and told in the words of each surface."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import memorist
+from memorist.engine.verbs import Verbs
+from memorist.surfaces.cli.app import all_commands
+from memorist.surfaces.mcp.server import TOOLS as MCP_TOOLS
+from memorist.surfaces.remedies import ROUTES, TOOLS, as_command, as_route, as_tool, calls_in, in_words
+from memorist.surfaces.rest.app import create_app
+from memorist.surfaces.rest.server import Settings
+
+SOURCE = Path(memorist.__file__).parent
+OWN_WORDS = ("surfaces", "bench", "client")
+"""Packages whose errors reach one surface alone."""
+FOR_THE_OWNER = {"trust", "recipes", "db", "doctor", "keys"}
+"""Commands for the person at the machine; no other surface has them."""
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """The texts of a remedy: of a literal, of the fixed parts of an f-string, of both sides of a choice."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.value
+
+
+def remedies() -> Iterator[tuple[str, str]]:
+    """Every text that is passed as `remedy=`, or stands in a table of remedies, and its module."""
+    for file in sorted(SOURCE.rglob("*.py")):
+        module = file.relative_to(SOURCE).as_posix()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            keyword = isinstance(node, ast.keyword) and node.arg == "remedy"
+            table = isinstance(node, ast.Assign) and "REMEDIES" in ast.unparse(node.targets[0])
+            if keyword or table:
+                yield from ((module, text) for text in texts(node))
+
+
+REMEDIES = list(remedies())
+CALLS = {(verb, *given): given for _, text in REMEDIES for verb, given in calls_in(text)}
+
+
+def test_no_remedy_of_the_engine_speaks_the_words_of_one_surface() -> None:
+    assert len(REMEDIES) > 250
+    for module, text in REMEDIES:
+        if not module.startswith(OWN_WORDS):
+            commands = {one[1] for one in re.finditer(r"memorist ([a-z-]+)", text)}
+            assert commands <= FOR_THE_OWNER, (module, text)
+            assert not re.search(r"(?<!\w)--[a-z]|\b(GET|POST|DELETE) /", text), (module, text)
+            assert not re.search(r"(?<!`)\b\w+\(\)", text), (module, text)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_every_call_in_a_remedy_exists_on_every_surface(call: tuple[str, ...]) -> None:
+    (verb, *_), given = call, CALLS[call]
+    python = memorist.open if verb == "open" else getattr(Verbs, verb)
+    assert given.keys() <= inspect.signature(python).parameters.keys()
+    root, commands = all_commands()
+    words = as_command(verb, given).split()
+    if verb == "open":
+        known = {option for one in root.params for option in one.opts}
+        assert words[0] in known or words[1] == "="
+        assert as_route(verb, given) == as_tool(verb, given) and " = " in as_tool(verb, given)
+        return
+    name = " ".join(word for word in words[1:] if not word.startswith("-") and word != "all")
+    options = {option for one in commands[name].params for option in one.opts}
+    assert words[0] == "memorist" and {word for word in words if word.startswith("--")} <= options
+
+
+def test_routes_and_tools_are_those_of_the_servers(tmp_path: Path) -> None:
+    paths = create_app(Settings(db=f"{tmp_path}/", embedder="none")).openapi()["paths"]
+    offered = {f"{method.upper()} {path.split('{space}')[-1]}" for path, of in paths.items() for method in of}
+    assert set(ROUTES.values()) <= offered
+    assert set(TOOLS.values()) <= set(MCP_TOOLS)
+
+
+def test_a_remedy_is_told_in_the_words_of_its_surface() -> None:
+    remedy = "Look it up with `list()`, embed with `import_(without_vectors=True)` or use `open(llm='x')`."
+    assert in_words(remedy, as_command) == (
+        'Look it up with `memorist list`, embed with `memorist import --without-vectors` or use `llm = "x"`.'
+    )
+    assert in_words(remedy, as_route) == (
+        'Look it up with `GET /memories`, embed with `POST /import without_vectors=true` or use `llm = "x"`.'
+    )
+    assert in_words(remedy, as_tool) == (
+        'Look it up with `recall`, embed with `memorist import --without-vectors` or use `llm = "x"`.'
+    )
+    assert in_words("Choose `rrf` or f(x).", as_tool) == "Choose `rrf` or f(x)."
