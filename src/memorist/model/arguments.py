@@ -28,8 +28,6 @@ _FUNCTION: Any = Callable
 QUESTION = "query"
 """The argument that may hold half a character: it is only searched for, and no memory has any."""
 Hints = Mapping[str, Any]
-MOST = 10**9
-"""The largest number of anything that can be asked for."""
 
 
 def checks_arguments(verbs: C) -> C:
