@@ -137,6 +137,19 @@ def test_an_outdated_turn_is_found_below_what_holds_now_with_a_note(memory: Engi
     assert then.memory.text == "I live in Oslo."
 
 
+def test_words_of_change_end_what_they_name_and_keep_every_text(memory: Engine) -> None:
+    slack = alice(memory, "We use Slack.", "2024-01-01")
+    alice(memory, "We use Notion.", "2024-02-01")
+    boss = alice(memory, "My boss is Ben Hall.", "2024-03-01")
+    alice(memory, "We switched from Slack to Teams.", "2024-06-01")
+    alice(memory, "I now report to Ann Lee.", "2024-06-02")
+    assert facts(memory) == ["Alice boss Ann Lee.", "Alice uses Notion.", "Alice uses Teams."]
+    assert facts(memory, as_of="2024-05-01") == ["Alice boss Ben Hall.", "Alice uses Notion.", "Alice uses Slack."]
+    noted = {item.memory.id: item.notes for item in memory.recall("Who is the boss? Which tools?", limit=20).items}
+    assert noted[slack.id] == ("ended: 2024-06-01",)
+    assert noted[boss.id] == ("superseded: Ann Lee since 2024-06-02",)
+
+
 def test_a_planned_change_holds_from_its_day_on(memory: Engine) -> None:
     now = alice(memory, "I live in Oslo.", "2024-06-01")
     plan = alice(memory, "I'm moving to Bergen on 15 December.", "2024-11-20")
