@@ -50,6 +50,12 @@ def test_a_day_finds_what_was_said_or_meant_then(diary: Engine, question: str, t
     assert inside(diary, question) == texts
 
 
+def test_what_is_next_is_what_was_announced(diary: Engine) -> None:
+    ahead = inside(diary, "What are the next trials?")
+    assert {"Kemi has squad trials at Bloc on 8 March at 10:00.", "They go to Sarajevo in May."} <= set(ahead)
+    assert "We were in Lisbon in May." not in ahead
+
+
 def test_until_a_day_means_from_when_it_was_said(diary: Engine) -> None:
     """24 February to 14 March are 19 days less 9:45 hours, of which the day asked for is the root of the share."""
     items = {item.memory.text: item.signals for item in diary.recall("Is Mei away on 5 March?").items}
@@ -70,6 +76,8 @@ def test_until_a_day_means_from_when_it_was_said(diary: Engine) -> None:
         ("On which day in May did we meet?", ["2024-05-01/2024-06-01"]),
         ("When do we go home after Christmas?", []),
         ("What do we do after Christmas?", ["2024-12-26/.."]),
+        ("When is my next appointment?", ["2024-07-01/.."]),
+        ("Who lives next door?", []),
     ],
 )
 def test_a_question_is_read_on_a_monday_in_july(question: str, windows: list[str]) -> None:

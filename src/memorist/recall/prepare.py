@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import MAXYEAR, MINYEAR, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 
 from memorist.model import Entity, Kind, isoformat
 from memorist.recall.stage import Draft, Env, Stage
@@ -68,7 +68,8 @@ class Dates(Stage):
     They become its time windows, in which the signal `temporal` searches. A weekday, a day or a month without a year is
     the past or the coming one as the verb says: "did we meet in May", "do we meet in May". Two kinds of dates are no
     windows: the present ("at the moment", and "today" beside another date), and, where the question asks for a time, an
-    open range ("when do we go home after Christmas?").
+    open range ("when do we go home after Christmas?"). A question without a date that asks for what is next ("my next
+    appointment", "what is coming up?") is about the time from now on.
 
     With `terms`, every date, its month and its year are also terms of the keyword search, beside the words of the
     query: each matches memories that mention a date in it, however they write it.
@@ -85,7 +86,8 @@ class Dates(Stage):
         asked, now = question_in(draft.query.text), draft.request.now
         spans = find_dates(asked, now, prefer="tense")
         if not spans:
-            return draft
+            ahead = ((now, datetime(MAXYEAR, 12, 31, tzinfo=UTC)),) if _ASKS_AHEAD.search(asked) else ()
+            return replace(draft, query=replace(draft.query, windows=ahead))
         periods = tuple(dict.fromkeys((span.start, span.end) for span in spans))
         draft = replace(draft, query=replace(draft.query, windows=_windows(periods, asked, now)))
         if not self.terms:
@@ -102,6 +104,12 @@ Window = tuple[datetime, datetime]
 _ASKS_WHEN = lazy(
     r"\b(?:when|how long|how soon|(?:what|which) (?:date|day|time|week|month|year))\b"
     r"|什么时候|何时|哪一?天|几[号点月]|多久",
+    re.IGNORECASE,
+)
+
+
+_ASKS_AHEAD = lazy(
+    r"\b(?:upcoming|coming up|comes? up|next time|(?:the|my|our|your|his|her|their|'s) next \w)|下一?次|接下来",
     re.IGNORECASE,
 )
 
