@@ -58,7 +58,7 @@ def verbs_of(protocol: type) -> dict[str, Callable[..., Any]]:
 USUAL: dict[str, Any] = {
     **{"text": "The lamp is on.", "query": "lamp", "session": "s", "memories": ["One owl."], "name": "lamp"},
     **{"what": [{"role": "user", "content": "Hi."}], "subject": "Ann", "relation": "likes", "object": "tea"},
-    **{"observation": "It hums.", "id": "nobody", "entry": "nothing", "verdict": "useful"},
+    **{"observation": "It hums.", "id": "nobody", "entry": "nothing", "verdict": "useful", "entity": "Ann"},
 }
 """Valid values of the parameters that must be given."""
 CASES = [(verb, name) for verb, function in verbs_of(Verbs).items() for name in parameters(function)]
@@ -128,7 +128,7 @@ REFUSED: dict[str, tuple[str, Attempt]] = {
     "a word for a time": ("not a time.*ISO 8601", lambda e: e.remember("x", at="soon")),
     "a number for a time": ("at is 5", lambda e: e.remember("x", at=5)),  # type: ignore[arg-type]
     "a number for a scope": ("scope is 5", lambda e: e.remember("x", scope=5)),  # type: ignore[arg-type]
-    "a list for an id": ("id is of type list", lambda e: e.forget(["abc"])),  # type: ignore[arg-type]
+    "a list for an id": ("name is of type list", lambda e: e.history(["abc"])),  # type: ignore[arg-type]
     "deep metadata": (f"metadata is nested more than {MOST_NESTED}", lambda e: e.remember("x", metadata=nested(300))),
     "deep metadata among many": (
         "metadata is nested",

@@ -177,7 +177,7 @@ class Client(RemoteUpkeep):
         body = {**({} if text is None else {"text": text}), **changes}
         return read(Remembered, self._transport.patch(f"/memories/{quote(id, safe='')}", body))
 
-    def forget(self, id: str | Iterable[str] | None = None, **filters: Unpack[Filters]) -> Receipt:
+    def forget(self, id: str | Ids | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else."""
         chosen = forget_filters(id, filters)
         if isinstance(id, str):

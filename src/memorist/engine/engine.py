@@ -218,7 +218,7 @@ class Engine(Upkeep):
         slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)
         return self._desk(slot.classification).writer.relate(slot, claim)
 
-    def forget(self, id: str | Iterable[str] | None = None, **filters: Unpack[Filters]) -> Receipt:
+    def forget(self, id: str | Ids | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, several, or all that the filters select, for good, with facts that rest on nothing else.
 
         If one of several ids is unknown, nothing is erased. A filter that is None counts as not given: if all are None,

@@ -130,7 +130,7 @@ class Verbs(Protocol):
         """
         ...
 
-    def forget(self, id: str | Iterable[str] | None = None, **filters: Unpack[Filters]) -> Receipt:
+    def forget(self, id: str | Ids | None = None, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else.
 
         If one of several ids is unknown, nothing is erased.

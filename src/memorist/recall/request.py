@@ -11,6 +11,7 @@ from memorist.errors import InvalidInput
 from memorist.model import (
     Filter,
     Filters,
+    Ids,
     Kind,
     RecallOptions,
     RecallRequest,
@@ -78,7 +79,7 @@ def listing_filter(options: Filters, now: datetime) -> Filter:
     )
 
 
-def forget_filters(id: str | Iterable[str] | None, filters: Filters) -> Filters:
+def forget_filters(id: str | Ids | None, filters: Filters) -> Filters:
     """The filters of a `forget` that are set, empty if an id is given; refuses both, and neither.
 
     A filter that is None or an empty mapping is not set: a caller that passes every keyword must not erase everything.
