@@ -103,7 +103,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     store.close()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(where=FILTERS, limit=st.integers(1, 150))
 def test_a_store_admits_what_the_filter_does(store: Store, where: Filter, limit: int) -> None:
     admitted = [one.id for one in MEMORIES if where.admits(one)]
