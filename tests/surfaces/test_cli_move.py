@@ -120,7 +120,7 @@ def test_a_database_is_brought_up_to_date_and_looked_at(bare: Cli, postgres: str
     status = bare("--db", postgres, "db", "status", "--json").data
     assert (status["pending"], status["citus"], status["distributed"]) == ([], None, [])
     lines = bare("--db", postgres, "db", "status").out.splitlines()
-    assert lines[0] == f"PostgreSQL {status['server']}, database {status['database']}"
+    assert lines[0] == f"PostgreSQL  {status['server']}, database {status['database']}"
     assert "tables     up to date" in lines
 
 
