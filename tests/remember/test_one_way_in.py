@@ -269,6 +269,7 @@ def test_every_verb_and_every_text_field_has_a_case() -> None:
         *("valid_from", "valid_to", "ingested_at"),
         "source",
         "scope",
+        "trust",
         "classification",
     }
     assert set(ingest_formats("")) == set(FORMATS)

@@ -120,8 +120,8 @@ def test_a_database_is_brought_up_to_date_and_looked_at(bare: Cli, postgres: str
     status = bare("--db", postgres, "db", "status", "--json").data
     assert (status["pending"], status["citus"], status["distributed"]) == ([], None, [])
     lines = bare("--db", postgres, "db", "status").out.splitlines()
-    assert lines[0] == f"PostgreSQL {status['server']}, database {status['database']}"
-    assert "tables     up to date" in lines
+    assert lines[0] == f"PostgreSQL  {status['server']}, database {status['database']}"
+    assert "tables      up to date" in lines
 
 
 def test_a_memory_on_a_server_is_used_like_any_other(bare: Cli, postgres: str) -> None:

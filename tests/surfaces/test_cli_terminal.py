@@ -131,3 +131,21 @@ def test_a_table_is_as_wide_as_its_cells_and_wraps_within_the_last_column(monkey
         narrow[0].strip() == "任务" and narrow[1].startswith("    a long value") and narrow[-2].strip() == TABLE[1][0]
     )
     assert all(width(line) <= 32 for line in narrow)
+
+
+def test_progress_counts_towards_a_total_on_a_terminal_alone_and_skipped_files_are_named(
+    terminal: Terminal, cli: Cli, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The heron stands by the weir.", encoding="utf-8")
+    (folder / "b.bin").write_bytes(bytes(range(256)))
+    (folder / ".hidden").write_text("Nothing.", encoding="utf-8")
+    piped = cli("ingest", str(folder))
+    assert piped.err == ""
+    assert "  skipped 1: hidden (.hidden)\n" in piped.out
+    assert re.search(r"  skipped 1: .*binary.* \(b\.bin\)\n", piped.out)
+    assert re.search(r"Ingesting .* 1/1 0:00:00", plain(terminal("ingest", str(folder))[1]))
+    export = str(tmp_path / "all.jsonl")
+    assert re.search(r"Exporting .* 1/1 ", plain(terminal("export", export)[1]))
+    assert re.search(r"Importing .* 1/1 ", plain(terminal("import", export)[1]))

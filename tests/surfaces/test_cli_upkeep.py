@@ -66,7 +66,7 @@ def test_feedback_with_the_recall_that_gave_it_and_its_undo(cli: Cli, tmp_path: 
     assert "relevance +2" in cli("feedback", id, "useful").out
     assert "Unknown verdict" in cli("feedback", id, "lovely").problem
     recall.write_text("[]", encoding="utf-8")
-    assert "recall --json" in cli("feedback", id, "useful", "--recall", str(recall)).problem
+    assert "or its JSON" in cli("feedback", id, "useful", "--recall", str(recall)).problem
     assert cli("feedback", id, "hide", "--json").data["flags"] == ["hidden"]
     assert cli("recall", "key", "--json").data["items"] == []
 

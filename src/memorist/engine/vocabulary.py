@@ -1,8 +1,10 @@
 """The values that verbs accept, and the types they return, for surfaces that describe them."""
 
+from pathlib import Path
+
 from memorist.recall.data import to_data as recipe_to_data
 from memorist.remember.derived import session_key
-from memorist.remember.ingest import FORMATS
+from memorist.remember.ingest import FORMATS, Piece, read
 from memorist.remember.sessions import Session
 from memorist.remember.sessions.run import run_of
 from memorist.upkeep.audit import KINDS as AUDIT_KINDS
@@ -22,4 +24,10 @@ __all__ = [
     "recipe_to_data",
     "run_of",
     "session_key",
+    "texts_in",
 ]
+
+
+def texts_in(path: Path, format: str | None = None) -> int:
+    """How many texts `ingest` would read in a file or folder; reading is quick beside keeping them."""
+    return sum(isinstance(item, Piece) for item in read(path, format=format))

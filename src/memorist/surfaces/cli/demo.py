@@ -163,7 +163,7 @@ def play_all(engine: memorist.Engine, *, quiet: bool) -> dict[str, Any]:
     play, scenes = Play(engine), dict[str, Any]()
     for number, (name, title, show) in enumerate(SCENES, 1):
         if name == "remember":
-            with progress("Remembering", len(TURNS), quiet=quiet) as more:
+            with progress("Remembering", lambda: len(TURNS), quiet=quiet) as more:
                 scenes[name] = play.remember(more)
         else:
             scenes[name] = getattr(play, name)()

@@ -39,7 +39,6 @@ from memorist.surfaces.cli.output import (
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
-    from memorist.ports import Entry
 
 
 app = typer.Typer()
@@ -230,7 +229,7 @@ def journal(
         say("No entries here." if cursor is None else "No more entries.")
 
 
-def _told(entry: Entry) -> str:
+def _told(entry: Any) -> str:
     """What an entry decided, about which memories, and whether it was undone."""
     names = ("decision", "verdict", "gate", "rule", "reason")
     parts = [str(entry.data[name]) for name in names if isinstance(entry.data.get(name), str)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer()
+LONGEST_HEAD = 100_000
+"""Bytes of the first line of an export that are read to count its memories."""
 PIPE = "-"
 """The path that stands for standard input or output."""
 Overwrite = Annotated[bool, flag("--overwrite", "Replace the file if it exists.")]
@@ -64,7 +67,7 @@ def export(
         raise typer.BadParameter("Standard output cannot hold both the export and a report: leave out --json.")
     with target.open() as engine:
         stats = engine.stats()
-        with progress("Exporting", stats.memories + stats.versions, quiet=as_json) as advance:
+        with progress("Exporting", lambda: stats.memories + stats.versions, quiet=as_json) as advance:
             made = engine.export(sys.stdout.buffer if path == PIPE else path, overwrite=overwrite, progress=advance)
     yield {"path": path, "lines": made.lines, **to_data(made.head)}
     if path != PIPE:
@@ -83,7 +86,7 @@ def import_(
 ) -> Iterator[object]:
     """Read an export; memories that are known already stay as they are."""
     source = sys.stdin.buffer if path == PIPE else path
-    with progress("Importing", 0, quiet=as_json) as advance:
+    with progress("Importing", lambda: _promised(path), quiet=as_json) as advance:
         done = engine.import_(source, without_vectors=without_vectors, progress=advance)
     yield done
     updated = f", {done.updated:,} got newer versions" if done.updated else ""
@@ -94,6 +97,16 @@ def import_(
             f"{_memories(len(done.conflicts))} of the export have a different text here, such as {done.conflicts[0]}",
             remedy="They were not changed; look at them with `memorist history ID`.",
         )
+
+
+def _promised(path: str) -> int | None:
+    """The memories that an export says it holds; None for a pipe, or for what is no export, which `import` explains."""
+    try:
+        with Path(path).open("rb") as file:
+            counts: Any = json.loads(file.readline(LONGEST_HEAD))["counts"]
+        return int(counts["memories"]) + int(counts["versions"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _memories(number: int) -> str:
@@ -119,7 +132,7 @@ def move(
         closing(open_store(destination, as_space or _space_at(destination, here.space))) as there,
     ):
         stats, new_space = here.stats(), there.space
-        with progress("Moving", stats.memories + stats.versions, quiet=as_json) as advance:
+        with progress("Moving", lambda: stats.memories + stats.versions, quiet=as_json) as advance:
             moved = copy_all(here, there, progress=advance)
     yield to_data(moved) | {"space": new_space}
     say(("✓ ", "green"), f"Moved {_memories(moved.memories)} to the space {new_space!r}.")

@@ -158,15 +158,25 @@ def width(cell: Part) -> int:
 
 
 @contextmanager
-def progress(label: str, total: int | None, *, quiet: bool) -> Generator[Callable[[int], None]]:
-    """Show a progress bar on standard error, if that is a terminal; `total` is None if it is unknown."""
+def progress(label: str, total: Callable[[], int | None], *, quiet: bool) -> Generator[Callable[[int], None]]:
+    """Show a progress bar on standard error, if that is a terminal: how much of the total is done, and the time left.
+
+    The total is counted only to be shown; it is None if it cannot be known.
+    """
     from rich.console import Console
+    from rich.progress import MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     stderr = Console(stderr=True)
-    with Bar(console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda more: bar.advance(task, more)
+    if quiet or not stderr.is_terminal:
+        yield lambda more: None
+        return
+    known = total()
+    time = TimeElapsedColumn() if known is None else TimeRemainingColumn()
+    description, bar, *_ = Bar.get_default_columns()
+    with Bar(description, bar, MofNCompleteColumn(), time, console=stderr, transient=True) as shown:
+        task = shown.add_task(label, total=known)
+        yield lambda more: shown.advance(task, more)
 
 
 ID_SHOWN = 8

@@ -153,7 +153,7 @@ def bench(
     session = _session(target, options)
     data = _dataset(dataset, options)
     baseline = read_baseline(options["compare"], data) if "compare" in options else None
-    with progress("Measuring", work(data, session.pipelines), quiet=as_json) as more:
+    with progress("Measuring", lambda: work(data, session.pipelines), quiet=as_json) as more:
         results = session.measure(data, fresh=options.get("fresh", False), progress=more)
     if baseline is not None:
         results = against(results, baseline)

@@ -46,7 +46,7 @@ def audit(
         require_answer(as_json)
     with target.open() as engine:
         stats = engine.stats()
-        with progress("Auditing", stats.memories + stats.versions, quiet=as_json) as advance:
+        with progress("Auditing", lambda: stats.memories + stats.versions, quiet=as_json) as advance:
             report = engine.audit(kinds=kinds, progress=advance)
         data = to_data(report)
         wanted = [one for one in data["findings"] if one["kind"] in chosen and one["fix"] is not None]
@@ -144,7 +144,7 @@ def reembed(
     """Compute all vectors again; recall uses the old ones until the last new one is written."""
     with replace(target, embedder=embedder or target.embedder).open() as engine:
         stats = engine.stats()
-        with progress("Embedding", stats.memories + stats.versions, quiet=as_json) as advance:
+        with progress("Embedding", lambda: stats.memories + stats.versions, quiet=as_json) as advance:
             try:
                 done = engine.reembed(progress=advance)
             except MissingService as error:

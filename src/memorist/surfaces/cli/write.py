@@ -36,8 +36,8 @@ FORMATS = ("messages", "jsonl", "json", "markdown", "text", "chatgpt", "claude",
 """The formats of `ingest`. They are written out here so that help and completion do not import the readers."""
 MEMORIES_SHOWN = 3
 """Memories shown before a confirmation."""
-REASONS_SHOWN = 5
-"""Reasons shown per file; `--json` has all of them."""
+REASONS_SHOWN, PLACES_SHOWN = 5, 5
+"""Reasons shown per path, and files or texts named for each; `--json` has more."""
 
 
 @command(app, options=memory_options(Fields))
@@ -77,7 +77,7 @@ def ingest(
     ] = None,
 ) -> Iterator[object]:
     """Store chats, notes, logs and exports; texts that are known already are not stored again."""
-    with progress("Reading", None, quiet=as_json) as more:
+    with progress("Ingesting", lambda: _texts_in(paths, format), quiet=as_json) as more:
         reports = {
             str(path): to_data(engine.ingest(path, session=session, format=format, progress=more)) for path in paths
         }
@@ -203,6 +203,16 @@ def _standard_input() -> str:
         raise InvalidInput("Standard input is not UTF-8", remedy="Convert it, for example with iconv.") from None
 
 
+def _texts_in(paths: list[Path], format: str | None) -> int | None:
+    """How many texts there are to keep; None if a path cannot be read, which `ingest` itself explains."""
+    from memorist.engine.vocabulary import texts_in
+
+    try:
+        return sum(texts_in(path, format) for path in paths)
+    except Error:
+        return None
+
+
 def _print_report(path: str, report: dict[str, Any]) -> None:
     kept, facts = count(report["kept"], "memory", "memories"), count(report["facts"], "fact", "facts")
     files = count(report["files"], "file", "files")
@@ -212,7 +222,9 @@ def _print_report(path: str, report: dict[str, Any]) -> None:
     for what in ("skipped", "cleaned"):
         reasons: dict[str, int] = report[f"{what}_by_reason"]
         for reason, times in sorted(reasons.items(), key=lambda pair: -pair[1])[:REASONS_SHOWN]:
-            say((f"  {what} {times}: {reason}", "dim"))
+            places = [one_line(one["where"]) for one in report[what] if one["reason"] == reason]
+            named = ", ".join([*places[:PLACES_SHOWN], *(["…"] if times > PLACES_SHOWN else [])])
+            say((f"{what} {times:,}: {one_line(reason)} ({named})", "dim"), indent=2)
 
 
 def _confirm_erasure(memories: list[Memory]) -> None:
