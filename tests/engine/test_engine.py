@@ -39,7 +39,7 @@ def test_what_is_remembered_is_found_at_once(memory: Engine) -> None:
     assert texts(found) == ["Alice moved to Stockholm."]
     assert found.items[0].memory.id == kept.id
     assert {"vector", "keyword"} <= found.items[0].signals.keys()
-    assert "2023-06-03:\n[1] Bob: Alice moved to Stockholm." in found.context
+    assert "[1] 2023-06-03 Bob: Alice moved to Stockholm." in found.context
     assert found.tokens > 0 and not found.abstained
 
 

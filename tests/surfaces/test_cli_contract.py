@@ -19,7 +19,7 @@ SIGNAL = {"rank", "score", "norm"}
 ITEM = {
     *("id", "rank", "score", "text", "kind", "scope", "tier", "importance", "confidence", "topic", "emotion_tags"),
     *("flags", "speaker", "session", "fact", "signals", "phase", "hop", "valid_from", "valid_to", "ingested_at"),
-    *("source", "notes"),
+    *("source", "notes", "probability"),
 }
 TOUCHED = {"id", "kind", "score", "phase", "hop", "memory"}
 TRACE = {
@@ -33,6 +33,7 @@ RECALL = {
         "recipe",
         "now",
         "abstained",
+        "shown_before",
         "confidence",
         "tokens",
         "context",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import anyio
@@ -62,7 +63,7 @@ def test_a_tool_names_it(tmp_path: Path) -> None:
         async with Client(MemoryServer(engine), mode="legacy") as client:
             ask = {"query": QUESTION}
             first, again = [await client.call_tool("recall", ask) for _ in range(2)]
-            told = again.structured_content or {}
+            told: dict[str, Any] = again.structured_content or {}
             assert KAYAK in text(first) and (told["memories"], told["abstained"]) == ([], False)
             assert told["shown_before"] == [id]
             assert text(again).startswith("Nothing new is known about this.\nAlready shown") and id in text(again)
