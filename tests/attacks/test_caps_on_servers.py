@@ -55,6 +55,9 @@ REQUESTS: dict[str, list[Any]] = {
     "GET {space}/memories/{id}/history": [None],
     "GET {space}/entities/{name}/history": [None],
     "POST {space}/feedback": [{"id": "{secret}", "verdict": "wrong"}, {"id": "{low}", "verdict": "useful"}],
+    "POST {space}/memories/{id}/pin": [None],
+    "GET {space}/pinned": [{}, {"max_classification": 3}],
+    "POST {space}/memories/{id}/unpin": [None],
     "POST {space}/memories/{id}/invalidate": [{}],
     "POST {space}/sessions/{id}/recall": [QUERY],
     "POST {space}/sessions/{id}/steps": [{"observation": "The door is shut."}],
@@ -161,7 +164,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
         {"id": "run", "observation": "The door is shut."},
         {"id": "run", "goal": "Paint the vault.", "observation": "The door is shut.", "end": True},
     ],
-    "feedback": [{"id": "{secret}", "verdict": "wrong"}],
+    "feedback": [{"id": "{secret}", "verdict": "wrong"}, {"id": "{secret}", "verdict": "pin"}],
     "forget": [{"id": "{secret}"}],
     "status": [{}],
 }

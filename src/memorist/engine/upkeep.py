@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Unpack
 
 from memorist.engine.desk import Desk
 from memorist.errors import MissingService, ModelUnavailable, StoreBusy, StoreError
-from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Memory, Recall, When, at_least, instant
+from memorist.model import (
+    MOST_CLASSIFIED,
+    USUAL_CLASSIFICATION,
+    Filters,
+    Memory,
+    Recall,
+    When,
+    at_least,
+    instant,
+    refuse_unknown,
+)
 from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
+from memorist.recall.request import listing_filter
 from memorist.remember.jobs import retry_after
 from memorist.remember.writer import Writer
 from memorist.stores.part import partial_work, too_classified
@@ -70,6 +81,27 @@ class Upkeep:
 
         seen = None if recall is None else recall_seen(recall, self._writer.text)
         return feedback(self._desk_about(id).store, id, verdict, self._clock.now(), seen)
+
+    def pin(self, id: str) -> Memory:
+        """Keep a memory at the head of every context, whoever said it; read it before you do. `undo` takes it back."""
+        return self._pin(id, on=True)
+
+    def unpin(self, id: str) -> Memory:
+        """Keep a memory no longer at the head of every context."""
+        return self._pin(id, on=False)
+
+    def _pin(self, id: str, *, on: bool) -> Memory:
+        from memorist.upkeep.feedback import pin
+
+        return pin(self._desk_about(id).store, id, self._clock.now(), on=on)
+
+    def pinned(self, limit: int = 100, **filters: Unpack[Filters]) -> list[Memory]:
+        """The pinned memories that the filters admit, newest first: those at the head of every context."""
+        from memorist.recall.standing import pinned
+
+        refuse_unknown(filters, Filters, "pinned")
+        where = listing_filter(filters, self._clock.now())
+        return pinned(self._store, self._store.view(), where, at_least("limit", limit, 1))
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's validity at a moment, by default now. It stays in its history; a second time is an error."""

@@ -264,7 +264,7 @@ class Recall:
     """The answer: items, a context ready for a prompt, and the trace behind them.
 
     `confidence` is the probability that the items answer the question, if the recipe estimates it. `abstained` means
-    that nothing does: the context is empty, and the items are only the nearest ones.
+    that nothing does: the context has at most its head, and the items are only the nearest ones.
     """
 
     id: str
@@ -282,8 +282,11 @@ class Recall:
     confidence: Annotated[
         float | None, Doc("The probability that the items answer the question, if the recipe estimates it.")
     ] = None
+    standing: Annotated[
+        tuple[Memory, ...], Doc("The pinned memories and standing wishes at the head of the context.")
+    ] = ()
 
     @property
     def cites_sources(self) -> bool:
         """Whether the context cites the sources of what it says by number."""
-        return self.context.startswith(FACTS_HEADER)
+        return FACTS_HEADER in self.context.splitlines()

@@ -35,13 +35,12 @@ class Assemble(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and token count; without context if the recall abstained."""
         if draft.abstained:
-            return draft
+            return _headed(draft, "")
         budget = _budget(draft, self.max_tokens)
         known_at = draft.request.where.known_at
-        memories = [one.memory.as_known_at(known_at) for one in draft.candidates]
-        lines = [line(rank, one, self.longest) for rank, one in enumerate(memories, 1)]
-        kept, tokens = _fitting(HEADER, lines, budget)
-        draft = replace(draft, context=_joined(HEADER, [lines[place] for place in kept]), tokens=tokens)
+        lines = [line(rank, one.memory.as_known_at(known_at), self.longest) for rank, one in _numbered(draft)]
+        kept, _ = _fitting(HEADER, lines, budget)
+        draft = _headed(draft, _joined(HEADER, [lines[place] for place in kept]))
         left_out = len(lines) - len(kept)
         return draft.noting(f"{left_out} left out of a context of {budget} tokens") if left_out else draft
 
@@ -62,14 +61,13 @@ class AssembleTurns(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and token count; without context if the recall abstained."""
         if draft.abstained:
-            return draft
+            return _headed(draft, "")
         page = _Page(_budget(draft, self.max_tokens))
         known_at = draft.request.where.known_at
-        known = [replace(one, memory=one.memory.as_known_at(known_at)) for one in draft.candidates]
-        numbered = list(enumerate(known, 1))
+        numbered = [(rank, replace(one, memory=one.memory.as_known_at(known_at))) for rank, one in _numbered(draft)]
         kept = [one.memory for rank, one in numbered if page.add(one.memory, self._line(rank, one))]
         self._add_previous_turns(kept, page, env, draft)
-        draft = replace(draft, context=page.text(), tokens=page.tokens if kept else 0)
+        draft = _headed(draft, page.text())
         left_out = len(numbered) - len(kept)
         return draft.noting(f"{left_out} left out of a context of {page.budget} tokens") if left_out else draft
 
@@ -104,7 +102,7 @@ class AssembleFacts(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and token count."""
         budget, where = _budget(draft, self.max_tokens), draft.request.where
-        facts = [one.memory.as_known_at(where.known_at) for one in draft.candidates]
+        facts = [one.memory.as_known_at(where.known_at) for _, one in _numbered(draft)]
         cited = {id: some[-self.sources :] for id, some in _episodes(facts, where, env).items()}
         numbers = {id: number for number, id in enumerate(dict.fromkeys(_ids(cited.values())), 1)}
         kept, tokens = _fitting(FACTS_HEADER, [self._fact(one, cited[one.id], numbers) for one in facts], budget)
@@ -119,7 +117,7 @@ class AssembleFacts(Stage):
         numbers = {id: number for id, number in numbers.items() if id in printed}
         lines = [self._fact(one, cited[one.id], numbers) for one in facts]
         context = _joined(FACTS_HEADER, lines) + _joined(heading, [listed[id] for id in shown])
-        draft = replace(draft, context=context, tokens=count_tokens(context))
+        draft = _headed(draft, context)
         left_out = facts_left_out + len(listed) - len(shown)
         return draft.noting(f"{left_out} lines left out of a context of {budget} tokens") if left_out else draft
 
@@ -203,9 +201,21 @@ def shortened(text: str, longest: int) -> str:
 
 
 def _budget(draft: Draft, default: int) -> int:
-    """The maximum number of tokens of the context."""
+    """The maximum number of tokens of the context below its head."""
     asked = draft.request.max_tokens
-    return default if asked is None else asked
+    return (default if asked is None else asked) - (count_tokens(f"{draft.head}\n") if draft.head else 0)
+
+
+def _numbered(draft: Draft) -> list[tuple[int, Candidate]]:
+    """The candidates with their ranks, without those that stand in the head of the context."""
+    told = {one.id for one in draft.standing}
+    return [(rank, one) for rank, one in enumerate(draft.candidates, 1) if one.memory.id not in told]
+
+
+def _headed(draft: Draft, body: str) -> Draft:
+    """The draft with a context: its head and this body."""
+    context = "\n".join(filter(None, (draft.head, body)))
+    return replace(draft, context=context, tokens=count_tokens(context))
 
 
 def _fitting(heading: str, lines: Sequence[str], budget: int) -> tuple[list[int], int]:

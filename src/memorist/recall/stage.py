@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import exp, log2
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from memorist.model import Candidate, Found, Hit, Query, Reasoned, RecallRequest, Touched
+from memorist.model import Candidate, Found, Hit, Memory, Query, Reasoned, RecallRequest, Touched
 from memorist.ports import Embedder, Reranker, Store, View
 
 if TYPE_CHECKING:
@@ -37,13 +37,16 @@ class Draft:
     """A recall in progress. Each stage takes a draft and returns the next one.
 
     `found` distinguishes a signal that did not search (absent or skipped) from one that found nothing (no hits).
-    `timings` holds the milliseconds of phases that cover only part of a stage.
+    `timings` holds the milliseconds of phases that cover only part of a stage. `head` is a block that stands before the
+    memories in the context, `standing` are the memories in it, which the assembly does not repeat.
     """
 
     request: RecallRequest
     query: Query
     found: Mapping[str, Found] = field(default_factory=dict[str, Found])
     candidates: tuple[Candidate, ...] = ()
+    head: str = ""
+    standing: tuple[Memory, ...] = ()
     context: str = ""
     tokens: int = 0
     reasoned: Reasoned = Reasoned()

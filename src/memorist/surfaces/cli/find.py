@@ -1,4 +1,4 @@
-"""Commands that find and look: recall, why-not, show, list, history, stats."""
+"""Commands that find and look: recall, why-not, show, list, pinned, history, stats."""
 
 from __future__ import annotations
 
@@ -137,6 +137,21 @@ def list_(
         say((f"More: --cursor {page.cursor}", "dim"))
     elif not page.items:
         say("No memories here." if cursor is None else "No more memories.")
+
+
+@command(app, options=filter_options())
+def pinned(
+    engine: Engine,
+    limit: Annotated[int, option("NUMBER", "The most memories to print. Default: 100.", min=1)] = 100,
+    **filters: Unpack[Filters],
+) -> Iterator[object]:
+    """Print the pinned memories, newest first."""
+    found = engine.pinned(limit, **filters)
+    yield found
+    for memory in found:
+        say_cut(*memory_line(memory))
+    if not found:
+        say("Nothing is pinned here.")
 
 
 @command(app)

@@ -16,7 +16,16 @@ from memorist.asking.wording import fenced
 from memorist.engine.engine import Engine, up_to
 from memorist.engine.vocabulary import run_of
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import USUAL_CLASSIFICATION, FactFields, Fields, Memory, Outcome, RecallOptions
+from memorist.model import (
+    AGENT_TRUST,
+    INSTRUCTIONS,
+    USUAL_CLASSIFICATION,
+    FactFields,
+    Fields,
+    Memory,
+    Outcome,
+    RecallOptions,
+)
 from memorist.surfaces.mcp.schemas import (
     TRUST,
     FeedbackResult,
@@ -33,6 +42,7 @@ from memorist.surfaces.mcp.schemas import (
     memory_version,
     rated_memory,
     recalled,
+    standing_memory,
     stored_memory,
     with_keywords,
 )
@@ -50,6 +60,8 @@ SESSION_META = "memorist/session"
 """The metadata field with which a client names its conversation, if the protocol has no sessions."""
 
 LONGEST_SESSION = 200
+MOST_PINNED = 20
+"""How many pinned memories `status` shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +148,9 @@ class Tools:
         seconds = self._timeout if who.remote else None
         return await self._threads.run(who.key and who.key.id, partial(verb, context=context, **given), seconds)
 
-    @with_keywords(Fields, "at", "scope", "key", "importance", bare=("topic", "source", "speaker", "expires_at"))
+    @with_keywords(
+        Fields, "at", "scope", "key", "importance", "pinned", bare=("topic", "source", "speaker", "expires_at")
+    )
     def remember(
         self,
         context: Calling,
@@ -238,11 +252,16 @@ class Tools:
         return _result(_fence({"versions": versions}), {"notice": NOTICE, "versions": versions})
 
     def feedback(
-        self, context: Calling, id: Id, verdict: Literal["useful", "wrong", "outdated", "hide"]
+        self, context: Calling, id: Id, verdict: Literal["useful", "wrong", "outdated", "hide", "pin", "unpin"]
     ) -> Annotated[CallToolResult, FeedbackResult]:
-        """Rate a recalled memory, which moves its ranking."""
+        """Rate a recalled memory, which moves its ranking, or pin it to the head of every context."""
         engine, _ = self._open(context, "write")
-        _known(engine, id)
+        memory = _known(engine, id)
+        if verdict == "pin":
+            _check_trusted(memory)
+        if verdict in ("pin", "unpin"):
+            memory = engine.pin(id) if verdict == "pin" else engine.unpin(id)
+            return _result(f"Noted: {verdict}.", rated_memory(memory, verdict))
         return _result(f"Noted: {verdict}.", rated_memory(engine.feedback(id, verdict), verdict))
 
     def forget(self, context: Calling, id: Id) -> Annotated[CallToolResult, ForgetResult]:
@@ -252,11 +271,16 @@ class Tools:
         return _result(f"Erased {len(receipt.forgotten)}.", erased(receipt))
 
     def status(self, context: Calling) -> Annotated[CallToolResult, StatusResult]:
-        """Show how much is stored, and what you may do."""
+        """Show how much is stored, what is pinned, and what you may do."""
         engine, caller = self._open(context, "read")
         stats = engine.stats()
+        pins = [
+            standing_memory(one) for one in engine.pinned(MOST_PINNED, max_classification=caller.max_classification)
+        ]
         bounds = {"max_classification": caller.max_classification, "may_write": caller.may("write")}
-        return _result(f"{stats.memories} memories in the space {stats.space}.", counted(stats) | bounds)
+        told = f"{stats.memories} memories in the space {stats.space}."
+        told = f"{told}\n{_fence({'pinned': pins})}" if pins else told
+        return _result(told, counted(stats) | bounds | ({"notice": NOTICE, "pinned": pins} if pins else {}))
 
     def memory(self, id: str, context: Calling) -> str:
         """One whole memory, in a fence."""
@@ -277,9 +301,19 @@ def _known(engine: Engine, id: str) -> Memory:
     return memory
 
 
+def _check_trusted(memory: Memory) -> None:
+    """Refuse to let an agent pin what others say: only the user may, who can read it."""
+    if memory.worth.trust < AGENT_TRUST or INSTRUCTIONS in memory.worth.flags:
+        raise InvalidInput(
+            f"The memory {memory.id!r} is not from the user or from you", remedy="Ask the user to pin it."
+        )
+
+
 def _context(found: dict[str, Any], held_back: int) -> str:
     nothing = "Nothing new is remembered about this." if held_back else "Nothing is remembered about this."
-    lines = [_fence(found) if found["memories"] else nothing]
+    lines = [] if found["memories"] else [nothing]
+    if found["memories"] or "standing" in found:
+        lines.append(_fence(found))
     if held_back:
         lines.append(f"{held_back} more were shown earlier in this conversation; repeat=true shows them again.")
     return "\n".join(lines)
