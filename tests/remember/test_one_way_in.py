@@ -46,7 +46,7 @@ TEXT_FIELDS = {"scope", "topic", "original", "source", "session", "speaker", "ke
 LIST_FIELDS = {"keywords", "flags", "emotion_tags"}
 TIMES = ("valid_from", "valid_to", "ingested_at")
 OTHER_FIELDS = {
-    *("at", "ingested_at", "kind", "tier", "importance", "confidence", "salience", "trust", "credibility"),
+    *("at", "ingested_at", "kind", "tier", "pinned", "importance", "confidence", "salience", "trust", "credibility"),
     *("classification", "emotion", "position", "expires_at"),
 }
 
