@@ -79,6 +79,8 @@ def answer(
 
 
 def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
+    for memory in found.standing:
+        say_cut(("standing  ", "yellow"), *memory_line(memory))
     for place, item in enumerate(found.items):
         say(*item_line(item))
         say(one_line(item.memory.text), indent=4)

@@ -215,7 +215,8 @@ HistoryResult = create_model(
 
 def recalled(found: Recall) -> dict[str, Any]:
     """What a recall found and its recipe made of it; a text is told once, in a context that cites or by its memory."""
-    standing = {"standing": [standing_memory(one) for one in found.standing]} if found.standing else {}
+    whole = not found.cites_sources
+    standing = {"standing": [standing_memory(one, whole=whole) for one in found.standing]} if found.standing else {}
     if found.abstained:
         return {"memories": [], **standing}
     made = {
@@ -225,9 +226,7 @@ def recalled(found: Recall) -> dict[str, Any]:
         "notes": [f"{step.stage}: {note}" for step in found.trace.steps for note in step.notes],
     }
     told = {one.id for one in found.standing}
-    memories = [
-        _recalled_memory(item, whole=not found.cites_sources) for item in found.items if item.memory.id not in told
-    ]
+    memories = [_recalled_memory(item, whole=whole) for item in found.items if item.memory.id not in told]
     return {
         **standing,
         "memories": memories,
@@ -237,16 +236,15 @@ def recalled(found: Recall) -> dict[str, Any]:
 
 def _recalled_memory(item: Item, *, whole: bool) -> dict[str, Any]:
     """A memory as a recall shows it, with a long text cut."""
-    shown = {**_selected(item.memory, _MEMORY), "text": clipped(item.memory.text, LONGEST)}
-    if not whole:
-        del shown["text"]
     notes = {"notes": list(item.notes)} if item.notes else {}
-    return {**shown, "trust": TRUST[item.memory.worth.trust], **notes}
+    return {**standing_memory(item.memory, whole=whole), **notes}
 
 
-def standing_memory(memory: Memory) -> dict[str, Any]:
+def standing_memory(memory: Memory, *, whole: bool = True) -> dict[str, Any]:
     """A pinned memory or standing wish, with a long text cut."""
     shown = {**_selected(memory, _MEMORY), "text": clipped(memory.text, LONGEST)}
+    if not whole:
+        del shown["text"]
     return {**shown, "trust": TRUST[memory.worth.trust]}
 
 

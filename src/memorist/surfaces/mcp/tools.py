@@ -148,9 +148,7 @@ class Tools:
         seconds = self._timeout if who.remote else None
         return await self._threads.run(who.key and who.key.id, partial(verb, context=context, **given), seconds)
 
-    @with_keywords(
-        Fields, "at", "scope", "key", "importance", "pinned", bare=("topic", "source", "speaker", "expires_at")
-    )
+    @with_keywords(Fields, "at", "scope", "key", "importance", bare=("topic", "source", "speaker", "expires_at"))
     def remember(
         self,
         context: Calling,
@@ -162,12 +160,13 @@ class Tools:
         trust: Annotated[
             Trust, Field(description="Who says it: owner = the user, self = you, untrusted = web, files")
         ] = "self",
+        pinned: Annotated[bool, Field(description="Show it with every recall: a lasting wish or rule")] = False,
         **fields: Any,
     ) -> Annotated[CallToolResult, RememberResult]:
         """Store something for later conversations, word for word."""
         engine, caller = self._open(context, "write")
         fields["classification"] = caller.usual_classification
-        memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), **fields)
+        memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), pinned=pinned, **fields)
         return _result(_TOLD[memory.outcome].format(id=memory.id), stored_memory(memory, text))
 
     @with_keywords(
@@ -254,7 +253,7 @@ class Tools:
     def feedback(
         self, context: Calling, id: Id, verdict: Literal["useful", "wrong", "outdated", "hide", "pin", "unpin"]
     ) -> Annotated[CallToolResult, FeedbackResult]:
-        """Rate a recalled memory, which moves its ranking, or pin it to the head of every context."""
+        """Rate a recalled memory, or pin it so that every recall shows it."""
         engine, _ = self._open(context, "write")
         memory = _known(engine, id)
         if verdict == "pin":
@@ -271,7 +270,7 @@ class Tools:
         return _result(f"Erased {len(receipt.forgotten)}.", erased(receipt))
 
     def status(self, context: Calling) -> Annotated[CallToolResult, StatusResult]:
-        """Show how much is stored, what is pinned, and what you may do."""
+        """Show how much is stored and pinned, and what you may do."""
         engine, caller = self._open(context, "read")
         stats = engine.stats()
         pins = [
