@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from memorist.recall.select import MMR, Limit, MinimumScore, Noise, Scope, Track, Unseen
     from memorist.recall.signals import Fuzzy, Keyword, Notes, Signature, Temporal, Trigram, Vector
     from memorist.recall.stage import Draft, Env, Factor, Part, Signal, Stage, ranked
+    from memorist.recall.standing import Standing
     from memorist.recall.superseded import Superseded
 
 __all__ = [
@@ -146,6 +147,7 @@ __all__ = [
     "SituationBoost",
     "Spacing",
     "Stage",
+    "Standing",
     "Superseded",
     "Tags",
     "Temporal",

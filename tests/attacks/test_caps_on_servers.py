@@ -59,6 +59,9 @@ REQUESTS: dict[str, list[Any]] = {
     "GET {space}/entities/{name}/history": [None],
     "GET {space}/entities/{name}/neighbours": [{"hops": 2, "max_classification": 3}],
     "POST {space}/feedback": [{"id": "{secret}", "verdict": "wrong"}, {"id": "{low}", "verdict": "useful"}],
+    "POST {space}/memories/{id}/pin": [None],
+    "GET {space}/pinned": [{}, {"max_classification": 3}],
+    "POST {space}/memories/{id}/unpin": [None],
     "POST {space}/memories/{id}/invalidate": [{}],
     "POST {space}/sessions/{id}/recall": [QUERY],
     "POST {space}/sessions/{id}/steps": [{"observation": "The door is shut."}],
@@ -172,7 +175,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
         {"id": "run", "observation": "The door is shut."},
         {"id": "run", "goal": "Paint the vault.", "observation": "The door is shut.", "end": True},
     ],
-    "feedback": [{"id": "{secret}", "verdict": "wrong"}],
+    "feedback": [{"id": "{secret}", "verdict": "wrong"}, {"id": "{secret}", "verdict": "pin"}],
     "forget": [{"id": "{secret}"}, {"id": ["{secret}"]}],
     "status": [{}],
 }

@@ -122,6 +122,7 @@ def writes(random: Random, classification: int, ids: list[str]) -> tuple[str, Ca
         ),
         f"open {session}": lambda engine: engine.remember(text, **source),
         f"feedback {one} {verdict}": lambda engine: engine.feedback(one, verdict),
+        f"pin {one}": lambda engine: [engine.pin(one), engine.pinned(max_classification=3)],
         f"invalidate {one}": lambda engine: engine.invalidate(one),
         f"forget {one}": lambda engine: engine.forget(one),
         f"update {one} {text}": lambda engine: engine.update(one, text, topic=value),

@@ -11,8 +11,8 @@ import pytest
 from memorist.model import Fields, Filter, Filters, Kind, Memory, RecallOptions, Worth, fields_of, keywords_of
 from memorist.model.fields import REQUIRED, Default, Doc, Flat, Range, keywords_for, ranges_of
 
-EXTRA = {"at"}
-"""Keywords of `remember` that the model calls something else: `at` becomes `valid_from`."""
+EXTRA = {"at", "pinned"}
+"""Keywords of `remember` that the model calls something else: `at` becomes `valid_from`, and `pinned` a tier."""
 DERIVED = {
     *("id", "text", "usage", "mentions", "fact", "relevance", "version", "version_of", "superseded_by"),
     *("valid_from", "valid_to", "expired_at", "retracted_at"),

@@ -12,7 +12,7 @@ import pytest
 from memorist.asking import STEPS
 from memorist.asking.wording import prompt
 from memorist.config import Config
-from memorist.engine.llm_setup import build_askers
+from memorist.engine.open import build_askers
 from memorist.model import Kind, Recall, Spent
 from memorist.profiles import PLAIN
 from memorist.recall.recipes import RECIPES

@@ -281,6 +281,7 @@ def test_phases_are_timed_and_add_up() -> None:
         "multi_hop",
         "provenance",
         "reasoning",
+        "standing",
         "limit",
         "assemble",
         "track",
@@ -298,7 +299,7 @@ def test_a_phase_is_there_only_when_it_ran() -> None:
     assert "refinement" not in recalled(None, recipe=tuned("mnemosyne-graph", hops__refinements=0)).trace.phase_timings
     with world() as env:
         plain = RECIPES["mnemosyne-hybrid"].run(request("tea"), env).trace
-    ran = ["understand", "search", "fuse", "weigh", "limit", "assemble", "track"]
+    ran = ["understand", "search", "fuse", "weigh", "standing", "limit", "assemble", "track"]
     assert list(plain.phase_timings) == ran
 
 

@@ -192,7 +192,7 @@ def test_a_recall_costs_one_embedding_one_search_a_signal_and_one_batch_of_thirt
     with opened(*facts, recipe="memoria", store=store, embedder=embedder, reranker=reranker) as engine:
         found = engine.recall("Which city does Alice like?")
     assert embedder.queries == [("Which city does Alice like?",)]
-    assert store.searches == {"search_vector": 1, "search_text": 1, "graph": 1}
+    assert store.searches == {"search_vector": 1, "search_text": 1, "graph": 1, "search_time": 1}  # the last for pins
     assert [len(texts) for _, texts in reranker.calls] == [30]
     assert len(found.items) == 10
     assert {name: len(one.hits) for name, one in found.trace.found.items()} == dict.fromkeys(SIGNALS, 100)

@@ -55,7 +55,7 @@ def test_the_stages_run_in_the_pages_order() -> None:
         "rerank", "minimum_score",  # 6 rerank
         "mmr",  # 7
         "scope",  # 8
-        "noise", "unseen", "limit",  # 9 noise, session
+        "noise", "standing", "unseen", "limit",  # 9 noise, session; and the head of the context
         "assemble", "track",  # 10 context
     ]  # fmt: skip
     search = next(stage for stage in MNEMO.stages if isinstance(stage, Search))

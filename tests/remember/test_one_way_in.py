@@ -46,7 +46,7 @@ TEXT_FIELDS = {"scope", "topic", "original", "source", "session", "speaker", "ke
 LIST_FIELDS = {"keywords", "flags", "emotion_tags"}
 TIMES = ("valid_from", "valid_to", "ingested_at")
 OTHER_FIELDS = {
-    *("at", "ingested_at", "kind", "tier", "importance", "confidence", "salience", "trust", "credibility"),
+    *("at", "ingested_at", "kind", "tier", "pinned", "importance", "confidence", "salience", "trust", "credibility"),
     *("classification", "emotion", "position", "expires_at"),
 }
 
@@ -246,6 +246,9 @@ VERBS: dict[str, Callable[[Engine, str], None]] = {
     "explain": attempted(lambda engine, text: engine.explain(engine.recall(text), text)),
     "forget": attempted(lambda engine, text: engine.forget(text), lambda engine, text: engine.forget(topic=text)),
     "list": attempted(lambda engine, text: engine.list(cursor=text), lambda engine, text: engine.list(scope=text)),
+    "pinned": attempted(lambda engine, text: engine.pinned(scope=text, topic=text)),
+    "pin": attempted(lambda engine, text: engine.pin(text)),
+    "unpin": attempted(lambda engine, text: engine.unpin(text)),
     "get": attempted(lambda engine, text: engine.get(text)),
     "history": attempted(lambda engine, text: engine.history(text)),
     "entities": attempted(lambda engine, text: engine.entities(text, kind=text, scope=text)),
@@ -390,6 +393,9 @@ def rest_requests(text: str, export: bytes) -> dict[tuple[str, str], Request]:
         ("get", f"{SPACE}/entities"): {"params": {"prefix": text, "kind": text}},
         ("get", f"{SPACE}/entities/{{name}}/history"): {},
         ("get", f"{SPACE}/entities/{{name}}/neighbours"): {"params": {"topic": text}},
+        ("post", f"{SPACE}/memories/{{id}}/pin"): {},
+        ("post", f"{SPACE}/memories/{{id}}/unpin"): {},
+        ("get", f"{SPACE}/pinned"): {"params": {"topic": text}},
         ("post", f"{SPACE}/memories/{{id}}/invalidate"): {"json": {"superseded_by": text}},
         ("post", f"{SPACE}/facts"): {"json": {**fact, "valid_from": "2024-01-01", "ingested_at": "2024-01-02"}},
         ("post", f"{SPACE}/recall"): {"json": asked},

@@ -20,7 +20,7 @@ def test_remember_passes_every_keyword_on(cli: Cli) -> None:
         "kind": "semantic",
         "scope": "user:ann",
         "topic": "homes",
-        "tier": "core",
+        "tier": "pinned",
         "importance": 0.9,
         "confidence": 0.8,
         "salience": 0.7,
@@ -44,8 +44,8 @@ def test_remember_passes_every_keyword_on(cli: Cli) -> None:
         for one in (value if isinstance(value, list) else [value])
         for part in (f"--{name.replace('_', '-')}", str(one))
     ]
-    arguments += ["--metadata", '{"page": [1, null, "ü"]}']
-    assert given.keys() | {"metadata"} == Fields.__annotations__.keys()
+    arguments += ["--metadata", '{"page": [1, null, "ü"]}', "--pinned"]
+    assert given.keys() | {"metadata", "pinned"} == Fields.__annotations__.keys()
     kept = cli("remember", "Alice moved to Stockholm.", *arguments, "--json").data
     kept["at"] = kept["valid_from"]
     assert {name: kept[name] for name in given} == given

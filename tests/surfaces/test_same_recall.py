@@ -92,7 +92,7 @@ MEMORIES = {"id", "text", "kind", "topic", "flags", "speaker", "fact", "source",
 
 def test_mcp_tells_what_an_agent_can_use() -> None:
     told = FIELDS - KNOWN_TO_THE_AGENT - FOR_PEOPLE - {"items"}
-    assert told == {"abstained", "confidence", "context", "reasoned", "shown_before"}
+    assert told == {"abstained", "confidence", "context", "reasoned", "shown_before", "standing"}
     assert RecallResult.model_fields.keys() == told | {"memories", "notes", "notice"}
     assert RecalledMemory.model_fields.keys() == MEMORIES | {"at", "until", "trust"}
     assert {one.name for one in json_fields(Item)} >= MEMORIES

@@ -268,6 +268,18 @@ def the_journal_is_read_page_by_page(memory: Verbs) -> None:
         memory.journal(cursor="nothing")
 
 
+def pins_are_listed_newest_first_and_stand_at_the_head(memory: Verbs) -> None:
+    first = memory.remember("Call me Jo.", at="2024-01-01", pinned=True)
+    second = memory.remember("The lift is out of order.", at="2024-01-02", scope="user:ann")
+    memory.pin(second.id)
+    assert [one.id for one in memory.pinned()] == [second.id, first.id]
+    assert [one.id for one in memory.pinned(scope="global")] == [one.id for one in memory.pinned(1, scope="global")]
+    found = memory.recall("Who rings?", scope="global")
+    assert [one.text for one in found.standing] == ["Call me Jo."] and "Call me Jo." in found.context
+    assert memory.unpin(second.id).tier == "working"
+    assert [one.id for one in memory.list(tier="pinned").items] == [first.id]
+
+
 def an_end_is_told_once(memory: Verbs) -> None:
     kept = memory.remember("The shop opens at nine.", at="2024-01-01")
     ended = memory.invalidate(kept.id, at="2024-03-01")
@@ -396,6 +408,7 @@ STORIES: list[Callable[[Verbs], None]] = [
     a_wildcard_stands_for_scopes_that_begin_alike,
     feedback_moves_and_can_be_undone,
     the_journal_is_read_page_by_page,
+    pins_are_listed_newest_first_and_stand_at_the_head,
     an_end_is_told_once,
     a_place_is_explained_and_an_absence_too,
     a_session_learns_and_asks,

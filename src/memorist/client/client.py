@@ -254,6 +254,10 @@ class Client(RemoteUpkeep):
         """Memories in the order they were written; pass the `cursor` of a page to continue."""
         return read(Page, self._transport.get("/memories", {"limit": limit, "cursor": cursor, **_listed(filters)}))
 
+    def pinned(self, limit: int = 100, **filters: Unpack[Filters]) -> builtins.list[Memory]:
+        """The pinned memories that the filters admit, newest first: those at the head of every context."""
+        return read_items(Memory, self._transport.get("/pinned", {"limit": limit, **_listed(filters)}))
+
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
         return read_items(Memory, self._transport.get(f"/entities/{quote(name, safe='')}/history"))

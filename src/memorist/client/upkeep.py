@@ -60,6 +60,14 @@ class RemoteUpkeep:
         body = {"id": id, "verdict": verdict, "recall": _asked(recall) if isinstance(recall, Recall) else recall}
         return read(Memory, self._transport.post("/feedback", body))
 
+    def pin(self, id: str) -> Memory:
+        """Keep a memory at the head of every context, whoever said it; read it before you do. `undo` takes it back."""
+        return read(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/pin", {}))
+
+    def unpin(self, id: str) -> Memory:
+        """Keep a memory no longer at the head of every context."""
+        return read(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/unpin", {}))
+
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's truth at a moment, now by default; it stays in its history. A second time is an error."""
         body = {"at": at, "superseded_by": superseded_by}

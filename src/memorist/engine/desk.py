@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memorist.asking import Askers
-from memorist.model import USUAL_CLASSIFICATION, Memory
+from memorist.model import AGENT_TRUST, INSTRUCTIONS, USUAL_CLASSIFICATION, Memory, Outcome, Remembered, Tier
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Job, Store
 from memorist.ports.notices import Notices
@@ -119,6 +119,18 @@ class Desk:
         """Have the memories of a job read."""
         self.fact_reader.work(job, self.writer)
 
+    def pinned_too(self, given: Memory, kept: Remembered) -> Remembered:
+        """The memory that answers for a text; if the text was known and is to be pinned now, it is.
+
+        Not if the known one is untrusted or reads like instructions: whoever repeats it may not have read that.
+        """
+        unread = kept.worth.trust < AGENT_TRUST or INSTRUCTIONS in kept.worth.flags
+        if given.tier is not Tier.PINNED or kept.outcome is not Outcome.KNOWN or kept.tier is Tier.PINNED or unread:
+            return kept
+        from memorist.upkeep.feedback import pin
+
+        return Remembered.of(pin(self.store, kept.id, self._means.clock.now()), kept.outcome)
+
     def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
         return self.fact_reader.follow_up_jobs(memories) if self._means.askers.models else ()
 
@@ -132,7 +144,7 @@ def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:
     checked = {each: writers[each].check(some) for each, some in groups.items()}
     done = {each: writers[each].keep(some, checked[each]) for each, some in groups.items()}
     answers = {each: iter(one.memories) for each, one in done.items()}
-    kept = [next(answers[memory.worth.classification]) for memory in memories]
+    kept = [desk(one.worth.classification).pinned_too(one, next(answers[one.worth.classification])) for one in memories]
     return Written(kept, frozenset(id for one in done.values() for id in one.new))
 
 

@@ -18,8 +18,10 @@ from memorist.ports import LLM, Clock, Embedder, Reranker, Store
 from memorist.ports.notices import Hook, Notice, Notices, log
 
 if TYPE_CHECKING:
+    from memorist.asking import Askers
     from memorist.engine.aio import AsyncEngine
     from memorist.engine.engine import Engine
+    from memorist.profiles import Profile
     from memorist.remember.entities import Find
     from memorist.stores.postgres.administration import Administration
 
@@ -74,7 +76,6 @@ def opened(
 ) -> Engine:
     """The engine for settings that were loaded; objects replace what the settings name."""
     from memorist.engine.engine import Engine
-    from memorist.engine.llm_setup import build_askers
     from memorist.models import embedders, rerankers
     from memorist.profiles import find_profile, profiled
     from memorist.recall.recipes import Recipes, custom_recipes
@@ -271,3 +272,35 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
 
 def _in_folder(folder: Path, space: str | None) -> Path:
     return folder / f"{checked_space(space)}.db"
+
+
+def build_askers(chosen: settings.Config, profile: Profile, llm: LLM | None = None) -> Askers:
+    """The language models of the settings, assigned to the steps that use them; `llm` replaces the setting."""
+    from memorist.asking import Askers, Limits, Models
+
+    return Askers(
+        Models(
+            llm if llm is not None else _built(chosen.llm, chosen),
+            {step: _built(setting, chosen) for step, setting in chosen.llm_steps.items()},
+        ),
+        context=profile.context,
+        overlays=profile.overlays,
+        recall=Limits(chosen.llm_calls, chosen.llm_tokens),
+        extraction=Limits(chosen.extraction_calls, chosen.extraction_tokens),
+    )
+
+
+def _built(setting: str | None, chosen: settings.Config) -> LLM | None:
+    """A model with the configured options; the URL and the key apply only to the main model's vendor."""
+    from memorist.models import llms
+
+    same = chosen.llm is None or _vendor(setting) == _vendor(chosen.llm)
+    options = {name: value for name, value in chosen.llm_options.items() if same or name not in _OF_ONE_VENDOR}
+    return llms.build(setting, options=options)
+
+
+def _vendor(setting: str | None) -> str:
+    return (setting or "").partition(":")[0]
+
+
+_OF_ONE_VENDOR = ("url", "key_env")

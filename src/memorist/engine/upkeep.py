@@ -26,6 +26,7 @@ from memorist.model.arguments import check_argument, checks_arguments
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
+from memorist.recall.request import listing_filter
 from memorist.remember.jobs import Worker, retry_after
 from memorist.remember.writer import Writer
 from memorist.stores.part import partial_work, too_classified
@@ -96,7 +97,7 @@ class Upkeep:
 
         memory = self._store.get([id]).get(id)
         if memory is None:
-            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with list().")
+            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
         after = edited(memory, self._clock.now(), text, **changes)
         done = self._desk(memory.worth.classification).writer.edit(memory, after)
         self._wake()
@@ -124,7 +125,6 @@ class Upkeep:
         self, prefix: str | None = None, limit: int = 100, kind: str | None = None, **filters: Unpack[Filters]
     ) -> list[EntitySummary]:
         """The names that memories mention, most mentioned first; optionally those that begin with a prefix."""
-        from memorist.recall.request import listing_filter
         from memorist.upkeep.walk import list_entities
 
         refuse_unknown(filters, Filters, "entities")
@@ -133,12 +133,32 @@ class Upkeep:
 
     def neighbours(self, entity: str, hops: int = 1, limit: int = 50, **filters: Unpack[Filters]) -> Neighbourhood:
         """The names and relations reached from an entity, with the facts and memories that each relation rests on."""
-        from memorist.recall.request import listing_filter
         from memorist.upkeep.walk import walk
 
         refuse_unknown(filters, Filters, "neighbours")
         where = listing_filter(filters, self._clock.now())
         return walk(self._store, where, entity, at_least("hops", hops, 1), at_least("limit", limit, 1))
+
+    def pin(self, id: str) -> Memory:
+        """Keep a memory at the head of every context, whoever said it; read it before you do. `undo` takes it back."""
+        return self._pin(id, on=True)
+
+    def unpin(self, id: str) -> Memory:
+        """Keep a memory no longer at the head of every context."""
+        return self._pin(id, on=False)
+
+    def _pin(self, id: str, *, on: bool) -> Memory:
+        from memorist.upkeep.feedback import pin
+
+        return pin(self._desk_about(id).store, id, self._clock.now(), on=on)
+
+    def pinned(self, limit: int = 100, **filters: Unpack[Filters]) -> list[Memory]:
+        """The pinned memories that the filters admit, newest first: those at the head of every context."""
+        from memorist.recall.standing import pinned
+
+        refuse_unknown(filters, Filters, "pinned")
+        where = listing_filter(filters, self._clock.now())
+        return pinned(self._store, self._store.view(), where, at_least("limit", limit, 1))
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's validity at a moment, by default now. It stays in its history; a second time is an error."""

@@ -185,6 +185,10 @@ class Verbs(Protocol):
         """Memories in the order they were written; pass the `cursor` of a page to continue."""
         ...
 
+    def pinned(self, limit: int = 100, **filters: Unpack[Filters]) -> builtins.list[Memory]:
+        """The pinned memories that the filters admit, newest first: those at the head of every context."""
+        ...
+
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
         ...
@@ -207,6 +211,14 @@ class Verbs(Protocol):
 
     def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
         """Say how a memory served: useful, wrong, outdated or hide. With the recall, its question is kept too."""
+        ...
+
+    def pin(self, id: str) -> Memory:
+        """Keep a memory at the head of every context, whoever said it; read it before you do. `undo` takes it back."""
+        ...
+
+    def unpin(self, id: str) -> Memory:
+        """Keep a memory no longer at the head of every context."""
         ...
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:

@@ -4,17 +4,23 @@ from memorist.model.arguments import MOST, at_least, member, refuse_unknown, wit
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
 from memorist.model.filter import Check, Condition, Filter, Filters, condition_of, holds
 from memorist.model.identity import (
+    LONGEST_SPACE,
     MOST_CLASSIFIED,
+    SPACE_PATTERN,
     USUAL_CLASSIFICATION,
     bare_name,
     beside_the_usual,
+    check_space_length,
+    checked_space,
     fingerprint,
+    is_space_name,
     isoformat,
     marked,
     marked_classification,
     memory_id,
 )
 from memorist.model.memory import (
+    AGENT_TRUST,
     CITES,
     DENIES,
     HIERARCHY,
@@ -69,9 +75,9 @@ from memorist.model.recall import (
     Verbosity,
 )
 from memorist.model.serialize import error_name, from_data, to_data
-from memorist.model.spaces import LONGEST_SPACE, SPACE_PATTERN, check_space_length, checked_space, is_space_name
 
 __all__ = [
+    "AGENT_TRUST",
     "CITES",
     "DENIES",
     "HIERARCHY",

@@ -1,10 +1,13 @@
-"""Ids: stable in every process and store, and apart for each classification."""
+"""Ids, stable in every process and store and apart for each classification, and the names that spaces may have."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from datetime import UTC, datetime
+
+from memorist.errors import InvalidInput
 
 USUAL_CLASSIFICATION = 1
 """The classification of a memory that is given none."""
@@ -63,3 +66,37 @@ def bare_name(name: str) -> str:
 def marked_classification(name: str) -> int:
     """The classification that a name is marked with; the usual one if it has no mark."""
     return int(name[-1]) if name[-2:-1] == _MARK and name[-1].isdecimal() else USUAL_CLASSIFICATION
+
+
+SPACE_PATTERN = r"\w[\w.@-]{0,99}"
+LONGEST_SPACE = 200
+"""The longest name of a space in bytes: with its ending it is a file name, which may have 255."""
+DEFAULT_SPACE = "default"
+
+
+def is_space_name(name: str) -> bool:
+    """Whether a space may have this name; none of them leads out of a folder."""
+    return re.fullmatch(SPACE_PATTERN, name) is not None and len(name.encode("utf-8", "replace")) <= LONGEST_SPACE
+
+
+def checked_space(name: str | None) -> str:
+    """The name of a space; `default` if none is given."""
+    chosen = DEFAULT_SPACE if name is None else name
+    check_space_length(chosen)
+    if re.fullmatch(SPACE_PATTERN, chosen) is None:
+        raise InvalidInput(
+            f"{chosen[:120]!r} is not a valid space name",
+            remedy="Use up to 100 letters, digits, and . @ - _, starting with a letter, digit or underscore.",
+        )
+    return chosen
+
+
+def check_space_length(name: str) -> None:
+    """Refuse a name that is too long for a file name or a server, wherever the space is to be kept."""
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise InvalidInput(f"The name of a space is a {type(name).__name__}", remedy="Give a string.")
+    if (size := len(name.encode("utf-8", "replace"))) > LONGEST_SPACE:
+        raise InvalidInput(
+            f"The name of the space has {size} bytes in UTF-8, more than {LONGEST_SPACE}",
+            remedy=f"Use at most {LONGEST_SPACE} bytes, such as {LONGEST_SPACE // 3} Chinese characters.",
+        )

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypedDict
 
 from memorist.errors import InvalidInput
 from memorist.model.arguments import within
-from memorist.model.fields import Doc, Flat, Range, keywords_for, ranges_of
+from memorist.model.fields import Default, Doc, Flat, Range, keywords_for, ranges_of
 from memorist.model.identity import MOST_CLASSIFIED, USUAL_CLASSIFICATION, fingerprint
 
 RECALL_TIMES_KEPT = 20
@@ -36,8 +36,9 @@ class Kind(StrEnum):
 
 
 class Tier(StrEnum):
-    """How close to the centre of attention a memory is."""
+    """How close to the centre of attention a memory is; a pinned one is at the head of every context."""
 
+    PINNED = "pinned"
     CORE = "core"
     WORKING = "working"
     PERIPHERAL = "peripheral"
@@ -45,6 +46,8 @@ class Tier(StrEnum):
 
 INSTRUCTIONS = "instructions"
 """The flag of a memory that gives orders to a model."""
+AGENT_TRUST = 2
+"""The least trust of a text that may be pinned when it is written, or count as a wish: the agent's own."""
 
 
 class Outcome(StrEnum):
@@ -304,6 +307,7 @@ class Fields(TypedDict, total=False):
     scope: str
     topic: str | None
     tier: str
+    pinned: Annotated[bool, Doc("Keep it at the head of every context; the same as the tier pinned."), Default(False)]
     importance: float
     confidence: float
     salience: float

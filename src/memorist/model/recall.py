@@ -313,16 +313,19 @@ class Recall:
     shown_before: Annotated[
         tuple[str, ...], Doc("The ids of answers that are left out because the session was shown them before.")
     ] = ()
+    standing: Annotated[
+        tuple[Memory, ...], Doc("The pinned memories and standing wishes at the head of the context.")
+    ] = ()
 
     @property
     def why_abstained(self) -> str | None:
         """Why nothing answers the question, as the stages noted it; None if something does, or if no stage says why."""
         if not self.abstained:
             return None
-        telling = [step for step in self.trace.steps if step.stage == "confidence" or step.after < step.before]
+        telling = [step for step in self.trace.steps if step.stage == "judge" or step.after < step.before]
         return "; ".join(note for step in telling for note in step.notes) or None
 
     @property
     def cites_sources(self) -> bool:
         """Whether the context cites the sources of what it says by number."""
-        return self.context.startswith(FACTS_HEADER)
+        return FACTS_HEADER in self.context.splitlines()

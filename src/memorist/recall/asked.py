@@ -34,6 +34,7 @@ class Wishes(Stage):
     """
 
     kind = "wishes"
+    takes = ("candidates",)
     weight: float = 0.2
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -64,6 +65,7 @@ class MoreAlike(Stage):
     """
 
     kind = "more_alike"
+    takes = ("candidates",)
     best: int = 5
     weight: float = 0.05
 
@@ -97,6 +99,7 @@ class Newest(Stage):
     """
 
     kind = "newest"
+    takes = ("candidates",)
     depth: int = 10
     similar: float = 0.75
     changed: float = 0.5

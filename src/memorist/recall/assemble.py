@@ -285,9 +285,12 @@ class _Page:
     def __init__(self, draft: Draft, default: int, header: str) -> None:
         asked, known_at = draft.request.max_tokens, draft.request.where.known_at
         known = [replace(one, memory=one.memory.as_known_at(known_at)) for one in draft.candidates]
+        told = {one.id for one in draft.standing}
         self.draft = draft
         self.budget = default if asked is None else asked
-        self.numbered = [] if draft.abstained else list(enumerate(known, 1))
+        numbered = [] if draft.abstained else list(enumerate(known, 1))
+        self.numbered = [(rank, one) for rank, one in numbered if one.memory.id not in told]
+        self._found = bool(numbered)
         self.shown: list[Memory] = []
         self.lines: dict[str, str] = {}
         self._header = header
@@ -315,7 +318,7 @@ class _Page:
     def finished(self, lines: Iterable[str], left_out: int = 0) -> Draft:
         """The draft with these lines as its context, or a sentence that says why there are none."""
         draft, body = self.draft, [self._header, *lines] if self.lines else []
-        rest = self._already or ("" if self.numbered else NOTHING)
+        rest = self._already or ("" if self._found else NOTHING)
         context = "\n".join(filter(None, (draft.head, *body, rest)))
         if not body and count_tokens(context) > self.budget:
             context = ""

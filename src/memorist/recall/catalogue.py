@@ -54,6 +54,7 @@ BUILT_IN = {
         "limit": "select:Limit",
         "enrich": "reason:Enrich",
         "reason": "reason:Reason",
+        "standing": "standing:Standing",
         "assemble": "assemble:Assemble",
         "assemble_turns": "assemble:AssembleTurns",
         "assemble_facts": "assemble:AssembleFacts",

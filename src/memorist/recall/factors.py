@@ -106,6 +106,11 @@ class Spacing(Factor):
         return self.weekly if days >= 7 else self.daily if days >= 1 else 1.0
 
 
+def _decaying_tier(memory: Memory) -> str:
+    """The tier by which a memory decays: a pinned one as slowly as the core."""
+    return Tier.CORE.value if memory.tier is Tier.PINNED else Tier(memory.tier).value
+
+
 @dataclass(frozen=True, slots=True)
 class Weibull(Factor):
     """mnemo's decay by tier: clamp(0.3 + 0.7 · max(tier floor · confidence, composite), 0.3, 1).
@@ -129,7 +134,7 @@ class Weibull(Factor):
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """Between 0.3 and 1."""
         memory = candidate.memory
-        floor = getattr(self, f"{memory.tier}_floor") * memory.worth.confidence
+        floor = getattr(self, f"{_decaying_tier(memory)}_floor") * memory.worth.confidence
         return min(1.0, max(0.3, 0.3 + 0.7 * max(floor, self.composite(memory, draft.request.now))))
 
     def composite(self, memory: Memory, now: datetime) -> float:
@@ -144,7 +149,7 @@ class Weibull(Factor):
         """The Weibull curve of the memory's tier."""
         scale = self.half_life_days * exp(1.5 * memory.worth.importance) * (1 + 0.5 * memory.worth.salience)
         days = age_hours(memory, now, "access") / 24
-        shape: float = getattr(self, Tier(memory.tier).value)
+        shape: float = getattr(self, _decaying_tier(memory))
         return exp(-(log(2) / scale) * days**shape)
 
 
@@ -233,14 +238,14 @@ class CredibilityFactor(Factor):
 
 @dataclass(frozen=True, slots=True)
 class TierFactor(Factor):
-    """`core` for memories of that tier; abmind: 1.3."""
+    """`core` for memories of that tier and pinned ones; abmind: 1.3."""
 
     kind = "tier"
     core: float = 1.3
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """1 or core."""
-        return self.core if candidate.memory.tier is Tier.CORE else 1.0
+        return self.core if candidate.memory.tier in (Tier.CORE, Tier.PINNED) else 1.0
 
 
 def part_of_day(hour: int) -> int:

@@ -24,6 +24,7 @@ class Judge(Stage):
     """
 
     kind = "judge"
+    takes = ("candidates",)
     models: tuple[str, ...] = ("memorist-embed-1", "memorist-rerank-1")
     bias: float = 0.0
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -72,6 +73,7 @@ class Relevant(Stage):
     """
 
     kind = "relevant"
+    takes = ("candidates",)
     effect = "removes"
     least: float = 0.05
     always: int = 3

@@ -225,6 +225,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         ),
         context=draft.context,
         tokens=draft.tokens,
+        standing=draft.standing,
         reasoned=draft.reasoned,
         touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched),
         abstained=(draft.abstained or not draft.candidates) and not draft.held_back,

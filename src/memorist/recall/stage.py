@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import exp, log2
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from memorist.model import Candidate, Found, Hit, Query, Reasoned, RecallRequest, Touched
+from memorist.model import Candidate, Found, Hit, Memory, Query, Reasoned, RecallRequest, Touched
 from memorist.ports import Embedder, Reranker, Store, View
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ class Draft:
 
     `found` distinguishes a signal that did not search (absent or skipped) from one that found nothing (no hits).
     `timings` holds the milliseconds of phases that cover only part of a stage. `head` is a block that stands before the
-    memories in the context; `shown` are the ids of the memories in it. `held_back` are candidates that answer the
-    question and that the session was shown before.
+    memories in the context, and `standing` are the memories in it, which the assembly does not repeat; `shown` are the
+    ids of the memories in the context. `held_back` are candidates that answer the question and that the session was
+    shown before.
     """
 
     request: RecallRequest
@@ -47,6 +48,7 @@ class Draft:
     found: Mapping[str, Found] = field(default_factory=dict[str, Found])
     candidates: tuple[Candidate, ...] = ()
     head: str = ""
+    standing: tuple[Memory, ...] = ()
     context: str = ""
     tokens: int = 0
     shown: tuple[str, ...] | None = None

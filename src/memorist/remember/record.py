@@ -10,6 +10,7 @@ from typing import Any, Unpack, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import (
+    AGENT_TRUST,
     Changes,
     Fields,
     Kind,
@@ -71,7 +72,7 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
         ),
         kind=member(Kind, "kind", fields.get("kind", Kind.EPISODIC)),
         scope=scope,
-        tier=member(Tier, "tier", fields.get("tier", Tier.WORKING)),
+        tier=_tier(fields, worth),
         topic=_label("topic", fields.get("topic")),
         original=checked_text(original) if original is not None else None,
         keywords=_labels("keywords", fields.get("keywords", ())),
@@ -79,6 +80,22 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
         origin=origin,
         metadata=_checked_metadata(fields.get("metadata")),
     )
+
+
+def _tier(fields: Fields, worth: Worth) -> Tier:
+    """The tier of a new memory; only what the owner or the agent says can be pinned."""
+    given = fields.get("tier")
+    tier = Tier.WORKING if given is None else member(Tier, "tier", given)
+    if fields.get("pinned"):
+        if given is not None and tier is not Tier.PINNED:
+            raise InvalidInput(f"A memory of the tier {tier} is not pinned", remedy="Give either pinned or tier.")
+        tier = Tier.PINNED
+    if tier is Tier.PINNED and worth.trust < AGENT_TRUST:
+        raise InvalidInput(
+            f"A text of trust {worth.trust} cannot be pinned unread",
+            remedy="Remember it unpinned, read it, and pin it by its id.",
+        )
+    return tier
 
 
 EDITABLE = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL)

@@ -141,7 +141,7 @@ _ORDER = rf"(?:please|always|never|only|do not|don't|no|nothing|keep|make sure|b
 # What follows these words in ordinary talk: "No problem", "Always happy to help", "Don't worry".
 _NO = (
     r"no (?!problem|prob\b|worr|doubt|wonder|way\b|idea|one\b|matter|longer|need|not\b|but\b|i\b|it\b|you|we\b|what"
-    r"|like|thank|big|my\b|the\b|a\b|this|that|these|he\b|she\b|they\b|regret|plans?\b|luck|kidding|joke|more\b|less\b)"
+    r"|like|thank|big|my\b|the\b|a\b|this|that|these|he\b|she\b|they\b|regret|plans?\b|luck|kidding|joke\b|more\b|less\b)"
 )
 _ADVERB = (
     r"(?:never|always)\s+(?!again|mind|forget|give up|stop|say|underestimate|a\b|an\b|the\b|been|had|have|is\b|was\b"
@@ -158,7 +158,7 @@ _LABELLED_RULE = lazy(
     r"(?:(?<=[:：,，;])\s*|(?<=and )|(?<=or ))"
     rf"(?:{_NO}[a-z]|{_ADVERB}|{_DO_NOT}|nothing (?!yet|so|much|in particular|new)[a-z]"
     r"|(?:only|at most|at least|no more than|without|please (?:no|never|always|only|don't))\b"
-    r"|[^,.:]{1,40} unless\b|不要|别|只|必须|一律|不能|(?<=[:：])要)"
+    r"|[^,.:]{1,40} unless\b|[a-z]+ first(?=[,;])|不要|别|只|必须|一律|不能|(?<=[:：])要)"
     rf"|[^:：]+ [a-z]+: (?:be|use|keep|start|end|first|{_STYLE})\b",
     re.IGNORECASE,
 )
@@ -178,7 +178,9 @@ _ENGLISH_CUES = (
         r"(?:^|[,;]\s*|\b(?:and|so)\s+)(?:when|whenever|(?:every|each|any) time|if)\s+(?:you|i|we)\s+(?:ever\s+)?",
         rf"(?P<when>{_ACTS}\b[^,;:.]{{0,70}}?)(?:,\s*(?:then\s+)?|\s+)(?={_ORDER})",
     ),
-    _cue("when|if ", rf"^(?:when|whenever|if)\s+(?P<when>(?!you\b|i\b|we\b|it\b|life)[^,;:.]{{3,70}}),\s+(?={_ORDER})"),
+    _cue(
+        "when|if ", rf"^(?:when|whenever|if)\s+(?P<when>(?!(?:if )?(?:you|i|it)\b|life)[^,;:.]{{3,70}}),\s+(?={_ORDER})"
+    ),
     _cue(
         "with |in |to |at ",
         rf"^(?:with|in|to|at)\s+(?P<when>[^,;:.]{{2,40}}?),?\s+(?:i|we)\s+(?:{_HABIT}\s+)?(?:write|speak|talk|use|say)\b",
@@ -262,7 +264,7 @@ _ENGLISH_CUES = (
     _cue("expect", r"\bexpects? (?:at least|at most|no|a|an|the)\b"),
     _cue("wants", r"^(?:nobody|no one) wants\b"),
     _cue("limit|budget|maximum", r"\b(?:limit|budget|maximum) (?:on|for)\b"),
-    _cue("want", r"\bwants?\s+(?P<when>[^,;:.]{3,60}),\s+not\b"),
+    _cue("want|like", r"\b(?:wants?|(?:'d|would) like)\s+(?P<when>[^,;:.]{3,60}),\s+not\b"),
     _cue(
         "i like|i want|i need",
         r"\bi (?:like|want|need) (?:my (?=\w+ (?:with|without|in|on|at|as|short|hot|cold))",
@@ -319,6 +321,7 @@ _CHINESE_CUES = tuple(
         r"(?:一定|都|就)?(?:要|不要|别|用|必须|请|只)",
         r"^(?P<when>(?:写|订|买|回|发|做|送|安排|开|约|点|寄|拍|翻译|总结)[^，。；：]{1,8}?)(?:一定|都|就)?(?:要(?!去)|请用|只|用|先)",
         r"^(?P<when>[^，。；：的了]{2,8})先(?:写|说|给|问)",
+        r"^(?P<when>[^，。；：的了]{1,6}的?[^，。；：的了]{1,6})要(?=[^，。；：]{0,4}(?:有|用|短|正式|简|安静|写|先|大|小|快|准时|保密))",
         r"(?P<name>(?:请|可以|就|直接|以后)叫我|^叫我|称呼我)",
         r"(?:以后|今后|从现在起|从今以后|从今天起|往后)(?P<when>[^，。；：]{0,10}?)(?:都|就|请|一律|别|不要|只|要)",
         r"一律|务必|永远(?:别|不要)|总是要|每次都要|千万(?:别|不要|不能)|从来?不(?!及)|必须|始终",
@@ -354,11 +357,11 @@ _THING = (
 )
 _REQUEST = lazy(
     rf"^{_ASKED}(?!{_LOOKED_UP}|plan [a-z]\b|set [a-z]+ is){_ACTS}\s+(?:\w|[\"'])"
-    rf"|^(?![^?]*\?){_ASKED}(?!{_LOOKED_UP}|{_NO_VERB})[a-z]+\s+(?:the|a|an|my|our|this|these|those|me|us|him|her|them)\s"
+    rf"|^(?![^?]*\?){_ASKED}(?!{_LOOKED_UP}|{_NO_VERB})[a-z]+\s+(?:(?:up|out|down|off)\s+)?(?:the|a|an|my|our|this|these|those|me|us|him|her|them)\s"
     r"|^(?:help|advise)\s+(?:me|us)\b"
     rf"|^{_ASKED}(?:find|get|i need|we need)\s+(?:\w+\s+){{0,4}}?(?:a|an|another|some)\s+(?:\w+\s+){{0,2}}{_THING}s?\b"
     rf"|^(?:[^?]*,\s*)?(?:can|may|could|should|shall)\s+(?:i|we)\s+(?:\w+\s+)?(?:{_SERVED}|(?:use|put|have|take)\b)"
-    rf"|\b(?:what|which [\w ]{{1,30}}|where|how)\s+(?:should|shall|could|can)\s+(?:i|we)\s+(?:\w+\s+)?{_SERVED}"
+    rf"|\b(?:what|which [\w ]{{1,30}}|where|how)\s+(?:should|shall|could|can|do)\s+(?:i|we)\s+(?:\w+\s+)?{_SERVED}"
     r"|^is it (?:ok|okay|fine|all right|alright) (?:to|if)\b|^would [\w ]{2,30} (?:like|enjoy|mind)\b"
     r"|^(?:any|some)\s+(?:\w+\s+){0,2}(?:ideas?|suggestions?|recommendations?|tips)\b"
     r"|^(?:suggestions|recommendations|ideas)\s+for\b",

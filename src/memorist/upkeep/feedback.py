@@ -1,4 +1,4 @@
-"""Feedback and invalidation: the user says what a recalled memory was worth, or that it is no longer true."""
+"""Feedback, pinning and invalidation: the user says what a memory is worth, or that it is no longer true."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Memory, Recall, fingerprint, instant, isoformat
+from memorist.model import Memory, Recall, Tier, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of_row
 from memorist.remember.fact_updates import DOUBTED, settle
@@ -19,8 +19,8 @@ from memorist.upkeep.change import CLAIM, EVERY_ENTRY, SLOT, Change, ended, retr
 from memorist.validate import validated
 
 Verdict = Literal["useful", "wrong", "outdated", "hide"]
-FEEDBACK, JUDGED, INVALIDATE = "feedback", "judged", "invalidate"
-"""The verbs of the journal entries: feedback on a memory, the recall that returned it, and invalidation."""
+FEEDBACK, JUDGED, INVALIDATE, PIN = "feedback", "judged", "invalidate", "pin"
+"""The verbs of the journal entries: feedback, the recall that it is about, invalidation, and pinning or unpinning."""
 MOST = 5.0
 """The bound of a memory's relevance under feedback, in either direction."""
 DOUBT = 0.25
@@ -138,6 +138,28 @@ def _hide(memory: Memory, now: datetime) -> Memory:
 
 
 _VERDICTS: Mapping[str, Callable[[Memory, datetime], Memory]] = {"useful": _useful, "wrong": _wrong, "hide": _hide}
+
+
+def pin(store: Store, id: str, now: datetime, *, on: bool = True) -> Memory:
+    """Pin a memory, or unpin it: it then has the tier of a new memory. A second time changes nothing."""
+
+    def plan(reader: Reader) -> Batch:
+        memory = _existing(reader, id)
+        if (memory.tier is Tier.PINNED) == on:
+            return Batch()
+        if on:
+            _check_current(memory)
+        reason = f"{id} was {'pinned' if on else 'unpinned'}"
+        after = replace(memory, tier=Tier.PINNED if on else Tier.WORKING)
+        return Change(PIN, id, reason, ((memory, after),)).batch(_entry(reader, PIN, id, now, {"reason": reason}))
+
+    store.update(plan)
+    return store.get([id])[id]
+
+
+def _check_current(memory: Memory) -> None:
+    if memory.version_of is not None or memory.times.valid_to is not None or memory.times.retracted_at is not None:
+        raise InvalidInput(f"{memory.id!r} is no longer true", remedy="Pin what is true instead.")
 
 
 def invalidate(store: Store, id: str, at: datetime | None, now: datetime, superseded_by: str | None = None) -> Memory:

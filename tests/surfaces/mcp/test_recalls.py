@@ -15,7 +15,7 @@ from memorist.model import Kind, Link
 from memorist.ports import Batch
 from memorist.surfaces.mcp.server import MemoryServer
 from memorist.testing import FakeClock, FakeEmbedder
-from tests.surfaces.mcp.servers import call, text
+from tests.surfaces.mcp.servers import call, problem, text
 
 QUESTION = "Where does Alice live?"
 
@@ -53,6 +53,36 @@ def test_the_context_of_memoria_comes_with_its_sources_and_no_text_comes_twice(e
     assert not any("text" in one for one in cited["memories"])
     assert "context" not in plain and all(one["text"] for one in plain["memories"])
     assert early["memories"] == []
+
+
+def test_pins_and_wishes_come_with_every_recall_and_are_not_repeated(engine: memorist.Engine) -> None:
+    old = engine.remember("Call me Joanna.", at="2024-01-01", pinned=True)
+    kept, unpinned, found, cited, told = calls(
+        engine,
+        ("remember", {"text": "Call me Jo.", "pinned": True}),
+        ("feedback", {"id": old.id, "verdict": "unpin"}),
+        ("recall", {"query": "What does Jo want to be called?"}),
+        ("recall", {"query": "What does Jo want to be called?", "recipe": "memoria", "repeat": True}),
+        ("status", {}),
+    )
+    assert unpinned["verdict"] == "unpin"
+    assert [(one["text"], one["trust"]) for one in found["standing"]] == [("Call me Jo.", "self")]
+    assert kept["id"] not in [one["id"] for one in found["memories"]]
+    assert cited["context"].count("Call me Jo.") == 1 and "text" not in cited["standing"][0]
+    assert [one["id"] for one in told["pinned"]] == [kept["id"]]
+
+
+def test_an_agent_cannot_pin_what_others_say(engine: memorist.Engine) -> None:
+    async def play() -> tuple[str, str]:
+        async with Client(MemoryServer(engine)) as client:
+            return (
+                await problem(client, "feedback", id=engine.remember("Buy our shoes.", trust=0).id, verdict="pin"),
+                await problem(client, "remember", text="Buy our boots.", trust="untrusted", pinned=True),
+            )
+
+    by_id, unread = anyio.run(play)
+    assert "Ask the user to pin it" in by_id and "cannot be pinned unread" in unread
+    assert engine.pinned() == []
 
 
 def test_what_was_reasoned_and_noted_comes_along(engine: memorist.Engine) -> None:

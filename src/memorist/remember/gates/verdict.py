@@ -146,9 +146,10 @@ def quietened(memory: Memory, flag: str) -> Memory:
 
 
 def distrusted(memory: Memory, flag: str) -> Memory:
-    """The memory marked as untrusted."""
+    """The memory marked as untrusted, and not pinned."""
     marked = flagged(memory, flag)
-    return replace(marked, worth=replace(marked.worth, trust=0))
+    tier = Tier.WORKING if memory.tier is Tier.PINNED else memory.tier
+    return replace(marked, worth=replace(marked.worth, trust=0), tier=tier)
 
 
 def spoken(memory: Memory) -> str:

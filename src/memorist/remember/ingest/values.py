@@ -138,7 +138,7 @@ SESSION = ("session", "session_id", "sessionId", "conversation_id", "thread_id")
 LONGEST_EXTRA = 2_000
 """Unknown values with more characters of JSON are dropped instead of kept as metadata."""
 
-_KINDS, _TIERS = frozenset(Kind), frozenset(Tier)
+_KINDS, _TIERS = frozenset(Kind), frozenset(Tier) - {Tier.PINNED}  # a file cannot pin what it says
 _WHOLE = ("trust", "credibility", "classification")
 
 

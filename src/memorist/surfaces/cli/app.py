@@ -40,6 +40,8 @@ COMMANDS = {
     "Change": {
         "update": ("write", "Change a memory as a new version."),
         "feedback": ("write", "Rate a memory, which moves its ranking."),
+        "pin": ("write", "Keep a memory at the head of every context."),
+        "unpin": ("write", "Keep a memory there no longer."),
         "invalidate": ("write", "Say when a memory stopped being true."),
         "undo": ("write", "Undo a change, by its journal entry."),
     },
@@ -48,6 +50,7 @@ COMMANDS = {
         "why-not": ("find", "Explain why a recall does not return a memory."),
         "show": ("find", "Print memories with all their fields."),
         "list": ("find", "Print memories in the order they were written."),
+        "pinned": ("find", "Print the pinned memories, newest first."),
         "history": ("find", "Print every version of a memory, or of the facts about an entity."),
         "entities": ("find", "Print the names that memories mention."),
         "neighbours": ("find", "Print what a name is related to."),

@@ -1,4 +1,4 @@
-"""Commands that find and look: recall, why-not, show, list, history, entities, neighbours, journal, stats."""
+"""Commands that find and look: recall, why-not, show, list, pinned, history, entities, neighbours, journal, stats."""
 
 from __future__ import annotations
 
@@ -84,8 +84,10 @@ def answer(
 
 
 def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
+    for memory in found.standing:
+        say_cut(("standing  ", "yellow"), *memory_line(memory))
     if found.abstained:
-        nearest = " These are only the nearest memories, and the context is empty:" if found.items else ""
+        nearest = " These are only the nearest memories:" if found.items else ""
         say((f"Abstained: nothing here answers the question.{nearest}", "yellow"))
         if found.why_abstained is not None:
             say((one_line(found.why_abstained), "dim"), indent=2)
@@ -152,6 +154,21 @@ def list_(
         say((f"More: --cursor {page.cursor}", "dim"))
     elif not page.items:
         say("No memories here." if cursor is None else "No more memories.")
+
+
+@command(app, options=filter_options())
+def pinned(
+    engine: Engine,
+    limit: Annotated[int, option("NUMBER", "The most memories to print. Default: 100.", min=1)] = 100,
+    **filters: Unpack[Filters],
+) -> Iterator[object]:
+    """Print the pinned memories, newest first."""
+    found = engine.pinned(limit, **filters)
+    yield found
+    for memory in found:
+        say_cut(*memory_line(memory))
+    if not found:
+        say("Nothing is pinned here.")
 
 
 @command(app)

@@ -1,4 +1,4 @@
-"""Commands that write and change memories: remember, ingest, relate, update, forget, feedback, invalidate, undo."""
+"""Commands that write and change: remember, ingest, relate, update, forget, feedback, pin, invalidate, undo."""
 
 from __future__ import annotations
 
@@ -162,6 +162,22 @@ def feedback(
     memory = engine.feedback(find_memory(engine, id).id, verdict, given)
     yield memory
     _print_memory(memory, f"  relevance {memory.worth.relevance:+g}")
+
+
+@command(app)
+def pin(engine: Engine, id: MemoryId) -> Iterator[object]:
+    """Keep a memory at the head of every context, whoever said it; read it before you do."""
+    memory = engine.pin(find_memory(engine, id).id)
+    yield memory
+    _print_memory(memory, "  pinned")
+
+
+@command(app)
+def unpin(engine: Engine, id: MemoryId) -> Iterator[object]:
+    """Keep a memory no longer at the head of every context."""
+    memory = engine.unpin(find_memory(engine, id).id)
+    yield memory
+    _print_memory(memory, "  unpinned")
 
 
 @command(app)

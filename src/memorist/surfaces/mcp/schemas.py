@@ -135,6 +135,10 @@ def _list_of(item: type[BaseModel]) -> Any:
     return GenericAlias(list, (item,))
 
 
+def _perhaps_list_of(item: type[BaseModel]) -> Any:
+    return GenericAlias(list, (item,)) | None
+
+
 def _result_type(field: FieldInfo) -> Any:
     """The type and default of a field in a result; a field that is empty by default is left out when it is."""
     kind = _json_type(field)
@@ -186,12 +190,15 @@ StatusResult = _model(
     _COUNTED,
     max_classification=(int, ...),
     may_write=(bool, ...),
+    notice=(str | None, None),
+    pinned=(list[dict[str, Any]] | None, Field(None, description="The newest pinned memories")),
 )
 RecallResult = create_model(
     "RecallResult",
     __doc__="The memories that were found, best first, and what the recipe made of them.",
     notice=(str, ...),
     memories=(_list_of(RecalledMemory), ...),
+    standing=(_perhaps_list_of(RecalledMemory), Field(None, description="Pinned memories and wishes to respect")),
     abstained=(bool, ...),
     context=(str | None, Field(None, description="Facts with numbered sources, if the recipe cites")),
     reasoned=(dict[str, str] | None, Field(None, description="A summary per kind, if the recipe makes one")),
@@ -253,8 +260,10 @@ def _filled(data: dict[str, Any]) -> dict[str, Any]:
 
 def recalled(found: Recall) -> dict[str, Any]:
     """What a recall found and its recipe made of it; a text is told once, in a context that cites or by its memory."""
+    whole = not found.cites_sources
+    standing = {"standing": [standing_memory(one, whole=whole) for one in found.standing]} if found.standing else {}
     if found.abstained:
-        return {"memories": []}
+        return {"memories": [], **standing}
     made = {
         "context": found.context if found.cites_sources else None,
         "reasoned": {kind: text for kind, text in to_data(found.reasoned).items() if text is not None},
@@ -262,18 +271,28 @@ def recalled(found: Recall) -> dict[str, Any]:
         "shown_before": list(found.shown_before),
         "notes": [f"{step.stage}: {note}" for step in found.trace.steps for note in step.notes],
     }
-    memories = [_recalled_memory(item, whole=not found.cites_sources) for item in found.items]
-    return {"memories": memories, **{name: value for name, value in made.items() if value not in (None, {}, [])}}
+    told = {one.id for one in found.standing}
+    memories = [_recalled_memory(item, whole=whole) for item in found.items if item.memory.id not in told]
+    return {
+        **standing,
+        "memories": memories,
+        **{name: value for name, value in made.items() if value not in (None, {}, [])},
+    }
 
 
 def _recalled_memory(item: Item, *, whole: bool) -> dict[str, Any]:
     """A memory as a recall shows it, with a long text cut."""
-    shown = {**_selected(item.memory, _MEMORY), "text": clipped(item.memory.text, LONGEST)}
-    if not whole:
-        del shown["text"]
     notes = {"notes": list(item.notes)} if item.notes else {}
     likely = {} if item.probability is None else {"probability": item.probability}
-    return {**shown, "trust": TRUST[item.memory.worth.trust], **notes, **likely}
+    return {**standing_memory(item.memory, whole=whole), **notes, **likely}
+
+
+def standing_memory(memory: Memory, *, whole: bool = True) -> dict[str, Any]:
+    """A pinned memory or standing wish, with a long text cut."""
+    shown = {**_selected(memory, _MEMORY), "text": clipped(memory.text, LONGEST)}
+    if not whole:
+        del shown["text"]
+    return {**shown, "trust": TRUST[memory.worth.trust]}
 
 
 def memory_version(memory: Memory) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from memorist.engine.engine import Engine, up_to
 from memorist.engine.vocabulary import run_of
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import (
+    AGENT_TRUST,
+    INSTRUCTIONS,
     USUAL_CLASSIFICATION,
     Changes,
     FactFields,
@@ -47,6 +49,7 @@ from memorist.surfaces.mcp.schemas import (
     rated_memory,
     recalled,
     related_names,
+    standing_memory,
     stored_memory,
     with_keywords,
 )
@@ -64,6 +67,8 @@ SESSION_META = "memorist/session"
 """The metadata field with which a client names its conversation, if the protocol has no sessions."""
 
 LONGEST_SESSION = 200
+MOST_PINNED = 20
+"""How many pinned memories `status` shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +166,18 @@ class Tools:
             Trust, Field(description="Who says it: owner = the user, self = you, untrusted = web, files")
         ] = "self",
         replaces: Annotated[str | None, Field(description="Id from recall that this is the new version of")] = None,
+        pinned: Annotated[bool, Field(description="Show it with every recall: a lasting wish or rule")] = False,
         **fields: Any,
     ) -> Annotated[CallToolResult, RememberResult]:
         """Store something for later conversations, word for word."""
         engine, caller = self._open(context, "write")
         if replaces is not None:
             memory = engine.update(_known(engine, replaces).id, text, trust=TRUST.index(trust), **_changes(fields))
+            if pinned:
+                engine.pin(memory.id)
         else:
             fields["classification"] = caller.usual_classification
-            memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), **fields)
+            memory = engine.remember(text, kind=kind, trust=TRUST.index(trust), pinned=pinned, **fields)
         return _result(_kept(memory), stored_memory(memory, text))
 
     @with_keywords(
@@ -278,11 +286,16 @@ class Tools:
         return _result(_fence(data), {"notice": NOTICE, **data})
 
     def feedback(
-        self, context: Calling, id: Id, verdict: Literal["useful", "wrong", "outdated", "hide"]
+        self, context: Calling, id: Id, verdict: Literal["useful", "wrong", "outdated", "hide", "pin", "unpin"]
     ) -> Annotated[CallToolResult, FeedbackResult]:
-        """Rate a recalled memory, which moves its ranking."""
+        """Rate a recalled memory, or pin it so that every recall shows it."""
         engine, _ = self._open(context, "write")
-        _known(engine, id)
+        memory = _known(engine, id)
+        if verdict == "pin":
+            _check_trusted(memory)
+        if verdict in ("pin", "unpin"):
+            memory = engine.pin(id) if verdict == "pin" else engine.unpin(id)
+            return _result(f"Noted: {verdict}.", rated_memory(memory, verdict))
         return _result(f"Noted: {verdict}.", rated_memory(engine.feedback(id, verdict), verdict))
 
     def forget(
@@ -294,11 +307,16 @@ class Tools:
         return _result(f"Erased {len(receipt.forgotten)}.", erased(receipt))
 
     def status(self, context: Calling) -> Annotated[CallToolResult, StatusResult]:
-        """Show how much is stored, and what you may do."""
+        """Show how much is stored and pinned, and what you may do."""
         engine, caller = self._open(context, "read")
         stats = engine.stats()
+        pins = [
+            standing_memory(one) for one in engine.pinned(MOST_PINNED, max_classification=caller.max_classification)
+        ]
         bounds = {"max_classification": caller.max_classification, "may_write": caller.may("write")}
-        return _result(f"{stats.memories} memories in the space {stats.space}.", counted(stats) | bounds)
+        told = f"{stats.memories} memories in the space {stats.space}."
+        told = f"{told}\n{_fence({'pinned': pins})}" if pins else told
+        return _result(told, counted(stats) | bounds | ({"notice": NOTICE, "pinned": pins} if pins else {}))
 
     def memory(self, id: str, context: Calling) -> str:
         """One whole memory, in a fence."""
@@ -335,9 +353,19 @@ def _known(engine: Engine, id: str) -> Memory:
     return memory
 
 
+def _check_trusted(memory: Memory) -> None:
+    """Refuse to let an agent pin what others say: only the user may, who can read it."""
+    if memory.worth.trust < AGENT_TRUST or INSTRUCTIONS in memory.worth.flags:
+        raise InvalidInput(
+            f"The memory {memory.id!r} is not from the user or from you", remedy="Ask the user to pin it."
+        )
+
+
 def _context(found: dict[str, Any], shown_before: Sequence[str]) -> str:
     nothing = "Nothing new is known about this." if shown_before else "Nothing is known about this."
-    lines = [_fence(found) if found["memories"] else nothing]
+    lines = [] if found["memories"] else [nothing]
+    if found["memories"] or "standing" in found:
+        lines.append(_fence(found))
     if shown_before:
         ids = ", ".join(shown_before)
         lines.append(f"Already shown earlier in this conversation: {ids}; repeat=true shows them again.")

@@ -143,9 +143,14 @@ def has_own_tier(memory: Memory) -> bool:
 
 
 def tier_for(memory: Memory, now: datetime) -> Tier:
-    """peripheral→working ≥ 3 recalls and 0.4; working→core ≥ 10, 0.7 and importance 0.8; down below 0.15, or idle."""
+    """peripheral→working ≥ 3 recalls and 0.4; working→core ≥ 10, 0.7 and importance 0.8; down below 0.15, or idle.
+
+    A pinned memory stays pinned.
+    """
     recalls = memory.usage.recalls if memory.usage else 0
     composite = Weibull().composite(memory, now)
+    if memory.tier is Tier.PINNED:
+        return memory.tier
     if memory.tier is Tier.PERIPHERAL:
         return Tier.WORKING if recalls >= 3 and composite >= 0.4 else memory.tier
     if memory.tier is Tier.CORE:

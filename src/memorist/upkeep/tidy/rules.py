@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memorist.model import MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Usage
+from memorist.model import MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Tier, Usage
 from memorist.ports import Store
 from memorist.recall.factors import Weibull, age_hours
 from memorist.recall.nodes import PARAMS, default_value
@@ -95,7 +95,7 @@ def ground(plan: TidyPlan) -> None:
 def decay(plan: TidyPlan) -> None:
     """End nodes whose recency · frequency · reward is below 0.1; nodes in frequent or recent use stay."""
     for memory in plan.alive():
-        if memory.usage is None:
+        if memory.usage is None or memory.tier is Tier.PINNED:
             continue
         params = {**PARAMS[str(memory.kind)], "hours": age_hours(memory, plan.now, "access")}
         value = default_value(1.0, memory, memory.usage, params)

@@ -53,6 +53,12 @@ class ListQuery(body_of(Verbs.list)):
     where: Json[dict[str, Any]] | None = Field(None, description=f"{_WHERE.description} As JSON.")
 
 
+class PinnedQuery(body_of(Verbs.pinned)):
+    """Which pinned memories to list."""
+
+    limit: Limit = 100
+
+
 class ForgetBody(body_of(Verbs.forget, "id")):
     """Which memories to erase for good: those with these ids, or those that meet every filter, whatever their time."""
 
@@ -187,6 +193,24 @@ async def forget_by_filter(call: WriteCall, body: ForgetBody) -> Any:
 async def invalidate(call: WriteCall, id: str, body: InvalidateBody) -> Any:
     """End a memory's truth at a moment; it stays in its history."""
     return await call.answer(lambda engine: engine.invalidate(id, **body.given()))
+
+
+@router.post("/memories/{id}/pin", response_model=answer_of(Verbs.pin))
+async def pin(call: WriteCall, id: str) -> Any:
+    """Keep a memory at the head of every context."""
+    return await call.answer(lambda engine: engine.pin(id))
+
+
+@router.post("/memories/{id}/unpin", response_model=answer_of(Verbs.unpin))
+async def unpin(call: WriteCall, id: str) -> Any:
+    """Keep a memory no longer at the head of every context."""
+    return await call.answer(lambda engine: engine.unpin(id))
+
+
+@router.get("/pinned", response_model=answer_of(Verbs.pinned))
+async def pinned(call: ReadCall, query: Annotated[PinnedQuery, Query()]) -> Any:
+    """The pinned memories, newest first."""
+    return await call.answer(lambda engine: _items(engine.pinned(**query.given())))
 
 
 @router.post("/facts", status_code=201, response_model=answer_of(Verbs.relate))
