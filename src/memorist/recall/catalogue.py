@@ -88,6 +88,7 @@ BUILT_IN = {
         "emotion_boost": "factors:EmotionBoost",
         "situation": "factors:SituationBoost",
         "written_words": "factors:WrittenWords",
+        "in_time": "factors:InTime",
     },
 }
 """Module and class of each part, by role and kind."""

@@ -304,7 +304,7 @@ class WrittenWords(Factor):
 
     kind = "written_words"
     weight: float = 0.2
-    least: int = 400
+    least: int = 200
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """0 if the keyword signal did not find the memory."""
@@ -313,3 +313,19 @@ class WrittenWords(Factor):
         if found is None or memory.fact is not None or len(memory.text) < self.least or is_talk(memory):
             return 0.0
         return self.weight * found.norm
+
+
+@dataclass(frozen=True, slots=True)
+class InTime(Factor):
+    """weight · the norm of the signal `temporal`, for the stage `add`, if the question names a day, month or year.
+
+    0 for a question without a time, and for one that only looks ahead or back from now.
+    """
+
+    kind = "in_time"
+    weight: float = 0.3
+
+    def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
+        """0 if nothing happened in or near that time."""
+        found = candidate.evidence.get("temporal")
+        return self.weight * found.norm if found is not None and draft.query.is_dated else 0.0
