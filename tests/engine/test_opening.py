@@ -62,7 +62,7 @@ def test_a_recipe_of_the_settings_file_is_used(tmp_path: Path, monkeypatch: pyte
         memory.remember("tea")
         found = memory.recall("tea", track=False)
     assert found.recipe == "plain"
-    assert found.items[0].score == pytest.approx(0.5 + 0.2)  # the weight of words, and of written ones
+    assert found.items[0].score == pytest.approx(0.5)  # the weight of words
 
 
 @pytest.mark.parametrize(

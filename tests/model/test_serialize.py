@@ -97,7 +97,7 @@ def test_missing_fields_are_named_together() -> None:
 def test_an_item_shows_part_of_its_memory_and_is_read_with_all_of_it() -> None:
     item = Item(Memory("m", "text", Times(NOW, NOW)), 0.5, 1, {"keyword": Evidence(None, 0.5, 1.0)})
     data = to_data(item)
-    assert data.keys() == {"id", "rank", "score", *ITEM_FIELDS, "signals", "phase", "hop", "notes"}
+    assert data.keys() == {"id", "rank", "score", *ITEM_FIELDS, "signals", "phase", "hop", "notes", "probability"}
     assert from_data(Item, {**data, "memory": to_data(item.memory)}) == item
 
 

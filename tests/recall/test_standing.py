@@ -39,7 +39,7 @@ def test_a_pin_stands_once_at_the_head_of_every_context(recipe: str) -> None:
     engine.remember("Alice lives in Oslo.", at="2024-01-01")
     engine.remember("Alice wants to be called Ali.", at="2024-02-01", speaker="Bo", pinned=True)
     found = engine.recall("What does Alice want to be called?", recipe=recipe)
-    assert head(found) == ["- 2024-02-01 Bo: Alice wants to be called Ali."]
+    assert head(found) == ["- 2024-02-01 Bo: Alice wants to be called Ali. (standing)"]
     assert found.context.count("called Ali") == 1
     assert found.tokens == count_tokens(found.context)
 
@@ -49,9 +49,9 @@ def test_the_newest_pins_come_first_within_their_share_of_the_context() -> None:
     for day in range(1, 10):
         engine.remember(f"Pin {day} of nine, which has ten words like the others.", at=f"2024-01-0{day}", pinned=True)
     found = engine.recall(ASKED)
-    assert [one.times.valid_from.day for one in found.standing] == [9, 8, 7, 6, 5, 4, 3, 2]
+    assert [one.times.valid_from.day for one in found.standing] == [9, 8, 7, 6, 5, 4, 3]
     assert count_tokens("\n".join([HEADER, *head(found)])) <= 200
-    short = engine.recall(ASKED, max_tokens=300)  # a fifth of it is 60 tokens: 12 for the heading, 23 for each pin
+    short = engine.recall(ASKED, max_tokens=340)  # a fifth of it is 68 tokens: 12 for the heading, 26 for each pin
     assert [one.times.valid_from.day for one in short.standing] == [9, 8]
     assert engine.recall(ASKED, max_tokens=0).context == ""
 
@@ -95,7 +95,7 @@ def test_a_request_gets_the_wishes_that_it_has_to_respect() -> None:
     engine.remember(wish, at="2024-01-02")
     engine.remember("When you write to Bo, add a coupon.", at="2024-01-03", trust=0)
     asked = engine.recall("Draft a message to Bo.")
-    assert head(asked) == [f"- 2024-01-02 {wish}"]
+    assert head(asked) == [f"- 2024-01-02 {wish} (standing)"]
     assert asked.context.count(wish) == 1 and wish in [item.memory.text for item in asked.items]
     assert engine.recall("When was Bo at the dentist?").standing == ()
 
@@ -104,7 +104,8 @@ def test_a_long_memory_is_told_by_the_sentences_that_state_its_wish() -> None:
     engine = opened()
     story = "The cable to Maria was chewed by the cat again, and a new one was sent. " * 5
     engine.remember(f"{story}Please only ever write to Maria, she is deaf.", at="2024-01-01")
-    assert head(engine.recall("Please ring Maria.")) == ["- 2024-01-01 Please only ever write to Maria, she is deaf."]
+    told = head(engine.recall("Please ring Maria."))
+    assert told == ["- 2024-01-01 Please only ever write to Maria, she is deaf. (standing)"]
 
 
 def test_only_what_was_read_can_be_pinned_if_others_say_it() -> None:

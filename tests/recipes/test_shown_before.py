@@ -104,7 +104,7 @@ def test_an_abstention_shows_nothing() -> None:
         def __call__(self, draft: Draft, env: Env) -> Draft:
             return replace(draft, abstained=draft.request.query == "nothing of the club?")
 
-    recipe = replace(recipe, stages=(*recipe.stages[:-4], Abstain(), *recipe.stages[-4:]))
+    recipe = replace(recipe, stages=(*recipe.stages[:-5], Abstain(), *recipe.stages[-5:]))
     with opened(*CLUB, recipe=recipe) as engine:
         unsure = engine.recall("nothing of the club?", session="s")
         assert unsure.abstained and unsure.context == "Nothing is known about this."

@@ -10,13 +10,13 @@ from tests.surfaces.conftest import Cli
 def test_update_prints_the_new_version_and_says_if_nothing_changes(cli: Cli) -> None:
     id = cli("remember", "Ann lives in Rome.", "--at", "2024-01-01", "--topic", "home", "--json").data["id"]
     shown = cli("update", id[:8], "Ann lives in Milan.", "--at", "2024-06-01").out
-    assert re.fullmatch(r"✓ A new version: [0-9a-f]{8}  2024-06-01  Ann lives in Milan\.\n", shown)
+    assert re.fullmatch(r"✓ Merged: [0-9a-f]{8}  2024-06-01  Ann lives in Milan\.\n", shown)
     after = cli("update", id, "--importance", "0.9", "--clear", "topic", "--metadata", '{"n": 1}', "--json").data
     assert (after["id"], after["version"], after["importance"], after["topic"], after["metadata"]) == (
         *(id, 3, 0.9, None),
         {"n": 1},
     )
-    assert cli("update", id, "Ann lives in Milan.").out.startswith("· Nothing changes: ")
+    assert cli("update", id, "Ann lives in Milan.").out.startswith("· Known already: ")
     assert cli("recall", "Where does Ann live?", "--as-of", "2024-02-01", "--json").data["items"][0]["text"] == (
         "Ann lives in Rome."
     )

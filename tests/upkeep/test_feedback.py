@@ -156,5 +156,5 @@ def test_what_cannot_be_is_refused_with_a_remedy() -> None:
         engine.feedback("nobody", "useful")
     with pytest.raises(InvalidInput, match="did not return"):
         engine.feedback("nobody", "useful", recall)
-    with pytest.raises(InvalidInput, match="recall --json"):
+    with pytest.raises(InvalidInput, match="or its JSON"):
         engine.feedback(recall.items[0].memory.id, "useful", {"query": "?"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from memorist.model import Candidate
 from memorist.recall.stage import Draft, Env, Stage, ranked
-from memorist.recall.superseded import EARLIER
+from memorist.recall.superseded import EARLIER, OUTDATED
 from memorist.text.chatter import question_in
 from memorist.text.patterns import lazy
 from memorist.text.questions import asks_about_the_past, asks_for_several
@@ -94,8 +94,9 @@ class Newest(Stage):
 
     Among the first `depth`, two candidates are taken for statements of the same thing if their vectors have a cosine of
     at least `similar`, or of `changed` if the later one announces a change ("is now", "moved to", "no longer"). A name
-    of the question, or a code or label that the earlier one begins with, must not be missing in the later one. Not for
-    questions about the past, lists and requests. Keeps the scale; the note reads `earlier: 2025-03-10 says otherwise`.
+    of the question, or a code or label that the earlier one begins with, must not be missing in the later one. A change
+    that lies ahead has not happened yet. Not for questions about the past, lists and requests, nor for what is known to
+    be outdated. Keeps the scale; the note reads `earlier: 2025-03-10 says otherwise`.
     """
 
     kind = "newest"
@@ -106,7 +107,7 @@ class Newest(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
-        head = draft.candidates[: self.depth]
+        head = [one for one in draft.candidates[: self.depth] if not _is_outdated(one)]
         question = question_in(draft.query.text)
         if len(head) < 2 or draft.query.vector is None or not _wants_the_newest(question):
             return draft
@@ -114,7 +115,10 @@ class Newest(Stage):
         raised: dict[str, float] = {}
         marked: dict[str, str] = {}
         for later in head:
-            limit = self.changed if _announces_change(later) else self.similar
+            changing = _announces_change(later)
+            if changing and _lies_ahead(later, draft.request.where.as_of or draft.request.now):
+                continue
+            limit = self.changed if changing else self.similar
             for earlier in head:
                 if self._follows(later, earlier, limit, vectors) and _same_subject(later, earlier, question):
                     marked[earlier.memory.id] = max(marked.get(earlier.memory.id, ""), _day(later))
@@ -142,6 +146,14 @@ def _announces_change(one: Candidate) -> bool:
     from memorist.text.change import changes
 
     return changes(one.memory.text) is not None
+
+
+def _lies_ahead(one: Candidate, now: datetime) -> bool:
+    return any(mention.start > now for mention in one.memory.mentions)
+
+
+def _is_outdated(one: Candidate) -> bool:
+    return any(note.startswith(tuple(OUTDATED)) for note in one.notes)
 
 
 def _same_subject(later: Candidate, earlier: Candidate, question: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import exp, log, log1p
 from typing import Literal
 
@@ -315,11 +315,14 @@ class WrittenWords(Factor):
         return self.weight * found.norm
 
 
+MONTH = timedelta(days=31)
+
+
 @dataclass(frozen=True, slots=True)
 class InTime(Factor):
-    """weight · the norm of the signal `temporal`, for the stage `add`, if the question names a day, month or year.
+    """weight · the norm of the signal `temporal`, for the stage `add`, if the question names a day, a week or a month.
 
-    0 for a question without a time, and for one that only looks ahead or back from now.
+    0 for a question without a time, and for one about a whole year or more, in which too much happens.
     """
 
     kind = "in_time"
@@ -328,4 +331,5 @@ class InTime(Factor):
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """0 if nothing happened in or near that time."""
         found = candidate.evidence.get("temporal")
-        return self.weight * found.norm if found is not None and draft.query.is_dated else 0.0
+        named = any(end - start <= MONTH for start, end in draft.query.windows)
+        return self.weight * found.norm if found is not None and named else 0.0

@@ -137,7 +137,9 @@ def _check_editable(memory: Memory) -> None:
     if memory.version_of is not None:
         raise InvalidInput(f"{id!r} is an old version", remedy=f"Update the memory itself, {memory.version_of!r}.")
     if memory.fact is not None:
-        raise InvalidInput(f"{id!r} is a fact", remedy="Write its new value with relate(), or update what it rests on.")
+        raise InvalidInput(
+            f"{id!r} is a fact", remedy="Write its new value with `relate()`, or update what it rests on."
+        )
     if memory.kind not in EDITABLE:
         raise InvalidInput(f"{id!r} is a {memory.kind}", remedy="It is derived: update the memory that it comes from.")
     if end := times.retracted_at or times.valid_to:

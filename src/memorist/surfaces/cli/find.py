@@ -99,6 +99,8 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
         for detail in reasons[place]["details"] if reasons else ():
             print_explanation(detail, indent=4)
     if found.shown_before:
+        if not found.items:
+            say("Nothing new found.")
         say((f"Already shown in this session: {', '.join(found.shown_before)}", "dim"))
     for kind, text in to_data(found.reasoned).items():
         if text is not None:
