@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import random
 import re
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from itertools import accumulate
 from pathlib import Path
 
 import render
 from lists import ANSWER, OUTDATED, WRONG, Listed
 from render import Turn
+from slots import DAYS, FIRST_DAY, MADE, spelt
 
 FOLDER = Path(__file__).parent / "everyday"
 UNANSWERED = 0.22  # of the lists
 LONG, DATED_DAY_MONTH = 0.2, 0.75
-FIRST_DAY, DAYS = date(2019, 1, 1), 2_600
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _SLOTS_OF_KIND = {"firm": "firm", "project": "project", "service": "service", "pet": "petname", "trip": "city"}
@@ -104,7 +106,6 @@ class EverydayMaker:
 
     def make(self, draw: random.Random) -> Listed:
         """A list; where nothing answers, the first text is as wrong as the others."""
-        chance = draw.random()
         kinds: Sequence[tuple[float, Callable[[random.Random], tuple[str, list[Text]]]]] = (
             (0.30, self._of_fact),
             (0.28, self._of_change),
@@ -112,11 +113,9 @@ class EverydayMaker:
             (0.14, self._of_pair),
             (0.06, self._of_day),
         )
-        for share, write in kinds:
-            chance -= share
-            if chance < 0:
-                break
-        query, texts = write(draw)
+        shares, makers = zip(*kinds, strict=True)
+        place = bisect(list(accumulate(shares)), draw.random())
+        query, texts = makers[min(place, len(makers) - 1)](draw)
         if draw.random() < UNANSWERED:
             texts = [one for one in texts if one.truth == WRONG]
         texts = texts[: self.negatives + 1]
@@ -195,10 +194,16 @@ class EverydayMaker:
         texts = []
         for place, event in enumerate(draw.sample(self.events, 6)):
             told = self._fill(event, draw, self._cast(draw))
-            told = f"{told} on {_day(days[place], draw)}." if inside else f"{told} today."
+            told = f"{told} on {spelt(days[place], draw)}." if inside else f"{told} today."
             texts.append(Text(_upper(told), ANSWER if not place else WRONG, None if inside else days[place]))
-        asked = _day(days[0], draw, year=not inside or draw.random() < 0.5)
-        forms = ("What happened on {}?", "What did we do on {}?", "What was on {}?", "{}: what was that?", "Events of {}")
+        asked = spelt(days[0], draw, year=not inside or draw.random() < 0.5)
+        forms = (
+            "What happened on {}?",
+            "What did we do on {}?",
+            "What was on {}?",
+            "{}: what was that?",
+            "Events of {}",
+        )
         return draw.choice(forms).format(asked), texts
 
     def _beside(self, fact: Fact, subject: Subject, draw: random.Random) -> list[Text]:
@@ -270,8 +275,8 @@ class EverydayMaker:
         return _upper(text) if upper else text
 
     def _some(self, name: str, draw: random.Random) -> str:
-        if name in _MADE:
-            return _MADE[name](draw)
+        if name in MADE:
+            return MADE[name](draw)
         return self._fill(draw.choice(self.words[name]), draw, {}, upper=False)
 
     # Dress
@@ -325,12 +330,6 @@ def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _day(day: date, draw: random.Random, *, year: bool = True) -> str:
-    name = f"{day:%B}"
-    text = f"{day.day} {name}" if draw.random() < 0.6 else f"{name} {day.day}"
-    return f"{text} {day.year}" if year else text
-
-
 def _written(day: date, form: str, draw: random.Random) -> str:
     hour = draw.randint(0, 23)
     return form.format(
@@ -343,41 +342,6 @@ def _written(day: date, form: str, draw: random.Random) -> str:
         twelve=(hour - 1) % 12 + 1,
         half="am" if hour < 12 else "pm",
     )
-
-
-def _some_day(draw: random.Random) -> str:
-    return _day(FIRST_DAY + timedelta(draw.randrange(DAYS)), draw, year=draw.random() < 0.4)
-
-
-def _code(draw: random.Random) -> str:
-    letters = "".join(draw.choices("ABCDEFGHKLMNPRSTVX", k=draw.randint(1, 3)))
-    return draw.choice((f"{letters}-{draw.randint(10, 9999)}", f"{draw.randint(1000, 99999)}", f"{letters}{draw.randint(2, 99)}"))
-
-
-def _money(draw: random.Random) -> str:
-    amount = draw.choice((draw.randint(5, 99), draw.randint(100, 990), draw.randint(10, 99) * 100))
-    return draw.choice(("£{}", "{} euros", "${}", "{} pounds", "€{}", "{} dollars")).format(f"{amount:,}")
-
-
-_MADE: Mapping[str, Callable[[random.Random], str]] = {
-    "phone": lambda draw: f"0{draw.randint(100, 999)} {draw.randint(100, 999)} {draw.randint(1000, 9999)}",
-    "money": _money,
-    "time": lambda draw: draw.choice((f"{draw.randint(7, 20)}:{draw.choice(('00', '15', '30', '45'))}", f"{draw.randint(1, 11)} o'clock")),
-    "date": _some_day,
-    "date2": _some_day,
-    "birthday": lambda draw: _day(FIRST_DAY + timedelta(draw.randrange(365)), draw, year=False),
-    "n": lambda draw: str(draw.randint(11, 480)),
-    "number": lambda draw: str(draw.choice((draw.randint(3, 60), draw.randint(6, 90) * 10))),
-    "digit": lambda draw: str(draw.randint(2, 9)),
-    "letter": lambda draw: draw.choice("ABCDEFGHKLM"),
-    "code": _code,
-    "version": lambda draw: f"{draw.randint(0, 9)}.{draw.randint(0, 20)}.{draw.randint(0, 9)}",
-    "port": lambda draw: str(draw.choice((draw.randint(3000, 3010), draw.randint(5000, 9999)))),
-    "seconds": lambda draw: str(draw.choice((2, 3, 5, 10, 15, 20, 30, 45, 60, 90))),
-    "year": lambda draw: str(draw.randint(1998, 2026)),
-    "email": lambda draw: f"{draw.choice(('info', 'office', 'me', 'hello', 'post'))}{draw.randint(1, 99)}@{draw.choice(('tern', 'moss', 'fjord', 'plum'))}.{draw.choice(('org', 'net', 'io'))}",
-    "measure": lambda draw: f"{draw.randint(2, 6)}.{draw.randint(0, 9)} by {draw.randint(2, 5)}.{draw.randint(0, 9)} metres",
-}
 
 
 # Reading the files

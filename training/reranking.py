@@ -1,4 +1,7 @@
-"""The recipe of `memorist-rerank-2`: a teacher of twelve layers, and the students that learn from it together."""
+"""The recipe of `memorist-rerank-2`: a teacher of twelve layers, and the students that learn from it together.
+
+It needs the e5-small of `pack` and the three layers of `learn`.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +9,41 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import base
+import choose
 import mining
-import onnx
 import torch
 from base import CONFIG
 from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder
 from fit import Settings, fit_rerankers
-from onnx import numpy_helper
-from recipe import SHORT, Workshop, save_weights
+from recipe import SHORT, STUDENTS, Workshop, load_weights, save_weights
 
-E5 = "e5-small.safetensors"
+E5, UPSTREAM = "e5-small.safetensors", "intfloat/e5-small"
 PREFIXES = "query: ", "passage: "  # as e5 was trained; for mining alone
 LISTS, UNANSWERED = 40_000, 0.12  # of our own in an epoch; share of the others
 LAYERS = 12
-STUDENTS: dict[str, tuple[int, ...]] = {"rerank-5": (0, 3, 6, 9, 11)}
+TEACHER = "teacher-12"
+CUT: dict[str, tuple[int, ...]] = {"everyday-5": (0, 3, 6, 9, 11)}
+STARTED_FROM, FURTHER = "rerank-3", "everyday-3"  # three layers that learn on
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
     """How long each part learns."""
 
-    teacher: Settings = field(
-        default_factory=lambda: Settings(epochs=3, rate=1e-4, binary=1.0, seconds=430, seed=401)
-    )
+    teacher: Settings = field(default_factory=lambda: Settings(epochs=3, rate=1e-4, binary=1.0, seconds=430, seed=401))
     student: Settings = field(
         default_factory=lambda: Settings(epochs=6, rate=3e-4, binary=1.0, distilled=0.7, seconds=720, seed=402)
     )
 
 
-def learn_rerankers(shop: Workshop, lengths: Lengths) -> None:
+SMALL_LENGTHS = Lengths(
+    Settings(1, 1e-4, binary=1.0, seconds=20), Settings(1, 3e-4, binary=1.0, distilled=0.7, seconds=20)
+)
+
+
+def learn_rerankers(shop: Workshop, lengths: Lengths | None = None) -> None:
     """All of them, in `made`."""
+    lengths = lengths or (SMALL_LENGTHS if shop.small else Lengths())
     encoder = e5(shop.given / E5)
     finder = SentenceEncoder(encoder).to(shop.device).eval()
     pools = mining.mine(finder, shop.split[0], shop.tokenizer, shop.device, PREFIXES)
@@ -46,16 +54,24 @@ def learn_rerankers(shop: Workshop, lengths: Lengths) -> None:
     teacher = PairScorer(encoder, mean=True).to(shop.device)
     fit_rerankers([teacher], shop.feed(pools, plan), lengths.teacher, shop.device)
     teacher.eval()
-    save_weights(teacher, shop.made / "teacher-12.safetensors")
+    save_weights(teacher, shop.made / f"{TEACHER}.safetensors")
     shop.say("learnt the teacher")
 
     plan = replace(plan, dress=replace(dress, short=SHORT))
-    students = {name: cut(teacher, layers).to(shop.device) for name, layers in STUDENTS.items()}
-    students["rerank-3"] = finished(shop.model.parents[1] / "memorist-rerank-1/model.onnx").to(shop.device)
+    students = {name: cut(teacher, layers).to(shop.device) for name, layers in CUT.items()}
+    students[FURTHER] = choose.reranker(shop, STARTED_FROM)
     fit_rerankers(list(students.values()), shop.feed(pools, plan), lengths.student, shop.device, teacher)
     for name, student in students.items():
         save_weights(student, shop.made / f"{name}.safetensors")
     shop.say("learnt all")
+
+
+def trained(shop: Workshop) -> PairScorer:
+    """The reranker that ships, with the weights in `made`."""
+    model = PairScorer(Encoder(config(len(STUDENTS[STARTED_FROM]))))
+    model.encoder.words.weight.data = torch.from_numpy(base.word_table(shop.model))
+    load_weights(model, shop.made / f"{FURTHER}.safetensors")
+    return model.eval()
 
 
 def e5(file: Path) -> Encoder:
@@ -75,30 +91,4 @@ def cut(teacher: PairScorer, layers: tuple[int, ...]) -> PairScorer:
     """A scorer that starts from some layers of its teacher."""
     model = PairScorer(base.picked(teacher.encoder, layers))
     model.start_from(teacher)
-    return model
-
-
-def finished(file: Path, layers: int = 3) -> PairScorer:
-    """The weights of a finished reranker, as far as its integers tell them."""
-    held = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in onnx.load(str(file)).graph.initializer}
-    model = PairScorer(Encoder(config(layers)))
-    state = model.state_dict()
-    for name in state:
-        if name == "encoder.words.weight":
-            state[name] = torch.from_numpy(base.word_table(file))
-        elif name == "encoder.positions.weight":
-            state[name][: len(held["places"])] = held["places"]
-        elif name == "encoder.types.weight":
-            state[name] = held["kinds"]
-        elif f"{name}_int8" in held:
-            module = name.removesuffix(".weight")
-            shared = module.replace(".key", ".query").replace(".value", ".query")
-            factor = held.get(f"{module}.input_factor", held.get(f"{shared}.input_factor"))
-            if f"{module}.input_factor" not in held and ".value" in module and f"{shared}.input_factor" in held:
-                last = module.replace(".value", ".key")
-                factor = held.get(f"{last}.input_factor", factor)
-            state[name] = (held[f"{name}_int8"].float() * held[f"{name}_scale"] * factor[:, None]).T
-        else:
-            state[name] = held[name]
-    model.load_state_dict(state)
     return model
