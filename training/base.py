@@ -13,10 +13,12 @@ import onnx
 import torch
 from encoder import Encoder, EncoderConfig, load_encoder
 from onnx import numpy_helper
+from quantise import quantise_rows
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 WORDS = "words.weight"
+INTEGERS, SCALES = "_int8", "_scale"
 CONFIG = EncoderConfig(
     vocab_size=30522,
     hidden_size=384,
@@ -42,6 +44,31 @@ def load(layers: Path, words: Path, config: EncoderConfig = CONFIG) -> Encoder:
     state = {name: one.float() for name, one in load_file(str(layers)).items()}
     encoder.load_state_dict({**state, WORDS: torch.from_numpy(word_table(words))})
     return encoder
+
+
+def pack_int8(checkpoint: dict[str, Tensor], config: EncoderConfig, file: Path) -> None:
+    """Write a BERT checkpoint in 8 bits, a scale for each row; vectors stay in half precision."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    save_int8(load_encoder(config, checkpoint).state_dict(), file)
+
+
+def save_int8(state: dict[str, Tensor], file: Path) -> None:
+    packed: dict[str, Tensor] = {}
+    for name, one in state.items():
+        if one.ndim < 2:
+            packed[name] = one.half().cpu().contiguous()
+            continue
+        integers, scales = quantise_rows(one.detach().float().cpu().numpy())
+        packed |= {f"{name}{INTEGERS}": torch.from_numpy(integers), f"{name}{SCALES}": torch.from_numpy(scales)}
+    save_file(packed, str(file))
+
+
+def load_int8(file: Path) -> dict[str, Tensor]:
+    packed = load_file(str(file))
+    state = {name: one.float() for name, one in packed.items() if not name.endswith((INTEGERS, SCALES))}
+    for name in (one.removesuffix(INTEGERS) for one in packed if one.endswith(INTEGERS)):
+        state[name] = packed[f"{name}{INTEGERS}"].float() * packed[f"{name}{SCALES}"].float()
+    return state
 
 
 def word_table(model: Path) -> np.ndarray:

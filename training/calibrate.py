@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 import render
 import torch
 from corpus import Question, Source
+from everyday import EverydayMaker
 from quantise import Span
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor, nn
 
 TEXTS = 400
 SEED = 11
+EVERYDAY_TEXTS = 4  # of each list
 DATED, WITH_BEFORE, ANSWERING = 0.7, 0.5, 0.4  # shares of the sample
 
 Row = tuple[list[int], list[int]]
@@ -62,6 +64,14 @@ def sample_pairs(sources: Sequence[Source], tokenizer: Tokenizer) -> list[Row]:
         yield tokenizer.encode(question.text, _memory(draw, source, unit))
 
     return _sampled(sources, encode)
+
+
+def everyday_pairs(tokenizer: Tokenizer) -> list[Row]:
+    """Questions of our own lists with their texts."""
+    draw, maker = random.Random(SEED), EverydayMaker()
+    lists = [maker.make(draw) for _ in range(TEXTS // EVERYDAY_TEXTS)]
+    pairs = [tokenizer.encode(one.query, text) for one in lists for text in one.texts[:EVERYDAY_TEXTS]]
+    return [(one.ids, one.type_ids) for one in pairs]
 
 
 def _sampled(

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from corpus import Source
-from lists import Dress, ListMaker, Pools
+from everyday import EverydayMaker
+from lists import Dress, Listed, ListMaker, Pools
 from numpy.typing import NDArray
 from render import NAMES
 from tokenizers import Tokenizer
@@ -31,16 +32,22 @@ SHARES: Mapping[str, float] = {
 }
 """How often an epoch asks each question of a source; once where nothing is said."""
 
+EVERYDAY = -1  # the place of lists that come from no source
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lists that are learnt from together; `same` numbers lists with the same positives alike."""
+    """Lists that are learnt from together; `same` numbers lists with the same positives alike.
+
+    `truth` says of each text what it is to its question.
+    """
 
     queries: Ragged
     texts: Ragged
     pairs: Ragged | None
     width: int
     same: NDArray[np.int64]
+    truth: NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,7 @@ class Plan:
     dress: Dress = field(default_factory=Dress)
     shares: Mapping[str, float] = field(default_factory=lambda: SHARES)
     turns: int = 3_000  # turns as queries an epoch takes of one source
+    everyday: int = 0  # lists an epoch takes of our own
     most_blocks: int | None = None
 
 
@@ -69,6 +77,7 @@ class Feed:
         self._makers = [
             ListMaker(source, pool, plan.dress, plan.negatives) for source, pool in zip(sources, pools, strict=True)
         ]
+        self._everyday = EverydayMaker(plan.negatives)
 
     @property
     def lists(self) -> int:
@@ -93,6 +102,7 @@ class Feed:
         tasks: list[tuple[list[tuple[int, int]], float]] = []
         for _ in range(epochs):
             items = [(place, one) for place in range(len(self._sources)) for one in self._epoch_of(place, draw)]
+            items += [(EVERYDAY, one) for one in range(self._plan.everyday)]
             draw.shuffle(items)
             size = min(self._plan.block, len(items))
             epoch = [(items[start : start + size], draw.random()) for start in range(0, len(items) - size + 1, size)]
@@ -111,14 +121,25 @@ class Feed:
         items, seed = task
         draw = random.Random(seed)
         cast = draw.sample(NAMES, 3)  # few names in a block, so that a name alone finds nothing
-        lists = [self._makers[source].make(place, draw.sample(cast, 3), draw) for source, place in items]
+        lists = [self._make_list(source, place, cast, draw) for source, place in items]
         queries = tokenise(self._tokenizer, [one.query for one in lists])
         texts = tokenise(self._tokenizer, [text for one in lists for text in one.texts])
         width = self._plan.negatives + 1
         pairs = joined([query for query in queries for _ in range(width)], texts) if self._plan.pairs else None
         numbers: dict[tuple[int, tuple[int, ...]], int] = {}
-        same = [numbers.setdefault((s, self._sources[s].questions[q].positives), len(numbers)) for s, q in items]
-        return Block(singles(queries, QUERY_TOKENS), singles(texts), pairs, width, np.array(same, dtype=np.int64))
+        same = [numbers.setdefault((s, self._positives(s, q)), len(numbers)) for s, q in items]
+        truth = np.array([one.truth for one in lists], dtype=np.int8)
+        return Block(
+            singles(queries, QUERY_TOKENS), singles(texts), pairs, width, np.array(same, dtype=np.int64), truth
+        )
+
+    def _make_list(self, source: int, place: int, cast: Sequence[str], draw: random.Random) -> Listed:
+        if source == EVERYDAY:
+            return self._everyday.make(draw)
+        return self._makers[source].make(place, draw.sample(cast, 3), draw)
+
+    def _positives(self, source: int, place: int) -> tuple[int, ...]:
+        return (place,) if source == EVERYDAY else self._sources[source].questions[place].positives
 
 
 _inherited: list[Feed] = []  # what a forked worker makes blocks of

@@ -9,9 +9,10 @@ from pathlib import Path
 import calibrate
 import corpus
 import numpy as np
+import reranking
 import soup
 import torch
-from choose import MEAN, reranker
+from choose import MEAN
 from encoder import PairScorer, SentenceEncoder
 from export_minilm import (
     MAX_TOKENS,
@@ -31,9 +32,8 @@ from tokenizers import Tokenizer
 
 from memorist.models.folder import onnx_runtime
 
-EMBEDDER, RERANKER = "memorist-embed-1", "memorist-rerank-1"
-STUDENT = "rerank-3"
-RECIPE = 3
+EMBEDDER, RERANKER = "memorist-embed-1", "memorist-rerank-2"
+RECIPE = 4
 LEAST_CORRELATION = 0.98
 LICENCE = "Apache-2.0"
 
@@ -44,10 +44,8 @@ TEMPLATE = {
 
 
 def finish(shop: Workshop, models: Path, alpha: float = ALPHA) -> None:
-    """Mix, export, quantise, compare and write both models."""
-    torch.set_num_threads(1)
-    tokenizer = (shop.model.parent / "tokenizer.json").read_bytes()
-    reader, texts = load_tokenizer(tokenizer), corpus.read(shop.given / DATA)
+    """Mix, export, quantise, compare and write the embedder."""
+    tokenizer, reader, texts = _given(shop)
     embedder = _mixed(shop, alpha)
     seen = calibrate.spans(embedder, calibrate.sample_texts(texts, reader))
     file = embedder_graph(embedder, seen, MAX_TOKENS).SerializeToString(deterministic=True)
@@ -55,11 +53,22 @@ def finish(shop: Workshop, models: Path, alpha: float = ALPHA) -> None:
     facts = {"kind": "embedder", "dim": 384, "outputs": {name: name for name in OUTPUTS}}
     _write(models / EMBEDDER, file, tokenizer, {**facts, "alpha": alpha})
 
-    scorer = reranker(shop, STUDENT).cpu()
-    seen = calibrate.spans(scorer, calibrate.sample_pairs(texts, reader))
+
+def finish_reranker(shop: Workshop, models: Path) -> None:
+    """Export, quantise, compare and write the reranker."""
+    tokenizer, reader, texts = _given(shop)
+    scorer = reranking.trained(shop)
+    seen = calibrate.spans(scorer, calibrate.sample_pairs(texts, reader) + calibrate.everyday_pairs(reader))
     file = scorer_graph(scorer, seen, MAX_TOKENS).SerializeToString(deterministic=True)
     compare(scorer, file, reader)
-    _write(models / RERANKER, file, tokenizer, {"kind": "reranker", "outputs": {SCORE: SCORE}})
+    facts = {"kind": "reranker", "outputs": {SCORE: SCORE}}
+    _write(models / RERANKER, file, tokenizer, facts, teacher=reranking.UPSTREAM)
+
+
+def _given(shop: Workshop) -> tuple[bytes, Tokenizer, list[corpus.Source]]:
+    torch.set_num_threads(1)  # sums in one order
+    tokenizer = (shop.model.parent / "tokenizer.json").read_bytes()
+    return tokenizer, load_tokenizer(tokenizer), corpus.read(shop.given / DATA)
 
 
 def _mixed(shop: Workshop, alpha: float) -> SentenceEncoder:
@@ -86,7 +95,7 @@ def compare(scorer: PairScorer, file: bytes, reader: Tokenizer) -> None:
         sys.exit(f"the quantised reranker is too far from the original: {correlation:.4f} < {LEAST_CORRELATION}")
 
 
-def _write(folder: Path, model: bytes, tokenizer: bytes, facts: dict[str, object]) -> None:
+def _write(folder: Path, model: bytes, tokenizer: bytes, facts: dict[str, object], **source: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     files = {"model.onnx": model, "tokenizer.json": tokenizer}
     for name, data in files.items():
@@ -102,6 +111,7 @@ def _write(folder: Path, model: bytes, tokenizer: bytes, facts: dict[str, object
         "source": {
             "upstream": UPSTREAM,
             "weights_sha256": WEIGHTS_SHA256,
+            **source,
             "data": sorted(set(corpus.LICENCES.values())),
         },
         "recipe": {"script": "training/train.py", "version": RECIPE, "opset": OPSET},

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import torch
-from encoder import PairScorer, SentenceEncoder
+from encoder import Encoder, PairScorer, SentenceEncoder
 from feed import Block, Feed
+from lists import ANSWER, OUTDATED
 from tokens import Ragged, run_rows
 from torch import Tensor, nn
 from torch.nn import functional
 
-Model = TypeVar("Model", SentenceEncoder, PairScorer)
+Model = TypeVar("Model", bound=nn.Module)
 
 WARM_UP = 0.06
 WEIGHT_DECAY = 0.01
@@ -35,6 +36,8 @@ class Settings:
     scale: float = 20.0  # of the cosines; the inverse of the temperature
     distilled: float = 0.0  # share of the loss that comes from the teacher
     negatives: int | None = None  # of each list; all where nothing is said
+    binary: float = 0.2  # weight of the loss that makes a logit say whether its text answers
+    seconds: float | None = None  # at most; the rate falls in time for it
 
 
 def fit_embedder(
@@ -84,10 +87,26 @@ def divergence(given: Tensor, wanted: Tensor) -> Tensor:
     return functional.kl_div(given.log_softmax(-1), wanted.softmax(-1), reduction="batchmean")
 
 
-def fit_reranker(
-    model: PairScorer, feed: Feed, settings: Settings, device: torch.device, teacher: PairScorer | None = None
-) -> PairScorer:
-    """Softmax over each list plus a logit per pair; with a teacher, mostly its scores."""
+class Together(nn.Module):
+    """Scorers that learn from the same lists; they share nothing but the work of making and judging them."""
+
+    def __init__(self, models: Sequence[PairScorer]) -> None:
+        super().__init__()
+        self.models = nn.ModuleList(models)
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        return torch.stack([model(*inputs) for model in self.models], dim=-1)
+
+
+def fit_rerankers(
+    models: Sequence[PairScorer],
+    feed: Feed,
+    settings: Settings,
+    device: torch.device,
+    teacher: PairScorer | None = None,
+) -> Sequence[PairScorer]:
+    """Softmax over each list plus a judgement of each pair; with a teacher, mostly its scores."""
+    together = Together(models)
 
     def losses(block: Block) -> Iterator[Callable[[], Tensor]]:
         assert block.pairs is not None
@@ -95,26 +114,44 @@ def fit_reranker(
         order = np.argsort(longest, kind="stable")
         for places in np.array_split(order, max(1, len(order) // LISTS_PER_STEP)):
             part = _taken(block.pairs, (places[:, None] * block.width + np.arange(block.width)).ravel())
-            yield lambda part=part: _reranker_loss(model, part, block.width, settings, device, teacher)
+            truth = torch.from_numpy(block.truth[places]).to(device)
+            yield lambda part=part, truth=truth: _reranker_loss(together, part, truth, settings, device, teacher)
 
     steps = max(1, feed.lists // LISTS_PER_STEP)
-    return _fit(model, feed, settings, losses, steps, device)
+    _fit(together, feed, settings, losses, steps, device)
+    return models
 
 
 def _reranker_loss(
-    model: PairScorer, pairs: Ragged, width: int, settings: Settings, device: torch.device, teacher: PairScorer | None
+    together: Together,
+    pairs: Ragged,
+    truth: Tensor,
+    settings: Settings,
+    device: torch.device,
+    teacher: PairScorer | None,
 ) -> Tensor:
-    scores = _run(model, pairs, device).view(-1, width)
-    truth = torch.zeros_like(scores)
-    truth[:, 0] = 1
-    weight = torch.tensor(POSITIVE_WEIGHT, device=device)
-    first = torch.zeros(len(scores), dtype=torch.long, device=device)
-    loss = functional.cross_entropy(scores, first)
-    loss = loss + 0.2 * functional.binary_cross_entropy_with_logits(scores, truth, pos_weight=weight)
-    if teacher is None:
+    width = truth.shape[1]
+    scores = _run(together, pairs, device)
+    wanted = None
+    if teacher is not None:
+        with torch.no_grad():
+            wanted = _run(teacher, pairs, device).view(-1, width)
+    losses = [list_loss(one.view(-1, width), truth, settings, wanted) for one in scores.unbind(-1)]
+    return torch.stack(losses).sum()
+
+
+def list_loss(scores: Tensor, truth: Tensor, settings: Settings, wanted: Tensor | None = None) -> Tensor:
+    """Of one scorer: −log softmax of the answer where there is one, and the chance of each text to be one."""
+    first = torch.zeros(len(scores), dtype=torch.long, device=scores.device)
+    answered = (truth[:, 0] == ANSWER).float()
+    ranking = (functional.cross_entropy(scores, first, reduction="none") * answered).mean()
+    weight = torch.tensor(POSITIVE_WEIGHT, device=scores.device)
+    judged = functional.binary_cross_entropy_with_logits(
+        scores, (truth == ANSWER).float(), weight=(truth != OUTDATED).float(), pos_weight=weight
+    )
+    loss = ranking + settings.binary * judged
+    if wanted is None:
         return loss
-    with torch.no_grad():
-        wanted = _run(teacher, pairs, device).view(-1, width)
     near = divergence(scores, wanted) + 0.05 * functional.mse_loss(scores, wanted)
     return (1 - settings.distilled) * loss + settings.distilled * near
 
@@ -133,9 +170,12 @@ def _fit(
     total = feed.blocks(settings.epochs, settings.seed) * steps_per_block
     started, step = time.monotonic(), 0
     for block in feed(settings.epochs, settings.seed):
+        spent = (time.monotonic() - started) / settings.seconds if settings.seconds else 0.0
+        if spent >= 1:
+            break
         for loss_of in losses(block):
             for group in optimiser.param_groups:
-                group["lr"] = settings.rate * warmed(step, total)
+                group["lr"] = settings.rate * warmed(max(step, int(spent * total)), total)
             loss = loss_of()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT)
@@ -154,7 +194,9 @@ def warmed(step: int, total: int) -> float:
 
 
 def _optimiser(model: nn.Module, device: torch.device) -> torch.optim.Optimizer:
-    model.encoder.words.weight.requires_grad_(False)  # one table for all models
+    for part in model.modules():
+        if isinstance(part, Encoder):
+            part.words.weight.requires_grad_(False)  # the table that the finished model has
     learnt = [one for one in model.parameters() if one.requires_grad]
     groups = [
         {"params": [one for one in learnt if one.ndim > 1], "weight_decay": WEIGHT_DECAY},

@@ -35,6 +35,7 @@ class Dress:
     request: float = 0.08
     asked: float = 0.35  # the turn before is a question about this one
     stray: float = 0.15  # the turn before has nothing to do with this one
+    unanswered: float = 0.0  # the text that answers is left out
     short: float = 0.0  # the turns around are cut to `SHORT_CONTEXT_CHARACTERS`
     near: int = 2  # negatives from the positive's own group
     dense: int = 3
@@ -45,12 +46,17 @@ class Dress:
         return self.before + self.after + self.both
 
 
+ANSWER, WRONG, OUTDATED = 1, 0, -1
+"""What a text is to its question. One that answered it once, or will not any more, is neither right nor wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One list; the first text answers the query."""
+    """One list; the first text answers the query if any does."""
 
     query: str
     texts: list[str]
+    truth: list[int]
 
 
 @dataclass(slots=True)
@@ -77,8 +83,21 @@ class ListMaker:
         style = _Style.drawn(self, question, positive, names, draw)
         if style.long:
             units = self._without_group_of(positive, units, draw)
+        answered = draw.random() >= self.dress.unanswered or question.form != "question"
+        if not answered:
+            units = [*units[1:], draw.choice(units[1:])] if style.long else self._without_answer(place, draw)
         texts = [style.text(unit) for unit in units]
-        return Listed(style.query(), texts)
+        return Listed(style.query(), texts, [ANSWER if answered else WRONG, *[WRONG] * (len(texts) - 1)])
+
+    def _without_answer(self, place: int, draw: random.Random) -> list[int]:
+        """Wrong texts alone, most of them of the answer's own post or scene: the question fits and nothing answers."""
+        dense, _, near = self.pools[place]
+        picked = draw.sample(near, min(len(near), (self.negatives + 1) // 2))
+        fresh = [one for one in dense if one not in picked]
+        picked += draw.sample(fresh, min(len(fresh), self.negatives + 1 - len(picked)))
+        rest = [one for one in self._pick_negatives(place, draw) if one not in picked]
+        picked += rest[: self.negatives + 1 - len(picked)]
+        return picked + draw.choices(picked, k=self.negatives + 1 - len(picked))
 
     def _pick_negatives(self, place: int, draw: random.Random) -> list[int]:
         dense, lexical, near = self.pools[place]

@@ -18,7 +18,7 @@ import validation
 from corpus import Source
 from encoder import Encoder, PairScorer, SentenceEncoder
 from feed import Feed, Plan
-from fit import Settings, fit_embedder, fit_reranker
+from fit import Settings, fit_embedder, fit_rerankers
 from lists import Pools
 from safetensors.torch import load_file, save_file
 from tokens import open_tokenizer
@@ -139,7 +139,7 @@ def learn_teacher(shop: Workshop, pools: Sequence[Sequence[Pools]]) -> PairScore
     """The large cross-encoder that the others learn from."""
     model = PairScorer(shop.base_encoder(), mean=True).to(shop.device)
     feed = shop.feed(pools, replace(shop.plan, pairs=True))
-    return shop.kept("teacher", model, lambda: fit_reranker(model, feed, shop.lengths.teacher, shop.device))
+    return shop.kept("teacher", model, lambda: fit_rerankers([model], feed, shop.lengths.teacher, shop.device)[0])
 
 
 def learn_taught(
@@ -166,7 +166,7 @@ def learn_student(shop: Workshop, name: str, teacher: PairScorer, pools: Sequenc
 def _in_rounds(shop: Workshop, model: PairScorer, feed: Feed, teacher: PairScorer) -> PairScorer:
     """Each round starts from the weights of the one before and the full rate again (Loshchilov & Hutter 2017)."""
     for seed in STUDENT_SEEDS:
-        model = fit_reranker(model, feed, replace(shop.lengths.student, seed=seed), shop.device, teacher)
+        fit_rerankers([model], feed, replace(shop.lengths.student, seed=seed), shop.device, teacher)
     return model
 
 

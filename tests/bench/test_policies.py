@@ -118,7 +118,7 @@ def test_scores_are_kept_when_questions_are(tmp_path: Path) -> None:
     rankings = [[row.answer.ranked for row in one.recipes[0].summary.rows] for one in (live, *kept)]
     assert rankings[0] == rankings[1] == rankings[2]
     (file,) = (tmp_path / "rerankings").iterdir()
-    assert file.name.startswith("memorist-rerank-1-")
+    assert file.name.startswith("memorist-rerank-2-")
 
 
 # Ingestion

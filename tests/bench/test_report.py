@@ -111,7 +111,7 @@ def test_differences_and_chances_are_short() -> None:
 def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
     data = json.loads(json.dumps(results_to_data(results), allow_nan=False))
     assert data["dataset"] == "talks" and data["checksum"] == TALKS.checksum
-    assert data["models"] == {"embedder": None, "reranker": "memorist-rerank-1:bf2c9824"}
+    assert data["models"] == {"embedder": None, "reranker": "memorist-rerank-2:2008e6b2"}
     assert (data["reranking"], data["ingest"]) == ("documented", "replayed")
     assert data["machine"].keys() == {"cpus", "processor", "python", "platform"}
     bm25 = data["recipes"]["bm25"]

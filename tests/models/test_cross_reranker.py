@@ -22,7 +22,7 @@ from memorist.ports import Reranker
 from memorist.testing.fakes import FakeClock
 from memorist.text.words import NOT_LATIN
 
-NAME = "memorist-rerank-1"
+NAME = "memorist-rerank-2"
 MOVED = "[8 May 2023] Alice: I have moved to Stockholm with my family."
 UNRELATED = "[8 May 2023] Bob: The importer failed again last night with a timeout."
 

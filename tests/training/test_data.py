@@ -11,7 +11,8 @@ import pytest
 import render
 import wording
 from corpus import Question, Source
-from lists import Dress, ListMaker
+from everyday import EverydayMaker
+from lists import ANSWER, WRONG, Dress, ListMaker
 from render import Turn
 
 NAMES = ("Ann", "Bob", "Cy")
@@ -136,3 +137,14 @@ def test_a_statement_is_retold_by_its_subject() -> None:
     told = pairs.told([source])
     assert told.units == ["I won my third title in 1929."]
     assert told.questions[0].text == "When did @A win a third title?"
+
+
+def test_everyday_lists_have_one_width_and_an_answer_first_or_none_at_all() -> None:
+    draw, maker = random.Random(3), EverydayMaker()
+    made = [maker.make(draw) for _ in range(300)]
+    assert all(len(one.texts) == len(one.truth) == 8 for one in made)
+    assert not any("{" in text for one in made for text in (one.query, *one.texts))
+    unanswered = [one for one in made if ANSWER not in one.truth]
+    assert 40 < len(unanswered) < 100
+    assert all(set(one.truth) == {WRONG} for one in unanswered)
+    assert all(one.truth[0] == ANSWER for one in made if ANSWER in one.truth)

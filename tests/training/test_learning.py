@@ -24,6 +24,7 @@ import validation  # noqa: E402
 from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder  # noqa: E402
 from feed import Plan  # noqa: E402
 from fit import Settings  # noqa: E402
+from lists import ANSWER, OUTDATED, WRONG  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -160,6 +161,7 @@ def test_a_reranker_learns_which_text_repeats_the_query() -> None:
     noise = lambda low: draw.integers(low, low + 50, 3).tolist()  # noqa: E731
     texts = [noise(2000) + (query[:3] if place == 0 else noise(1000)) for query in queries for place in range(4)]
     pairs = tokens.joined([query for query in queries for _ in range(4)], texts)
+    truth = np.tile(np.array([ANSWER, WRONG, WRONG, WRONG], dtype=np.int8), (64, 1))
     torch.manual_seed(0)
     scorer = PairScorer(Encoder(TINY))
 
@@ -173,12 +175,24 @@ def test_a_reranker_learns_which_text_repeats_the_query() -> None:
             from feed import Block
 
             for _ in range(epochs):
-                yield Block(tokens.singles(queries), tokens.singles(texts), pairs, 4, np.arange(64))
+                yield Block(tokens.singles(queries), tokens.singles(texts), pairs, 4, np.arange(64), truth)
 
-    fit.fit_reranker(scorer, Same(), Settings(60, 1e-2), CPU)
+    fit.fit_rerankers([scorer], Same(), Settings(60, 1e-2), CPU)
     with torch.inference_mode():
         best = tokens.run_rows(scorer, pairs, CPU).view(64, 4).argmax(1)
     assert (best == 0).float().mean() > 0.9
+
+
+def test_a_list_without_an_answer_teaches_low_logits_and_an_outdated_text_teaches_nothing() -> None:
+    scores = torch.zeros(1, 2)
+    settings = Settings(1, 1e-4, binary=1.0)
+    log2 = float(np.log(2))
+    # Ranking: −log ½. Each pair: −log ½, three times where it answers.
+    answered = fit.list_loss(scores, torch.tensor([[ANSWER, WRONG]]), settings)
+    assert answered.item() == pytest.approx(log2 + (3 * log2 + log2) / 2)
+    assert fit.list_loss(scores, torch.tensor([[WRONG, WRONG]]), settings).item() == pytest.approx(log2)
+    outdated = fit.list_loss(scores, torch.tensor([[ANSWER, OUTDATED]]), settings)
+    assert outdated.item() == pytest.approx(log2 + 3 * log2 / 2)
 
 
 def test_places_are_counted_within_what_is_searched() -> None:

@@ -13,7 +13,7 @@ from memorist.text.secrets import masked
 
 __all__ = ["build"]
 
-PACKAGED = "memorist-rerank-1"
+PACKAGED = "memorist-rerank-2"
 
 
 def build(setting: str | Reranker | None, *, options: Options | None = None) -> Reranker | None:
