@@ -35,7 +35,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memorist.model import Candidate, Evidence, Found, Hit, Query, RecallRequest
-    from memorist.recall.asked import MoreAlike, Newest, Wishes
     from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
     from memorist.recall.bridge import Bridge
     from memorist.recall.data import from_data, to_data, with_settings
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from memorist.recall.fuse import Best, First, ReciprocalRank, WeightedSum
     from memorist.recall.graph import Edges, Graph
     from memorist.recall.hops import Hops, Provenance
-    from memorist.recall.judge import Judge, Relevant
     from memorist.recall.llm_or_rules import ClassifyMode, Expand, Tags
     from memorist.recall.nodes import Nodes
     from memorist.recall.pipeline import Pipeline
@@ -69,13 +67,13 @@ if TYPE_CHECKING:
     from memorist.recall.reason import Enrich, Reason
     from memorist.recall.recipes import RECIPES, Recipes, custom_recipes
     from memorist.recall.rerank import Rerank, Reread
-    from memorist.recall.score import Add, Confirm, NeighbourBoost, Normalise, PromoteSources, Weigh
+    from memorist.recall.score import Add, Confirm, MoreAlike, NeighbourBoost, Normalise, PromoteSources, Weigh
     from memorist.recall.search import Cascade, Search
-    from memorist.recall.select import MMR, Limit, MinimumScore, Noise, Scope, Track, Unseen
+    from memorist.recall.select import MMR, Judge, Limit, MinimumScore, Noise, Relevant, Scope, Track, Unseen
     from memorist.recall.signals import Fuzzy, Keyword, Notes, Signature, Temporal, Trigram, Vector
     from memorist.recall.stage import Draft, Env, Factor, Part, Signal, Stage, ranked
-    from memorist.recall.standing import Standing
-    from memorist.recall.superseded import Superseded
+    from memorist.recall.standing import Standing, Wishes
+    from memorist.recall.superseded import Newest, Superseded
 
 __all__ = [
     "MMR",

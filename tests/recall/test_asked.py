@@ -8,8 +8,10 @@ import pytest
 
 import memorist
 from memorist.model import Candidate, instant
-from memorist.recall.asked import MoreAlike, Newest, Wishes
+from memorist.recall.score import MoreAlike
 from memorist.recall.stage import Draft, Env
+from memorist.recall.standing import Wishes
+from memorist.recall.superseded import Newest
 from memorist.testing.fakes import FakeEmbedder
 from tests.recall.worlds import draft, memory, world
 

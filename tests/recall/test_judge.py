@@ -10,7 +10,7 @@ import pytest
 import memorist
 from memorist.errors import InvalidInput
 from memorist.model import Candidate, Evidence, instant
-from memorist.recall.judge import Judge, Relevant
+from memorist.recall.select import Judge, Relevant
 from memorist.recall.stage import Env
 from memorist.testing.fakes import FakeEmbedder
 from tests.recall.worlds import draft, memory, world

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memorist.text.questions import asks_about_the_past, asks_for_several
+from memorist.text.chatter import asks_about_the_past, asks_for_several
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,8 @@ class AssembleTurns(Stage):
     Sessions are in the order of their best memory, turns in that of the conversation. A text of more than `longest`
     tokens is shown by its best passage. A line that does not fit is left out and the next one is tried. What is
     outdated, uncertain or reads like instructions is marked before its text. If a turn of at most 24 tokens follows a
-    question, the `before` turns before it are added without a number, as long as they fit.
+    question, the `before` turns before it are added without a number, as long as they fit. After the first `always`,
+    memories with a probability below `least` are left out, unless the caller chose a minimum.
     """
 
     kind = "assemble_turns"
@@ -62,14 +63,21 @@ class AssembleTurns(Stage):
     max_tokens: int = 2000
     longest: int = 100
     before: int = 1
+    least: float = 0.0
+    always: int = 3
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and token count."""
         page = _Page(draft, self.max_tokens, HEADER)
+        if draft.request.min_confidence is None:
+            page.numbered = [(rank, one) for rank, one in page.numbered if rank <= self.always or self._tells(one)]
         for rank, one in page.numbered:
             cited = _citation(one.memory, without_session=bool(label(one.memory.origin.speaker)))
             page.add(one.memory, _line(rank, one, page.excerpt(one.memory, self.longest), cited))
         return page.finished(_by_session(page, self._asides(page, env)))
+
+    def _tells(self, one: Candidate) -> bool:
+        return one.probability is None or one.probability >= self.least
 
     def _asides(self, page: _Page, env: Env) -> dict[str, list[str]]:
         """The turns before each short answer, as lines by the id of the answer; no turn appears twice."""

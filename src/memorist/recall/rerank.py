@@ -69,7 +69,7 @@ class Reread(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
         head = draft.candidates[: self.depth]
-        if env.reranker is None or len(head) < 2:
+        if env.reranker is None or not head:
             return draft
         texts = _texts_to_read([one.memory for one in head], draft, env)
         depth = len(texts) if self.tokens is None else _fitting(texts, self.tokens)

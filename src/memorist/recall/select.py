@@ -1,15 +1,119 @@
-"""Stages that select: confidence, minimum score, scope, repetition, diversity and limit; and the one that counts."""
+"""Stages that select: probability, minimum score, scope, repetition, diversity and limit; and the one that counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Literal
 
 from memorist.errors import StoreError
 from memorist.model import Candidate
-from memorist.recall.stage import Draft, Env, Stage, minimum_share
+from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
+from memorist.text.chatter import question_in
+
+INSIDE = 1.0
+"""The evidence of the signal `temporal` for a memory inside the time that the question names."""
+RERANKER = "reranker"
+RAW = ("vector", RERANKER)
+"""Evidence that counts as it is: a cosine and a logit have scales of their own."""
+EVIDENCE = {"vector": 3.7, RERANKER: 0.38, "temporal": 1.2}
+
+
+@dataclass(frozen=True, slots=True)
+class Judge(Stage):
+    """probability = σ(bias + Σ weight · evidence): how probably each candidate answers the question.
+
+    Evidence is what the signals and the reranker say: a cosine, a logit, and for other signals their norm; 0 where
+    there is none, and `unread` for candidates that the reranker did not read. The confidence is the largest
+    probability. Below `least` the recall abstains, unless the query asks for something to be done, names a time at
+    which something happened, or has only words that one candidate contains. The numbers were fitted for the packaged
+    `models`: with others, or without a vector, there is no probability, and the recall never abstains. Does not change
+    scores or order.
+    """
+
+    kind = "judge"
+    takes = ("candidates",)
+    models: tuple[str, ...] = ("memorist-embed-1", "memorist-rerank-2")
+    bias: float = -1.84
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE))
+    unread: float = -1.0
+    least: float = 0.06
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with probabilities and a confidence."""
+        if not self._applies(draft, env):
+            return draft
+        judged = tuple(replace(one, probability=round(self._probability(one), 4)) for one in draft.candidates)
+        best = max(one.probability or 0.0 for one in judged)
+        draft = replace(draft, candidates=judged, confidence=best)
+        if best >= self.least or _is_answered(draft):
+            return draft
+        return replace(draft, abstained=True).noting(
+            f"nothing relevant: the best candidate answers the question with a probability of {best:.0%}"
+        )
+
+    def _applies(self, draft: Draft, env: Env) -> bool:
+        known = [env.view.embedding or "", getattr(env.reranker, "generation", "")]
+        fitted = all(name.startswith(f"{model}:") for name, model in zip(known, self.models, strict=True))
+        return fitted and any("vector" in one.evidence for one in draft.candidates)
+
+    def _probability(self, one: Candidate) -> float:
+        said = {name: found.score if name in RAW else found.norm for name, found in one.evidence.items()}
+        read = 0.0 if RERANKER in said else self.unread
+        return sigmoid(self.bias + read + sum(self.weights.get(name, 0.0) * value for name, value in said.items()))
+
+
+def _is_answered(draft: Draft) -> bool:
+    """Whether a query has an answer however improbable the candidates look."""
+    from memorist.text.wishes import is_request
+
+    if draft.query.is_dated and any(_happened_then(one) for one in draft.candidates):
+        return True
+    question = question_in(draft.query.text)
+    return is_request(question) or _contains_all(question, draft.candidates)
+
+
+def _happened_then(one: Candidate) -> bool:
+    found = one.evidence.get("temporal")
+    return found is not None and found.norm >= INSIDE
+
+
+def _contains_all(query: str, candidates: tuple[Candidate, ...]) -> bool:
+    """Whether a candidate contains every content word of the question."""
+    from memorist.text.signature import content_stems
+    from memorist.text.words import words
+
+    asked = set(content_stems(words(query)))
+    return bool(asked) and any(asked <= set(content_stems(words(one.memory.text))) for one in candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant(Stage):
+    """Drop candidates that answer the question with a probability below `least`, or the caller's `min_confidence`.
+
+    The first `always` stay unless the caller set a minimum, so that a recall that abstains still shows what is nearest.
+    Candidates without a probability stay.
+    """
+
+    kind = "relevant"
+    takes = ("candidates",)
+    effect = "removes"
+    least: float = 0.02
+    always: int = 3
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The candidates that may answer the question."""
+        asked = draft.request.min_confidence
+        least, always = (self.least, self.always) if asked is None else (asked, 0)
+        kept = tuple(
+            one
+            for place, one in enumerate(draft.candidates)
+            if place < always or one.probability is None or one.probability >= least
+        )
+        dropped = len(draft.candidates) - len(kept)
+        draft = replace(draft, candidates=kept)
+        return draft.noting(f"{dropped} below a probability of {least:.0%}") if dropped else draft
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The head of a context: pinned memories, and the standing wishes that what is asked for has to respect."""
+"""Standing wishes: they rank first for what is asked for, and stand with pinned memories at the head of a context."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from itertools import islice
 from memorist.model import AGENT_TRUST, INSTRUCTIONS, Candidate, Filter, Memory, Tier
 from memorist.ports import Reader, View
 from memorist.recall.assemble import line
-from memorist.recall.stage import Draft, Env, Stage
+from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.superseded import OUTDATED
+from memorist.text.chatter import question_in
 from memorist.text.labels import STANDING
 from memorist.text.tokens import count_tokens
 from memorist.text.wishes import is_request, standing_wish
@@ -23,6 +24,35 @@ MOST_PINS = 100
 """The most pinned memories that are read for a context; far fewer fit into it."""
 _EVER = timedelta(days=4_000_000)
 _LAST = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes(Stage):
+    """score + weight for a standing wish or rule, if the query asks for something to be done.
+
+    "Draft a reply to Tom" needs "never use emojis with Tom", which shares only a name with it. Takes and gives the
+    scores of the first stage, about 0 to 1.
+    """
+
+    kind = "wishes"
+    takes = ("candidates",)
+    weight: float = 0.2
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The same candidates, re-ranked."""
+        if not is_request(question_in(draft.query.text)):
+            return draft
+        return replace(
+            draft,
+            candidates=ranked(
+                [
+                    one.rescored(one.score + self.weight, before=one.score, wish=self.weight)
+                    if standing_wish(one.memory.text)
+                    else one
+                    for one in draft.candidates
+                ]
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)

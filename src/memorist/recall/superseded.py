@@ -1,14 +1,22 @@
-"""A stage for outdated statements: marks them, and ranks the current value above them."""
+"""Stages for outdated statements: they mark them, and rank the current value or the newer statement above them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from memorist.model import STATES, Candidate, Evidence, Filter, Memory
 from memorist.recall.stage import Draft, Env, Stage, ranked
+from memorist.text.chatter import asks_about_the_past, asks_for_several, question_in
 from memorist.text.labels import label
+from memorist.text.patterns import lazy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SUPERSEDED, ENDED, EARLIER, CURRENT = "superseded: ", "ended: ", "earlier: ", "current: "
 """The prefixes of notes: on outdated statements, on memories that a newer one outdates, and on what replaced them."""
@@ -157,3 +165,100 @@ def _note(fact: Memory, now: Memory | None) -> str:
 def _value(fact: Memory) -> str:
     """`Oslo since 2023-03-01`"""
     return f"{label(fact.fact.object if fact.fact else fact.text)} since {fact.times.valid_from.date()}"
+
+
+APART = timedelta(hours=1)
+"""How much later a statement must be to replace another."""
+_SUBJECT = lazy(r"[^\W\d_]*-?\d[\w.-]*|\w+(?=:\s)")
+_NAME = lazy(r"\b[^\W\d_]*\d[\w-]*|(?<!^)(?<![.!?] )\b(?=[^\W\d_])[^\W_a-z][\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Newest(Stage):
+    """A later candidate that answers the same question differently ranks above the earlier one, which is marked.
+
+    Among the first `depth`, two candidates are taken for statements of the same thing if their vectors have a cosine of
+    at least `similar`, or of `changed` if the later one announces a change ("is now", "moved to", "no longer"). A name
+    of the question, or a code or label that the earlier one begins with, must not be missing in the later one. A change
+    that lies ahead has not happened yet. Not for questions about the past, lists and requests, nor for what is known to
+    be outdated. Keeps the scale; the note reads `earlier: 2025-03-10 says otherwise`.
+    """
+
+    kind = "newest"
+    takes = ("candidates",)
+    depth: int = 10
+    similar: float = 0.75
+    changed: float = 0.5
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The same candidates, re-ranked."""
+        head = [one for one in draft.candidates[: self.depth] if not _is_outdated(one)]
+        question = question_in(draft.query.text)
+        if len(head) < 2 or draft.query.vector is None or not _wants_the_newest(question):
+            return draft
+        vectors = env.view.vectors([one.memory.id for one in head])
+        raised: dict[str, float] = {}
+        marked: dict[str, str] = {}
+        for later in head:
+            changing = _announces_change(later)
+            if changing and _lies_ahead(later, draft.request.where.as_of or draft.request.now):
+                continue
+            limit = self.changed if changing else self.similar
+            for earlier in head:
+                if self._follows(later, earlier, limit, vectors) and _same_subject(later, earlier, question):
+                    marked[earlier.memory.id] = max(marked.get(earlier.memory.id, ""), _day(later))
+                    raised[later.memory.id] = max(raised.get(later.memory.id, 0.0), earlier.score)
+        changed = [_placed(one, raised, marked) for one in draft.candidates]
+        order = sorted(changed, key=lambda one: (-one.score, -one.memory.times.valid_from.timestamp()))
+        return replace(draft, candidates=tuple(order))
+
+    def _follows(
+        self, later: Candidate, earlier: Candidate, limit: float, vectors: Mapping[str, NDArray[np.float32]]
+    ) -> bool:
+        if later.memory.times.valid_from < earlier.memory.times.valid_from + APART:
+            return False
+        one, other = vectors.get(later.memory.id), vectors.get(earlier.memory.id)
+        return one is not None and other is not None and float(one @ other) >= limit
+
+
+def _wants_the_newest(question: str) -> bool:
+    from memorist.text.wishes import is_request
+
+    return not (asks_about_the_past(question) or asks_for_several(question) or is_request(question))
+
+
+def _announces_change(one: Candidate) -> bool:
+    from memorist.text.change import changes
+
+    return changes(one.memory.text) is not None
+
+
+def _lies_ahead(one: Candidate, now: datetime) -> bool:
+    return any(mention.start > now for mention in one.memory.mentions)
+
+
+def _is_outdated(one: Candidate) -> bool:
+    return any(note.startswith(tuple(OUTDATED)) for note in one.notes)
+
+
+def _same_subject(later: Candidate, earlier: Candidate, question: str) -> bool:
+    new, old = _said(later), _said(earlier)
+    begins = _SUBJECT.match(earlier.memory.text)
+    needed = [name.casefold() for name in _NAME.findall(question) if name.casefold() in old]
+    return all(name in new for name in ([*needed, begins[0].casefold()] if begins else needed))
+
+
+def _said(one: Candidate) -> str:
+    return f"{one.memory.origin.speaker or ''} {one.memory.text}".casefold()
+
+
+def _day(one: Candidate) -> str:
+    return one.memory.times.valid_from.date().isoformat()
+
+
+def _placed(one: Candidate, raised: Mapping[str, float], marked: Mapping[str, str]) -> Candidate:
+    score = raised.get(one.memory.id, 0.0)
+    if score > one.score:
+        one = one.rescored(score, before=one.score, newest=score)
+    day = marked.get(one.memory.id)
+    return one if day is None else replace(one, notes=(*one.notes, f"{EARLIER}{day} says otherwise"))
