@@ -1,6 +1,6 @@
 """The nouns of Memorist: small frozen values, what their fields mean, and their JSON form."""
 
-from memorist.model.arguments import MOST, at_least, member, refuse_unknown, within
+from memorist.model.arguments import MOST, When, at_least, instant, member, refuse_unknown, time_zone, within
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
 from memorist.model.filter import Check, Condition, Filter, Filters, condition_of, holds
 from memorist.model.identity import (
@@ -46,12 +46,9 @@ from memorist.model.memory import (
     Tier,
     Times,
     Usage,
-    When,
     Worth,
     follows,
-    instant,
     new_or_changed,
-    time_zone,
 )
 from memorist.model.recall import (
     Candidate,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import FunctionType, UnionType
@@ -14,6 +14,8 @@ from typing import IO, Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast,
 
 from memorist.errors import InvalidInput
 
+When = str | date | datetime
+"""A moment as callers write it; `instant` makes it exact."""
 MOST = 10**9
 """The largest number of anything that can be asked for."""
 MOST_NESTED = 64
@@ -255,3 +257,40 @@ def at_least(name: str, value: int, least: int) -> int:
         remedy = f"Give {name} a whole number from {least} to {MOST:,}."
         raise InvalidInput(f"{name} is {value!r}", remedy=remedy)
     return value
+
+
+def instant(value: When) -> datetime:
+    """A UTC moment from ISO 8601 text, a date (its start) or a datetime (naive means UTC)."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise InvalidInput(
+                f"{value!r} is not a time",
+                remedy="Write it as ISO 8601, such as 2024-06-03 or 2024-06-03T14:30:00Z.",
+            ) from None
+    if not isinstance(value, date):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise InvalidInput(
+            f"A time is a {type(value).__name__}", remedy="Give a date, a datetime or a string in ISO 8601."
+        )
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(f"{value} is outside the calendar in UTC", remedy="Use a year from 1 to 9999.") from None
+
+
+@lru_cache(maxsize=64)
+def time_zone(name: str) -> tzinfo:
+    """The time zone of an offset such as +08:00, or of a name such as Asia/Shanghai."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        if name[:1] in ("+", "-", "Z"):
+            return datetime.fromisoformat(f"2000-01-01T00:00{name}").tzinfo or UTC
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise InvalidInput(
+            f"{name!r} is not a time zone", remedy="Write an offset such as +08:00, or a name such as Asia/Shanghai."
+        ) from None

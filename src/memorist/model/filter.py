@@ -20,9 +20,9 @@ from math import isfinite
 from typing import Annotated, Any, Literal, TypedDict, cast
 
 from memorist.errors import InvalidInput
-from memorist.model.arguments import check_text
+from memorist.model.arguments import When, check_text, instant
 from memorist.model.fields import Default, Doc, Range, keywords_for
-from memorist.model.memory import Kind, Memory, Tier, Times, When, instant
+from memorist.model.memory import Kind, Memory, Tier, Times
 
 TEXT, METADATA = "text", "metadata."
 ORIGIN = ("speaker", "session", "source")

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, date, datetime, tzinfo
+from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
 from typing import Annotated, Any, TypedDict
 
-from memorist.errors import InvalidInput
-from memorist.model.arguments import within
+from memorist.model.arguments import When, within
 from memorist.model.fields import Default, Doc, Flat, Range, keywords_for, ranges_of
 from memorist.model.identity import MOST_CLASSIFIED, USUAL_CLASSIFICATION, fingerprint
 
 RECALL_TIMES_KEPT = 20
-When = str | date | datetime
-"""A moment as callers write it; `instant` makes it exact."""
 Ids = list[str] | tuple[str, ...]
 """Several ids, where one would be a string."""
 
@@ -57,43 +53,6 @@ class Outcome(StrEnum):
     KNOWN = "known"
     MERGED = "merged"
     WITHHELD = "withheld"
-
-
-def instant(value: When) -> datetime:
-    """A UTC moment from ISO 8601 text, a date (its start) or a datetime (naive means UTC)."""
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
-            raise InvalidInput(
-                f"{value!r} is not a time",
-                remedy="Write it as ISO 8601, such as 2024-06-03 or 2024-06-03T14:30:00Z.",
-            ) from None
-    if not isinstance(value, date):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-        raise InvalidInput(
-            f"A time is a {type(value).__name__}", remedy="Give a date, a datetime or a string in ISO 8601."
-        )
-    if not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
-    try:
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    except OverflowError:
-        raise InvalidInput(f"{value} is outside the calendar in UTC", remedy="Use a year from 1 to 9999.") from None
-
-
-@lru_cache(maxsize=64)
-def time_zone(name: str) -> tzinfo:
-    """The time zone of an offset such as +08:00, or of a name such as Asia/Shanghai."""
-    from zoneinfo import ZoneInfo
-
-    try:
-        if name[:1] in ("+", "-", "Z"):
-            return datetime.fromisoformat(f"2000-01-01T00:00{name}").tzinfo or UTC
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        raise InvalidInput(
-            f"{name!r} is not a time zone", remedy="Write an offset such as +08:00, or a name such as Asia/Shanghai."
-        ) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from pathlib import PurePath
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from memorist.errors import Error, InvalidInput
-from memorist.model.arguments import member
+from memorist.model.arguments import instant, member
 from memorist.model.fields import REQUIRED, FieldInfo, fields_of, members
 from memorist.model.identity import isoformat
-from memorist.model.memory import Memory, instant
+from memorist.model.memory import Memory
 from memorist.model.recall import Item
 
 T = TypeVar("T")

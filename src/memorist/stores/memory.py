@@ -28,7 +28,6 @@ from memorist.stores.memory_tables import (
     statistics,
 )
 from memorist.stores.rules import (
-    TEXT_RELATIONS,
     Adopted,
     changed_entities,
     check_adoption,
@@ -134,7 +133,8 @@ class MemoryStore:
                 self._entities.pop(id, None)
             changed = {memory.id: self._revised(memory, batch) for memory in batch.revised}
             answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
-            self._archive_links(changed)
+            new = (one.memory for id, one in changed.items() if id not in self._kept)
+            self._links.archive(one for one in new if one.version_of)
             linked = self._relinked(batch)
             entities = changed_entities(self._entities, batch)
             if changed or linked or entities:
@@ -372,15 +372,6 @@ class MemoryStore:
             kept = self._kept[id]
             usage = (batch.usage.get(id) or kept.memory.usage or Usage()).rewarded(batch.rewards.get(id, ()))
             self._kept[id] = kept._replace(memory=replace(kept.memory, usage=usage))
-
-    def _archive_links(self, changed: Mapping[str, _Kept]) -> None:
-        """Move the links that follow from a text to the version with that text."""
-        for past in (one.memory for id, one in changed.items() if one.memory.version_of and id not in self._kept):
-            current = past.version_of or past.id
-            for key in self._links.touching((current,)):
-                if key[0] == current and key[1] in TEXT_RELATIONS:
-                    link = replace(self._links.pop(key), source=past.id)
-                    self._links[link.source, link.relation, link.target] = link
 
     def _keep(self, changed: Mapping[str, _Kept]) -> None:
         self._kept.update(changed)

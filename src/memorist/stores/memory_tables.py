@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import RLock
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memorist.errors import Closed
 from memorist.model import Entity, Link, Memory, Showing
 from memorist.ports import Entry, Job, Kept, Record, StoreStats, Vectors
-from memorist.stores.rules import Adopted, check_adoption, check_views, prepared_generation
+from memorist.stores.rules import TEXT_RELATIONS, Adopted, check_adoption, check_views, prepared_generation
 from memorist.text.sameness import canonical
 
 LinkKey = tuple[str, str, str]
@@ -54,6 +54,14 @@ class LinkTable(MutableMapping[LinkKey, Link]):
     def touching(self, ids: Iterable[str]) -> list[LinkKey]:
         """Keys of the links that start or end at any of these ids, in a fixed order."""
         return sorted({key for id in ids for key in self._ends.get(id, ())})
+
+    def archive(self, versions: Iterable[Memory]) -> None:
+        """Move the links that follow from a text to the past version with that text."""
+        for past in versions:
+            for key in self.touching([current := past.version_of or past.id]):
+                if key[0] == current and key[1] in TEXT_RELATIONS:
+                    link = replace(self.pop(key), source=past.id)
+                    self[link.source, link.relation, link.target] = link
 
     def __getitem__(self, key: LinkKey) -> Link:
         return self._links[key]

@@ -26,7 +26,7 @@ from tests.surfaces.mcp.servers import call, problem, text
 if TYPE_CHECKING:
     from memorist.ports import Progress, Purpose, Vector
 
-BOUND = 2600
+BOUND = 2650
 """Tokens that tools and instructions may cost a model."""
 
 

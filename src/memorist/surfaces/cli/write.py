@@ -119,17 +119,17 @@ def update(
 def forget(
     target: Target,
     as_json: bool,
-    ids: Annotated[list[str] | None, argument("ID…", "The ids of memories, or the beginnings of them.")] = None,
+    id: Annotated[list[str] | None, argument("ID…", "The ids of memories, or the beginnings of them.")] = None,
     yes: Yes = False,
     **filters: Unpack[Filters],
 ) -> Iterator[object]:
     """Erase for good some memories, or all memories that the options choose."""
-    if (not ids) == (not filters):
+    if (not id) == (not filters):
         raise typer.BadParameter("Pass either an ID or options that choose memories, not both.")
     if not yes:
         require_answer(as_json)
     with target.open() as engine:
-        memories = [find_memory(engine, id) for id in ids or ()]
+        memories = [find_memory(engine, one) for one in id or ()]
         if not yes:
             _confirm_erasure(memories or list(all_memories(engine, filters)))
         receipt = engine.forget([one.id for one in memories]) if memories else engine.forget(**filters)

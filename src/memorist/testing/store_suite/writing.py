@@ -160,7 +160,7 @@ class Writing(StoreCase):
         store.adopt("one:64", 64)
         store.adopt("one:64", 64)
         assert store.embedding == "one:64"
-        with pytest.raises(EmbeddingMismatch, match="memorist reembed"):
+        with pytest.raises(EmbeddingMismatch, match="reembed"):
             store.adopt("two:64", 64)
         with pytest.raises(EmbeddingMismatch):
             store.adopt("one:64", 32)
