@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from memorist.recall.reason import Enrich, Reason
     from memorist.recall.recipes import RECIPES, Recipes, custom_recipes
     from memorist.recall.rerank import Rerank, Reread
-    from memorist.recall.score import Add, Confirm, MoreAlike, NeighbourBoost, Normalise, PromoteSources, Weigh
+    from memorist.recall.score import Add, Confirm, NeighbourBoost, Normalise, PromoteSources, Weigh
     from memorist.recall.search import Cascade, Search
     from memorist.recall.select import MMR, Judge, Limit, MinimumScore, Noise, Relevant, Scope, Track, Unseen
     from memorist.recall.signals import Fuzzy, Keyword, Notes, Signature, Temporal, Trigram, Vector
@@ -118,7 +118,6 @@ __all__ = [
     "Limit",
     "LinearRecency",
     "MinimumScore",
-    "MoreAlike",
     "NeighbourBoost",
     "Newest",
     "Nodes",

@@ -1,4 +1,4 @@
-"""Stages for what a question asks beyond its words: a wish to respect, the newest truth, a list."""
+"""Stages for what a question asks beyond its words: a wish to respect, and the newest truth."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 import memorist
 from memorist.model import Candidate, instant
-from memorist.recall.score import MoreAlike
 from memorist.recall.stage import Draft, Env
 from memorist.recall.standing import Wishes
 from memorist.recall.superseded import Newest
@@ -71,17 +70,6 @@ def test_statements_about_different_things_do_not_replace_each_other() -> None:
         after = Newest(similar=0.1)(found(env, "How well does the sample conduct?", (first, 0.9), (other, 0.4)), env)
     assert order(after) == ["first", "other"]
     assert not after.candidates[0].notes
-
-
-def test_a_list_draws_in_what_resembles_its_first_finds() -> None:
-    """With one find as the centre, its copy gains and an unlike text loses."""
-    first, alike = memory("first", "Dr Cole, dentist, Park Road"), memory("alike", "Dr Cole, dentist, Park Road 4")
-    unlike = memory("unlike", "rain tomorrow")
-    with world(first, alike, unlike, embedder=EMBEDDER) as env:
-        given = found(env, "List all doctors.", (first, 0.6), (unlike, 0.41), (alike, 0.4))
-        assert order(MoreAlike(best=1, weight=0.05)(given, env)) == ["first", "alike", "unlike"]
-        one = found(env, "Who is the dentist?", (first, 0.6), (unlike, 0.41), (alike, 0.4))
-        assert order(MoreAlike(best=1, weight=0.05)(one, env)) == ["first", "unlike", "alike"]
 
 
 def test_turns_of_a_session_get_their_places_as_they_come() -> None:

@@ -36,7 +36,6 @@ BUILT_IN = {
         "weigh": "score:Weigh",
         "promote_sources": "score:PromoteSources",
         "wishes": "standing:Wishes",
-        "more_alike": "score:MoreAlike",
         "neighbour_boost": "score:NeighbourBoost",
         "judge": "select:Judge",
         "newest": "superseded:Newest",

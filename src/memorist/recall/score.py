@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from statistics import fmean, pstdev
+from statistics import fmean
 
 from memorist.model import CITES, STATES, Candidate, Kind, Memory
 from memorist.recall.stage import Draft, Env, Factor, Stage, ranked
-from memorist.text.chatter import asks_for_several, question_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,38 +151,6 @@ def _adjacent_score(candidate: Candidate, places: Mapping[Place, float], least: 
         return least
     scope, session, position = place
     return max(places.get((scope, session, position - 1), least), places.get((scope, session, position + 1), least))
-
-
-@dataclass(frozen=True, slots=True)
-class MoreAlike(Stage):
-    """score + weight · z(cosine to the mean of the first `best`), if the question asks for several things.
-
-    The members of a list resemble one another more than the question: Rocchio 1971, with the best candidates as
-    feedback. Takes and gives the scores of the first stage.
-    """
-
-    kind = "more_alike"
-    takes = ("candidates",)
-    best: int = 5
-    weight: float = 0.05
-
-    def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same candidates, re-ranked."""
-        if len(draft.candidates) <= self.best or not asks_for_several(question_in(draft.query.text)):
-            return draft
-        vectors = env.view.vectors([one.memory.id for one in draft.candidates])
-        first = [vectors[one.memory.id] for one in draft.candidates[: self.best] if one.memory.id in vectors]
-        if not first:
-            return draft
-        centre = sum(first[1:], start=first[0]) / len(first)
-        near = {id: float(row @ centre) for id, row in vectors.items()}
-        mean, spread = fmean(near.values()), pstdev(near.values()) or 1.0
-        gains = {id: self.weight * (value - mean) / spread for id, value in near.items()}
-        return replace(draft, candidates=ranked([self._raised(one, gains) for one in draft.candidates]))
-
-    def _raised(self, one: Candidate, gains: Mapping[str, float]) -> Candidate:
-        gain = gains.get(one.memory.id, 0.0)
-        return one.rescored(one.score + gain, before=one.score, alike=gain)
 
 
 @dataclass(frozen=True, slots=True)
