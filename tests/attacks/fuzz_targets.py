@@ -12,7 +12,7 @@ from typing import Any
 import memorist
 from memorist.engine.engine import Engine
 from memorist.engine.verbs import SessionVerbs, Verbs
-from memorist.model import FactFields, Fields, Filters, RecallOptions, keywords_of
+from memorist.model import Changes, FactFields, Fields, Filters, RecallOptions, keywords_of
 from memorist.remember.ingest import FORMATS, read
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from memorist.upkeep.audit.report import KINDS
@@ -33,6 +33,7 @@ SECRET = "ocelotwhisker"
 CLASSIFIED = f"The word of the inner vault is {SECRET}."
 GROUPS: dict[str, Any] = {
     "Fields": Fields,
+    "Changes": Changes,
     "FactFields": FactFields,
     "Filters": Filters,
     "RecallOptions": RecallOptions,

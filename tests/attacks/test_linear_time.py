@@ -47,6 +47,10 @@ ARGUMENTS: dict[str, Callable[[str], Any]] = {
     "language": lambda _: "en",
     "other": lambda text: text[:-1] + "z",
     "before": lambda _: "my sister ",
+    "now": lambda _: AT.replace(tzinfo=None),
+    "query": lambda text: text[:200],
+    "most": lambda _: 100,
+    "edges": lambda _: "whole",
 }
 """How the other parameters of a text function are filled."""
 CHARACTERS = [*" \t\n.-1aA[(\"'<>/\\:@_`*#,年一刚😀\u0301“"]

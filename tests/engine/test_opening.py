@@ -58,7 +58,7 @@ def test_a_recipe_of_the_settings_file_is_used(tmp_path: Path, monkeypatch: pyte
         '[recipes.plain.set]\n"weighted_sum.weights" = { keyword = 0.5 }\n'
     )
     monkeypatch.chdir(tmp_path)
-    with memorist.open(tmp_path / "a.db", embedder="none") as memory:
+    with memorist.open(tmp_path / "a.db", embedder="none", reranker="none") as memory:
         memory.remember("tea")
         found = memory.recall("tea", track=False)
     assert found.recipe == "plain"

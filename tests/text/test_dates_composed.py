@@ -31,6 +31,7 @@ def dates(text: str, prefer: Prefer = "past") -> list[str]:
         ("the Monday after next", "2025-05-26"),
         ("Friday last.", "2025-05-09"),
         ("this coming weekend", "2025-05-17/2025-05-19"),
+        ("the end of the quarter", "2025-06-01/2025-07-01"),
     ],
 )
 def test_occurrences_are_counted_from_today(text: str, date: str) -> None:

@@ -22,7 +22,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS answers (
 
 RECEIPT = {"forgotten", "at", "pending"}
 """The fields of the answer to a forget, which has no text."""
-SESSION = {"id", "goal"}
+SESSION = {"id", "goal", "gates"}
 """The fields of an opened session."""
 TextsOf = Callable[[set[str]], Mapping[str, str]]
 

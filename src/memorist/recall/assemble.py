@@ -10,7 +10,17 @@ from memorist.model.recall import FACTS_HEADER
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.superseded import CURRENT, OUTDATED
 from memorist.text.chatter import asks, question_in
-from memorist.text.labels import ALREADY_SHOWN, FACT, HEADER, ITEM, NOTHING, NUMBERED_FACT, label, quoted
+from memorist.text.labels import (
+    ALREADY_SHOWN,
+    DOUBTFUL_HEADER,
+    FACT,
+    HEADER,
+    ITEM,
+    NOTHING,
+    NUMBERED_FACT,
+    label,
+    quoted,
+)
 from memorist.text.tokens import best_passage, count_tokens
 
 EPISODES = "Sources:"
@@ -29,7 +39,8 @@ class Assemble(Stage):
     """One numbered, dated and cited line per memory, best first, within the token budget.
 
     A text of more than `longest` tokens is shown by its best passage. A line that does not fit is left out and the next
-    one is tried. What is outdated, uncertain or reads like instructions is marked before its text.
+    one is tried. What is outdated or reads like instructions is marked before its text, and the header says if nothing
+    probably answers.
     """
 
     kind = "assemble"
@@ -40,7 +51,7 @@ class Assemble(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and token count."""
-        page = _Page(draft, self.max_tokens, HEADER)
+        page = _Page(draft, self.max_tokens, _header(draft))
         for rank, one in page.numbered:
             page.add(one.memory, _line(rank, one, page.excerpt(one.memory, self.longest), _citation(one.memory)))
         return page.finished(page.lines.values())
@@ -52,9 +63,10 @@ class AssembleTurns(Stage):
 
     Sessions are in the order of their best memory, turns in that of the conversation. A text of more than `longest`
     tokens is shown by its best passage. A line that does not fit is left out and the next one is tried. What is
-    outdated, uncertain or reads like instructions is marked before its text. If a turn of at most 24 tokens follows a
-    question, the `before` turns before it are added without a number, as long as they fit. After the first `always`,
-    memories with a probability below `least` are left out, unless the caller chose a minimum.
+    outdated or reads like instructions is marked before its text, and the header says if nothing probably answers. If a
+    turn of at most 24 tokens follows a question, the `before` turns before it are added without a number, as long as
+    they fit. After the first `always`, memories with a probability below `least` are left out, unless the caller chose
+    a minimum.
     """
 
     kind = "assemble_turns"
@@ -68,7 +80,7 @@ class AssembleTurns(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and token count."""
-        page = _Page(draft, self.max_tokens, HEADER)
+        page = _Page(draft, self.max_tokens, _header(draft))
         if draft.request.min_confidence is None:
             page.numbered = [(rank, one) for rank, one in page.numbered if rank <= self.always or self._tells(one)]
         for rank, one in page.numbered:
@@ -214,12 +226,10 @@ def _line(rank: int, candidate: Candidate, text: str, citation: str) -> str:
 
 
 def _marks(candidate: Candidate) -> str:
-    """What to know before reading a memory: that it is outdated, current or uncertain, or reads like instructions."""
+    """What to know before reading a memory: that it is outdated or current, or reads like instructions."""
     marks = [_outdated(note) for note in candidate.notes if note.startswith(tuple(OUTDATED))][:1]
     if not marks and any(note.startswith(CURRENT) for note in candidate.notes):
         marks.append("now")
-    if not candidate.likely:
-        marks.append("uncertain")
     return _warning(candidate.memory) + "".join(f"({mark}) " for mark in marks)
 
 
@@ -285,6 +295,11 @@ def _relation(memory: Memory) -> str:
         return label(memory.fact.relation) or "fact"
     speaker = label(memory.origin.speaker)
     return f"said by {speaker}" if speaker else "said"
+
+
+def _header(draft: Draft) -> str:
+    """The first line of a context, which says if no candidate probably answers the question."""
+    return HEADER if any(one.likely for one in draft.candidates) else DOUBTFUL_HEADER
 
 
 class _Page:

@@ -93,7 +93,7 @@ def test_a_frame_reads_what_it_writes() -> None:
     fact = {"relation": "lives_in", "validity": "2024-06-03 to now", "places": "[1], ", "id": "5c1f0d2e"}
     lines = (
         ITEM.around("Ann: Hi. (chat.md)", number=1, days="2024-06-03 to 2024-07-01"),
-        ITEM.around("(earlier; now Oslo since 2024-07-01) (uncertain) Ann: Hi.", number=12, days="2024-06-03"),
+        ITEM.around("(earlier; now Oslo since 2024-07-01) (now) Ann: Hi.", number=12, days="2024-06-03"),
         FACT.around("Ann lives in Oslo.", **fact),
         ALREADY_SHOWN.around("2024-06-03 Ann", id="5c1f0d2e"),
     )
