@@ -17,7 +17,7 @@ from memorist.bench.datasets import load
 from memorist.bench.measures import abstention_auroc
 from memorist.bench.model import Dataset, Question
 from memorist.bench.space import Setup, Space
-from memorist.models import embedders
+from memorist.models import embedders, rerankers
 from memorist.recall.recipes import RECIPES
 
 RECIPE = RECIPES["memorist"]
@@ -29,7 +29,8 @@ def main() -> None:
     each = int(sys.argv[2]) if len(sys.argv) > 2 else 40
     embedder = embedders.build("local")
     assert embedder is not None
-    own, wrong = asked(dataset, each, Setup(StoredEmbedder(embedder, default_folder(), queries=True), limit=10))
+    vectors = StoredEmbedder(embedder, default_folder(), queries=True)
+    own, wrong = asked(dataset, each, Setup(vectors, reranker=rerankers.build("auto"), limit=10))
     print(f"{dataset.name}: {len(own)} questions each way")
     print(f"AUROC {abstention_auroc([sure for sure, _ in own], [sure for sure, _ in wrong]):.3f}")
     for name, answers in (("own", own), ("wrong", wrong)):
