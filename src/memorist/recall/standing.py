@@ -30,29 +30,25 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 class Wishes(Stage):
     """score + weight for a standing wish or rule, if the query asks for something to be done.
 
-    "Draft a reply to Tom" needs "never use emojis with Tom", which shares only a name with it. Takes and gives the
-    scores of the first stage, about 0 to 1.
+    "Draft a reply to Tom" needs "never use emojis with Tom", which shares only a name with it. A text of more than
+    `longest` characters is more than a wish. Takes and gives the scores of the first stage, about 0 to 1.
     """
 
     kind = "wishes"
     takes = ("candidates",)
     weight: float = 0.2
+    longest: int = 800
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
         if not is_request(question_in(draft.query.text)):
             return draft
-        return replace(
-            draft,
-            candidates=ranked(
-                [
-                    one.rescored(one.score + self.weight, before=one.score, wish=self.weight)
-                    if standing_wish(one.memory.text)
-                    else one
-                    for one in draft.candidates
-                ]
-            ),
-        )
+        return replace(draft, candidates=ranked([self._raised(one) for one in draft.candidates]))
+
+    def _raised(self, one: Candidate) -> Candidate:
+        if len(one.memory.text) > self.longest or standing_wish(one.memory.text) is None:
+            return one
+        return one.rescored(one.score + self.weight, before=one.score, wish=self.weight)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,8 @@ def _value(fact: Memory) -> str:
     return f"{label(fact.fact.object if fact.fact else fact.text)} since {fact.times.valid_from.date()}"
 
 
+LONGEST_STATEMENT = 800
+"""Characters: a longer text says many things, and a later one on its topic does not replace it."""
 APART = timedelta(hours=1)
 """How much later a statement must be to replace another."""
 _SUBJECT = lazy(r"[^\W\d_]*-?\d[\w.-]*|\w+(?=:\s)")
@@ -192,7 +194,7 @@ class Newest(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
-        head = [one for one in draft.candidates[: self.depth] if not _is_outdated(one)]
+        head = [one for one in draft.candidates[: self.depth] if _is_statement(one.memory) and not _is_outdated(one)]
         question = question_in(draft.query.text)
         if len(head) < 2 or draft.query.vector is None or not _wants_the_newest(question):
             return draft
@@ -235,6 +237,10 @@ def _announces_change(one: Candidate) -> bool:
 
 def _lies_ahead(one: Candidate, now: datetime) -> bool:
     return any(mention.start > now for mention in one.memory.mentions)
+
+
+def _is_statement(memory: Memory) -> bool:
+    return len(memory.text) <= LONGEST_STATEMENT
 
 
 def _is_outdated(one: Candidate) -> bool:
