@@ -93,3 +93,10 @@ def test_a_remedy_is_told_in_the_words_of_its_surface() -> None:
         'Look it up with `recall`, embed with `memorist import --without-vectors` or use `llm = "x"`.'
     )
     assert in_words("Choose `rrf` or f(x).", as_tool) == "Choose `rrf` or f(x)."
+
+
+@pytest.mark.parametrize("given", ["`x(a=b)`", "`1(2)`", "`x(y=)`", "`class(a=1)`", "`f(a=__import__('os'))`"])
+def test_what_only_looks_like_a_call_is_left_as_it_is(given: str) -> None:
+    """A remedy may quote a name that a caller gave."""
+    said = f"There is no {given}. Look it up with `list()`."
+    assert in_words(said, as_command) == f"There is no {given}. Look it up with `memorist list`."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from memorist.text.patterns import lazy
 
@@ -17,7 +18,7 @@ Given = Mapping[str, object]
 Speak = Callable[[str, Given], str]
 """Says a call of a verb in the words of a surface."""
 
-_CALL = lazy(r"`(\w{1,40})\(([^()`]{0,200})\)`")
+_CALL = lazy(r"`([a-z_]\w{0,39})\(([^()`]{0,200})\)`")
 OPEN = "open"
 COMMANDS = {"import_": "import", "why_not": "why-not", "session": "session start", "get": "show"}
 """The command of a verb, where it has another name."""
@@ -36,18 +37,26 @@ TOOLS["list"] = "recall"
 
 def calls_in(remedy: str) -> list[tuple[str, Given]]:
     """The calls that a remedy names: each verb, and the keywords it is called with."""
-    return [_parsed(found) for found in _CALL.finditer(remedy)]
+    return [call for found in _CALL.finditer(remedy) if (call := _parsed(found)) is not None]
 
 
 def in_words(remedy: str, speak: Speak) -> str:
     """A remedy with each call in the words of a surface."""
-    return _CALL.sub(lambda found: f"`{speak(*_parsed(found))}`", remedy)
+
+    def spoken(found: re.Match[str]) -> str:
+        call = _parsed(found)
+        return found[0] if call is None else f"`{speak(*call)}`"
+
+    return _CALL.sub(spoken, remedy)
 
 
-def _parsed(found: re.Match[str]) -> tuple[str, Given]:
-    call = ast.parse(f"{found[1]}({found[2]})", mode="eval").body
-    assert isinstance(call, ast.Call)
-    return found[1], {one.arg or "": ast.literal_eval(one.value) for one in call.keywords}
+def _parsed(found: re.Match[str]) -> tuple[str, Given] | None:
+    """The verb and its keywords; None for what only looks like a call, such as a name that a caller gave."""
+    try:
+        call = ast.parse(f"{found[1]}({found[2]})", mode="eval").body
+        return found[1], {one.arg or "": ast.literal_eval(one.value) for one in cast("ast.Call", call).keywords}
+    except (SyntaxError, ValueError):
+        return None
 
 
 def as_command(verb: str, given: Given) -> str:
