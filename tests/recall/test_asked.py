@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +84,18 @@ def test_turns_of_a_session_get_their_places_as_they_come() -> None:
         )
     assert [one.origin.position for one in (asked, told, note, again, *many)] == [0, 1, None, 0, 2, 3]
     assert again.id == asked.id
+
+
+def test_a_session_whose_last_place_is_taken_goes_on(tmp_path: Path) -> None:
+    with memorist.open(tmp_path / "agent.db") as memory:
+        memory.remember("The end.", session="s", speaker="Ann", position=2**63 - 1)
+        after = memory.remember("And after it another one.", session="s", speaker="Ben")
+    assert after.origin.position == 2**63 - 1
+
+
+def test_the_last_hour_of_the_calendar_has_no_later_statement() -> None:
+    last = instant("9999-12-31T23:59:00Z")
+    old = memory("old", "Our office is in Canal Street now, third floor.", last)
+    new = memory("new", "Our office is now in Mill Lane, third floor.", last)
+    with world(old, new, embedder=EMBEDDER) as env:
+        assert order(Newest()(found(env, "Where is our office?", (old, 0.9), (new, 0.4)), env)) == ["old", "new"]

@@ -129,7 +129,7 @@ class Desk:
             return kept
         from memorist.upkeep.feedback import pin
 
-        return Remembered.of(pin(self.store, kept.id, self._means.clock.now()), kept.outcome)
+        return Remembered.of(pin(self.store, kept.id, self._means.clock.now()), kept.outcome, kept.gates)
 
     def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
         return self.fact_reader.follow_up_jobs(memories) if self._means.askers.models else ()

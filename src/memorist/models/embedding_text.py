@@ -12,6 +12,8 @@ from memorist.text.chatter import ending, rendered_turn
 VERSION = "turns-1"
 """The version of these texts, which is part of an embedding generation's name."""
 TEXT, CONTEXT = "text", "context"
+LAST_POSITION = 2**63 - 1
+"""The largest position that stores keep; turns that come after it share it."""
 REACH = 3
 """How many positions back the turn before may be: turns that were not kept leave gaps."""
 
@@ -65,7 +67,7 @@ def numbered(memories: Iterable[Memory], reader: Reader) -> Iterator[Memory]:
         if session not in following:
             last = reader.last_position(session)
             following[session] = 0 if last is None else last + 1
-        yield replace(memory, origin=replace(memory.origin, position=following[session]))
+        yield replace(memory, origin=replace(memory.origin, position=min(following[session], LAST_POSITION)))
         following[session] += 1
 
 

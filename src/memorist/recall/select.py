@@ -9,12 +9,12 @@ from typing import Literal
 
 from memorist.errors import StoreError
 from memorist.model import Candidate
+from memorist.recall.rerank import RERANKER
 from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
 from memorist.text.chatter import question_in
 
 INSIDE = 1.0
 """The evidence of the signal `temporal` for a memory inside the time that the question names."""
-RERANKER = "reranker"
 RAW = ("vector", RERANKER)
 """Evidence that counts as it is: a cosine and a logit have scales of their own."""
 EVIDENCE = {"vector": 3.7, RERANKER: 0.38, "temporal": 1.2}

@@ -194,7 +194,7 @@ class Newest(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
-        head = [one for one in draft.candidates[: self.depth] if _is_statement(one.memory) and not _is_outdated(one)]
+        head = [one for one in draft.candidates[: self.depth] if _is_statement(one.memory) and not is_outdated(one)]
         question = question_in(draft.query.text)
         if len(head) < 2 or draft.query.vector is None or not _wants_the_newest(question):
             return draft
@@ -217,7 +217,7 @@ class Newest(Stage):
     def _follows(
         self, later: Candidate, earlier: Candidate, limit: float, vectors: Mapping[str, NDArray[np.float32]]
     ) -> bool:
-        if later.memory.times.valid_from < earlier.memory.times.valid_from + APART:
+        if later.memory.times.valid_from - earlier.memory.times.valid_from < APART:
             return False
         one, other = vectors.get(later.memory.id), vectors.get(earlier.memory.id)
         return one is not None and other is not None and float(one @ other) >= limit
@@ -243,7 +243,8 @@ def _is_statement(memory: Memory) -> bool:
     return len(memory.text) <= LONGEST_STATEMENT
 
 
-def _is_outdated(one: Candidate) -> bool:
+def is_outdated(one: Candidate) -> bool:
+    """Whether a note says that a candidate no longer holds."""
     return any(note.startswith(tuple(OUTDATED)) for note in one.notes)
 
 
