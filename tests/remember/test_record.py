@@ -93,6 +93,8 @@ def test_text_that_cannot_be_kept_exactly_is_refused(text: str, message: str) ->
         ({"importance": 1.1}, "importance"),
         ({"importance": float("nan")}, "importance"),
         ({"confidence": -0.1}, "confidence"),
+        ({"position": 2**63}, "position"),
+        ({"position": -(2**70)}, "position"),
         ({"trust": 4}, "trust"),
         ({"credibility": 0}, "credibility"),
         ({"classification": 4}, "classification"),

@@ -76,7 +76,9 @@ def preceding(memories: Sequence[Memory], reader: Reader, new: Sequence[Memory] 
     found: dict[str, Memory] = {}
     for session, wanted in _by_session(memories).items():
         places = [_place(one) for one in wanted]
-        line = _line(reader.turns(session, min(places) - REACH, max(places)), session, [*new, *wanted])
+        line = _line(
+            reader.turns(session, max(min(places) - REACH, -LAST_POSITION), max(places)), session, [*new, *wanted]
+        )
         found |= {after.id: before for before, after in _pairs(line) if after.id in {one.id for one in wanted}}
     return found
 
@@ -87,7 +89,7 @@ def following(memories: Sequence[Memory], reader: Reader) -> list[Memory]:
     found: dict[str, Memory] = {}
     for session, ahead in _by_session(memories).items():
         places = [_place(one) for one in ahead]
-        line = _line(reader.turns(session, min(places), max(places) + REACH), session, ahead)
+        line = _line(reader.turns(session, min(places), min(max(places) + REACH, LAST_POSITION)), session, ahead)
         found |= {after.id: after for before, after in _pairs(line) if before.id in given and after.id not in given}
     return list(found.values())
 

@@ -26,7 +26,8 @@ from memorist.model import (
     memory_id,
     refuse_unknown,
 )
-from memorist.model.arguments import check_nesting, check_text
+from memorist.model.arguments import check_nesting, check_text, within
+from memorist.models.embedding_text import LAST_POSITION
 
 WORTH = tuple(name for name, one in keywords_of(Fields).items() if one.group == "worth" and not one.repeated)
 """The keywords of `remember` that are numbers of a memory's worth."""
@@ -41,7 +42,7 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
     origin = Origin(
         source=_label("source", fields.get("source")),
         session=_label("session", fields.get("session")),
-        position=fields.get("position"),
+        position=_position(fields.get("position")),
         speaker=_label("speaker", fields.get("speaker")),
         key=_label("key", fields.get("key")),
     )
@@ -80,6 +81,12 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
         origin=origin,
         metadata=_checked_metadata(fields.get("metadata")),
     )
+
+
+def _position(value: int | None) -> int | None:
+    if value is not None:
+        within("position", value, -LAST_POSITION, LAST_POSITION)
+    return value
 
 
 def _tier(fields: Fields, worth: Worth) -> Tier:
