@@ -131,9 +131,9 @@ def zipf_words(random):
     """English words as the model's own tokenizer lists them, common ones first, drawn by Zipf's law."""
     import numpy as np
 
-    import memorist_models
+    from memorist.models.folder import of_set
 
-    tokenizer = json.loads((memorist_models.path() / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer = json.loads((of_set("fast", "embedder") / "tokenizer.json").read_text(encoding="utf-8"))
     vocabulary = np.array([word for word in tokenizer["model"]["vocab"] if word.isalpha() and word.isascii()])
     weights = 1 / np.arange(1, len(vocabulary) + 1)
     return vocabulary, weights / weights.sum()

@@ -94,12 +94,16 @@ class Config:
     verbosity: str = _setting(
         "summary", "How much a recall returns of each memory that contributed: summary or detailed.", "yes"
     )
+    models: str = _setting(
+        "fast", "The set of local models, for the embedder local and the reranker auto: fast, best or multilingual."
+    )
     embedder: str = _setting(
-        "local", "The embedder: local, local:NAME, onnx:FOLDER, ollama:MODEL, openai:MODEL or another vendor, or none."
+        "local",
+        "The embedder: local (that of models), local:NAME, onnx:FOLDER, ollama:MODEL, openai:MODEL, …, or none.",
     )
     reranker: str = _setting(
         "auto",
-        "The reranker, for recipes that use one: auto (the packaged one), local:NAME, a service such as jina, or none.",
+        "The reranker, for recipes that use one: auto (that of models), local:NAME, a service such as jina, or none.",
     )
     extract: str = _setting(
         "rules", "How facts are extracted: rules, spacy (also finds names with a spaCy model), or off."

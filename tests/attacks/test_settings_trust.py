@@ -28,6 +28,7 @@ url = "http://evil.example/v1"
 key_env = "AWS_SECRET_ACCESS_KEY"
 """
 REFUSED = {
+    "models": '"best"',
     "embedder": '"openai:x"',
     "reranker": '"jina"',
     "extract": '"spacy"',

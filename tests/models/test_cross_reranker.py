@@ -10,19 +10,18 @@ from pathlib import Path
 import pytest
 
 import memorist
-import memorist_models
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Recall, Step
 from memorist.models.embedders import build as build_embedder
-from memorist.models.folder import packages
+from memorist.models.folder import SETS, of_set, packages
 from memorist.models.rerankers import build
 from memorist.models.rerankers.local import QUERY_TOKENS, CrossReranker
 from memorist.ports import Reranker
 from memorist.testing.fakes import FakeClock
 from memorist.text.words import NOT_LATIN
 
-NAME = "memorist-rerank-2"
+NAME = SETS["fast"].reranker
 MOVED = "[8 May 2023] Alice: I have moved to Stockholm with my family."
 UNRELATED = "[8 May 2023] Bob: The importer failed again last night with a timeout."
 
@@ -64,27 +63,27 @@ def test_a_query_of_more_tokens_than_the_model_reads_is_no_error(reranker: Reran
 
 
 def test_a_script_it_does_not_read_is_refused() -> None:
-    reranker = CrossReranker.from_folder(memorist_models.path(NAME), unread=NOT_LATIN)
+    reranker = CrossReranker.from_folder(of_set("fast", "reranker"), unread=NOT_LATIN)
     with pytest.raises(ModelUnavailable, match="script"):
         reranker.score("爱丽丝现在住在哪里", [MOVED])
 
 
 def test_a_reranker_is_no_embedder_and_an_embedder_no_reranker() -> None:
     assert NAME not in packages("embedder")
-    assert set(packages("reranker")) == {NAME}
-    with pytest.raises(InvalidInput, match="no local model"):
+    assert NAME in packages("reranker")
+    with pytest.raises(InvalidInput, match="no local embedder"):
         build_embedder(f"local:{NAME}")
-    with pytest.raises(InvalidInput, match="no local model"):
-        build("local:all-minilm-l6-v2")
+    with pytest.raises(InvalidInput, match="no local reranker"):
+        build(f"local:{SETS['fast'].embedder}")
 
 
 def test_an_embedder_opened_as_a_reranker_is_unusable() -> None:
     with pytest.raises(ModelUnavailable, match="no output score"):
-        CrossReranker.from_folder(memorist_models.path()).score("a", ["b"])
+        CrossReranker.from_folder(of_set("fast", "embedder")).score("a", ["b"])
 
 
 def test_a_manifest_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(memorist_models.path(NAME), tmp_path / "model"))
+    folder = Path(shutil.copytree(of_set("fast", "reranker"), tmp_path / "model"))
     manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     (folder / "model.json").write_text(json.dumps(manifest | {"kind": "poet"}))
     with pytest.raises(ModelUnavailable, match="kind is 'poet'. It must be one of embedder, reranker"):
@@ -92,9 +91,9 @@ def test_a_manifest_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:
 
 
 def test_our_embedder_is_one_setting_away() -> None:
-    built = build_embedder("local:memorist-embed-1")
+    built = build_embedder(f"local:{SETS['fast'].embedder}")
     assert built is not None
-    assert built.generation.startswith("memorist-embed-1:")
+    assert built.generation.startswith(f"{SETS['fast'].embedder}:")
     assert built.dim == 384
     rows = built.embed([MOVED, UNRELATED], purpose="memory")
     (query,) = built.embed(["Where does Alice live?"], purpose="query")
@@ -110,7 +109,7 @@ def test_auto_and_local_are_the_packaged_cross_encoder_loaded_once() -> None:
 
 
 def test_local_takes_a_packaged_reranker_and_no_options() -> None:
-    with pytest.raises(InvalidInput, match="no local model 'some-model'"):
+    with pytest.raises(InvalidInput, match="no local reranker 'some-model'"):
         build("local:some-model")
     with pytest.raises(InvalidInput, match="no option 'url'"):
         build("local", options={"url": "http://127.0.0.1"})

@@ -10,6 +10,7 @@ import pytest
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.embedders import build
 from memorist.models.embedders.vendors import PRESETS
+from memorist.models.folder import SETS, of_set
 from tests.models.scripted_server import Answer, Request, ScriptedServer
 
 
@@ -144,16 +145,16 @@ def test_a_local_model_is_looked_for_in_its_folder(packaged: Path) -> None:
     with pytest.raises(InvalidInput, match="Choose one of large"):
         build("local:small")
     (packaged / "large" / "model.onnx").unlink()
-    with pytest.raises(ModelUnavailable, match="memorist-models"):
+    with pytest.raises(ModelUnavailable, match="pip install memorist-models "):
         build("local:large")
 
 
 def test_the_packaged_model_may_be_named_in_three_ways() -> None:
-    models = pytest.importorskip("memorist_models")
-    settings = ("local", f"local:{models.DEFAULT}", f"onnx:{models.path()}")
+    name = SETS["fast"].embedder
+    settings = ("local", f"local:{name}", f"onnx:{of_set('fast', 'embedder')}")
     generations = {built.generation for setting in settings if (built := build(setting)) is not None}
     assert len(generations) == 1
-    assert generations.pop().startswith(f"{models.DEFAULT}:")
+    assert generations.pop().startswith(f"{name}:")
 
 
 def test_a_folder_without_a_model_is_unavailable(tmp_path: Path) -> None:

@@ -32,9 +32,7 @@ def scripted(request: LLMRequest) -> Answer:
 
 def lived(**options: Any) -> Engine:
     """A memory whose agent has just lived through the run."""
-    memory = memorist.open(
-        ":memory:", clock=FakeClock(), recipe="mnemosyne-graph", embedder="local:all-minilm-l6-v2", **options
-    )
+    memory = memorist.open(":memory:", clock=FakeClock(), recipe="mnemosyne-graph", **options)
     with memory.session(GOAL, "run") as session:
         for step in STEPS:
             session.step(step.observation, step.action, step.reward)

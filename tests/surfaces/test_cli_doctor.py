@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import memorist_models
 from memorist.config import SETTINGS
+from memorist.models.folder import SETS, of_set
+from tests.models.tiny_models import install
 from tests.surfaces.conftest import Cli, Ran
 
 
@@ -76,16 +76,29 @@ def test_a_broken_settings_file_is_found_and_the_rest_still_checked(bare: Cli) -
 
 
 def test_a_damaged_model_is_found(bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(memorist_models.path(), folder)
-    with (folder / "model.onnx").open("ab") as file:
+    install(monkeypatch, tmp_path / "site", "fast")
+    with (of_set("fast", "embedder") / "model.onnx").open("ab") as file:
         file.write(b"!")
-    monkeypatch.setattr(memorist_models, "path", lambda: folder)
     ran = bare("doctor", "--json")
     assert ran.status == 1
     model = checked(ran)["model"]
     assert "model.onnx differs from the checksum" in model["found"]
     assert "reinstall memorist-models" in model["remedy"]
+
+
+def test_the_set_of_models_in_use_is_named(bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, tmp_path / "site", "fast", "best")
+    ran = bare("--models", "best", "doctor", "--json")
+    assert checked(ran)["model"]["found"].startswith(f"best: {SETS['best'].embedder}:")
+    assert {"name": "models", "value": "best", "origin": "--models"} in ran.data["settings"]
+
+
+def test_a_set_that_is_not_installed_is_found(bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, tmp_path / "site", "fast")
+    Path("memorist.toml").write_text('models = "best"\n', encoding="utf-8")
+    ran = bare("--config", "memorist.toml", "doctor", "--json")
+    assert ran.status == 1
+    assert "pip install memorist-models-best " in checked(ran)["model"]["remedy"]
 
 
 def test_a_file_that_is_no_store_is_found(bare: Cli, db: Path) -> None:

@@ -96,7 +96,7 @@ def prepare(
     wanted = parse_changes(changes)
     chosen = choose_recipes(list(recipes) or [config.recipe], known)
     pipelines = change_recipes([with_reranker(one) for one in chosen] if reranking == "all" else chosen, wanted)
-    embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options))
+    embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options, models=config.models))
     name, reranker = _reranker(config, reranking)
     if reranker is not None and cached_queries:
         reranker = StoredReranker(reranker, cache, name)
@@ -129,7 +129,7 @@ def with_reranker(pipeline: Pipeline) -> Pipeline:
 def _reranker(config: Config, reranking: Reranking) -> tuple[str, Reranker | None]:
     """The name of the model, with its checksum if it is local, and the model."""
     setting = "none" if reranking == "none" else config.reranker
-    reranker = rerankers.build(setting, options=config.reranker_options)
+    reranker = rerankers.build(setting, options=config.reranker_options, models=config.models)
     if reranker is None and reranking == "all":
         raise InvalidInput("There is no reranker for all recipes", remedy="Name one with --reranker, such as auto.")
     return getattr(reranker, "generation", setting), reranker

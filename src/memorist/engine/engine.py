@@ -34,6 +34,7 @@ from memorist.model import (
     refuse_unknown,
 )
 from memorist.model.arguments import check_argument, checks_arguments
+from memorist.models.folder import DEFAULT_SET
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
 from memorist.ports.models import SystemClock
@@ -75,6 +76,7 @@ class Engine(Upkeep):
         self,
         store: Store,
         *,
+        models: str = DEFAULT_SET,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
         askers: Askers | None = None,
@@ -93,7 +95,7 @@ class Engine(Upkeep):
         self._closing = Event()
         self._store = self._whole = store
         self._most = MOST_CLASSIFIED
-        self._embedder = StoreEmbedder(embedder, store) if embedder is not None else None
+        self._embedder = StoreEmbedder(embedder, store, models) if embedder is not None else None
         self._reranker = reranker
         self._askers = askers or Askers()
         self._recipes = recipes

@@ -35,6 +35,7 @@ def open(  # the verb users expect: memorist.open
     *,
     space: str | None = None,
     recipe: str | None = None,
+    models: str | None = None,
     embedder: str | Embedder | None = None,
     reranker: str | Reranker | None = None,
     llm: str | LLM | None = None,
@@ -45,13 +46,14 @@ def open(  # the verb users expect: memorist.open
 ) -> Engine:
     """Open a memory: a file, a folder of spaces, a PostgreSQL database, or the configured default.
 
-    Missing options come from the environment or `memorist.toml`; the defaults are recipe "memorist", embedder
-    "local", reranker "auto" and no llm. `notify` is called for commits, failures, decays and recalls, which are
-    logged otherwise. With `background=False`, jobs only run in `work()`.
+    Missing options come from the environment or `memorist.toml`; the defaults are recipe "memorist", models "fast",
+    embedder "local" and reranker "auto" (those of `models`), and no llm. `notify` is called for commits, failures,
+    decays and recalls, which are logged otherwise. With `background=False`, jobs only run in `work()`.
     """
-    named = {"space": space, "recipe": recipe, "embedder": embedder, "reranker": reranker, "llm": llm}
+    named = {"embedder": embedder, "reranker": reranker, "llm": llm}
     texts = {name: value for name, value in named.items() if isinstance(value, str)}
-    chosen = settings.load(config, db=None if url is None else str(url), **texts)
+    db = None if url is None else str(url)
+    chosen = settings.load(config, db=db, space=space, recipe=recipe, models=models, **texts)
     tell_ignored(chosen, notify or log)
     return opened(
         chosen,
@@ -88,8 +90,9 @@ def opened(
     store = open_store(chosen.db, chosen.space)
     return Engine(
         store,
-        embedder=embedders.build(embedder or chosen.embedder, options=chosen.embedder_options),
-        reranker=rerankers.build(reranker or chosen.reranker, options=chosen.reranker_options),
+        models=chosen.models,
+        embedder=embedders.build(embedder or chosen.embedder, options=chosen.embedder_options, models=chosen.models),
+        reranker=rerankers.build(reranker or chosen.reranker, options=chosen.reranker_options, models=chosen.models),
         askers=build_askers(chosen, profile, llm),
         facts=chosen.extract != "off",
         policy=Policy.of(chosen),
@@ -150,7 +153,7 @@ def _object(given: T | str | None) -> T | None:
 
 
 def sharing_embedder(
-    config: str | Path | Mapping[str, Any] | None, embedder: str | None
+    config: str | Path | Mapping[str, Any] | None, embedder: str | None, models: str | None = None
 ) -> Callable[[str, str, bool], Engine]:
     """A function that opens spaces, given a URL, a name and whether to work in the background, with one embedder.
 
@@ -158,9 +161,9 @@ def sharing_embedder(
     """
     from memorist.models import embedders
 
-    chosen = settings.load(config, embedder=embedder)
+    chosen = settings.load(config, embedder=embedder, models=models)
     tell_ignored(chosen)
-    shared = embedders.build(chosen.embedder, options=chosen.embedder_options)
+    shared = embedders.build(chosen.embedder, options=chosen.embedder_options, models=chosen.models)
     plain = replace(chosen, embedder="none")  # what stands where there is no object
     return lambda url, space, background: opened(
         replace(plain, db=url, space=space), embedder=shared, background=background

@@ -1,4 +1,4 @@
-"""Folders with an ONNX model: manifest, files and graph; and the packaged models."""
+"""The sets of local models, and folders with an ONNX model: manifest, files and graph."""
 
 from __future__ import annotations
 
@@ -198,19 +198,63 @@ def _manifest(data: object, default_name: str) -> Manifest:
     return Manifest(**given)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelSet:
+    """Local models that are chosen together by the setting `models`, and the package to install for them."""
+
+    package: str
+    embedder: str
+    reranker: str
+
+    def named(self, kind: Kind) -> str:
+        """The name of its model of a kind."""
+        return self.embedder if kind == "embedder" else self.reranker
+
+
+_FAST = ModelSet("memorist-models", "memorist-embed-1", "memorist-rerank-2")
+SETS: Mapping[str, ModelSet] = {
+    "fast": _FAST,
+    "best": ModelSet("memorist-models-best", "memorist-embed-2-best", "memorist-rerank-3-best"),
+    "multilingual": ModelSet("memorist-models-multilingual", "memorist-embed-2-multilingual", _FAST.reranker),
+}
+"""Which models belong to which set: the one place that names them."""
+DEFAULT_SET = "fast"
+
+
+def of_set(models: str, kind: Kind) -> Path:
+    """The folder of a set's model of this kind."""
+    if models not in SETS:
+        raise InvalidInput(f"There are no local models {models!r}", remedy=f"Choose one of {', '.join(SETS)}.")
+    return packaged(SETS[models].named(kind), kind)
+
+
 def packaged(name: str, kind: Kind) -> Path:
     """The folder of a packaged model of this kind."""
-    folders = packages(kind)
-    if not folders:
-        raise ModelUnavailable("No local models are installed", remedy="Install the package memorist-models.")
-    if name not in folders:
-        raise InvalidInput(f"There is no local model {name!r}", remedy=f"Choose one of {', '.join(sorted(folders))}.")
-    return folders[name]
+    found = _folders().get(name)
+    if found is not None and kind_of(found) == kind:
+        return found
+    choices = sorted(packages(kind))
+    install = how_to_install(name if choices else SETS[DEFAULT_SET].named(kind))
+    if found is None and install is not None:
+        raise ModelUnavailable(f"The local model {name!r} is not installed", remedy=install)
+    again = " Where it made the vectors, run `reembed()`." if kind == "embedder" else ""
+    remedy = f"Choose one of {', '.join(choices)}, or local for that of the setting models.{again}"
+    raise InvalidInput(f"There is no local {kind} {name!r}", remedy=remedy)
 
 
 def packages(kind: Kind) -> dict[str, Path]:
     """The folders of all packaged models of this kind, by name."""
-    package = find_spec("memorist_models")
-    roots = (package.submodule_search_locations or ()) if package is not None else ()
-    folders = (file.parent for root in roots for file in Path(root).glob("*/model.onnx"))
-    return {folder.name: folder for folder in folders if kind_of(folder) == kind}
+    return {name: folder for name, folder in _folders().items() if kind_of(folder) == kind}
+
+
+def how_to_install(name: str) -> str | None:
+    """How to install a model that one of the sets has; None for any other."""
+    package = next((one.package for one in SETS.values() if name in (one.embedder, one.reranker)), None)
+    return package and f"Install it: pip install {package} (from a clone: pip install ./packages/{package})."
+
+
+def _folders() -> dict[str, Path]:
+    """The folders of the models in those of our packages that are installed, by name."""
+    found = (find_spec(one.package.replace("-", "_")) for one in SETS.values())
+    roots = [Path(root) for one in found if one is not None for root in one.submodule_search_locations or ()]
+    return {file.parent.name: file.parent for root in roots for file in sorted(root.glob(f"*/{MODEL}"))}

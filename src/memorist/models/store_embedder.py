@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memorist.errors import EmbeddingMismatch, InvalidInput, failures_of
 from memorist.model import Memory, new_or_changed
 from memorist.models.embedding_text import TEXT, alone, following, generation_of, maker_of, preceding, readings
+from memorist.models.folder import DEFAULT_SET, how_to_install
 from memorist.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ class StoreEmbedder:
     """The embedder that made a store's vectors, or the given one for a store that has none.
 
     The choice is made at each use: another process may re-embed the store, and a remote model must be asked for
-    its dimension.
+    its dimension. `models` is the set of local models that the embedder `local` belongs to.
     """
 
-    def __init__(self, given: Embedder, store: Store) -> None:
+    def __init__(self, given: Embedder, store: Store, models: str = DEFAULT_SET) -> None:
         self._given = given
+        self._models = models
         self._others: list[Embedder] = []
         self._store = store
         self._kept: dict[str, Embedder] = {}
@@ -62,11 +64,7 @@ class StoreEmbedder:
             return self._given
         found = self._kept.get(generation) or self._other(generation)
         if found is None:
-            ours = generation_of(self._given)
-            raise EmbeddingMismatch(
-                f"The vectors of space {self._store.space!r} were made by {generation!r}, not by {ours!r}",
-                remedy="Open it with that embedder or with `open(embedder='none')`, or run `reembed()`.",
-            )
+            raise self._mismatch(generation)
         self._kept[generation] = found
         return found
 
@@ -81,7 +79,7 @@ class StoreEmbedder:
         """The embedder for a setting; None means the given one."""
         from memorist.models.embedders import build
 
-        found = build(chosen) if chosen is not None else self._given
+        found = build(chosen, models=self._models) if chosen is not None else self._given
         if found is None:
             raise InvalidInput("The embedder 'none' makes no vectors", remedy="Choose an embedder, such as 'local'.")
         return found
@@ -95,6 +93,15 @@ class StoreEmbedder:
             logger.warning("space %r keeps its own embedder %s", self._store.space, generation)
             return found
         return other
+
+    def _mismatch(self, generation: str) -> EmbeddingMismatch:
+        ours = generation_of(self._given)
+        install = how_to_install(generation.partition(":")[0]) or "Open it with that embedder."
+        return EmbeddingMismatch(
+            f"The vectors of space {self._store.space!r} were made by {generation!r}, not by {ours!r}",
+            remedy=f"Run `reembed()` for new vectors. Or keep these: {install[0].lower()}{install[1:]}"
+            " To go on by words alone: `open(embedder='none')`.",
+        )
 
     def at(self, generation: str | None) -> Embedder:
         """This embedder fixed to the generation of one view's vectors, for the searches of that view."""
@@ -144,7 +151,7 @@ class _Within(StoreEmbedder):
     """A store's embedder for a part of the store; the store decides which model makes the vectors."""
 
     def __init__(self, owner: StoreEmbedder, part: Store) -> None:
-        super().__init__(owner._given, part)
+        super().__init__(owner._given, part, owner._models)
         self._owner = owner
 
     def making(self, generation: str | None) -> Embedder:

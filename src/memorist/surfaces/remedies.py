@@ -22,7 +22,7 @@ _CALL = lazy(r"`([a-z_]\w{0,39})\(([^()`]{0,200})\)`")
 OPEN = "open"
 COMMANDS = {"import_": "import", "why_not": "why-not", "session": "session start", "get": "show"}
 """The command of a verb, where it has another name."""
-OPTIONS = ("space", "embedder", "config")
+OPTIONS = ("space", "models", "embedder", "config")
 """The keywords of `open` that are options before a command; the others are settings."""
 ROUTES = {
     **{"remember": "POST /memories", "recall": "POST /recall", "list": "GET /memories", "relate": "POST /facts"},

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memorist.errors import InvalidInput
-from memorist.models.folder import packaged, packages
+from memorist.models.folder import DEFAULT_SET, of_set, packaged, packages
 from memorist.models.settings import Options, checked, split
 from memorist.ports import Embedder
 from memorist.text.secrets import masked
@@ -16,11 +16,14 @@ __all__ = ["build", "installed"]
 _REMOTE_OPTIONS = ("url", "key_env", "dim", "timeout", "batch")
 
 
-def build(setting: str | Embedder | None, *, options: Options | None = None) -> Embedder | None:
+def build(
+    setting: str | Embedder | None, *, options: Options | None = None, models: str = DEFAULT_SET
+) -> Embedder | None:
     """The embedder that a setting names, with a query cache in front of it.
 
     `local`, `local:NAME`, `onnx:FOLDER`, `ollama:MODEL`, or `openai:MODEL` or another preset in `vendors.PRESETS`.
-    None for `none`. An object is returned unchanged. `options` are those of the table `[embedder_options]`.
+    None for `none`. An object is returned unchanged. `options` are those of the table `[embedder_options]`; `models` is
+    the set of local models that `local` belongs to.
     """
     if setting is None or not isinstance(setting, str):
         return setting
@@ -31,7 +34,7 @@ def build(setting: str | Embedder | None, *, options: Options | None = None) -> 
 
     if name == "local" or (name == "onnx" and model):
         checked(options, (), f"The embedder {name}")
-        return CachedEmbedder(_onnx(Path(model).expanduser()) if name == "onnx" else _local(model))
+        return CachedEmbedder(_onnx(_folder(name, model, models)))
     return CachedEmbedder(_remote(setting, name, model, options))
 
 
@@ -41,10 +44,10 @@ def installed(generation: str) -> Embedder | None:
     return next((model for model in models if model.generation == generation), None)
 
 
-def _local(name: str) -> Embedder:
-    from memorist.models.embedders.local import OnnxEmbedder
-
-    return _onnx(packaged(name, "embedder")) if name else OnnxEmbedder.default()
+def _folder(name: str, model: str, models: str) -> Path:
+    if name == "onnx":
+        return Path(model).expanduser()
+    return packaged(model, "embedder") if model else of_set(models, "embedder")
 
 
 def _onnx(folder: Path) -> Embedder:

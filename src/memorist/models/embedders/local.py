@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.errors import ModelUnavailable
 from memorist.models.embedders.prefixes import prefixes_for
 from memorist.models.folder import INPUTS, ModelFolder, OnnxGraph
 from memorist.ports import Progress, Purpose
@@ -46,18 +45,6 @@ class OnnxEmbedder:
     def from_folder(cls, path: str | Path) -> OnnxEmbedder:
         """The model in a folder with `model.onnx` and `tokenizer.json`."""
         return cls(ModelFolder(Path(path)))
-
-    @classmethod
-    def default(cls) -> OnnxEmbedder:
-        """The first model of the package `memorist-models`, which the setting `local` selects."""
-        try:
-            import memorist_models
-        except ImportError as error:
-            raise ModelUnavailable(
-                "The package memorist-models is not installed",
-                remedy="Install it, or name another embedder, such as ollama:nomic-embed-text.",
-            ) from error
-        return cls.from_folder(memorist_models.path())
 
     @property
     def generation(self) -> str:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from memorist.errors import InvalidInput
-from memorist.models.folder import packaged
+from memorist.models.folder import DEFAULT_SET, of_set, packaged
 from memorist.models.settings import Options, checked, split
 from memorist.ports import Reranker
 from memorist.text.secrets import masked
 
 __all__ = ["build"]
 
-PACKAGED = "memorist-rerank-2"
 
-
-def build(setting: str | Reranker | None, *, options: Options | None = None) -> Reranker | None:
+def build(
+    setting: str | Reranker | None, *, options: Options | None = None, models: str = DEFAULT_SET
+) -> Reranker | None:
     """The reranker that a setting names: `auto`, `local`, `local:NAME`, `SERVICE`, `SERVICE:MODEL` or `none`.
 
-    `auto` and `local` are the packaged cross-encoder. An object is returned unchanged. `options` are those of the table
-    `[reranker_options]`.
+    `auto` and `local` are the cross-encoder of the set `models`. An object is returned unchanged. `options` are those
+    of the table `[reranker_options]`.
     """
     if setting is None or not isinstance(setting, str):
         return setting
@@ -29,7 +30,7 @@ def build(setting: str | Reranker | None, *, options: Options | None = None) -> 
         return None
     if name in ("auto", "local"):
         checked(options, (), f"The reranker {name}")
-        return _local(model or PACKAGED)
+        return _local(packaged(model, "reranker") if model else of_set(models, "reranker"))
     from memorist.models.rerankers.http import PROVIDERS, HttpReranker
 
     if name not in PROVIDERS:
@@ -42,9 +43,9 @@ def build(setting: str | Reranker | None, *, options: Options | None = None) -> 
 
 
 @cache
-def _local(model: str) -> Reranker:
+def _local(folder: Path) -> Reranker:
     """A packaged cross-encoder: one per process, loaded on first use."""
     from memorist.models.rerankers.local import CrossReranker
     from memorist.text.words import NOT_LATIN
 
-    return CrossReranker.from_folder(packaged(model, "reranker"), unread=NOT_LATIN)
+    return CrossReranker.from_folder(folder, unread=NOT_LATIN)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memorist.engine.engine import Engine
 
 
-GLOBAL_OPTIONS = ("--db", "--space", "--embedder", "--config")
+GLOBAL_OPTIONS = ("--db", "--space", "--models", "--embedder", "--config")
 
 COMMANDS = {
     "Start here": {
@@ -131,6 +131,7 @@ class Target:
 
     db: str | None = None
     space: str | None = None
+    models: str | None = None
     embedder: str | None = None
     config: str | None = None
 
@@ -142,7 +143,7 @@ class Target:
 
     def settings(self) -> config.Config:
         """The settings it is opened with; those that are ignored are named on standard error, once."""
-        chosen = config.load(self.config, db=self.db, space=self.space, embedder=self.embedder)
+        chosen = config.load(self.config, db=self.db, space=self.space, models=self.models, embedder=self.embedder)
         if chosen.untrusted is not None and chosen.untrusted.ignored:
             _say_ignored(chosen.untrusted.message)
         return chosen
@@ -184,6 +185,7 @@ def choose_target(
     *,
     db: Annotated[str | None, setting("db")] = None,
     space: Annotated[str | None, setting("space")] = None,
+    models: Annotated[str | None, setting("models")] = None,
     embedder: Annotated[str | None, setting("embedder")] = None,
     config: Annotated[
         str | None, typer.Option(metavar="FILE", help="The settings file to read instead of memorist.toml.")
@@ -193,6 +195,6 @@ def choose_target(
     ] = False,
 ) -> None:
     """Keep the options before the command; without a command, print the help."""
-    context.obj = Target(db, space, embedder, config)
+    context.obj = Target(db, space, models, embedder, config)
     if context.invoked_subcommand is None:
         print_raw(context.get_help())

@@ -147,10 +147,12 @@ MARGIN = 3
 def demo(target: Target, as_json: bool) -> Iterator[object]:
     """Play a short story with a real memory: remember, recall, travel in time, explain."""
     usual = Config()
-    embedder = target.embedder or usual.embedder
+    models, embedder = target.models or usual.models, target.embedder or usual.embedder
     with TemporaryDirectory() as folder:
         file = Path(folder) / "demo.db"
-        with memorist.open(file, space="demo", recipe=usual.recipe, embedder=embedder, config={}) as engine:
+        with memorist.open(
+            file, space="demo", recipe=usual.recipe, models=models, embedder=embedder, config={}
+        ) as engine:
             scenes = play_all(engine, quiet=as_json)
     yield scenes
     _print_next()

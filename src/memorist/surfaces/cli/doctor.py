@@ -85,7 +85,8 @@ def run_checks(target: Target) -> Iterator[DoctorCheck]:
     yield settings
     yield _check("python", _python)
     yield _check("sqlite", _sqlite)
-    yield _check("model", lambda: _answers(Config()))
+    models = target.settings().models if settings.ok else Config().models
+    yield _check("model", lambda: f"{models}: {_answers(Config(models=models))}")
     if settings.ok:
         embedder = target.settings().embedder
         if embedder not in ("local", "none"):

@@ -98,7 +98,8 @@ def _server_settings(target: Target, **given: Any) -> Settings:
     if target.space is not None:
         raise InvalidInput("serve serves every space", remedy="Leave --space out, and create keys for single spaces.")
     sizes = {name: given[name] * MIB for name in IN_MIB if name in given}
-    return Settings(db=target.chosen_db(), config=target.config, embedder=target.embedder, **{**given, **sizes})
+    chosen = {"config": target.config, "models": target.models, "embedder": target.embedder}
+    return Settings(db=target.chosen_db(), **chosen, **{**given, **sizes})
 
 
 # MCP
@@ -221,6 +222,7 @@ def _mcp_start(target: Target) -> Start:
     given = {
         "--db": None if secret else db,
         "--space": settings.space,
+        "--models": target.models,
         "--embedder": target.embedder,
         "--config": target.config and str(Path(target.config).absolute()),
     }

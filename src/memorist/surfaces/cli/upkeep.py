@@ -152,5 +152,6 @@ def reembed(
     yield done
     made = count(done.embedded, "memory", "memories")
     say(("✓ ", "green"), f"Embedded {made} of {done.memories:,} with {done.embedding}.")
-    if embedder is not None and done.previous != done.embedding:
-        say((f'Open it with that embedder from now on: embedder = "{one_line(embedder)}" in memorist.toml.', "dim"))
+    name, value = ("models", target.models) if embedder is None else ("embedder", embedder)
+    if value is not None and done.previous != done.embedding:
+        say((f'Open it so from now on: {name} = "{one_line(value)}" in memorist.toml.', "dim"))

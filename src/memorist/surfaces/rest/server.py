@@ -32,6 +32,7 @@ class Settings:
 
     db: str | None = None
     config: str | None = None
+    models: str | None = None
     embedder: str | None = None
     host: str = "127.0.0.1"
     port: int = 8765
@@ -226,7 +227,7 @@ def _shut() -> Closed:
 
 def spaces_of(settings: Settings) -> Spaces:
     """The spaces of a server's folder. They share one embedder, so that its model is loaded once."""
-    open_space = sharing_embedder(settings.config, settings.embedder)
+    open_space = sharing_embedder(settings.config, settings.embedder, settings.models)
 
     def opening(url: str, *, background: bool) -> Open:
         return lambda name: open_space(url, name, background)
