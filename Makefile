@@ -1,7 +1,7 @@
 # Each target sets up what it needs: a fresh machine wants only Python 3.11+, pip and make.
 VENV := .venv
 PYTHON := $(VENV)/bin/python
-PROJECTS := pyproject.toml packages/memorist-models/pyproject.toml
+PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 
 .PHONY: demo test test-all check bench bench-check clean
 
@@ -31,11 +31,11 @@ clean:
 $(PYTHON):
 	python3 -m venv $(VENV)
 
-# Both folders in one command: memorist depends on memorist-models, which no package index has.
+# All folders in one command: no package index has the models. Tests want every set of models, a user only the default.
 $(VENV)/.installed: $(PYTHON) $(PROJECTS)
 	$(PYTHON) -m pip install --quiet -e packages/memorist-models -e .
 	touch $@
 
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)
-	$(PYTHON) -m pip install --quiet -e packages/memorist-models -e ".[dev]"
+	$(PYTHON) -m pip install --quiet $(addprefix -e ,$(wildcard packages/*)) -e ".[dev]"
 	touch $@ $(VENV)/.installed

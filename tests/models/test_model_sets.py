@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.models.tiny_models import install, package_of, write_model
 from tests.stores.postgres_server import space_of
 from tests.upkeep.test_reembed import cosine
 
+PACKAGES = Path(__file__).parents[2] / "packages"
 LAMP = "Ann keeps a lamp."
 Opening = Callable[[str], Engine]
 
@@ -197,3 +199,25 @@ def test_vectors_of_a_model_that_no_package_has_any_more_are_made_again(opening:
         assert made_by(engine) == SETS["fast"].embedder
     with pytest.raises(InvalidInput, match=r"no local embedder 'all-minilm-l6-v2'.*reembed"):
         memorist.open(":memory:", embedder="local:all-minilm-l6-v2")
+
+
+# The packages of the repository
+
+
+def test_every_source_of_a_model_is_in_the_notice_of_its_package() -> None:
+    for manifest in PACKAGES.glob("*/src/*/*/model.json"):
+        source = json.loads(manifest.read_text(encoding="utf-8"))["source"]
+        notice = (manifest.parents[3] / "NOTICE").read_text(encoding="utf-8").splitlines()
+        assert any(source["upstream"] in line for line in notice), (manifest, source["upstream"])
+        for data in source.get("data", ()):
+            name, _, licence = data.partition(", ")
+            assert any(name.split()[0] in line and licence in line for line in notice), (manifest, data)
+
+
+def test_a_package_of_models_is_no_larger_than_promised() -> None:
+    sizes = {
+        package.name: sum(file.stat().st_size for file in package.glob("src/**/*") if file.is_file())
+        for package in PACKAGES.iterdir()
+    }
+    assert sizes.keys() <= {one.package for one in SETS.values()}
+    assert sizes["memorist-models-best"] <= 75_000_000
