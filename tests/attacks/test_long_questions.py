@@ -118,7 +118,7 @@ def test_every_verb_takes_a_long_question(engine: memorist.Engine) -> None:
     assert engine.recall_in_context(session.id, query, track=False).items
 
 
-@pytest.mark.parametrize("setting", ["local", "local:memorist-rerank-2"])
+@pytest.mark.parametrize("setting", ["auto", "local"])
 @pytest.mark.parametrize("query", [CHATTER + QUESTION, *(ODD[name] for name in ("one word", "emoji", "spaces"))])
 def test_a_local_reranker_alone_reads_any_query(setting: str, query: str) -> None:
     reranker = build_reranker(setting)

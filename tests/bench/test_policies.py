@@ -17,6 +17,7 @@ from memorist.bench.space import BASELINES, BM25, TIMELESS, Setup, Space, rerank
 from memorist.config import Config
 from memorist.errors import InvalidInput
 from memorist.model import Times
+from memorist.models.folder import SETS
 from memorist.recall.recipes import RECIPES
 from memorist.testing.fakes import FakeEmbedder
 from tests.bench.talks import START, TALKS
@@ -118,7 +119,7 @@ def test_scores_are_kept_when_questions_are(tmp_path: Path) -> None:
     rankings = [[row.answer.ranked for row in one.recipes[0].summary.rows] for one in (live, *kept)]
     assert rankings[0] == rankings[1] == rankings[2]
     (file,) = (tmp_path / "rerankings").iterdir()
-    assert file.name.startswith("memorist-rerank-2-")
+    assert file.name.startswith(f"{SETS['fast'].reranker}-")
 
 
 # Ingestion

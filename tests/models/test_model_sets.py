@@ -208,10 +208,10 @@ def test_every_source_of_a_model_is_in_the_notice_of_its_package() -> None:
     for manifest in PACKAGES.glob("*/src/*/*/model.json"):
         source = json.loads(manifest.read_text(encoding="utf-8"))["source"]
         notice = (manifest.parents[3] / "NOTICE").read_text(encoding="utf-8").splitlines()
-        assert any(source["upstream"] in line for line in notice), (manifest, source["upstream"])
-        for data in source.get("data", ()):
-            name, _, licence = data.partition(", ")
-            assert any(name.split()[0] in line and licence in line for line in notice), (manifest, data)
+        given = [source[name] for name in ("upstream", "teacher") if name in source]
+        for one in (*given, *source["data"]):
+            name, _, licence = one.partition(", ")
+            assert any(name.split()[0] in line and licence in line for line in notice), (manifest, one)
 
 
 def test_a_package_of_models_is_no_larger_than_promised() -> None:

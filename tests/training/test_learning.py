@@ -26,11 +26,13 @@ from feed import Plan  # noqa: E402
 from fit import Settings  # noqa: E402
 from lists import ANSWER, OUTDATED, WRONG  # noqa: E402
 
+from memorist.models.folder import of_set  # noqa: E402
+
 pytestmark = pytest.mark.slow
 
 torch.set_num_threads(1)  # small products: threads would only wait for one another
 
-TOKENIZER = Path(__file__).parents[2] / "packages/memorist-models/src/memorist_models/all-minilm-l6-v2/tokenizer.json"
+TOKENIZER = of_set("fast", "embedder") / "tokenizer.json"
 TINY = EncoderConfig(30522, 32, 64, 2, 4, 256, 2, 1e-12)
 CPU = torch.device("cpu")
 WORDS = ("kayak", "lantern", "violin", "orchard", "glacier", "compass", "saffron", "tunnel")
