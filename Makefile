@@ -3,7 +3,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 
-.PHONY: demo test test-all check bench bench-check clean
+.PHONY: demo test test-all check bench bench-check size clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m memorist demo
@@ -24,6 +24,9 @@ bench: $(VENV)/.dev ## speed and size of the engine; takes minutes
 
 bench-check: $(VENV)/.dev ## the quick ones of benchmarks/expected again; fails on a drop beyond noise
 	$(PYTHON) benchmarks/check.py
+
+size: $(PYTHON) ## the installed size of the default, by package; fails above 300 MB
+	$(PYTHON) benchmarks/size.py
 
 clean:
 	rm -rf $(VENV)
