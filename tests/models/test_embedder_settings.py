@@ -145,7 +145,7 @@ def test_a_local_model_is_looked_for_in_its_folder(packaged: Path) -> None:
     with pytest.raises(InvalidInput, match="Choose one of large"):
         build("local:small")
     (packaged / "large" / "model.onnx").unlink()
-    with pytest.raises(ModelUnavailable, match="pip install memorist-models "):
+    with pytest.raises(ModelUnavailable, match=r"pip install ./packages/memorist-models\."):
         build("local:large")
 
 

@@ -93,12 +93,25 @@ def test_the_set_of_models_in_use_is_named(bare: Cli, tmp_path: Path, monkeypatc
     assert {"name": "models", "value": "best", "origin": "--models"} in ran.data["settings"]
 
 
+def test_vectors_of_another_set_are_named_with_the_way_to_change(
+    bare: Cli, db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path / "site", "fast", "best")
+    bare("--db", str(db), "remember", "Ann keeps a lamp.")
+    fast, best = SETS["fast"].embedder, SETS["best"].embedder
+    before = checked(bare("--db", str(db), "--models", "best", "doctor", "--json"))["vectors"]
+    assert before["ok"] and re.match(rf"of {fast}:.*; `memorist reembed` changes them to {best}:", before["found"])
+    bare("--db", str(db), "--models", "best", "reembed")
+    after = checked(bare("--db", str(db), "--models", "best", "doctor", "--json"))["vectors"]
+    assert after["found"].startswith(f"of {best}:") and "reembed" not in after["found"]
+
+
 def test_a_set_that_is_not_installed_is_found(bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "site", "fast")
     Path("memorist.toml").write_text('models = "best"\n', encoding="utf-8")
     ran = bare("--config", "memorist.toml", "doctor", "--json")
     assert ran.status == 1
-    assert "pip install memorist-models-best " in checked(ran)["model"]["remedy"]
+    assert "pip install ./packages/memorist-models-best." in checked(ran)["model"]["remedy"]
 
 
 def test_a_file_that_is_no_store_is_found(bare: Cli, db: Path) -> None:

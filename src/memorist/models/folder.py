@@ -250,7 +250,8 @@ def packages(kind: Kind) -> dict[str, Path]:
 def how_to_install(name: str) -> str | None:
     """How to install a model that one of the sets has; None for any other."""
     package = next((one.package for one in SETS.values() if name in (one.embedder, one.reranker)), None)
-    return package and f"Install it: pip install {package} (from a clone: pip install ./packages/{package})."
+    # No package index has it, and a stranger's package could take the bare name.
+    return package and f"Install it from a clone of Memorist: pip install ./packages/{package}."
 
 
 def _folders() -> dict[str, Path]:

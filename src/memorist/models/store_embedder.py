@@ -90,7 +90,7 @@ class StoreEmbedder:
         other = next((one for one in list(self._others) if generation_of(one) == generation), None)
         maker = maker_of(generation)
         if other is None and maker is not None and (found := installed(maker)) is not None:
-            logger.warning("space %r keeps its own embedder %s", self._store.space, generation)
+            logger.warning("space %r keeps its own embedder %s until it is re-embedded", self._store.space, generation)
             return found
         return other
 

@@ -86,15 +86,16 @@ def run_checks(target: Target) -> Iterator[DoctorCheck]:
     yield _check("python", _python)
     yield _check("sqlite", _sqlite)
     models = target.settings().models if settings.ok else Config().models
-    yield _check("model", lambda: f"{models}: {_answers(Config(models=models))}")
+    made = list[str | None]()
+    yield _check("model", lambda: f"{models}: {_answers(Config(models=models), made)}")
     if settings.ok:
         embedder = target.settings().embedder
         if embedder not in ("local", "none"):
-            yield _check("embedder", lambda: _answers(target.settings()))
-        yield from _store_checks(target)
+            yield _check("embedder", lambda: _answers(target.settings(), made))
+        yield from _store_checks(target, made[-1] if made and embedder != "none" else None)
 
 
-def _store_checks(target: Target) -> Iterator[DoctorCheck]:
+def _store_checks(target: Target, wanted: str | None) -> Iterator[DoctorCheck]:
     try:
         if absent := _absent(target):
             yield DoctorCheck("store", True, absent)
@@ -105,16 +106,16 @@ def _store_checks(target: Target) -> Iterator[DoctorCheck]:
         return
     with engine:
         yield _check("store", lambda: _store(engine))
-        yield from _memory_checks(engine)
+        yield from _memory_checks(engine, wanted)
 
 
-def _memory_checks(engine: Engine) -> Iterator[DoctorCheck]:
+def _memory_checks(engine: Engine, wanted: str | None) -> Iterator[DoctorCheck]:
     try:
         memories = list(all_memories(engine, {}))
     except Exception as error:
         yield _failure("memories", error)
         return
-    yield _check("vectors", lambda: _vectors(engine, [memory.id for memory in memories]))
+    yield _check("vectors", lambda: _vectors(engine, [memory.id for memory in memories], wanted))
     yield _check("clock", lambda: _clock([memory.times.ingested_at for memory in memories]))
 
 
@@ -155,12 +156,13 @@ def _sqlite() -> str:
     return f"{apsw.sqlite_lib_version()}, by apsw {apsw.apsw_version()}"
 
 
-def _answers(settings: Config) -> str:
-    """Embed a text; loading a local model also verifies the checksums of its files."""
+def _answers(settings: Config, made: list[str | None]) -> str:
+    """Embed a text, and add the generation of its vector; loading a local model also verifies its checksums."""
     started = perf_counter()
     with opened(replace(settings, db=":memory:")) as engine:
         engine.remember("Is anybody there?")
-        return f"{engine.stats().embedding}, loaded and answered in {perf_counter() - started:.1f} s"
+        made.append(engine.stats().embedding)
+        return f"{made[-1]}, loaded and answered in {perf_counter() - started:.1f} s"
 
 
 def _absent(target: Target) -> str | None:
@@ -187,13 +189,15 @@ def _store(engine: Engine) -> str:
     return f"space {stats.space!r}, {count(stats.memories, 'memory', 'memories')}, {size(stats.bytes)}, intact"
 
 
-def _vectors(engine: Engine, ids: list[str]) -> str:
+def _vectors(engine: Engine, ids: list[str], wanted: str | None) -> str:
     missing, embedding = len(ids) - len(engine.store.embedded(ids)), engine.store.embedding
     if missing and embedding is not None:
         raise StoreError(
             f"{count(missing, 'memory has', 'memories have')} no vector and can be found only by words",
             remedy="Run `memorist reembed`.",
         )
+    if embedding and wanted not in (None, embedding):
+        return f"of {embedding}; `memorist reembed` changes them to {wanted}"
     return f"of {embedding}" if embedding else "none yet"
 
 
