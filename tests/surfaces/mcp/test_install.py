@@ -64,6 +64,12 @@ def test_an_entry_starts_this_server_on_this_memory(cli: Cli, db: Path, home: Pa
     assert done == {"file": str(home / LINUX[client]), "entry": entry, "written": True, "backup": None}
 
 
+def test_an_entry_names_the_set_of_models(bare: Cli, db: Path, home: Path) -> None:
+    bare("--db", str(db), "--models", "best", "mcp", "install", "cursor")
+    entry = settings(home, "cursor")["mcpServers"]["memorist"]
+    assert entry["args"] == ["-m", "memorist", "--db", str(db), "--models", "best", "mcp"]
+
+
 def test_what_was_there_stays_and_is_copied_and_twice_changes_nothing(cli: Cli, home: Path) -> None:
     file = home / ".claude.json"
     before = {"theme": "dunkel ☾", "mcpServers": {"other": {"command": "x"}}, "last": [1]}

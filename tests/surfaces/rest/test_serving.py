@@ -13,7 +13,9 @@ import pytest
 from benchmarks.serve import Load, lost, served
 
 import memorist
+from memorist.models.folder import SETS
 from memorist.surfaces.rest.server import Settings
+from tests.models.tiny_models import install
 from tests.surfaces.conftest import Cli
 from tests.surfaces.rest.conftest import running
 
@@ -44,6 +46,18 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 def test_settings_survive_the_way_to_a_worker() -> None:
     settings = Settings(db="a/", allowed_hosts=("b", "c"), rate=1.5)
     assert Settings.from_text(settings.to_text()) == settings
+
+
+def test_a_server_changes_a_space_to_its_set_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, tmp_path / "site", "fast", "best")
+    with memorist.open(f"{tmp_path}/spaces/", space="agent", background=False) as memory:
+        memory.remember("Ann keeps a lamp.")
+    with running(Settings(db=f"{tmp_path}/spaces/", models="best")) as server:
+        client = server.client("agent", server.key("*", "admin"))
+        assert (client.stats().embedding or "").startswith(f"{SETS['fast'].embedder}:")
+        assert client.recall("Where does Ann keep a lamp?").items
+        assert client.reembed().embedded == 1
+        assert (client.stats().embedding or "").startswith(f"{SETS['best'].embedder}:")
 
 
 @pytest.mark.slow
