@@ -208,7 +208,7 @@ def test_every_source_of_a_model_is_in_the_notice_of_its_package() -> None:
         source = json.loads(manifest.read_text(encoding="utf-8"))["source"]
         notice = (manifest.parents[3] / "NOTICE").read_text(encoding="utf-8").splitlines()
         given = [source[name] for name in ("upstream", "teacher") if name in source]
-        for one in (*given, *source["data"]):
+        for one in (*given, *source.get("data", ())):
             name, _, licence = one.partition(", ")
             assert any(name.split()[0] in line and licence in line for line in notice), (manifest, one)
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memorist.models.folder import SETS
+from tests.models.tiny_models import install
 from tests.surfaces.conftest import Cli
 
 
@@ -88,6 +90,20 @@ def test_vectors_that_lack_are_made_by_the_local_model(cli: Cli, bare: Cli, db: 
     done = bare("--db", str(db), "reembed", "--embedder", "local", "--json").data
     assert (done["embedded"], done["memories"], done["previous"]) == (1, 1, None)
     assert bare("--db", str(db), "reembed").out.startswith("✓ Embedded 0 memories of 1 with ")
+
+
+def test_a_memory_changes_to_another_set_of_models(
+    bare: Cli, db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path / "site", "fast", "best")
+    bare("--db", str(db), "remember", "Ann keeps a lamp.")
+    said = bare("--db", str(db), "--models", "best", "reembed").out
+    assert said.startswith(f"✓ Embedded 1 memory of 1 with {SETS['best'].embedder}:")
+    assert 'open it with models = "best" in memorist.toml' in said
+    Path("memorist.toml").write_text('models = "best"\n', encoding="utf-8")
+    own = ("--config", "memorist.toml", "--db", str(db))
+    assert bare(*own, "recall", "Where does Ann keep a lamp?").status == 0
+    assert "memorist.toml" not in bare(*own, "reembed").out
 
 
 def test_a_memory_moves_from_a_file_to_a_server_and_back(cli: Cli, bare: Cli, db: Path, postgres: str) -> None:

@@ -154,4 +154,4 @@ def reembed(
     say(("✓ ", "green"), f"Embedded {made} of {done.memories:,} with {done.embedding}.")
     name, value = ("models", target.models) if embedder is None else ("embedder", embedder)
     if value is not None and done.previous != done.embedding:
-        say((f'Open it so from now on: {name} = "{one_line(value)}" in memorist.toml.', "dim"))
+        say((f'From now on, open it with {name} = "{one_line(value)}" in memorist.toml.', "dim"))
