@@ -151,6 +151,15 @@ def test_from_one_set_to_another_and_back(opening: Opening) -> None:
         assert cosine(engine, "Ben keeps a fox.") == pytest.approx(1, abs=2e-3)
 
 
+@pytest.mark.usefixtures("site")
+def test_spaces_that_keep_their_own_model_share_it() -> None:
+    """A server with many spaces that are not re-embedded yet loads the old model once."""
+    embedder = embedders.build("local", models="fast")
+    assert embedder is not None
+    kept = embedders.installed(embedder.generation)
+    assert kept is not None and embedders.installed(embedder.generation) is kept
+
+
 def test_a_run_that_ends_halfway_mixes_nothing_and_goes_on(opening: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "BATCH", 1)
 

@@ -22,7 +22,7 @@ VENDORS = {"embedders.vendors", "embedders.remote", "http", "llms.openai", "llms
         ("from memorist.models import rerankers; rerankers.build('auto')", {"models.rerankers.http"}),
         ("from memorist.models import embedders; embedders.build('none')", {f"models.{name}" for name in VENDORS}),
         (
-            "from memorist.models.embedders.local import OnnxEmbedder; OnnxEmbedder.default().generation",
+            "from memorist.models.embedders import build; build('local').generation",
             {f"models.{name}" for name in VENDORS},
         ),
     ],

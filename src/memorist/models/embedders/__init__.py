@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,16 @@ def build(
 
 
 def installed(generation: str) -> Embedder | None:
-    """The packaged model that makes vectors of this generation, if there is one."""
-    models = (_onnx(folder) for folder in packages("embedder").values())
+    """The packaged model that makes vectors of this generation, if there is one; loaded once for all spaces."""
+    models = (_shared(folder) for folder in packages("embedder").values())
     return next((model for model in models if model.generation == generation), None)
+
+
+@cache
+def _shared(folder: Path) -> Embedder:
+    from memorist.models.embedders.cache import CachedEmbedder
+
+    return CachedEmbedder(_onnx(folder))
 
 
 def _folder(name: str, model: str, models: str) -> Path:
