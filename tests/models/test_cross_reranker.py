@@ -19,7 +19,7 @@ from memorist.models.rerankers import build
 from memorist.models.rerankers.local import QUERY_TOKENS, CrossReranker
 from memorist.ports import Reranker
 from memorist.testing.fakes import FakeClock
-from memorist.text.words import NOT_LATIN
+from memorist.text.words import NOT_ENGLISH
 
 NAME = SETS["fast"].reranker
 MOVED = "[8 May 2023] Alice: I have moved to Stockholm with my family."
@@ -62,10 +62,11 @@ def test_a_query_of_more_tokens_than_the_model_reads_is_no_error(reranker: Reran
     assert len(reranker.score("1,000 " * 3000, ["Herons", "Oslo"])) == 2
 
 
-def test_a_script_it_does_not_read_is_refused() -> None:
-    reranker = CrossReranker.from_folder(of_set("fast", "reranker"), unread=NOT_LATIN)
-    with pytest.raises(ModelUnavailable, match="script"):
-        reranker.score("爱丽丝现在住在哪里", [MOVED])
+@pytest.mark.parametrize("question", ["爱丽丝现在住在哪里", "Wo wohnt Alice jetzt?", "¿Dónde vive Alice ahora?"])
+def test_a_language_it_does_not_read_is_refused(question: str) -> None:
+    reranker = CrossReranker.from_folder(of_set("fast", "reranker"), unread=NOT_ENGLISH)
+    with pytest.raises(ModelUnavailable, match="language"):
+        reranker.score(question, [MOVED])
 
 
 def test_a_reranker_is_no_embedder_and_an_embedder_no_reranker() -> None:
@@ -154,5 +155,5 @@ def test_recipes_read_their_candidates_again_by_default(memory: Engine, recipe: 
 @pytest.mark.parametrize(("recipe", "stage"), [("memoria", "rerank"), ("mnemo", "rerank"), ("memorist", "reread")])
 def test_a_question_in_another_script_keeps_its_order(memory: Engine, recipe: str, stage: str) -> None:
     found = memory.recall("Где живёт Alice в Стокгольме?", recipe=recipe, track=False)
-    assert step(found, stage).skipped == "The local reranker does not read the script of this question"
+    assert step(found, stage).skipped == "The local reranker does not read the language of this question"
     assert found.items

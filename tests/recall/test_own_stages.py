@@ -245,6 +245,14 @@ def test_a_question_in_a_script_that_the_model_does_not_read_has_no_vector() -> 
         assert Embed(latin=("other",))(draft(query="他住在哪里？"), env).query.vector is not None
 
 
+def test_a_model_of_many_scripts_may_leave_some_unread() -> None:
+    stage = Embed(unread={"fake-bow": ("el", "he")})
+    with world(memory("a"), embedder=EMBEDDER) as env:
+        greek, chinese = (stage(draft(query=text), env).query.vector for text in ("Πού μένει;", "他住在哪里？"))
+        assert greek is None and chinese is not None
+        assert Embed(unread={"other": ("el",)})(draft(query="Πού μένει;"), env).query.vector is not None
+
+
 def test_words_count_more_in_documents_than_in_notes_and_in_what_was_said() -> None:
     found = {"keyword": Evidence(1, 7.0, 0.5)}
     long = "Harbour rules. " * 30

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 
 from memorist.model import Entity, Kind, isoformat
@@ -171,7 +171,8 @@ class Embed(Stage):
 
     With `ahead`, the work starts at once in another thread, and its result is dropped if no signal uses it. `latin`
     names embedding models that only read Latin script: if the store's vectors come from one of them, a query in
-    another script gets no vector, because it would be meaningless; the keyword search still finds matches.
+    another script gets no vector, because it would be meaningless; the keyword search still finds matches. `unread`
+    names the scripts that other models do not read, each by its language: `el`, `he`, `hi`, `ru`, `ar`, `th`, `cjk`.
     """
 
     kind = "embed"
@@ -179,6 +180,7 @@ class Embed(Stage):
     optional = ("embedder",)
     ahead: bool = False
     latin: tuple[str, ...] = ()
+    unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the vector of its query; a blank query has none."""
@@ -197,4 +199,5 @@ class Embed(Stage):
 
     def _is_unreadable(self, text: str, env: Env) -> bool:
         model = (env.view.embedding or "").partition(":")[0]
-        return model in self.latin and language(words(text)) in NOT_LATIN
+        unread = NOT_LATIN if model in self.latin else self.unread.get(model, ())
+        return bool(unread) and language(words(text)) in unread

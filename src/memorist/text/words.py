@@ -177,6 +177,8 @@ NOT_LATIN = frozenset(("ar", "cjk", "el", "he", "hi", "ru", "th"))
 """Languages recognised by their script."""
 _SAMPLE = 400
 _LATIN: tuple[str, ...] = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi")
+NOT_ENGLISH = NOT_LATIN | frozenset(_LATIN) - {DEFAULT}
+"""Languages that are recognised, without English."""
 _MARGIN = 0.5
 """How much a language must exceed English, because a short text may contain one foreign word."""
 

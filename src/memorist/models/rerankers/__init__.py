@@ -46,6 +46,6 @@ def build(
 def _local(folder: Path) -> Reranker:
     """A packaged cross-encoder: one per process, loaded on first use."""
     from memorist.models.rerankers.local import CrossReranker
-    from memorist.text.words import NOT_LATIN
+    from memorist.text.words import NOT_ENGLISH
 
-    return CrossReranker.from_folder(folder, unread=NOT_LATIN)
+    return CrossReranker.from_folder(folder, unread=NOT_ENGLISH)

@@ -105,6 +105,6 @@ def _load(folder: ModelFolder) -> _Loaded:
 def _refuse_unread(language: str, unread: Collection[str]) -> None:
     if language in unread:
         raise ModelUnavailable(
-            "The local reranker does not read the script of this question",
+            "The local reranker does not read the language of this question",
             remedy="Configure a service such as jina as the reranker, or none.",
         )
