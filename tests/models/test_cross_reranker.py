@@ -69,21 +69,6 @@ def test_a_language_it_does_not_read_is_refused(question: str) -> None:
         reranker.score(question, [MOVED])
 
 
-def test_texts_that_it_does_not_read_get_the_mean_of_the_others() -> None:
-    reranker = CrossReranker.from_folder(of_set("fast", "reranker"), unread=NOT_ENGLISH)
-    high, low = reranker.score("Where does Alice live?", [MOVED, "The importer failed."])
-    texts = [
-        "爱丽丝住在斯德哥尔摩。",
-        MOVED,
-        "Alice wohnt jetzt in einer Wohnung in Stockholm.",
-        "The importer failed.",
-    ]
-    mean = (high + low) / 2
-    assert reranker.score("Where does Alice live?", texts) == [mean, high, mean, low]
-    with pytest.raises(ModelUnavailable, match="language of the candidates"):
-        reranker.score("Where does Alice live?", texts[:1])
-
-
 def test_a_reranker_is_no_embedder_and_an_embedder_no_reranker() -> None:
     assert NAME not in packages("embedder")
     assert NAME in packages("reranker")
@@ -170,5 +155,5 @@ def test_recipes_read_their_candidates_again_by_default(memory: Engine, recipe: 
 @pytest.mark.parametrize(("recipe", "stage"), [("memoria", "rerank"), ("mnemo", "rerank"), ("memorist", "reread")])
 def test_a_question_in_another_script_keeps_its_order(memory: Engine, recipe: str, stage: str) -> None:
     found = memory.recall("Где живёт Alice в Стокгольме?", recipe=recipe, track=False)
-    assert step(found, stage).skipped == "The local reranker does not read the language of the question"
+    assert step(found, stage).skipped == "The local reranker does not read the language of this question"
     assert found.items

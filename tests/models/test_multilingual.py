@@ -136,4 +136,4 @@ def test_the_english_reranker_leaves_questions_in_other_languages_alone(space: E
         return next(step.skipped for step in steps if step.stage == "reread")
 
     assert skipped("Where does Alice live?") is None
-    assert skipped("Wo wohnt Alice jetzt?") == "The local reranker does not read the language of the question"
+    assert skipped("Wo wohnt Alice jetzt?") == "The local reranker does not read the language of this question"

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -38,8 +37,7 @@ class CrossReranker:
 
     The model is in a folder and is loaded on first use; thread-safe. Only pairs with the same number of tokens run in
     one batch, without padding, so the logit of a pair does not depend on the other texts. Queries in an `unread`
-    language raise ModelUnavailable, so that the order does not change. Texts in such a language get the mean logit of
-    the others: the model says nothing about them.
+    language raise ModelUnavailable, so that the order does not change.
     """
 
     def __init__(self, folder: ModelFolder, *, unread: Collection[str] = ()) -> None:
@@ -63,21 +61,9 @@ class CrossReranker:
         if not texts:
             return []
         end = query[-QUERY_TOKENS * CHARACTERS_PER_TOKEN :]
-        if language(words(end)) in self._unread:
-            raise _unread("question")
+        _refuse_unread(language(words(end)), self._unread)
         asked = self._ending(end)
-        cut = [self._folder.cut(text) for text in texts]
-        known = [place for place, text in enumerate(cut) if language(words(text)) not in self._unread]
-        if not known:
-            raise _unread("candidates")
-        read = self._logits(asked, [cut[place] for place in known])
-        logits = [fmean(read)] * len(texts)
-        for place, logit in zip(known, read, strict=True):
-            logits[place] = logit
-        return logits
-
-    def _logits(self, asked: str, texts: Sequence[str]) -> list[float]:
-        pairs = [self._load().tokenizer.encode(asked, text) for text in texts]
+        pairs = [self._load().tokenizer.encode(asked, self._folder.cut(text)) for text in texts]
         logits = [0.0] * len(texts)
         batches = equal_length_batches([len(one.ids) for one in pairs], self._folder.manifest.tokens_per_batch)
         with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
@@ -116,8 +102,9 @@ def _load(folder: ModelFolder) -> _Loaded:
     return _Loaded(graph, folder.open_tokenizer(), output)
 
 
-def _unread(what: str) -> ModelUnavailable:
-    return ModelUnavailable(
-        f"The local reranker does not read the language of the {what}",
-        remedy="Configure a service such as jina as the reranker, or none.",
-    )
+def _refuse_unread(language: str, unread: Collection[str]) -> None:
+    if language in unread:
+        raise ModelUnavailable(
+            "The local reranker does not read the language of this question",
+            remedy="Configure a service such as jina as the reranker, or none.",
+        )
