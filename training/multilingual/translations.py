@@ -13,7 +13,7 @@ from pathlib import Path
 from fetch import LANGUAGES
 
 Pair = tuple[str, str]
-MOST = {"catalogue": 5000, "story": 9000}
+MOST = {"catalogue": 7000, "story": 9000}
 MOST_OF_ONE = 900  # so that no program dominates
 LOCALES = {"zh": "zh_CN", "zh-tw": "zh_TW", "pt": "pt_BR"}
 CLDR_NAMES = {"zh-tw": "zh-Hant"}
@@ -88,8 +88,8 @@ def _annotations(fetched: Path) -> dict[str, list[Pair]]:
 
 
 def _of_emoji(english: Mapping[str, dict], other: Mapping[str, dict]) -> Iterator[Pair]:
-    for sign in english.keys() & other.keys():
-        one, two = english[sign], other[sign]
+    for sign, one in english.items():
+        two = other.get(sign, {})
         if one.get("tts") and two.get("tts"):
             yield one["tts"][0], two["tts"][0]
             if min(len(one.get("default", ())), len(two.get("default", ()))) > 2:
