@@ -24,12 +24,14 @@ import corpus  # noqa: E402
 import numpy as np  # noqa: E402
 import pairs  # noqa: E402
 import torch  # noqa: E402
-from blocks import QUERY, Blocks, Switch  # noqa: E402
+from blocks import QUERY, Blocks  # noqa: E402
 from fetch import fetch  # noqa: E402
 from learn import STEPS, Reader, Translations, fit, mine  # noqa: E402
-from package import INSIDE, Package, four_bits, unpacked  # noqa: E402
+from package import INSIDE, Package  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 from student import Student  # noqa: E402
+from switch import Switch  # noqa: E402
+from table import four_bits, unpacked  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
 
 ROOT = HERE.parents[1]

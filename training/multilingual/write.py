@@ -13,10 +13,11 @@ import onnxruntime
 import torch
 from calibrate import _memory
 from corpus import LICENCES, Source
-from package import Package, four_bits, unpacked
+from package import Package
 from quantise import Span
 from student import WIDTH, Student
 from student_graph import student_graph
+from table import four_bits, unpacked
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
