@@ -1,4 +1,4 @@
-"""Measure embedders across languages, on sets that nothing was trained or chosen on.
+"""Measure embedders across languages, on sets that nothing was trained on.
 
     python training/multilingual/measure.py FOLDER … [--data FOLDER]
 
