@@ -33,12 +33,14 @@ MAY_IMPORT = {
     "access": {*PURE, "config", "engine", "stores"},
     "client": {*PURE, "engine", "files", "http", "recall", "remember", "upkeep"},
     "bench": {*PURE, "config", "engine", "models", "recall", "stores", "upkeep"},
+    "tune": {*PURE, "bench", "config", "engine", "files", "models", "profiles", "recall", "trust", "upkeep"},
     "testing": {*PURE, "recall"},
     "surfaces": {"access", "config", "engine", "errors", "files", "model", "text", "trust"},
     "__main__": {"surfaces"},
 }
 EXCEPTIONS = {
     "surfaces/cli/recipes.py": {"recall", "bench"},  # prints recipes as data without opening a memory; measures them
+    "surfaces/cli/tune.py": {"tune"},  # fits a recipe to a memory without opening an engine
     "surfaces/cli/move.py": {"upkeep"},  # copies one store to another, without an engine
     "model/filter.py": {"text"},  # a condition on the text reads its words as the index does
     "surfaces/mcp/schemas.py": {"asking", "ports"},  # cuts texts as prompts do; results of verbs as schemas

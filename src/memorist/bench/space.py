@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ from memorist.engine.engine import Engine
 from memorist.engine.open import entity_finder
 from memorist.errors import MissingService
 from memorist.model import CITES, DENIES, PROVENANCE, STATES, Item, Kind, Memory, Recall, instant, memory_id
-from memorist.ports import Embedder, Progress, Reranker
+from memorist.ports import Embedder, Progress, Reader, Reranker
 from memorist.recall.assemble import HEADER, Assemble, line
 from memorist.recall.fuse import Best, ReciprocalRank
 from memorist.recall.pipeline import REMEDIES, Pipeline
@@ -131,7 +131,8 @@ class Space(AbstractContextManager["Space"]):
             clock=self._clock,
         )
         self.engine.remember_many(_fields(group, moments, stored), progress=progress)
-        self._documents = {_id_of(document): document.id for document in group.documents}
+        self.ids = {_id_of(document): document.id for document in group.documents}
+        """The document that each memory is."""
         self._tokens: dict[str, int] = {}
 
     def __exit__(self, *_error: object) -> None:
@@ -168,7 +169,7 @@ class Space(AbstractContextManager["Space"]):
 
     def recall(self, question: Question, recipe: str) -> Recall:
         """A recall at the time of the question, or a day after the last document of the group; nothing is written."""
-        self._clock.moment = self._moment(question)
+        self._clock.moment = self.moment(question)
         return self.engine.recall(question.text, **self._options(recipe, question.as_of))
 
     def _options(self, recipe: str, as_of: datetime | None = None) -> RecallOptions:
@@ -179,15 +180,16 @@ class Space(AbstractContextManager["Space"]):
             options["kinds"] = [Kind.EPISODIC]
         return options
 
-    def _moment(self, question: Question) -> datetime:
+    def moment(self, question: Question) -> datetime:
+        """When a question is asked: at its own time, or a day after the last document."""
         return self._asked_at if question.at is None else instant(question.at)
 
     def absence(self, question: Question, recipe: str, document: str) -> str:
         """Why a recall did not return a document."""
-        memory = next(id for id, own in self._documents.items() if own == document)
+        memory = next(id for id, own in self.ids.items() if own == document)
         if self.engine.get(memory) is None:
             return "it was not remembered: it has no text"
-        self._clock.moment = self._moment(question)
+        self._clock.moment = self.moment(question)
         return self.engine.why_not(question.text, memory, **self._options(recipe, question.as_of)).reason
 
     def _credited(self, items: Sequence[Item]) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -199,18 +201,8 @@ class Space(AbstractContextManager["Space"]):
         return tuple(taken), tuple(taken.values())
 
     def documents(self, memory: Memory) -> list[str]:
-        """The document that a memory is, else those it was derived from, else its own id, since it takes up a rank."""
-        if memory.id in self._documents:
-            return [self._documents[memory.id]]
-        source = memory.origin.source
-        cited = [] if source is None else [source, memory_id("", scope=SCOPE, key=source)]
-        for link in self.engine.store.links([memory.id]):
-            if link.relation in (CITES, PROVENANCE) and link.source == memory.id:
-                cited.append(link.target)
-            elif link.relation in (STATES, DENIES) and link.target == memory.id:
-                cited.append(link.source)
-        known = [self._documents[id] for id in cited if id in self._documents]
-        return list(dict.fromkeys(known)) or [memory.id]
+        """The documents that a memory stands for."""
+        return documents_of(memory, self.ids, self.engine.store)
 
     def _context_tokens(self, items: Sequence[Item]) -> list[int]:
         """The tokens of the plain context up to each item; the same format for all recipes."""
@@ -225,6 +217,21 @@ class Space(AbstractContextManager["Space"]):
         if memory.id not in self._tokens:
             self._tokens[memory.id] = count_tokens(f"\n{line(item.rank, memory, LONGEST_LINE)}")
         return self._tokens[memory.id]
+
+
+def documents_of(memory: Memory, ids: Mapping[str, str], store: Reader) -> list[str]:
+    """The document that a memory is, else those it was derived from, else its own id, since it takes up a rank."""
+    if memory.id in ids:
+        return [ids[memory.id]]
+    source = memory.origin.source
+    cited = [] if source is None else [source, memory_id("", scope=SCOPE, key=source)]
+    for link in store.links([memory.id]):
+        if link.relation in (CITES, PROVENANCE) and link.source == memory.id:
+            cited.append(link.target)
+        elif link.relation in (STATES, DENIES) and link.target == memory.id:
+            cited.append(link.source)
+    known = [ids[id] for id in cited if id in ids]
+    return list(dict.fromkeys(known)) or [memory.id]
 
 
 def _id_of(document: Document) -> str:

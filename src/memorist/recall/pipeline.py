@@ -65,10 +65,10 @@ class Pipeline:
         """Answer one request."""
         self.check(env)
         started, before = perf_counter(), _spent(env)
-        draft = _first_draft(request)
+        draft = first_draft(request)
         steps = [Step("query", 0.0, (), before=0, after=0, notes=draft.notes)] if draft.notes else []
         for stage in self.stages:
-            draft, new_steps = _run_stage(stage, draft, env)
+            draft, new_steps = _traced(stage, draft, env)
             steps.extend(new_steps)
         return _answer(self.name, draft, steps, _milliseconds(started), env, _spent(env).since(before))
 
@@ -118,7 +118,8 @@ def _out_of_order(name: str, stages: Sequence[Stage]) -> InvalidInput:
     return InvalidInput(f"Recipe {name!r} cannot work: {problem}", remedy=before)
 
 
-def _first_draft(request: RecallRequest) -> Draft:
+def first_draft(request: RecallRequest) -> Draft:
+    """The draft that the first stage gets."""
     searched = searched_part(request.query, LONGEST_QUERY)
     draft = Draft(request, Query(searched))
     if searched == request.query:
@@ -150,18 +151,21 @@ def _milliseconds(since: float) -> float:
     return (perf_counter() - since) * 1000
 
 
-def _run_stage(stage: Stage, draft: Draft, env: Env) -> tuple[Draft, list[Step]]:
-    started = perf_counter()
-    skipped, after = None, draft
+def run_stage(stage: Stage, draft: Draft, env: Env) -> tuple[Draft, str | None]:
+    """The draft after a stage, and why the stage was skipped, if it was."""
     if service := missing(stage, env):
-        skipped = f"no {service}"
-    else:
-        try:
-            after = stage(draft, env)
-        except ModelUnavailable as error:
-            if not stage.optional:
-                raise
-            skipped = error.problem
+        return draft, f"no {service}"
+    try:
+        return stage(draft, env), None
+    except ModelUnavailable as error:
+        if not stage.optional:
+            raise
+        return draft, error.problem
+
+
+def _traced(stage: Stage, draft: Draft, env: Env) -> tuple[Draft, list[Step]]:
+    started = perf_counter()
+    after, skipped = run_stage(stage, draft, env)
     step = Step(
         stage=stage.kind,
         ms=_milliseconds(started),

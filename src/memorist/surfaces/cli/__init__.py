@@ -1,8 +1,8 @@
 """The command line: `memorist COMMAND`, one command per verb.
 
 `main` runs a command and turns any failure into one line and an exit status. To read on: `app` (the commands and
-the options before them), `options`, `output`, then the commands: `demo`, `write`, `find`, `recipes`, `upkeep`,
-`doctor`, `trust`, `move`, `serve`.
+the options before them), `options`, `output`, then the commands: `demo`, `write`, `find`, `recipes`, `tune`,
+`upkeep`, `doctor`, `trust`, `move`, `serve`.
 """
 
 from __future__ import annotations

@@ -60,6 +60,7 @@ COMMANDS = {
     "Upkeep": {
         "recipes": ("recipes", "Print the recipes, or one of them in detail."),
         "bench": ("recipes", "Measure recipes on a dataset: quality, speed and tokens."),
+        "tune": ("tune", "Fit a recipe's numbers to your feedback and judged questions; a dry run without --apply."),
         "audit": ("upkeep", "Find duplicates, contradictions, secrets and drift; report or fix them."),
         "tidy": ("upkeep", "Move tiers, merge, expire and clean up; a dry run without --apply."),
         "consolidate": ("upkeep", "Write notes on past days, weeks and quarters."),

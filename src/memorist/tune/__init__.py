@@ -1,0 +1,1 @@
+"""Fit the numbers of a recipe to the user's own feedback and judged questions."""

@@ -1,0 +1,115 @@
+"""The numbers of a recipe that may be tuned, how far each may move, and a choice of them as settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, cast
+
+from memorist.errors import InvalidInput
+from memorist.recall.data import with_settings
+from memorist.recall.pipeline import Pipeline
+
+Steps = tuple[int, ...]
+"""How many steps each number is away from its current value."""
+MOST_STEPS = 2
+PER_STEP = 2**0.5
+"""A step multiplies by the square root of 2, so one run at most doubles or halves a number."""
+DIGITS = 3
+"""Significant digits of a tuned number."""
+
+TUNABLE: Mapping[str, Mapping[str, float]] = {
+    "weighted_sum": {"weights": inf, "importance": inf},
+    "rrf": {"weights": inf, "k": inf},
+    "confirm": {"penalty": 1.0},
+    "bounded_recency": {"share": 1.0},
+    "recency_band": {"floor": 1.0},
+    "linear_recency": {"floor": 1.0},
+    "written_words": {"weight": inf},
+    "in_time": {"weight": inf},
+    "wishes": {"weight": inf},
+    "neighbour_boost": {"near": inf, "session": inf},
+    "rerank": {"blend": 1.0},
+    "reread": {"weight": inf, "statement_weight": inf},
+    "bridge": {"weight": inf},
+    "superseded": {"share": 1.0},
+    "mmr": {"balance": 1.0},
+    "provenance": {"decay": 1.0},
+}
+"""The weights and shares of each part that only order candidates, with their upper limits.
+
+Left out are sizes, which cost time; thresholds and probabilities, which were fitted to other measures; and factors that
+read feedback or use, because the evidence itself has moved them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One number: the parameter that holds it, its name in there if the parameter is a table, and its current value."""
+
+    parameter: str
+    value: float
+    most: float = inf
+    name: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Such as `reread.weight` or `weighted_sum.weights.keyword`."""
+        return self.parameter if self.name is None else f"{self.parameter}.{self.name}"
+
+    def at(self, step: int) -> float:
+        """Its value some steps away from the current one."""
+        return float(f"{min(self.most, self.value * PER_STEP**step):.{DIGITS}g}") if step else self.value
+
+
+def numbers_of(recipe: Pipeline) -> tuple[Number, ...]:
+    """The numbers of a recipe that may be tuned; a 0 is a part that is turned off, and stays off."""
+    found = tuple(_numbers(recipe))
+    if not found:
+        raise InvalidInput(
+            f"Recipe {recipe.name!r} has no number to tune", remedy=f"Choose one with {', '.join(TUNABLE)}."
+        )
+    return found
+
+
+def _numbers(recipe: Pipeline) -> Iterator[Number]:
+    for kind, parameters in TUNABLE.items():
+        for parameter, most in parameters.items():
+            value = _shared_value(recipe, kind, parameter)
+            named = cast("Mapping[str, float]", value).items() if isinstance(value, Mapping) else [(None, value)]
+            for name, one in named:
+                if one:
+                    yield Number(f"{kind}.{parameter}", float(one), most, name)
+
+
+def _shared_value(recipe: Pipeline, kind: str, parameter: str) -> Any:
+    """The value of a parameter; None if two parts differ in it, because a setting changes it in both."""
+    values = [getattr(part, parameter) for part in recipe.parts() if part.kind == kind]
+    return values[0] if values and all(value == values[0] for value in values) else None
+
+
+def as_settings(recipe: Pipeline, numbers: Sequence[Number], steps: Steps) -> dict[str, Any]:
+    """The moved numbers as they are written below `set`: a table is written with all its values."""
+    settings: dict[str, Any] = {}
+    for number, step in zip(numbers, steps, strict=True):
+        if not step:
+            continue
+        if number.name is None:
+            settings[number.parameter] = number.at(step)
+        else:
+            whole = _shared_value(recipe, *number.parameter.split("."))
+            settings.setdefault(number.parameter, dict(whole))[number.name] = number.at(step)
+    return settings
+
+
+def moved(recipe: Pipeline, numbers: Sequence[Number], steps: Steps) -> Pipeline:
+    """The recipe with its numbers moved."""
+    return with_settings(recipe, as_settings(recipe, numbers, steps))
+
+
+def first_moved(recipe: Pipeline, numbers: Sequence[Number]) -> int:
+    """The place of the first stage that any of these numbers changes."""
+    every = moved(recipe, numbers, (-1,) * len(numbers))
+    pairs = zip(recipe.stages, every.stages, strict=True)
+    return next(place for place, (old, new) in enumerate(pairs) if old != new)
