@@ -11,7 +11,6 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -71,9 +70,8 @@ class Edit:
 
 def edit(file: Path, before: bytes | None, recipe: str, settings: Mapping[str, Any]) -> Edit:
     """The change of a file with this content that sets these parameters of a recipe."""
+    wanted = _parsed(before or b"", file)
     text = (before or b"").decode()
-    data = _parsed(before or b"", file)
-    wanted = deepcopy(data)
     changed = wanted.setdefault("recipes", {}).setdefault(recipe, {}).setdefault("set", {})
     changed.update(settings)
     for new in (_in_table(text, recipe, settings), _inline(text, recipe, changed), _appended(text, recipe, settings)):

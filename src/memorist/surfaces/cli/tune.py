@@ -40,13 +40,13 @@ def tune(
     The evidence is the feedback on recalls in this memory, and the files given with --questions. Numbers change only if
     questions that the fit has not seen are answered better, beyond chance.
     """
+    settings = target.settings()
     if undo:
-        yield from _undo(target, recipe)
+        yield from _undo(recipe or settings.recipe, target.config)
         return
     from memorist.tune.run import tune as run
     from memorist.tune.search import SEED
 
-    settings = target.settings()
     with progress("Tuning", lambda: None, quiet=as_json) as more:
         tuned = run(
             settings,
@@ -61,10 +61,10 @@ def tune(
     _print(tuned)
 
 
-def _undo(target: Target, recipe: str | None) -> Iterator[object]:
+def _undo(recipe: str, given: str | None) -> Iterator[object]:
     from memorist.tune.settings_file import file_for, undo
 
-    file = undo(file_for(recipe or target.settings().recipe, target.config))
+    file = undo(file_for(recipe, given))
     yield {"file": str(file), "undone": True}
     say(("✓ ", "green"), f"{one_line(str(file))} is as it was before.")
 
