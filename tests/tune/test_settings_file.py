@@ -95,7 +95,7 @@ def test_a_file_edited_meanwhile_is_left_alone(file: Path) -> None:
     file.write_text('space = "a"\n')
     planned = edit(file, content(file), "memorist", WEIGHTS)
     file.write_text('space = "b"\n')
-    with pytest.raises(InvalidInput, match=r"edited while it was tuned.*Run `memorist tune` again"):
+    with pytest.raises(InvalidInput, match=r"edited while it was tuned.*Tune again"):
         planned.apply()
     assert file.read_text() == 'space = "b"\n'
     with pytest.raises(NotFound):

@@ -106,7 +106,7 @@ def undo(file: Path) -> Path:
 def _check_unchanged(file: Path, before: bytes | None) -> None:
     if content(file) != before:
         raise InvalidInput(
-            f"{file} was edited while it was tuned; nothing was written", remedy="Run `memorist tune` again."
+            f"{file} was edited while it was tuned; nothing was written", remedy="Tune again."
         )
 
 

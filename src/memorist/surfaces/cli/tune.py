@@ -89,6 +89,10 @@ def _as_data(tuned: Tuned) -> dict[str, Any]:
     }
 
 
+def _p(value: float) -> str:
+    return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"
+
+
 def _print(tuned: Tuned) -> None:
     verdict, gain = tuned.verdict, tuned.verdict.gain
     sources = ", ".join(f"{number:,} from {one_line(name)}" for name, number in tuned.sources.items() if number)
@@ -96,7 +100,7 @@ def _print(tuned: Tuned) -> None:
     say(f"nDCG@10 of recipe {one_line(tuned.recipe)} now: {verdict.now:.3f}.")
     say(
         f"Gain on questions that the fit has not seen: {gain.mean:+.3f} "
-        f"({gain.low:+.3f} to {gain.high:+.3f}, p = {verdict.p:.3f}; "
+        f"({gain.low:+.3f} to {gain.high:+.3f}, {_p(verdict.p)}; "
         f"{verdict.better:,} better, {verdict.worse:,} worse)."
     )
     if tuned.edit is None:
