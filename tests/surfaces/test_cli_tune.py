@@ -138,6 +138,11 @@ def test_a_world_that_is_not_in_the_memory_brings_its_own(home: Cli) -> None:
     done = home("tune", "--recipe", "plain", "--questions", "world.json", "--json").data
     assert done["sources"] == {"world.json": 30, "feedback": 0}
     assert [one["number"] for one in done["changes"]] == ["bounded_recency.share"]
+    text = json.dumps(world).replace("-old", "").replace("a loft", "the cellar").replace("very long", "ages")
+    Path("ours.json").write_text(text, encoding="utf-8")
+    done = home("tune", "--recipe", "plain", "--questions", "ours.json", "--questions", "world.json", "--json").data
+    assert done["sources"] == {"ours.json": 30, "world.json": 30, "feedback": 0}
+    assert done["now"] < 0.7, "the memory that has the keys and texts of a world is asked, with all its memories"
 
 
 def test_too_little_evidence_is_a_problem_with_a_remedy(home: Cli, db: Path) -> None:

@@ -103,6 +103,8 @@ def test_questions_of_a_file_are_asked_with_the_knowledge_of_today(engine: Engin
     assert dict(second.gold) == {hook: 2.0}
     assert set(ranking(first)) == {pot, hook}, "what was said by then and stored later"
     assert first.place.documents == {pot: "pot", hook: hook}
+    assert len(own(engine).from_questions(questions[:1], {"pot": "The key is under the pot."})) == 1
+    assert own(engine).from_questions(questions[:1], {"pot": "Another pot."}) == [], "another memory with this key"
 
 
 def test_a_space_sees_only_its_own_feedback(tmp_path: Path) -> None:

@@ -49,11 +49,15 @@ ASKED = [
 ]
 
 
+class Clock:
+    def now(self) -> datetime:
+        return NOW
+
+
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A file with everyday memories, and the packaged models."""
-    clock = type("Clock", (), {"now": lambda self: NOW})()
-    with memorist.open(tmp_path_factory.mktemp("home") / "home.db", config={}, clock=clock) as opened:
+    with memorist.open(tmp_path_factory.mktemp("home") / "home.db", config={}, clock=Clock()) as opened:
         opened.remember_many(
             {"text": text, "at": at, "ingested_at": at, "speaker": speaker, "session": session}
             for at, speaker, session, text in SAID

@@ -16,7 +16,7 @@ from typing import cast
 
 from memorist.bench import datasets
 from memorist.bench.datasets.reading import fields, json_document, read_bytes
-from memorist.bench.model import Dataset, Question
+from memorist.bench.model import Dataset, Group, Question
 from memorist.bench.space import Setup, Space
 from memorist.config import Config
 from memorist.engine.open import open_store
@@ -28,7 +28,7 @@ from memorist.ports import Embedder, Reranker, Store, View
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.request import recall_request
 from memorist.recall.stage import Env
-from memorist.tune.replay import DEPTH, SEARCHES, Asked, Once, Place, Reads, Scores
+from memorist.tune.replay import DEPTH, Asked, Place, Reads, Scores, Searches
 from memorist.upkeep.feedback import judged
 
 FEEDBACK = "feedback"
@@ -64,9 +64,10 @@ def gathered(config: Config, recipe: Pipeline, files: Sequence[Path], now: datet
             (FEEDBACK, own.from_feedback()),
         ]
         for source, questions in given:
+            before = len(found)
             for one in questions:
-                found.setdefault((id(one.place.env), " ".join(one.request.query.casefold().split())), one)
-            sources[source] = len(found) - sum(sources.values())
+                found.setdefault((id(one.place.env), _same(one.request.query)), one)
+            sources[source] = sources.get(source, 0) + len(found) - before
         yield Evidence(tuple(found.values()), sources)
 
 
@@ -75,14 +76,11 @@ def environment(store: Store, embedder: Embedder | None, reranker: Reranker | No
     view = store.view()
     return Env(
         store=cast("Store", Reads(store)),
-        view=cast("View", Once(view, SEARCHES, _OTHER_SEARCHES)),
+        view=cast("View", Searches(view)),
         pool=pool,
         embedder=None if embedder is None else StoreEmbedder(embedder, store).at(view.embedding),
         reranker=None if reranker is None else Scores(reranker),
     )
-
-
-_OTHER_SEARCHES = ("generation", "embedding", "size", "search_vector", "graph", "vectors", "cosines", "part")
 
 
 class Own:
@@ -102,7 +100,7 @@ class Own:
         useful: dict[str, set[str]] = {}
         last: dict[str, tuple[str, datetime]] = {}
         for recall in judged(self._store):
-            same = " ".join(recall.query.casefold().split())
+            same = _same(recall.query)
             useful[same] = (useful.get(same, set()) | recall.useful) - recall.wrong
             last[same] = recall.query, recall.at
         asked: list[Asked] = []
@@ -112,11 +110,18 @@ class Own:
                 asked.append(Asked(_request(query, at), gold, self.place({id: id for id in gold})))
         return asked
 
-    def from_questions(self, questions: Sequence[Question]) -> list[Asked]:
-        """The questions with a judged memory that is here, asked at their time with the knowledge of today."""
+    def from_questions(self, questions: Sequence[Question], texts: Mapping[str, str] | None = None) -> list[Asked]:
+        """The questions with a judged memory that is here, asked at their time with the knowledge of today.
+
+        A memory is judged by its id or its key. `texts` are those of the documents that a dataset brings: another text
+        under the same key is another memory.
+        """
         ids = sorted({id for one in questions for id in one.gold})
         here = {id: id for id in self._store.get(ids)}
-        here |= {one.id: one.origin.key for one in self._store.keyed(ids) if one.origin.key and one.version_of is None}
+        for one in self._store.keyed(ids):
+            key = one.origin.key
+            if key is not None and one.version_of is None and (texts is None or texts.get(key) == one.text):
+                here[one.id] = key
         place, known = self.place(here), set(here.values())
         return [
             Asked(
@@ -127,6 +132,11 @@ class Own:
             for one in questions
             if known & {id for id, grade in one.gold.items() if grade > 0}
         ]
+
+
+def _same(query: str) -> str:
+    """A query without case and white space: equal ones are one question."""
+    return " ".join(query.casefold().split())
 
 
 def _request(query: str, now: datetime, **moments: datetime | None) -> RecallRequest:
@@ -142,19 +152,20 @@ def _from_file(
     if questions is not None:
         yield from own.from_questions(questions)
         return
-    dataset = _dataset(file)
-    asked = own.from_questions([one for group in dataset.groups for one in group.questions])
-    if asked:
-        yield from asked
-        return
-    for group in dataset.groups:
-        if any(one.gold for one in group.questions):
-            space = closing.enter_context(Space(group, [recipe], setup))
-            env = environment(space.engine.store, setup.embedder, setup.reranker, pool)
-            place = Place(env, space.ids)
-            for one in group.questions:
-                if any(grade > 0 for grade in one.gold.values()):
-                    yield Asked(_request(one.text, space.moment(one), as_of=one.as_of), one.gold, place)
+    for group in _dataset(file).groups:
+        own_texts = {one.id: one.text for one in group.documents}
+        asked = own.from_questions(group.questions, own_texts)
+        yield from asked or of_group(group, recipe, setup, closing, pool)
+
+
+def of_group(group: Group, recipe: Pipeline, setup: Setup, closing: ExitStack, pool: Executor) -> list[Asked]:
+    """The judged questions of a group, asked of its own documents in a space that is open until `closing` ends."""
+    judged = [one for one in group.questions if any(grade > 0 for grade in one.gold.values())]
+    if not judged:
+        return []
+    space = closing.enter_context(Space(group, [recipe], setup))
+    place = Place(environment(space.engine.store, setup.embedder, setup.reranker, pool), space.ids)
+    return [Asked(_request(one.text, space.moment(one), as_of=one.as_of), one.gold, place) for one in judged]
 
 
 def _own_questions(file: Path) -> list[Question] | None:

@@ -6,13 +6,13 @@ The stages are those of the recipe itself, not a model of them. A replay of unch
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.bench.measures import judge
 from memorist.bench.space import documents_of
 from memorist.model import Memory, RecallRequest
-from memorist.ports import Reranker, Store
+from memorist.ports import Reranker, Store, View
 from memorist.recall.pipeline import Pipeline, first_draft, run_stage
 from memorist.recall.stage import Draft, Env, Stage
 
@@ -24,6 +24,8 @@ MEASURE = f"ndcg@{DEPTH}"
 """The figure that is fitted: nDCG of the first ten items, which a recall returns by default."""
 READS = ("history", "links", "entities", "named", "alike", "keyed", "turns", "neighbours", "noise", "shown", "scan")
 SEARCHES = ("search_text", "search_trigram", "search_substring", "search_signature", "search_time")
+OTHER_SEARCHES = ("generation", "embedding", "size", "search_vector", "graph", "vectors", "cosines")
+"""Reads of a view whose arguments are no keys, or that cost nothing."""
 
 
 class Once:
@@ -71,6 +73,13 @@ class Reads(Once):
         return {id: memory for id in ids if (memory := self._memories[id]) is not None}
 
 
+class Searches(Once):
+    """A view that is searched once for the same words or times."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view, SEARCHES, OTHER_SEARCHES)
+
+
 class Scores:
     """A reranker that reads every text once per question."""
 
@@ -116,7 +125,7 @@ class Signals:
     asked: Asked
     before: Draft
     after: tuple[Draft, ...]
-    figure: float = field(compare=False)
+    figure: float
 
 
 class Replay:

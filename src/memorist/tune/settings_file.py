@@ -105,9 +105,7 @@ def undo(file: Path) -> Path:
 
 def _check_unchanged(file: Path, before: bytes | None) -> None:
     if content(file) != before:
-        raise InvalidInput(
-            f"{file} was edited while it was tuned; nothing was written", remedy="Tune again."
-        )
+        raise InvalidInput(f"{file} was edited while it was tuned; nothing was written", remedy="Tune again.")
 
 
 def _replace(file: Path, before: bytes | None, after: bytes | None) -> None:
