@@ -41,17 +41,17 @@ def test_a_number_that_differs_between_two_stages_of_a_kind_has_no_setting_of_it
     assert "neighbour_boost.session" in [one.label for one in numbers_of(same)]
 
 
-def test_a_run_at_most_doubles_or_halves_a_number_and_keeps_shares_below_one() -> None:
+def test_a_run_moves_a_number_to_a_quarter_or_four_times_at_most_and_a_share_to_one() -> None:
     weight, share = Number("reread.weight", 0.3), Number("bounded_recency.share", 0.7, most=1.0)
-    assert [weight.at(step) for step in (-2, -1, 0, 1, 2)] == [0.15, 0.212, 0.3, 0.424, 0.6]
-    assert [share.at(step) for step in (-2, -1, 0, 1, 2)] == [0.35, 0.495, 0.7, 0.99, 1.0]
+    assert [weight.at(step) for step in (-2, -1, 0, 1, 2)] == [0.075, 0.15, 0.3, 0.6, 1.2]
+    assert [share.at(step) for step in (-2, -1, 0, 1, 2)] == [0.175, 0.35, 0.7, 1.0, 1.0]
 
 
 def test_moved_numbers_are_settings_and_a_table_is_written_whole() -> None:
     numbers = numbers_of(PLAIN)
-    settings = as_settings(PLAIN, numbers, (2, 0, -2, 0))
+    settings = as_settings(PLAIN, numbers, (1, 0, -1, 0))
     assert settings == {"weighted_sum.weights": {"keyword": 1.6, "temporal": 0.0}, "bounded_recency.share": 0.35}
-    assert moved(PLAIN, numbers, (2, 0, -2, 0)) == with_settings(PLAIN, settings)
+    assert moved(PLAIN, numbers, (1, 0, -1, 0)) == with_settings(PLAIN, settings)
     assert moved(PLAIN, numbers, (0, 0, 0, 0)) == PLAIN
 
 

@@ -24,8 +24,8 @@ def test_the_gain_is_the_mean_over_the_questions_less_the_price_of_each_step() -
     tried = trials(run, 2)
     every = np.arange(3)
     assert tried.gain((0, 0), every) == 0
-    assert tried.gain((2, -1), every) == pytest.approx(0.5 / 3 - 3 * 0.001)
-    assert tried.gain((2, -1), np.array([1, 2])) == pytest.approx(-0.003), "a tie keeps the current value"
+    assert tried.gain((2, -1), every) == pytest.approx(0.5 / 3 - 3 * 0.002)
+    assert tried.gain((2, -1), np.array([1, 2])) == pytest.approx(-0.006), "a tie keeps the current value"
 
 
 def test_folds_hold_every_question_once_and_are_of_one_size() -> None:

@@ -27,7 +27,7 @@ TRIALS = 40
 MOST_MOVED = 3
 SWEEPS = 3
 """The most passes of coordinate descent over all numbers."""
-PRICE = 0.001
+PRICE = 0.002
 """How much nDCG a step of a number must gain to be taken: a tie keeps the current value."""
 CHANCE = 0.05
 """The largest p-value of a gain that counts."""
