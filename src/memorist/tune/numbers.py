@@ -17,7 +17,8 @@ MOST_STEPS = 2
 PER_STEP = 2.0
 """A step doubles or halves, so one run leaves a number between a quarter and four times its value.
 
-Smaller steps were tried on everyday worlds: each changes so few rankings that folds pick up noise instead.
+Chosen on one everyday world with wrong weights: two steps of the square root of 2 gained 0.007 there on held-out folds,
+two steps of 2 gained 0.076.
 """
 DIGITS = 3
 """Significant digits of a tuned number."""
