@@ -1,7 +1,7 @@
-"""The weights that training starts from: all-MiniLM-L6-v2, compact enough to travel.
+"""The weights that training starts from, compact enough to travel.
 
-The word table comes from the finished int8 model and never changes, so every model here is trained with the
-very rows that it will read, and all of them have the same ones. The layers are rounded to half precision.
+e5-small comes from its ONNX export in a package. The small models go on from the shipped int8 files, read back: their
+word table never changes, so every model is trained with the very rows that it will read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from encoder import Encoder, EncoderConfig, load_encoder
+from encoder import Encoder, EncoderConfig
 from onnx import numpy_helper
 from quantise import quantise_rows
 from safetensors.torch import load_file, save_file
@@ -31,28 +31,9 @@ CONFIG = EncoderConfig(
 )
 
 
-def pack(checkpoint: dict[str, Tensor], config: EncoderConfig, file: Path) -> None:
-    """Write all of a BERT checkpoint but its word table, in half precision."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    state = load_encoder(config, checkpoint).state_dict()
-    save_file({name: one.half() for name, one in state.items() if name != WORDS}, str(file))
-
-
-def load(layers: Path, words: Path, config: EncoderConfig = CONFIG) -> Encoder:
-    """The encoder from packed layers and the word table of an int8 model."""
-    encoder = Encoder(config)
-    state = {name: one.float() for name, one in load_file(str(layers)).items()}
-    encoder.load_state_dict({**state, WORDS: torch.from_numpy(word_table(words))})
-    return encoder
-
-
-def pack_int8(checkpoint: dict[str, Tensor], config: EncoderConfig, file: Path) -> None:
-    """Write a BERT checkpoint in 8 bits, a scale for each row; vectors stay in half precision."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    save_int8(load_encoder(config, checkpoint).state_dict(), file)
-
-
 def save_int8(state: dict[str, Tensor], file: Path) -> None:
+    """Write weights in 8 bits, a scale for each row; vectors stay in half precision."""
+    file.parent.mkdir(parents=True, exist_ok=True)
     packed: dict[str, Tensor] = {}
     for name, one in state.items():
         if one.ndim < 2:
@@ -71,12 +52,47 @@ def load_int8(file: Path) -> dict[str, Tensor]:
     return state
 
 
-def word_table(model: Path) -> np.ndarray:
-    """The word embeddings as the int8 model has them, in float."""
-    tensors = {one.name: one for one in onnx.load(str(model)).graph.initializer}
-    name = next(one for one in tensors if one.endswith(f"{WORDS}_int8"))
-    integers = numpy_helper.to_array(tensors[name]).astype(np.float32)
-    return integers * numpy_helper.to_array(tensors[name.removesuffix("int8") + "scale"])
+def read_back(model: Path) -> dict[str, Tensor]:
+    """The weights of a finished int8 model, as near as its integers are (see `graph.py` for their names)."""
+    values = {one.name: numpy_helper.to_array(one) for one in onnx.load(str(model)).graph.initializer}
+    state: dict[str, np.ndarray] = {
+        name: one for name, one in values.items() if name.endswith((".bias", "norm.weight")) and one.dtype == np.float32
+    }
+    factor = None
+    for name in (one.removesuffix(INTEGERS) for one in values if one.endswith(INTEGERS)):
+        weights = values[f"{name}{INTEGERS}"].astype(np.float32) * values[f"{name}{SCALES}"]
+        if name == WORDS:
+            state[f"encoder.{WORDS}"] = weights
+            continue
+        # Products that share an input are divided by the factors of the first of them.
+        factor = values.get(f"{name.removesuffix('.weight')}.input_factor", factor)
+        state[name] = (weights * factor[:, None]).T
+    places, unused = values["places"], CONFIG.max_position_embeddings - len(values["places"])
+    state["encoder.positions.weight"] = np.pad(places, ((0, unused), (0, 0)))
+    state["encoder.types.weight"] = values.get("kinds", np.zeros((2, places.shape[1]), np.float32))
+    return {name: torch.from_numpy(one.copy()) for name, one in state.items()}
+
+
+def of_encoder(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The part of a state that belongs to the encoder, without its prefix."""
+    return {
+        name.removeprefix("encoder."): one
+        for name, one in state.items()
+        if not name.startswith(("ranking.", "answering."))
+    }
+
+
+def with_both_heads(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The state of a scorer; one with a single head has it twice."""
+    old = {"mix.": "mix.", "score.": "out."}
+    heads = {
+        f"{head}.{new}{name.removeprefix(was)}": one
+        for name, one in state.items()
+        for was, new in old.items()
+        if name.startswith(was)
+        for head in ("ranking", "answering")
+    }
+    return {name: one for name, one in state.items() if not name.startswith(tuple(old))} | heads
 
 
 def picked(encoder: Encoder, layers: tuple[int, ...]) -> Encoder:

@@ -1,94 +1,69 @@
-"""Which mixture of weights to ship, by held-out retrieval; and what the rerankers add to it."""
+"""How good the trained models are on held-out data: embedders at several shares of their training, and rerankers."""
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Sequence
 
-import base
 import soup
 import validation
 from encoder import PairScorer, SentenceEncoder
-from recipe import ALPHA, STUDENTS, Workshop, load_weights, save_weights
+from recipe import Workshop, cut, load_weights
 from validation import LARGER, HeldOut, Outcomes
 
-VIEWS = ("alone", "before", "both", LARGER + "before", LARGER + "both")
-CHOSEN_BY = LARGER + "before"
-READS = ("alone", "before", "both")
+VIEW = LARGER + "before"
+READS = "before"
 WEIGHTS = (0.0, 0.3, 1.0)
 RERANKED_QUERIES = 150  # of each task
-MEAN = "mean"
 
 
 def choose(shop: Workshop) -> None:
-    """Measure every stage of every seed, the mean of them all, each α and each reranker; write figures and mean."""
-    seeds = {
-        f"{stage}-{seed}": _embedder(shop, f"{stage}-{seed}") for stage in ("first", "taught") for seed in shop.seeds
-    }
-    start = shop.embedder()
-    mean = soup.mean(list(seeds.values()))
-    save_weights(mean, shop.made / f"{MEAN}.safetensors")
-    mixtures = {f"α {alpha}": soup.between(start, mean, alpha) for alpha in soup.ALPHAS}
-    found = {name: shop.search(model) for name, model in {"base model": start, **seeds, **mixtures}.items()}
-    rows = {name: _row(shop, one, found["base model"], found[f"α {soup.ALPHAS[-1]}"]) for name, one in found.items()}
-    for name, row in rows.items():
-        shop.say(f"{name}: {row['overall']:.2f}; {_shown(row['recall'][CHOSEN_BY])}")
-    _write(shop, {"embedders": rows})
-    ranked = _rerankers(shop, mixtures[f"α {ALPHA}"])
-    _write(shop, {"embedders": rows, "rerankers": ranked})
-
-
-def _write(shop: Workshop, figures: dict[str, object]) -> None:
-    (shop.made / "choice.json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
-
-
-def _embedder(shop: Workshop, name: str) -> SentenceEncoder:
-    model = shop.embedder()
-    load_weights(model, shop.made / f"{name}.safetensors")
-    return model.to(shop.device).eval()
-
-
-def reranker(shop: Workshop, name: str) -> PairScorer:
-    """A trained cross-encoder with the weights in `made`."""
-    encoder = shop.base_encoder()
-    model = PairScorer(base.picked(encoder, STUDENTS[name])) if name in STUDENTS else PairScorer(encoder, mean=True)
-    load_weights(model, shop.made / f"{name}.safetensors")
-    return model.to(shop.device).eval()
+    """Measure every mixture of the two embedders and both rerankers after the small one; write the figures."""
+    rows: dict[str, object] = {}
+    best: dict[str, SentenceEncoder] = {}
+    for name, start in (("embedder", shop.embedder()), ("finder", shop.finder())):
+        trained = copy.deepcopy(start)
+        load_weights(trained, shop.made / f"{name}.safetensors")
+        before = shop.search(start)
+        for alpha in soup.ALPHAS:
+            found = shop.search(soup.between(start, trained, alpha))
+            rows[f"{name}, α {alpha}"] = row = _row(shop, before, found)
+            shop.say(f"{name}, α {alpha}: {row['overall']:.2f}; {_shown(row['recall'])}")
+        best[name] = trained
+    rows |= _rerankers(shop, best["embedder"])
+    (shop.made / "choice.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 def _rerankers(shop: Workshop, model: SentenceEncoder) -> dict[str, object]:
-    rows: dict[str, object] = {}
     held = [validation.first_queries(task, RERANKED_QUERIES) for task in shop.held]
     before = validation.search(model, held, shop.tokenizer, shop.device)
-    rows["before"] = {"recall": validation.by_family(before, held, CHOSEN_BY), "rank": _ranks(held, before, CHOSEN_BY)}
-    for name in ("teacher", *STUDENTS):
-        if not (shop.made / f"{name}.safetensors").is_file():
-            continue
-        scorer = reranker(shop, name)
-        for reads in READS if name in STUDENTS else READS[1:2]:
-            found = validation.rerank(scorer, model, held, shop.tokenizer, shop.device, reads, WEIGHTS)
-            for weight, outcomes in found.items():
-                rows[f"{name}, reads {reads}, weight {weight}"] = row = {
-                    "recall": validation.by_family(outcomes, held, "reranked"),
-                    "rank": _ranks(held, outcomes, "reranked"),
-                    "change": validation.bootstrap(before, outcomes, held, (CHOSEN_BY, "reranked")),
-                }
-                shop.say(f"{name}, {reads}, {weight}: {_shown(row['recall'])}; MRR {_shown(row['rank'])}")
+    rows: dict[str, object] = {"no reranker": _ranked(held, before, before, VIEW)}
+    for name, start in (("reranker", shop.reranker()), ("reranker-best", PairScorer(cut(shop.teacher()).encoder))):
+        load_weights(start, shop.made / f"{name}.safetensors")
+        scorer = start.to(shop.device).eval()
+        found = validation.rerank(scorer, model, held, shop.tokenizer, shop.device, READS, WEIGHTS)
+        for weight, outcomes in found.items():
+            rows[f"{name}, weight {weight}"] = row = _ranked(held, before, outcomes, "reranked")
+            shop.say(f"{name}, weight {weight}: {_shown(row['recall'])}; MRR {_shown(row['rank'])}")
     return rows
 
 
-def _row(shop: Workshop, found: Outcomes, start: Outcomes, full: Outcomes) -> dict:
+def _row(shop: Workshop, before: Outcomes, found: Outcomes) -> dict:
     return {
-        "overall": validation.overall(found, shop.held, CHOSEN_BY),
-        "recall": {view: validation.by_family(found, shop.held, view) for view in VIEWS},
-        "rank": {view: _ranks(shop.held, found, view) for view in VIEWS},
-        "change from base": validation.bootstrap(start, found, shop.held, (CHOSEN_BY, CHOSEN_BY)),
-        "change from α 1": validation.bootstrap(full, found, shop.held, (CHOSEN_BY, CHOSEN_BY)),
+        "overall": validation.overall(found, shop.held, VIEW),
+        "recall": validation.by_family(found, shop.held, VIEW),
+        "rank": validation.by_family(found, shop.held, VIEW, measure="rank"),
+        "change": validation.bootstrap(before, found, shop.held, (VIEW, VIEW)),
     }
 
 
-def _ranks(held: Sequence[HeldOut], outcomes: Outcomes, view: str) -> dict[str, float]:
-    return validation.by_family(outcomes, held, view, measure="rank")
+def _ranked(held: Sequence[HeldOut], before: Outcomes, found: Outcomes, view: str) -> dict:
+    return {
+        "recall": validation.by_family(found, held, view),
+        "rank": validation.by_family(found, held, view, measure="rank"),
+        "change": validation.bootstrap(before, found, held, (VIEW, view)),
+    }
 
 
 def _shown(families: dict[str, float]) -> str:

@@ -76,8 +76,16 @@ class Layer(nn.Module):
 
     def forward(self, states: Tensor, logit_mask: Tensor, *, first_only: bool = False) -> Tensor:
         asking = states[:, :1] if first_only else states
-        asking = self.attention_norm(asking + self.dropout(self.attention(asking, states, logit_mask)))
-        return self.output_norm(asking + self.dropout(self.narrow(functional.gelu(self.widen(asking)))))
+        asking = normed(self.attention_norm, asking + self.dropout(self.attention(asking, states, logit_mask)))
+        wide = functional.gelu(self.widen(asking))
+        return normed(self.output_norm, asking + self.dropout(self.narrow(wide)))
+
+
+def normed(norm: nn.LayerNorm, states: Tensor) -> Tensor:
+    """The norm in the precision of the states; automatic casts would have all that follows in 32 bits."""
+    with torch.autocast(states.device.type, enabled=False):
+        weight, bias = norm.weight.to(states.dtype), norm.bias.to(states.dtype)
+        return functional.layer_norm(states, norm.normalized_shape, weight, bias, norm.eps)
 
 
 class Encoder(nn.Module):
@@ -98,6 +106,8 @@ class Encoder(nn.Module):
     ) -> Tensor:
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
         states = self.norm(self.words(input_ids) + self.positions(places) + self.types(token_type_ids))
+        if torch.is_autocast_enabled(states.device.type):
+            states = states.to(torch.get_autocast_dtype(states.device.type))
         states = self.dropout(states)
         logit_mask = (1.0 - attention_mask[:, None, None, :].to(states.dtype)) * MASKED_LOGIT
         *others, last = self.layers
@@ -129,10 +139,32 @@ class SentenceEncoder(nn.Module):
         return functional.normalize(mean, dim=-1), tokens
 
 
-class PairScorer(nn.Module):
-    """A cross-encoder: query and text read together give one logit, from the first state as BERT's own classifier.
+class Head(nn.Module):
+    """One number from what a scorer has read."""
 
-    With `mean` it is from the mean of all states too, and the last layer reads for every token.
+    def __init__(self, read: int, width: int) -> None:
+        super().__init__()
+        self.mix = nn.Linear(read, width)
+        self.out = nn.Linear(width, 1)
+        self.dropout = nn.Dropout(DROPOUT)
+        nn.init.zeros_(self.out.weight)
+        nn.init.zeros_(self.out.bias)
+
+    def forward(self, read: Tensor) -> Tensor:
+        return self.out(self.dropout(functional.gelu(self.mix(read)))).squeeze(-1)
+
+    def start_from(self, other: Head) -> None:
+        """Take over another head, of its `mix` only what reads the states that this one reads."""
+        width = self.mix.in_features
+        self.mix.load_state_dict({"weight": other.mix.weight[:, :width], "bias": other.mix.bias})
+        self.out.load_state_dict(other.out.state_dict())
+
+
+class PairScorer(nn.Module):
+    """A cross-encoder: query and text read together give two logits, from the first state as BERT's own classifier.
+
+    `ranking` orders texts; `answering` says whether a text answers. With `mean` both read the mean of all states
+    too, and the last layer works for every token.
     """
 
     def __init__(self, encoder: Encoder, *, mean: bool = False) -> None:
@@ -140,27 +172,23 @@ class PairScorer(nn.Module):
         self.encoder = encoder
         self.mean = mean
         width = encoder.norm.normalized_shape[0]
-        self.mix = nn.Linear(2 * width if mean else width, width)
-        self.score = nn.Linear(width, 1)
-        self.dropout = nn.Dropout(DROPOUT)
-        nn.init.zeros_(self.score.weight)
-        nn.init.zeros_(self.score.bias)
+        read = 2 * width if mean else width
+        self.ranking, self.answering = Head(read, width), Head(read, width)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """A row for each pair: the logit of `ranking` and that of `answering`."""
         states = self.encoder(input_ids, attention_mask, token_type_ids, first_only=not self.mean)
         read = states[:, 0]
         if self.mean:
             weights = attention_mask.to(states.dtype)
             weights = weights / weights.sum(1, keepdim=True)
             read = torch.cat((read, (weights.unsqueeze(1) @ states).squeeze(1)), dim=-1)
-        mixed = functional.gelu(self.mix(read))
-        return self.score(self.dropout(mixed)).squeeze(-1)
+        return torch.stack((self.ranking(read), self.answering(read)), dim=-1)
 
     def start_from(self, other: PairScorer) -> None:
-        """Take over the head of another scorer, of its `mix` only what reads the states that this one reads."""
-        width = self.mix.in_features
-        self.mix.load_state_dict({"weight": other.mix.weight[:, :width], "bias": other.mix.bias})
-        self.score.load_state_dict(other.score.state_dict())
+        """Take over the heads of another scorer."""
+        self.ranking.start_from(other.ranking)
+        self.answering.start_from(other.answering)
 
 
 # Our module names for those of a BERT checkpoint.

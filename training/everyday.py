@@ -19,6 +19,7 @@ import render
 from lists import ANSWER, OUTDATED, WRONG, Listed
 from render import Turn
 from slots import DAYS, FIRST_DAY, MADE, spelt
+from worlds import worded
 
 FOLDER = Path(__file__).parent / "everyday"
 UNANSWERED = 0.22  # of the lists
@@ -122,7 +123,7 @@ class EverydayMaker:
         while len(texts) < self.negatives + 1:
             texts.append(Text(self._anything(draw)))
         dressed = self._dressed(texts, query, draw)
-        return Listed(_worded(query, draw), dressed, [one.truth for one in texts])
+        return Listed(worded(query, draw), dressed, [one.truth for one in texts])
 
     # What lists are about
 
@@ -297,7 +298,7 @@ class EverydayMaker:
             if not dated and draw.random() >= talk:
                 written.append(text)
                 continue
-            said = _written(one.day or FIRST_DAY + timedelta(draw.randrange(DAYS)), form, draw)
+            said = render.written(one.day or FIRST_DAY + timedelta(draw.randrange(DAYS)), form, draw)
             before = Turn(self._said_before(query, draw), draw.choice(voices)) if draw.random() < around else None
             written.append(render.memory(Turn(text, draw.choice(voices)), said, before))
         return written
@@ -315,33 +316,8 @@ class EverydayMaker:
         return draw.choice(self.chatter) if draw.random() < 0.5 else self._anything(draw)
 
 
-def _worded(query: str, draw: random.Random) -> str:
-    """The question, sometimes as people type it."""
-    chance = draw.random()
-    if chance < 0.12:
-        return query.lower().rstrip("?.")
-    if chance < 0.2 and query.endswith("?"):
-        start = draw.choice(("Do you remember: ", "Quick question. ", "Remind me, ", "Can you tell me: ", "Hey, "))
-        return f"{start}{query[0].lower()}{query[1:]}" if start.endswith((", ", ": ")) else start + query
-    return query
-
-
 def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _written(day: date, form: str, draw: random.Random) -> str:
-    hour = draw.randint(0, 23)
-    return form.format(
-        year=day.year,
-        month=day.month,
-        name=f"{day:%B}",
-        day=day.day,
-        hour=hour,
-        minute=draw.randint(0, 59),
-        twelve=(hour - 1) % 12 + 1,
-        half="am" if hour < 12 else "pm",
-    )
 
 
 # Reading the files

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from render import NAMES
 from tokenizers import Tokenizer
 from tokens import QUERY_TOKENS, Ragged, joined, singles, tokenise
+from worlds import WorldMaker
 
 SHARES: Mapping[str, float] = {
     "wiki": 0.8,
@@ -32,7 +33,7 @@ SHARES: Mapping[str, float] = {
 }
 """How often an epoch asks each question of a source; once where nothing is said."""
 
-EVERYDAY = -1  # the place of lists that come from no source
+EVERYDAY, WORLDS = -1, -2  # the places of lists that come from no source
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class Plan:
     dress: Dress = field(default_factory=Dress)
     shares: Mapping[str, float] = field(default_factory=lambda: SHARES)
     turns: int = 3_000  # turns as queries an epoch takes of one source
-    everyday: int = 0  # lists an epoch takes of our own
+    everyday: int = 0  # lists an epoch takes of our own patterns
+    worlds: int = 0  # times it asks each question of our own worlds
     most_blocks: int | None = None
 
 
@@ -78,6 +80,7 @@ class Feed:
             ListMaker(source, pool, plan.dress, plan.negatives) for source, pool in zip(sources, pools, strict=True)
         ]
         self._everyday = EverydayMaker(plan.negatives)
+        self._worlds = WorldMaker(plan.negatives)
 
     @property
     def lists(self) -> int:
@@ -103,6 +106,8 @@ class Feed:
         for _ in range(epochs):
             items = [(place, one) for place in range(len(self._sources)) for one in self._epoch_of(place, draw)]
             items += [(EVERYDAY, one) for one in range(self._plan.everyday)]
+            if self._plan.worlds:
+                items += [(WORLDS, one) for one in range(len(self._worlds.questions))] * self._plan.worlds
             draw.shuffle(items)
             size = min(self._plan.block, len(items))
             epoch = [(items[start : start + size], draw.random()) for start in range(0, len(items) - size + 1, size)]
@@ -136,9 +141,14 @@ class Feed:
     def _make_list(self, source: int, place: int, cast: Sequence[str], draw: random.Random) -> Listed:
         if source == EVERYDAY:
             return self._everyday.make(draw)
+        if source == WORLDS:
+            return self._worlds.make(place, draw)
         return self._makers[source].make(place, draw.sample(cast, 3), draw)
 
     def _positives(self, source: int, place: int) -> tuple[int, ...]:
+        """What no other list may take for wrong: its answers, or all of its world."""
+        if source == WORLDS:
+            return (self._worlds.world_of(place),)
         return (place,) if source == EVERYDAY else self._sources[source].questions[place].positives
 
 

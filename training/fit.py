@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from encoder import Encoder, PairScorer, SentenceEncoder
 from feed import Block, Feed
-from lists import ANSWER, OUTDATED
+from lists import ANSWER, JUDGED, OUTDATED, RANKED_FIRST
 from tokens import Ragged, run_rows
 from torch import Tensor, nn
 from torch.nn import functional
@@ -36,14 +36,20 @@ class Settings:
     scale: float = 20.0  # of the cosines; the inverse of the temperature
     distilled: float = 0.0  # share of the loss that comes from the teacher
     negatives: int | None = None  # of each list; all where nothing is said
-    binary: float = 0.2  # weight of the loss that makes a logit say whether its text answers
+    judging: float = 1.0  # weight of the loss of `answering` beside that of `ranking`
     seconds: float | None = None  # at most; the rate falls in time for it
 
 
+Teacher = PairScorer | SentenceEncoder
+
+
 def fit_embedder(
-    model: SentenceEncoder, feed: Feed, settings: Settings, device: torch.device, teacher: PairScorer | None = None
+    model: SentenceEncoder, feed: Feed, settings: Settings, device: torch.device, teacher: Teacher | None = None
 ) -> SentenceEncoder:
-    """InfoNCE over the block's positives and hard negatives; with a teacher, also its order within each list."""
+    """InfoNCE over the block's positives and hard negatives, and what a teacher knows.
+
+    A cross-encoder teaches its order within each list, an embedder its cosines with all texts of the block.
+    """
 
     def losses(block: Block) -> Iterator[Callable[[], Tensor]]:
         yield lambda: _embedder_loss(model, block, settings, device, teacher)
@@ -52,34 +58,55 @@ def fit_embedder(
 
 
 def _embedder_loss(
-    model: SentenceEncoder, block: Block, settings: Settings, device: torch.device, teacher: PairScorer | None
+    model: SentenceEncoder, block: Block, settings: Settings, device: torch.device, teacher: Teacher | None
 ) -> Tensor:
     width = block.width if settings.negatives is None else settings.negatives + 1
     count = len(block.queries)
-    queries = _run(lambda *inputs: model(*inputs)[0], block.queries, device)
-    texts = _run(lambda *inputs: model(*inputs)[0], _narrowed(block.texts, block.width, width), device)
-    logits = queries @ texts.T * settings.scale
-    loss = info_nce(logits, torch.from_numpy(block.same).to(device), width)
-    if teacher is None or block.pairs is None:
+    texts = _narrowed(block.texts, block.width, width)
+    logits = _cosines(model, block.queries, texts, device) * settings.scale
+    truth = torch.from_numpy(block.truth[:, :width]).to(device)
+    same = torch.from_numpy(block.same).to(device)
+    loss = info_nce(logits, same, truth)
+    if teacher is None:
         return loss
     with torch.no_grad():
-        wanted = _run(teacher, block.pairs, device).view(count, block.width)
-    given = logits.view(count, count, width)[torch.arange(count), torch.arange(count)]
-    return (1 - settings.distilled) * loss + settings.distilled * divergence(given, wanted[:, :width])
+        if isinstance(teacher, SentenceEncoder):
+            wanted = _cosines(teacher, block.queries, texts, device) * settings.scale
+        else:
+            assert block.pairs is not None
+            wanted = _run(teacher, block.pairs, device)[:, 0].view(count, block.width)[:, :width]
+            logits = logits.view(count, count, width)[torch.arange(count), torch.arange(count)]
+    return (1 - settings.distilled) * loss + settings.distilled * divergence(logits, wanted)
 
 
-def info_nce(logits: Tensor, same: Tensor, width: int) -> Tensor:
+def _cosines(model: SentenceEncoder, queries: Ragged, texts: Ragged, device: torch.device) -> Tensor:
+    one, other = (_run(lambda *inputs: model(*inputs)[0], rows, device) for rows in (queries, texts))
+    return one @ other.T
+
+
+def info_nce(logits: Tensor, same: Tensor, truth: Tensor) -> Tensor:
     """−log softmax of each query's own positive among all texts (van den Oord et al. 2018).
 
-    `logits` has a row a query and `width` columns a list, the first of them its positive; the positives of other
-    lists with the same number in `same` are no negatives.
+    `logits` has a row a query and as many columns a list as `truth`, the first of them its positive. The positives of
+    other lists with the same number in `same` are no negatives, nor is what was true once; a list without a positive
+    has only texts to give.
     """
-    count = len(same)
+    count, width = truth.shape
     own = torch.arange(count, device=logits.device)
     alike = (same[:, None] == same[None, :]) & (own[:, None] != own[None, :])
     hidden = torch.zeros(count, count, width, dtype=torch.bool, device=logits.device)
     hidden[:, :, 0] = alike
-    return functional.cross_entropy(logits.masked_fill(hidden.view(count, -1), SAME_TEXT), own * width)
+    hidden[own, own] = truth == OUTDATED
+    ranked = is_one_of(truth[:, 0], RANKED_FIRST)
+    losses = functional.cross_entropy(
+        logits.masked_fill(hidden.view(count, -1), SAME_TEXT), own * width, reduction="none"
+    )
+    return (losses * ranked).sum() / ranked.sum().clamp(min=1)
+
+
+def is_one_of(truth: Tensor, kinds: Sequence[int]) -> Tensor:
+    """1 where the truth is of these kinds, 0 elsewhere."""
+    return torch.isin(truth, torch.tensor(kinds, dtype=truth.dtype, device=truth.device)).float()
 
 
 def divergence(given: Tensor, wanted: Tensor) -> Tensor:
@@ -130,30 +157,34 @@ def _reranker_loss(
     device: torch.device,
     teacher: PairScorer | None,
 ) -> Tensor:
-    width = truth.shape[1]
-    scores = _run(together, pairs, device)
+    shape = (*truth.shape, 2)
+    logits = _run(together, pairs, device)
     wanted = None
     if teacher is not None:
         with torch.no_grad():
-            wanted = _run(teacher, pairs, device).view(-1, width)
-    losses = [list_loss(one.view(-1, width), truth, settings, wanted) for one in scores.unbind(-1)]
+            wanted = _run(teacher, pairs, device).view(shape)
+    losses = [list_loss(one.reshape(shape), truth, settings, wanted) for one in logits.unbind(-1)]
     return torch.stack(losses).sum()
 
 
-def list_loss(scores: Tensor, truth: Tensor, settings: Settings, wanted: Tensor | None = None) -> Tensor:
-    """Of one scorer: −log softmax of the answer where there is one, and the chance of each text to be one."""
+def list_loss(logits: Tensor, truth: Tensor, settings: Settings, wanted: Tensor | None = None) -> Tensor:
+    """Of one scorer: −log softmax of what a list is after, and the chance of each of its texts to answer."""
+    scores, answers = logits.unbind(-1)
     first = torch.zeros(len(scores), dtype=torch.long, device=scores.device)
-    answered = (truth[:, 0] == ANSWER).float()
-    ranking = (functional.cross_entropy(scores, first, reduction="none") * answered).mean()
-    weight = torch.tensor(POSITIVE_WEIGHT, device=scores.device)
-    judged = functional.binary_cross_entropy_with_logits(
-        scores, (truth == ANSWER).float(), weight=(truth != OUTDATED).float(), pos_weight=weight
-    )
-    loss = ranking + settings.binary * judged
+    ranked = is_one_of(truth[:, 0], RANKED_FIRST)
+    ranking = (functional.cross_entropy(scores, first, reduction="none") * ranked).mean()
+    judging = _judgement(answers, (truth == ANSWER).float(), is_one_of(truth, JUDGED))
+    loss = ranking + settings.judging * judging
     if wanted is None:
         return loss
-    near = divergence(scores, wanted) + 0.05 * functional.mse_loss(scores, wanted)
+    near = divergence(scores, wanted[..., 0]) + 0.05 * functional.mse_loss(scores, wanted[..., 0])
+    near = near + settings.judging * _judgement(answers, wanted[..., 1].sigmoid(), torch.ones_like(answers))
     return (1 - settings.distilled) * loss + settings.distilled * near
+
+
+def _judgement(answers: Tensor, chances: Tensor, weight: Tensor) -> Tensor:
+    more = torch.tensor(POSITIVE_WEIGHT, device=answers.device)
+    return functional.binary_cross_entropy_with_logits(answers, chances, weight=weight, pos_weight=more)
 
 
 def _fit(

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 OPSET, IR_VERSION = 20, 9
 RUNTIME = "com.microsoft"
 IDS, TYPES = "input_ids", "token_type_ids"
-EMBEDDING, TOKENS, SCORE = "embedding", "tokens", "score"
+EMBEDDING, TOKENS = "embedding", "tokens"
+SCORE, ANSWERS = "score", "answers"
 
 Spans = Mapping[str, Span]
 
@@ -40,15 +41,16 @@ def embedder_graph(model: SentenceEncoder, spans: Spans, positions: int) -> Mode
 
 
 def scorer_graph(model: PairScorer, spans: Spans, positions: int) -> ModelProto:
-    """From ids and types of pairs of one length to a logit each."""
+    """From ids and types of pairs of one length to two logits each."""
     if model.mean:
         raise ValueError("a finished reranker reads the first state alone; this one reads the mean of all too")
     draft = _Draft(dict(model.named_modules()), spans)
     first = _encoder(draft, model.encoder, positions, types=TYPES, first_only=True)
-    mixed = draft.add("Gelu", draft.product(first, "mix"))
-    logit = draft.product(mixed, "score")
-    draft.add("Squeeze", logit, draft.constant("last", np.array([-1])), to=SCORE)
-    return draft.finished((IDS, TYPES), {SCORE: ("batch",)})
+    mixed = draft.products(first, ["ranking.mix", "answering.mix"])
+    for head, mix, output in zip(("ranking", "answering"), mixed, (SCORE, ANSWERS), strict=True):
+        logit = draft.product(draft.add("Gelu", mix), f"{head}.out")
+        draft.add("Squeeze", logit, draft.constant("last", np.array([-1])), to=output)
+    return draft.finished((IDS, TYPES), {SCORE: ("batch",), ANSWERS: ("batch",)})
 
 
 def _encoder(

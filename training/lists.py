@@ -36,6 +36,7 @@ class Dress:
     asked: float = 0.35  # the turn before is a question about this one
     stray: float = 0.15  # the turn before has nothing to do with this one
     unanswered: float = 0.0  # the text that answers is left out
+    misleading: float = 0.0  # the question asks for the same of somebody else
     short: float = 0.0  # the turns around are cut to `SHORT_CONTEXT_CHARACTERS`
     near: int = 2  # negatives from the positive's own group
     dense: int = 3
@@ -46,13 +47,17 @@ class Dress:
         return self.before + self.after + self.both
 
 
-ANSWER, WRONG, OUTDATED = 1, 0, -1
-"""What a text is to its question. One that answered it once, or will not any more, is neither right nor wrong."""
+ANSWER, WRONG, OUTDATED, MISLEADING, PART = 1, 0, -1, 2, 3
+"""What a text is to its question. An outdated one answered it once, or will not any more. A misleading one is what the
+question is after, but of somebody else: it comes first and answers nothing. A part leads to the answer."""
+
+RANKED_FIRST = (ANSWER, MISLEADING, PART)
+JUDGED = (ANSWER, WRONG, MISLEADING)
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One list; the first text answers the query if any does."""
+    """One list; the first text is what the query is after, if any is."""
 
     query: str
     texts: list[str]
@@ -87,7 +92,11 @@ class ListMaker:
         if not answered:
             units = [*units[1:], draw.choice(units[1:])] if style.long else self._without_answer(place, draw)
         texts = [style.text(unit) for unit in units]
-        return Listed(style.query(), texts, [ANSWER if answered else WRONG, *[WRONG] * (len(texts) - 1)])
+        query, first = style.query(), ANSWER if answered else WRONG
+        if answered and draw.random() < self.dress.misleading:
+            other = style.of_somebody_else(query)
+            query, first = (other, MISLEADING) if other else (query, first)
+        return Listed(query, texts, [first, *[WRONG] * (len(texts) - 1)])
 
     def _without_answer(self, place: int, draw: random.Random) -> list[int]:
         """Wrong texts alone, most of them of the answer's own post or scene: the question fits and nothing answers."""
@@ -214,6 +223,20 @@ class _Style:
         if not self.speakers:
             return wording.named(text, self.draw.choice(("the author", self.names[0], "someone")))
         return wording.named(text, self._speaker(self.positive) or self.names[0])
+
+    def of_somebody_else(self, query: str) -> str | None:
+        """The question with another name for who said the answer; none where it does not name them."""
+        said = self._speaker(self.positive)
+        name = self._recast(said).split()[0] if said else ""
+        if (
+            self.oneself
+            or self.question.form != "question"
+            or not name
+            or not re.search(rf"\b{re.escape(name)}\b", query)
+        ):
+            return None
+        others = [one for one in (*self.cast.values(), *self.names) if one != name and one not in query]
+        return re.sub(rf"\b{re.escape(name)}\b", self.draw.choice(others), query) if others else None
 
     def text(self, unit: int) -> str:
         date = None

@@ -73,12 +73,18 @@ def _shortened(turn: Turn, most: int, *, end: bool) -> Turn:
 
 def some_date(draw: random.Random, form: str) -> str:
     """A day and time of the last years in one of the `DATE_FORMATS`."""
-    month, hour = draw.randint(1, 12), draw.randint(0, 23)
+    day = date(draw.randint(2019, 2026), draw.randint(1, 12), draw.randint(1, 28))
+    return written(day, form, draw)
+
+
+def written(day: date, form: str, draw: random.Random) -> str:
+    """This day, and some time of it where the form has one."""
+    hour = draw.randint(0, 23)
     return form.format(
-        year=draw.randint(2019, 2026),
-        month=month,
-        name=_MONTHS[month - 1],
-        day=draw.randint(1, 28),
+        year=day.year,
+        month=day.month,
+        name=_MONTHS[day.month - 1],
+        day=day.day,
         hour=hour,
         minute=draw.randint(0, 59),
         twelve=(hour - 1) % 12 + 1,

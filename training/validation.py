@@ -223,7 +223,7 @@ def _scores(scorer: PairScorer, pairs: Ragged, device: torch.device) -> Tensor:
     scorer.eval()
     tokens = 400_000 if device.type == "cuda" else 8_000
     with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-        return run_rows(lambda *inputs: scorer(*inputs).float(), pairs, device, tokens=tokens)
+        return run_rows(lambda *inputs: scorer(*inputs)[:, 0].float(), pairs, device, tokens=tokens)
 
 
 def _standard(values: Tensor) -> Tensor:

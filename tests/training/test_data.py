@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import corpus
 import lists
@@ -12,8 +13,9 @@ import render
 import wording
 from corpus import Question, Source
 from everyday import EverydayMaker
-from lists import ANSWER, WRONG, Dress, ListMaker
+from lists import ANSWER, MISLEADING, OUTDATED, WRONG, Dress, ListMaker
 from render import Turn
+from worlds import WorldMaker
 
 NAMES = ("Ann", "Bob", "Cy")
 
@@ -148,3 +150,50 @@ def test_everyday_lists_have_one_width_and_an_answer_first_or_none_at_all() -> N
     assert 40 < len(unanswered) < 100
     assert all(set(one.truth) == {WRONG} for one in unanswered)
     assert all(one.truth[0] == ANSWER for one in made if ANSWER in one.truth)
+
+
+def test_a_question_about_somebody_else_is_after_the_same_text_and_not_answered(chat: Source) -> None:
+    dress = lists.without_context(Dress(long=0.0, oneself=0.0, claim=0.0, keywords=0.0, request=0.0, misleading=1.0))
+    maker = ListMaker(chat, [([], [], [])] * len(chat.questions), dress, negatives=2)
+    made = [maker.make(place, NAMES, random.Random(place)) for place in range(40)]
+    for place, one in enumerate(made):
+        assert chat.units[place] in one.texts[0]
+        told = one.texts[0].partition(": ")[0].rpartition("] ")[2]
+        named = next(name for name in NAMES if name in one.query) if told in NAMES else None
+        assert (one.truth[0] == MISLEADING) == (named is not None and named != told)
+    assert sum(one.truth[0] == MISLEADING for one in made) > 30
+
+
+WORLD = """# Bakery
+now 2025-06-12
+1 2024-02-03 Maren: Moved the starter to the cellar.
+2 2024-02-03 Maren: The oven is serviced by Brandner.
+3 2024-05-01 -: Oven: new firm, Pichler.
+4 2024-06-01 Maren: Closed on Mondays.
+? direct | 1 | | Where is the starter?
+? update | 3 | 2 | Who services the oven? / Whom do I call about the oven?
+? none | | 3 | What did Pichler charge?
+"""
+
+
+def test_a_world_gives_lists_with_its_answer_first_and_what_seems_to_be_one_beside(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text(f"{WORLD}\n{WORLD}", encoding="utf-8")
+    maker = WorldMaker(negatives=3, folder=tmp_path)
+    assert [world.name for world in maker.worlds] == ["x-01", "x-02"]
+    made = [maker.make(place, random.Random(place)) for place in range(3)]
+    assert [one.truth for one in made] == [[ANSWER, WRONG, WRONG, WRONG], [ANSWER, OUTDATED, WRONG, WRONG], [WRONG] * 4]
+    assert ["starter" in made[0].texts[0], "Pichler" in made[1].texts[0], "Pichler" in made[2].texts[0]] == [True] * 3
+
+
+@pytest.mark.parametrize("line", ["a note without a number", "? direct | | | Where?", "? none | 1 | | Where?"])
+def test_a_world_with_a_wrong_line_is_refused(line: str, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text(f"{WORLD}{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="x-01: "):
+        _ = WorldMaker(folder=tmp_path).worlds
+
+
+def test_our_worlds_can_be_read_and_a_tenth_is_held_out() -> None:
+    maker = WorldMaker()
+    assert len(maker.worlds) == 303
+    assert 20 < sum(world.held for world in maker.worlds) < 40
+    assert not {world.name for world, _ in maker.questions} & {world.name for world in maker.worlds if world.held}

@@ -24,15 +24,13 @@ import validation  # noqa: E402
 from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder  # noqa: E402
 from feed import Plan  # noqa: E402
 from fit import Settings  # noqa: E402
-from lists import ANSWER, OUTDATED, WRONG  # noqa: E402
-
-from memorist.models.folder import of_set  # noqa: E402
+from lists import ANSWER, MISLEADING, OUTDATED, PART, WRONG  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
 torch.set_num_threads(1)  # small products: threads would only wait for one another
 
-TOKENIZER = of_set("fast", "embedder") / "tokenizer.json"
+MODELS = Path(__file__).parents[2] / "packages/memorist-models/src/memorist_models"
 TINY = EncoderConfig(30522, 32, 64, 2, 4, 256, 2, 1e-12)
 CPU = torch.device("cpu")
 WORDS = ("kayak", "lantern", "violin", "orchard", "glacier", "compass", "saffron", "tunnel")
@@ -54,54 +52,76 @@ def corpus_data() -> dict:
 
 
 class TinyWorkshop(recipe.Workshop):
-    def base_encoder(self) -> Encoder:
+    """Every base model is the same narrow encoder."""
+
+    def encoder(self, name: str, layers: int) -> Encoder:
         torch.manual_seed(0)
         return Encoder(TINY)
+
+    def reranker(self) -> PairScorer:
+        return PairScorer(Encoder(TINY)).eval()
 
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TinyWorkshop:
     import lzma
 
-    monkeypatch.setattr(recipe, "STUDENTS", {"rerank-3": (0,)})
-    monkeypatch.setattr(choose, "STUDENTS", {"rerank-3": (0,)})
+    monkeypatch.setattr(recipe, "CUT", (0,))
     (tmp_path / "train.json.xz").write_bytes(lzma.compress(json.dumps(corpus_data()).encode()))
-    one = Settings(epochs=1, rate=1e-3)
-    lengths = recipe.Lengths(
-        replace(one, negatives=2), replace(one, distilled=0.5, negatives=2), one, replace(one, distilled=0.8)
-    )
-    plan = Plan(block=16, negatives=2, turns=5, most_blocks=2)
-    return TinyWorkshop(
-        tmp_path,
-        tmp_path / "made",
-        TOKENIZER.parent / "model.onnx",
-        CPU,
-        plan,
-        lengths,
-        seeds=(1, 2),
-        students=("rerank-3",),
-    )
+    tokenizer = next(MODELS.glob("memorist-embed-*/tokenizer.json"))
+    (tmp_path / "tokenizer.json").write_bytes(tokenizer.read_bytes())
+    one = Settings(epochs=1, rate=1e-3, negatives=2)
+    lengths = recipe.Lengths(one, one, replace(one, distilled=0.5), replace(one, distilled=0.5), one)
+    plan = Plan(block=16, negatives=2, turns=5, most_blocks=2, everyday=4, worlds=1)
+    return TinyWorkshop(tmp_path, tmp_path / "made", CPU, plan, lengths)
 
 
 def test_the_recipe_runs_and_goes_on_where_it_was(shop: TinyWorkshop) -> None:
     recipe.learn(shop)
     made = {file.stem for file in shop.made.glob("*.safetensors")}
-    assert made == {"first-1", "first-2", "teacher", "taught-1", "taught-2", "rerank-3"}
+    assert made == {"first", "teacher", "finder", "embedder", "reranker", "reranker-best"}
     kept = (shop.made / "teacher.safetensors").stat().st_mtime_ns
-    (shop.made / "rerank-3.safetensors").unlink()
+    (shop.made / "reranker.safetensors").unlink()
     recipe.learn(shop)
-    assert (shop.made / "rerank-3.safetensors").is_file()
+    assert (shop.made / "reranker.safetensors").is_file()
     assert (shop.made / "teacher.safetensors").stat().st_mtime_ns == kept
     choose.choose(shop)
     figures = json.loads((shop.made / "choice.json").read_text(encoding="utf-8"))
-    assert {"base model", "taught-1", "α 0.8"} <= set(figures["embedders"])
+    assert {"embedder, α 0.8", "finder, α 1.0", "no reranker", "reranker-best, weight 1.0"} <= set(figures)
+
+
+def test_a_finished_model_is_read_back_nearly_as_it_was(tmp_path: Path) -> None:
+    folder = next(MODELS.glob("memorist-rerank-*"))
+    state = base.with_both_heads(base.read_back(folder / "model.onnx"))
+    model = PairScorer(Encoder(recipe.config(recipe.RERANKER_LAYERS)))
+    model.load_state_dict(state)
+    from memorist.models.rerankers.local import CrossReranker
+
+    query, texts = "Where does Alice live?", ["Alice moved to Stockholm.", "The invoice was paid twice."]
+    shipped = CrossReranker.from_folder(folder).score(query, texts)
+    rows = tokens.joined(
+        *(tokens.tokenise(tokens.open_tokenizer(folder / "tokenizer.json"), one) for one in ([query] * 2, texts))
+    )
+    with torch.inference_mode():
+        ours = tokens.run_rows(model.eval(), rows, CPU)[:, 0].tolist()
+    assert ours == pytest.approx(shipped, abs=0.3)
 
 
 def test_contrast_prefers_the_own_positive_and_spares_those_alike() -> None:
     logits = torch.tensor([[9.0, 0.0, 9.0, 0.0], [9.0, 0.0, 9.0, 0.0]])  # two lists of two texts
-    apart, alike = (fit.info_nce(logits, torch.tensor(same), 2).item() for same in ([0, 1], [0, 0]))
+    truth = torch.tensor([[ANSWER, WRONG]] * 2)
+    apart, alike = (fit.info_nce(logits, torch.tensor(same), truth).item() for same in ([0, 1], [0, 0]))
     assert apart == pytest.approx(np.log(2 + 2 * np.exp(-9)), abs=1e-4)
     assert alike == pytest.approx(np.log(1 + 2 * np.exp(-9)), abs=1e-4)
+
+
+def test_contrast_spares_what_was_true_once_and_skips_lists_without_an_answer() -> None:
+    logits = torch.tensor([[9.0, 9.0, 0.0, 0.0], [0.0, 0.0, 9.0, 9.0]])
+    same = torch.tensor([0, 1])
+    outdated = fit.info_nce(logits, same, torch.tensor([[ANSWER, OUTDATED], [WRONG, WRONG]])).item()
+    assert outdated == pytest.approx(
+        np.log(1 + 2 * np.exp(-9)), abs=1e-4
+    )  # the first list alone, its second text hidden
 
 
 def test_the_rate_rises_and_falls() -> None:
@@ -121,7 +141,7 @@ def test_a_mixture_lies_between() -> None:
 def test_rows_come_back_in_their_order_whatever_their_lengths() -> None:
     torch.manual_seed(1)
     scorer = PairScorer(Encoder(TINY)).eval()
-    torch.nn.init.normal_(scorer.score.weight)
+    torch.nn.init.normal_(scorer.ranking.out.weight)
     queries, texts = (
         [[2000, 2001]] * 9,
         [list(range(3000, 3000 + length)) for length in (5, 40, 3, 17, 60, 2, 33, 9, 1)],
@@ -129,10 +149,10 @@ def test_rows_come_back_in_their_order_whatever_their_lengths() -> None:
     with torch.inference_mode():
         together = tokens.run_rows(scorer, tokens.joined(queries, texts), CPU)
         alone = [
-            tokens.run_rows(scorer, tokens.joined([query], [text]), CPU).item()
+            tokens.run_rows(scorer, tokens.joined([query], [text]), CPU)[0, 0].item()
             for query, text in zip(queries, texts, strict=True)
         ]
-    assert together.tolist() == pytest.approx(alone, abs=1e-5)
+    assert together[:, 0].tolist() == pytest.approx(alone, abs=1e-5)
 
 
 def test_a_last_layer_that_reads_for_the_first_token_gives_what_the_whole_layer_gives_it() -> None:
@@ -149,12 +169,13 @@ def test_a_last_layer_that_reads_for_the_first_token_gives_what_the_whole_layer_
 def test_a_scorer_takes_over_the_part_of_a_head_that_reads_the_first_state() -> None:
     torch.manual_seed(1)
     teacher, student = PairScorer(Encoder(TINY), mean=True), PairScorer(Encoder(TINY))
-    torch.nn.init.normal_(teacher.score.weight)
+    torch.nn.init.normal_(teacher.answering.out.weight)
     student.start_from(teacher)
-    first = torch.randn(3, student.mix.in_features)
+    own, theirs = student.answering, teacher.answering
+    first = torch.randn(3, own.mix.in_features)
     nothing = torch.zeros_like(first)
-    torch.testing.assert_close(student.mix(first), teacher.mix(torch.cat((first, nothing), dim=-1)))
-    torch.testing.assert_close(student.score.weight, teacher.score.weight)
+    torch.testing.assert_close(own.mix(first), theirs.mix(torch.cat((first, nothing), dim=-1)))
+    torch.testing.assert_close(own.out.weight, theirs.out.weight)
 
 
 def test_a_reranker_learns_which_text_repeats_the_query() -> None:
@@ -181,20 +202,25 @@ def test_a_reranker_learns_which_text_repeats_the_query() -> None:
 
     fit.fit_rerankers([scorer], Same(), Settings(60, 1e-2), CPU)
     with torch.inference_mode():
-        best = tokens.run_rows(scorer, pairs, CPU).view(64, 4).argmax(1)
-    assert (best == 0).float().mean() > 0.9
+        ranking, answering = tokens.run_rows(scorer, pairs, CPU).view(64, 4, 2).unbind(-1)
+    assert (ranking.argmax(1) == 0).float().mean() > 0.9
+    assert (answering[:, 0] > answering[:, 1:].max(1).values).float().mean() > 0.9
 
 
-def test_a_list_without_an_answer_teaches_low_logits_and_an_outdated_text_teaches_nothing() -> None:
-    scores = torch.zeros(1, 2)
-    settings = Settings(1, 1e-4, binary=1.0)
+def test_each_kind_of_text_teaches_order_and_judgement_what_it_can() -> None:
+    logits = torch.zeros(1, 2, 2)
+    settings = Settings(1, 1e-4)
     log2 = float(np.log(2))
-    # Ranking: −log ½. Each pair: −log ½, three times where it answers.
-    answered = fit.list_loss(scores, torch.tensor([[ANSWER, WRONG]]), settings)
-    assert answered.item() == pytest.approx(log2 + (3 * log2 + log2) / 2)
-    assert fit.list_loss(scores, torch.tensor([[WRONG, WRONG]]), settings).item() == pytest.approx(log2)
-    outdated = fit.list_loss(scores, torch.tensor([[ANSWER, OUTDATED]]), settings)
-    assert outdated.item() == pytest.approx(log2 + 3 * log2 / 2)
+
+    def loss(*truth: int) -> float:
+        return fit.list_loss(logits, torch.tensor([truth]), settings).item()
+
+    # Order: −log ½ where something comes first. Judgement, mean of both texts: −log ½, three times where it answers.
+    assert loss(ANSWER, WRONG) == pytest.approx(log2 + (3 * log2 + log2) / 2)
+    assert loss(WRONG, WRONG) == pytest.approx(log2)
+    assert loss(ANSWER, OUTDATED) == pytest.approx(log2 + 3 * log2 / 2)
+    assert loss(MISLEADING, WRONG) == pytest.approx(log2 + log2)
+    assert loss(PART, WRONG) == pytest.approx(log2 + log2 / 2)
 
 
 def test_places_are_counted_within_what_is_searched() -> None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import torch
 from calibrate import _memory
 from corpus import LICENCES, Source
@@ -20,6 +19,8 @@ from student_graph import student_graph
 from table import four_bits, unpacked
 from tokenizers import Tokenizer
 from torch import Tensor, nn
+
+from memorist.models.folder import onnx_runtime
 
 MAX_TOKENS = TOKENS_PER_BATCH = 256
 SEED, PER_KIND, PER_SOURCE = 11, 8, 12
@@ -127,7 +128,7 @@ def _float_vector(model: Student, table: Tensor, row: Sequence[int]) -> np.ndarr
 
 
 def _report(model: Student, table: Tensor, graph: bytes, rows: Sequence[Sequence[int]]) -> None:
-    session = onnxruntime.InferenceSession(graph)
+    session = onnx_runtime().InferenceSession(graph, providers=["CPUExecutionProvider"])
     made = [session.run(None, {"input_ids": np.array([row], dtype=np.int64)})[0][0] for row in rows]
     cosines = [float(one @ _float_vector(model, table, row)) for one, row in zip(made, rows, strict=True)]
     print(f"{len(rows)} texts: cosine to float least {min(cosines):.4f}, mean {np.mean(cosines):.4f}")
