@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memorist.bench.cache import BATCH, StoredEmbedder, StoredReranker
 from memorist.errors import InvalidInput, ModelUnavailable
-from memorist.ports import Purpose
+from memorist.ports import Purpose, Reading
 from memorist.testing.fakes import FakeEmbedder
 
 TEXTS = ["The cat sleeps.", "Bread is baked.", "The cat sleeps.", "Lisbon in October."]
@@ -190,9 +190,22 @@ def test_rerankers_are_kept_apart(tmp_path: Path) -> None:
     assert len(other.asked) == 3
 
 
-def test_a_score_takes_twenty_bytes(tmp_path: Path) -> None:
+def test_a_reading_takes_twenty_four_bytes(tmp_path: Path) -> None:
     scores(tmp_path)
-    assert scores_in(tmp_path).stat().st_size == 3 * 20
+    assert scores_in(tmp_path).stat().st_size == 3 * 24
+
+
+def test_what_a_reranker_judges_is_kept_too(tmp_path: Path) -> None:
+    class Judging(Reader):
+        def read(self, query: str, texts: Sequence[str]) -> list[Reading]:
+            return [Reading(score, score / 2) for score in self.score(query, texts)]
+
+    def readings(reader: Reader) -> list[Reading]:
+        return StoredReranker(reader, tmp_path, "judging:1").read(ASKED, ["one", "three"])
+
+    first = readings(Judging())
+    assert all(one.answers == one.score / 2 for one in first)
+    assert readings(Reader()) == first  # from the file
 
 
 def test_a_reranker_that_refuses_leaves_nothing_behind(tmp_path: Path) -> None:

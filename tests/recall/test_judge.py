@@ -15,21 +15,7 @@ from memorist.recall.stage import Env
 from memorist.testing.fakes import FakeEmbedder
 from tests.recall.worlds import draft, memory, world
 
-
-class Reading:
-    generation = "fake-reader:1"
-
-    def score(self, query: str, texts: list[str]) -> list[float]:
-        return [0.0 for _ in texts]
-
-
-JUDGE = Judge(
-    models=("fake-bow", "fake-reader"),
-    bias=-3.0,
-    weights={"vector": 4.0, "reranker": 1.0, "keyword": 0.5},
-    unread=-1.0,
-    least=0.1,
-)
+JUDGE = Judge(bias=-3.0, weights={"answers": 0.5, "keyword": 0.5}, unread=-1.0, lift=3.0, least=0.2)
 
 
 def candidate(id: str, **evidence: tuple[float, float]) -> Candidate:
@@ -40,25 +26,42 @@ def candidate(id: str, **evidence: tuple[float, float]) -> Candidate:
 @pytest.fixture
 def env() -> Iterator[Env]:
     with world(memory("a"), memory("b"), embedder=FakeEmbedder()) as made:
-        yield replace(made, reranker=Reading())
+        yield made
 
 
 def test_a_probability_is_a_logistic_of_what_was_found(env: Env) -> None:
-    """−3 + 4 · 0.5 + 2 + 0.5 · 0.8 = 1.4 → 0.8022; unread: −3 − 1 + 4 · 0.25 = −3 → 0.0474."""
-    read = candidate("a", vector=(0.5, 0.5), reranker=(2.0, 0.88), keyword=(7.0, 0.8))
-    after = JUDGE(draft([read, candidate("b", vector=(0.25, 0.25))]), env)
-    assert [one.probability for one in after.candidates] == [0.8022, 0.0474]
-    assert (after.confidence, after.abstained) == (0.8022, False)
+    """−3 + 0.5 · 8 + 0.5 · 0.8 = 1.4 → 0.8022; unread: −3 − 1 + 0.5 · 0.5 = −3.75 → 0.0230."""
+    read = candidate("a", vector=(0.5, 0.5), answers=(8.0, 1.0), keyword=(7.0, 0.8))
+    after = JUDGE(draft([read, candidate("b", vector=(0.25, 0.25), keyword=(3.0, 0.5))]), env)
+    assert [one.probability for one in after.candidates] == [0.8022, 0.0230]
+    assert not after.abstained
+
+
+def test_the_confidence_is_that_of_the_three_best(env: Env) -> None:
+    """Logits −1, −1.5, −2 and −4.5: 3 − 1.5 → σ = 0.8176; with −1 and −4.5, which counts as −3: 3 − 2 → 0.7311."""
+    several = [
+        candidate(name, vector=(0.1, 0.1), answers=(logit, 0.5))
+        for name, logit in zip("abcd", (2.0, 3.0, 4.0, -3.0), strict=True)
+    ]
+    assert JUDGE(draft(several), env).confidence == 0.8176
+    assert JUDGE(draft([several[2], several[3]]), env).confidence == 0.7311
+    assert JUDGE(draft([several[2]]), env).confidence == 0.8808  # one alone: 3 − 1
 
 
 def test_a_recall_abstains_if_nothing_probably_answers(env: Env) -> None:
-    after = JUDGE(draft([candidate("a", vector=(0.25, 0.25), reranker=(-1.0, 0.27))]), env)
-    assert (after.confidence, after.abstained) == (0.0474, True)
-    assert after.notes == ("nothing relevant: the best candidate answers the question with a probability of 5%",)
+    """−3 + 0.5 · −4 = −5 → 3 − 5 → 0.1192."""
+    after = JUDGE(draft([candidate("a", vector=(0.49, 0.49), answers=(-4.0, 0.02))]), env)
+    assert (after.confidence, after.abstained) == (0.1192, True)
+    assert after.notes == ("nothing relevant: the candidates answer the question with a probability of 12%",)
+
+
+def test_what_is_near_the_question_is_never_withheld(env: Env) -> None:
+    after = JUDGE(draft([candidate("a", vector=(0.5, 0.5), answers=(-4.0, 0.02))]), env)
+    assert (after.confidence, after.abstained) == (0.1192, False)
 
 
 def test_what_happened_at_the_time_asked_for_is_never_withheld(env: Env) -> None:
-    then = candidate("a", vector=(0.1, 0.1), temporal=(1.0, 1.0))
+    then = candidate("a", vector=(0.1, 0.1), answers=(-4.0, 0.02), temporal=(1.0, 1.0))
     dated = draft([then])
     day = (instant("2024-06-01"), instant("2024-06-02"))
     dated = replace(dated, query=replace(dated.query, windows=(day,)))
@@ -66,9 +69,9 @@ def test_what_happened_at_the_time_asked_for_is_never_withheld(env: Env) -> None
     assert JUDGE(draft([then]), env).abstained
 
 
-def test_there_is_no_probability_for_models_that_it_was_not_fitted_for(env: Env) -> None:
-    for stage in (Judge(), replace(JUDGE, models=("fake-bow", "another"))):
-        after = stage(draft([candidate("a", vector=(0.1, 0.1))]), env)
+def test_there_is_no_probability_without_a_vector_and_a_reranker_that_judges(env: Env) -> None:
+    for said in ({"vector": (0.1, 0.1), "reranker": (-4.0, 0.02)}, {"answers": (-4.0, 0.02), "keyword": (2.0, 0.4)}):
+        after = JUDGE(draft([candidate("a", **said)]), env)
         assert (after.candidates[0].probability, after.confidence, after.abstained) == (None, None, False)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from memorist import ports
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth
 from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
@@ -72,6 +73,22 @@ def test_reading_again_adds_standard_scores_and_leaves_the_rest_below() -> None:
         after = Reread(depth=3, weight=0.5)(draft(found), replace(env, reranker=Reading(-3, 0, 3)))
     assert [one.memory.id for one in after.candidates] == ["a", "b", "c", "d"]
     assert scores(after.candidates) == pytest.approx({"a": 1.0, "b": 0.55, "c": 0.1, "d": 0.1 * 0.5 / 3 / 2})
+
+
+def test_a_reranker_that_judges_orders_by_one_logit_and_tells_the_other() -> None:
+    class Judging(Reading):
+        def read(self, query: str, texts: Sequence[str]) -> list[ports.Reading]:
+            return [ports.Reading(score, -score) for score in self.score(query, texts)]
+
+    found = [Candidate(memory(id), 0.5) for id in "ab"]
+    with world() as env:
+        judged, plain = (Reread()(draft(found), replace(env, reranker=one(1, 2))) for one in (Judging, Reading))
+    assert [one.memory.id for one in judged.candidates] == ["b", "a"]
+    assert [(one.evidence["answers"].rank, one.evidence["answers"].score) for one in judged.candidates] == [
+        (2, -2),
+        (1, -1),
+    ]
+    assert all("answers" not in one.evidence for one in plain.candidates)
 
 
 @pytest.mark.parametrize(("tokens", "read"), [(None, 4), (12, 4), (11, 3), (5, 2), (0, 2)])

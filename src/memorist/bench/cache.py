@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from hashlib import sha256
+from math import isnan, nan
 from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ import memorist
 from memorist.bench.model import Answer, Dataset
 from memorist.errors import InvalidInput
 from memorist.model import fingerprint, from_data, to_data
-from memorist.ports import Embedder, Progress, Purpose, Reranker
+from memorist.ports import Embedder, Progress, Purpose, Reading, Reranker, readings_of
 from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.pipeline import Pipeline
 
@@ -30,7 +31,7 @@ VARIABLE = "MEMORIST_CACHE"
 """The environment variable with the cache folder."""
 BATCH = 256
 """Texts embedded per write: a killed run loses at most these."""
-VECTOR_KEY, SCORE_KEY = 32, 12
+VECTOR_KEY, PAIR_KEY = 32, 12
 """Bytes of a digest; 96 bits tell millions of pairs of question and text apart."""
 
 
@@ -84,26 +85,35 @@ class StoredEmbedder:
 
 
 class StoredReranker:
-    """A reranker whose scores are kept in a file, by question and text.
+    """A reranker whose readings are kept in a file, by question and text.
 
-    Scores are rounded to float32 whether they come from the file or from the model. `name` identifies the model.
+    Logits are rounded to float32 whether they come from the file or from the model. `name` identifies the model.
     """
 
     def __init__(self, reranker: Reranker, folder: Path, name: str) -> None:
         self.reranker = reranker
-        self._path = _file_of(name, folder, "rerankings", "scores")
+        self._path = _file_of(name, folder, "rerankings", "readings")
+
+    @property
+    def generation(self) -> str:
+        """The generation of the wrapped reranker; empty if it has none."""
+        return getattr(self.reranker, "generation", "")
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text; only pairs that are not in the file are scored."""
-        keys = [_digest(query, text)[:SCORE_KEY] for text in texts]
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._file.scores}
+        return [one.score for one in self.read(query, texts)]
+
+    def read(self, query: str, texts: Sequence[str]) -> list[Reading]:
+        """One reading per text; only pairs that are not in the file are read."""
+        keys = [_digest(query, text)[:PAIR_KEY] for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._file.readings}
         if new:
-            self._file.add(new, self.reranker.score(query, list(new.values())))
-        return [self._file.scores[key] for key in keys]
+            self._file.add(new, readings_of(self.reranker, query, list(new.values())))
+        return [self._file.readings[key] for key in keys]
 
     @cached_property
-    def _file(self) -> ScoreFile:
-        return ScoreFile(self._path)
+    def _file(self) -> ReadingFile:
+        return ReadingFile(self._path)
 
 
 class VectorFile:
@@ -124,26 +134,29 @@ def _row(content: bytes) -> tuple[bytes, NDArray[np.float16]]:
     return content[:VECTOR_KEY], np.frombuffer(content, dtype="<f2", offset=VECTOR_KEY)
 
 
-class ScoreFile:
-    """Scores by key, in a file."""
+class ReadingFile:
+    """Readings by key, in a file."""
 
     def __init__(self, path: Path) -> None:
-        self._file = RecordFile(path, _SCORE.size)
-        self.scores: dict[bytes, float] = dict(map(_score, self._file.read()))
+        self._file = RecordFile(path, _READING.size)
+        self.readings: dict[bytes, Reading] = dict(map(_reading, self._file.read()))
 
-    def add(self, keys: Iterable[bytes], scores: Sequence[float]) -> None:
-        """Add scores, in memory and in the file."""
-        contents = [_SCORE.pack(key, score) for key, score in zip(keys, scores, strict=True)]
+    def add(self, keys: Iterable[bytes], readings: Sequence[Reading]) -> None:
+        """Add readings, in memory and in the file."""
+        contents = [
+            _READING.pack(key, one.score, nan if one.answers is None else one.answers)
+            for key, one in zip(keys, readings, strict=True)
+        ]
         self._file.add(contents)
-        self.scores |= map(_score, contents)
+        self.readings |= map(_reading, contents)
 
 
-_SCORE = Struct(f"<{SCORE_KEY}sf")
+_READING = Struct(f"<{PAIR_KEY}sff")
 
 
-def _score(content: bytes) -> tuple[bytes, float]:
-    key, score = _SCORE.unpack(content)
-    return key, score
+def _reading(content: bytes) -> tuple[bytes, Reading]:
+    key, score, answers = _READING.unpack(content)
+    return key, Reading(score, None if isnan(answers) else answers)
 
 
 class RecordFile:

@@ -2,7 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from memorist.ports.models import LLM, Clock, Completion, Embedder, Purpose, Reranker
+from memorist.ports.models import (
+    LLM,
+    AnswerReranker,
+    Clock,
+    Completion,
+    Embedder,
+    Purpose,
+    Reading,
+    Reranker,
+    readings_of,
+)
 from memorist.ports.store import (
     Bookkeeping,
     Embeddings,
@@ -37,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LLM",
     "SCRUB",
+    "AnswerReranker",
     "Batch",
     "Bookkeeping",
     "Clock",
@@ -54,6 +65,7 @@ __all__ = [
     "Progress",
     "Purpose",
     "Reader",
+    "Reading",
     "Receipt",
     "Record",
     "Reranker",
@@ -64,4 +76,5 @@ __all__ = [
     "Updater",
     "Vectors",
     "View",
+    "readings_of",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from memorist.ports.values import Progress
 
@@ -41,6 +41,29 @@ class Reranker(Protocol):
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """One logit per text; larger is better."""
         ...
+
+
+class Reading(NamedTuple):
+    """What a reranker says of a text: how well it fits the question, and whether it answers it; both as logits."""
+
+    score: float
+    answers: float | None = None
+
+
+@runtime_checkable
+class AnswerReranker(Reranker, Protocol):
+    """A reranker that also judges whether a text answers the question: one that only fits may rank first."""
+
+    def read(self, query: str, texts: Sequence[str]) -> Sequence[Reading]:
+        """One reading per text."""
+        ...
+
+
+def readings_of(reranker: Reranker, query: str, texts: Sequence[str]) -> Sequence[Reading]:
+    """What any reranker says of these texts."""
+    if isinstance(reranker, AnswerReranker):
+        return reranker.read(query, texts)
+    return [Reading(score) for score in reranker.score(query, texts)]
 
 
 @dataclass(frozen=True, slots=True)

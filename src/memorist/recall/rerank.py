@@ -11,7 +11,7 @@ from statistics import fmean, pstdev
 from memorist.errors import ModelUnavailable, failures_of
 from memorist.model import Candidate, Evidence, Memory
 from memorist.models.embedding_text import is_talk, read_with
-from memorist.ports import Reranker
+from memorist.ports import Reading, Reranker, readings_of
 from memorist.recall.stage import Draft, Env, Stage, sigmoid
 from memorist.text.chatter import asks, question_in
 from memorist.text.tokens import count_tokens
@@ -36,7 +36,7 @@ class Rerank(Stage):
         head, tail = draft.candidates[: self.depth], draft.candidates[self.depth :]
         if env.reranker is None or not head:
             return draft
-        logits = _logits(env.reranker, draft, [one.memory.text for one in head])
+        logits = [one.score for one in _readings(env.reranker, draft, [one.memory.text for one in head])]
         best = max(one.score for one in head) or 1.0
         blended = [self._blend(one, logit, best) for one, logit in zip(head, logits, strict=True)]
         scored = sorted(blended, key=lambda one: -one.score)  # stable: ties keep their order
@@ -74,34 +74,44 @@ class Reread(Stage):
         texts = _texts_to_read([one.memory for one in head], draft, env)
         depth = len(texts) if self.tokens is None else _fitting(texts, self.tokens)
         head, tail = head[:depth], draft.candidates[depth:]
-        logits = _logits(env.reranker, draft, texts[:depth])
-        reads, befores = _z_scores(logits), _z_scores([one.score for one in head])
+        readings = _readings(env.reranker, draft, texts[:depth])
+        reads, befores = (_z_scores([one.score for one in scored]) for scored in (readings, head))
         asked, other = question_in(draft.query.text), self.statement_weight
         weight = self.weight if other is None or asks(asked) else other
         sums = [read + weight * before for read, before in zip(reads, befores, strict=True)]
         blended = [
             one.rescored(score, reranker=read, before=before)
-            for one, score, read, before in zip(_read(head, logits), _rescaled(sums), reads, befores, strict=True)
+            for one, score, read, before in zip(_read(head, readings), _rescaled(sums), reads, befores, strict=True)
         ]
         scored = sorted(blended, key=lambda one: -one.score)  # stable: ties keep their order
         return replace(draft, candidates=(*scored, *_below(tail, LEAST_READ, head[0].score or 1.0)))
 
 
-RERANKER = "reranker"
-"""The name of the reranker's evidence."""
+RERANKER, ANSWERS = "reranker", "answers"
+"""The names of the reranker's evidence: how well a text fits the question, and whether it answers it."""
 LEAST_READ = 0.1
 """The score of the last candidate that was reread."""
 MOST_READ = 240
 """Tokens of a text that count: the packaged reranker reads 256 tokens per pair."""
 
 
-def _read(candidates: Sequence[Candidate], logits: Sequence[float]) -> list[Candidate]:
+def _read(candidates: Sequence[Candidate], readings: Sequence[Reading]) -> list[Candidate]:
     """The candidates, with what the reranker says about each of them as evidence."""
-    ranks = {place: rank for rank, place in enumerate(sorted(range(len(logits)), key=lambda n: -logits[n]), 1)}
+    said = {RERANKER: [one.score for one in readings], ANSWERS: [one.answers for one in readings]}
+    evidence = {name: _ranked(logits) for name, logits in said.items()}
     return [
-        replace(one, evidence={**one.evidence, RERANKER: Evidence(ranks[place], logit, sigmoid(logit))})
-        for place, (one, logit) in enumerate(zip(candidates, logits, strict=True))
+        replace(one, evidence={**one.evidence, **{name: row[place] for name, row in evidence.items() if row}})
+        for place, one in enumerate(candidates)
     ]
+
+
+def _ranked(logits: Sequence[float | None]) -> list[Evidence]:
+    """Evidence in the order of the candidates; none where the reranker does not say."""
+    known = [one for one in logits if one is not None]
+    if len(known) < len(logits):
+        return []
+    ranks = {place: rank for rank, place in enumerate(sorted(range(len(known)), key=lambda n: -known[n]), 1)}
+    return [Evidence(ranks[place], logit, sigmoid(logit)) for place, logit in enumerate(known)]
 
 
 def _fitting(texts: Sequence[str], tokens: int) -> int:
@@ -128,16 +138,17 @@ def _text_to_read(memory: Memory, before: Sequence[Memory], draft: Draft) -> str
     return read_with(memory, seen[0] if seen else None)
 
 
-def _logits(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[float]:
+def _readings(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[Reading]:
+    question = question_in(draft.query.text)
     with failures_of("The reranker"):
-        logits = reranker.score(question_in(draft.query.text), texts)
-        usable = len(logits) == len(texts) and all(map(isfinite, logits))
+        readings = readings_of(reranker, question, texts)
+        usable = len(readings) == len(texts) and all(isfinite(logit or 0.0) for one in readings for logit in one)
     if not usable:
         raise ModelUnavailable(
             "The reranker did not return a finite score for every text",
             remedy="Check the model, or open without a reranker.",
         )
-    return logits
+    return readings
 
 
 def _z_scores(values: Sequence[float]) -> list[float]:

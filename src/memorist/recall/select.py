@@ -5,63 +5,70 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from heapq import nlargest
+from statistics import fmean
 from typing import Literal
 
 from memorist.errors import StoreError
 from memorist.model import Candidate
-from memorist.recall.rerank import RERANKER
+from memorist.recall.rerank import ANSWERS
 from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
 from memorist.text.chatter import question_in
 
-INSIDE = 1.0
-"""The evidence of the signal `temporal` for a memory inside the time that the question names."""
-RAW = ("vector", RERANKER)
-"""Evidence that counts as it is: a cosine and a logit have scales of their own."""
-EVIDENCE = {"vector": 3.7, RERANKER: 0.38, "temporal": 1.2}
+NEAR, INSIDE = 0.5, 1.0
+"""A cosine with the question that no unrelated text has, and the evidence of the signal `temporal` for a memory inside
+the time that the question names."""
+EVIDENCE = {ANSWERS: 0.65, "temporal": 1.0}
+TOGETHER, APART = 3, 2.0
+"""How many of the best candidates speak for the confidence, and how far below the best one they count at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge(Stage):
-    """probability = σ(bias + Σ weight · evidence): how probably each candidate answers the question.
+    """logit = bias + Σ weight · evidence, probability = σ(logit): how probably each candidate answers the question.
 
-    Evidence is what the signals and the reranker say: a cosine, a logit, and for other signals their norm; 0 where
-    there is none, and `unread` for candidates that the reranker did not read. The confidence is the largest
-    probability. Below `least` the recall abstains, unless the query asks for something to be done, names a time at
-    which something happened, or has only words that one candidate contains. The numbers were fitted for the packaged
-    `models`: with others, or without a vector, there is no probability, and the recall never abstains. Does not change
+    Evidence is the reranker's logit that a text answers, and the norm of other signals; 0 where there is none, and
+    `unread` for candidates that the reranker did not read. The confidence is σ(lift + mean of the three largest logits,
+    none counted as more than 2 below the largest): where something answers, more than one text is often near it. Below
+    `least` the recall abstains, unless a candidate has a cosine of 0.5 with the query, or the query asks for something
+    to be done, names a time at which something happened, or has only words that one candidate contains. Without a
+    vector, or a reranker that judges answers, there is no probability, and the recall never abstains. Does not change
     scores or order.
     """
 
     kind = "judge"
     takes = ("candidates",)
-    models: tuple[str, ...] = ("memorist-embed-1", "memorist-rerank-2")
-    bias: float = -1.84
+    bias: float = -2.15
     weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE))
-    unread: float = -1.0
-    least: float = 0.06
+    unread: float = -3.0
+    lift: float = 3.2
+    least: float = 0.45
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with probabilities and a confidence."""
-        if not self._applies(draft, env):
+        if not all(any(name in one.evidence for one in draft.candidates) for name in ("vector", ANSWERS)):
             return draft
-        judged = tuple(replace(one, probability=round(self._probability(one), 4)) for one in draft.candidates)
-        best = max(one.probability or 0.0 for one in judged)
-        draft = replace(draft, candidates=judged, confidence=best)
-        if best >= self.least or _is_answered(draft):
+        logits = [self._logit(one) for one in draft.candidates]
+        judged = (
+            replace(one, probability=round(sigmoid(logit), 4))
+            for one, logit in zip(draft.candidates, logits, strict=True)
+        )
+        confidence = round(self._confidence(logits), 4)
+        draft = replace(draft, candidates=tuple(judged), confidence=confidence)
+        if confidence >= self.least or _is_answered(draft):
             return draft
         return replace(draft, abstained=True).noting(
-            f"nothing relevant: the best candidate answers the question with a probability of {best:.0%}"
+            f"nothing relevant: the candidates answer the question with a probability of {confidence:.0%}"
         )
 
-    def _applies(self, draft: Draft, env: Env) -> bool:
-        known = [env.view.embedding or "", getattr(env.reranker, "generation", "")]
-        fitted = all(name.startswith(f"{model}:") for name, model in zip(known, self.models, strict=True))
-        return fitted and any("vector" in one.evidence for one in draft.candidates)
+    def _logit(self, one: Candidate) -> float:
+        said = {name: found.score if name == ANSWERS else found.norm for name, found in one.evidence.items()}
+        read = 0.0 if ANSWERS in said else self.unread
+        return self.bias + read + sum(self.weights.get(name, 0.0) * value for name, value in said.items())
 
-    def _probability(self, one: Candidate) -> float:
-        said = {name: found.score if name in RAW else found.norm for name, found in one.evidence.items()}
-        read = 0.0 if RERANKER in said else self.unread
-        return sigmoid(self.bias + read + sum(self.weights.get(name, 0.0) * value for name, value in said.items()))
+    def _confidence(self, logits: Sequence[float]) -> float:
+        best, *others = nlargest(TOGETHER, logits)
+        return sigmoid(self.lift + fmean((best, *(max(one, best - APART) for one in others))))
 
 
 def _is_answered(draft: Draft) -> bool:
@@ -69,6 +76,8 @@ def _is_answered(draft: Draft) -> bool:
     from memorist.text.wishes import is_request
 
     if draft.query.is_dated and any(_happened_then(one) for one in draft.candidates):
+        return True
+    if any("vector" in one.evidence and one.evidence["vector"].score >= NEAR for one in draft.candidates):
         return True
     question = question_in(draft.query.text)
     return is_request(question) or _contains_all(question, draft.candidates)
@@ -99,7 +108,7 @@ class Relevant(Stage):
     kind = "relevant"
     takes = ("candidates",)
     effect = "removes"
-    least: float = 0.02
+    least: float = 0.01
     always: int = 3
 
     def __call__(self, draft: Draft, env: Env) -> Draft:

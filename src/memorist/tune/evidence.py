@@ -28,7 +28,7 @@ from memorist.ports import Embedder, Reranker, Store, View
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.request import recall_request
 from memorist.recall.stage import Env
-from memorist.tune.replay import DEPTH, Asked, Place, Reads, Scores, Searches
+from memorist.tune.replay import DEPTH, Asked, Place, Readings, Reads, Searches
 from memorist.upkeep.feedback import judged
 
 FEEDBACK = "feedback"
@@ -79,7 +79,7 @@ def environment(store: Store, embedder: Embedder | None, reranker: Reranker | No
         view=cast("View", Searches(view)),
         pool=pool,
         embedder=None if embedder is None else StoreEmbedder(embedder, store).at(view.embedding),
-        reranker=None if reranker is None else Scores(reranker),
+        reranker=None if reranker is None else Readings(reranker),
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memorist.bench.measures import judge
 from memorist.bench.space import documents_of
 from memorist.model import Memory, RecallRequest
-from memorist.ports import Reranker, Store, View
+from memorist.ports import Reading, Reranker, Store, View, readings_of
 from memorist.recall.pipeline import Pipeline, first_draft, run_stage
 from memorist.recall.stage import Draft, Env, Stage
 
@@ -80,20 +80,23 @@ class Searches(Once):
         super().__init__(view, SEARCHES, OTHER_SEARCHES)
 
 
-class Scores:
+class Readings:
     """A reranker that reads every text once per question."""
 
     def __init__(self, reranker: Reranker) -> None:
         self._reranker = reranker
-        self._known: dict[tuple[str, str], float] = {}
+        self._known: dict[tuple[str, str], Reading] = {}
         self.generation: str = getattr(reranker, "generation", "")
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text."""
-        new = [text for text in texts if (query, text) not in self._known]
-        if new:
-            scores = self._reranker.score(query, new)
-            self._known |= {(query, text): score for text, score in zip(new, scores, strict=True)}
+        return [one.score for one in self.read(query, texts)]
+
+    def read(self, query: str, texts: Sequence[str]) -> list[Reading]:
+        """One reading per text."""
+        if new := [text for text in texts if (query, text) not in self._known]:
+            readings = readings_of(self._reranker, query, new)
+            self._known |= {(query, text): one for text, one in zip(new, readings, strict=True)}
         return [self._known[query, text] for text in texts]
 
 

@@ -15,9 +15,11 @@ import numpy as np
 from memorist.errors import ModelUnavailable
 from memorist.models.embedders.local import cores, equal_length_batches
 from memorist.models.folder import CHARACTERS_PER_TOKEN, INPUTS, ModelFolder, OnnxGraph
+from memorist.ports import Reading
 from memorist.text.words import language, words
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from tokenizers import Encoding, Tokenizer
 
 
@@ -29,11 +31,13 @@ QUERY_TOKENS = 62
 class _Loaded:
     graph: OnnxGraph
     tokenizer: Tokenizer
-    output: str
+    outputs: tuple[str, ...]
 
 
 class CrossReranker:
-    """Reads `[CLS] query [SEP] text [SEP]` and returns a logit: Nogueira and Cho, arXiv:1901.04085.
+    """Reads `[CLS] query [SEP] text [SEP]` and gives a logit: Nogueira and Cho, arXiv:1901.04085.
+
+    A model with a second output also says whether the text answers the question.
 
     The model is in a folder and is loaded on first use; thread-safe. Only pairs with the same number of tokens run in
     one batch, without padding, so the logit of a pair does not depend on the other texts. Queries in an `unread`
@@ -58,26 +62,31 @@ class CrossReranker:
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """A logit per text."""
+        return [one.score for one in self.read(query, texts)]
+
+    def read(self, query: str, texts: Sequence[str]) -> list[Reading]:
+        """A logit per text, and one that it answers if the model judges that."""
         if not texts:
             return []
         end = query[-QUERY_TOKENS * CHARACTERS_PER_TOKEN :]
         _refuse_unread(language(words(end)), self._unread)
         asked = self._ending(end)
         pairs = [self._load().tokenizer.encode(asked, self._folder.cut(text)) for text in texts]
-        logits = [0.0] * len(texts)
+        readings = [Reading(0.0)] * len(texts)
         batches = equal_length_batches([len(one.ids) for one in pairs], self._folder.manifest.tokens_per_batch)
         with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
             for places, read in zip(batches, pool.map(partial(self._read, pairs), batches), strict=True):
-                for place, logit in zip(places, read, strict=True):
-                    logits[place] = logit
-        return logits
+                for place, one in zip(places, read, strict=True):
+                    readings[place] = one
+        return readings
 
-    def _read(self, pairs: Sequence[Encoding], places: Sequence[int]) -> list[float]:
+    def _read(self, pairs: Sequence[Encoding], places: Sequence[int]) -> list[Reading]:
         loaded = self._load()
         ids = np.array([pairs[place].ids for place in places], dtype=np.int64)
         types = np.array([pairs[place].type_ids for place in places], dtype=np.int64)
-        scores = loaded.graph.run(loaded.output, dict(zip(INPUTS, (ids, np.ones_like(ids), types), strict=True)))
-        return [float(one) for one in scores]
+        inputs: dict[str, NDArray[np.int64]] = dict(zip(INPUTS, (ids, np.ones_like(ids), types), strict=True))
+        columns = [one.tolist() for one in loaded.graph.run_all(loaded.outputs, inputs)]
+        return [Reading(*row) for row in zip(*columns, strict=True)]
 
     def _ending(self, query: str) -> str:
         """The end of a query that the model reads."""
@@ -96,10 +105,11 @@ class CrossReranker:
 
 def _load(folder: ModelFolder) -> _Loaded:
     graph = folder.open_graph()
-    output = folder.manifest.outputs.get("score", "score")
-    if output not in graph.outputs:
-        raise folder.unusable(f"it has no output {output}, only {', '.join(graph.outputs)}")
-    return _Loaded(graph, folder.open_tokenizer(), output)
+    score, answers = (folder.manifest.outputs.get(name, name) for name in ("score", "answers"))
+    if score not in graph.outputs:
+        raise folder.unusable(f"it has no output {score}, only {', '.join(graph.outputs)}")
+    outputs = (score, answers) if answers in graph.outputs else (score,)
+    return _Loaded(graph, folder.open_tokenizer(), outputs)
 
 
 def _refuse_unread(language: str, unread: Collection[str]) -> None:
