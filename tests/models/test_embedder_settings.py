@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.models import folder
 from memorist.models.embedders import build
 from memorist.models.embedders.vendors import PRESETS
 from memorist.models.folder import SETS, of_set
@@ -130,6 +131,7 @@ def packaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         (package / name / "model.onnx").write_bytes(b"not a model")
     (package / "__init__.py").touch()
     monkeypatch.delitem(sys.modules, "memorist_models", raising=False)
+    monkeypatch.setattr(folder, "SETS", {folder.DEFAULT_SET: folder.SETS[folder.DEFAULT_SET]})
     monkeypatch.syspath_prepend(package.parent)
     return package
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -69,7 +69,11 @@ class OnnxGraph:
 
     def run(self, output: str, inputs: Mapping[str, NDArray[np.int64]]) -> Vector:
         """One output for the inputs that the graph accepts."""
-        return self._session.run([output], {name: inputs[name] for name in self.inputs})[0]
+        return self.run_all((output,), inputs)[0]
+
+    def run_all(self, outputs: Sequence[str], inputs: Mapping[str, NDArray[np.int64]]) -> Sequence[Vector]:
+        """Several outputs at the cost of one."""
+        return self._session.run(list(outputs), {name: inputs[name] for name in self.inputs})
 
 
 MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "model.json"
@@ -211,7 +215,7 @@ class ModelSet:
         return self.embedder if kind == "embedder" else self.reranker
 
 
-_FAST = ModelSet("memorist-models", "memorist-embed-1", "memorist-rerank-2")
+_FAST = ModelSet("memorist-models", "memorist-embed-2", "memorist-rerank-3")
 SETS: Mapping[str, ModelSet] = {
     "fast": _FAST,
     "best": ModelSet("memorist-models-best", "memorist-embed-2-best", "memorist-rerank-3-best"),
