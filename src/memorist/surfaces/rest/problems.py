@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from memorist import errors
+from memorist.files import PART
 from memorist.model import error_name
 from memorist.surfaces.remedies import Speak, as_route, in_words
 
@@ -226,7 +227,11 @@ def told(error: errors.Error, speak: Speak = as_route) -> tuple[str, str]:
 
 def without_folders(text: str) -> str:
     """A text that names files received here without their temporary folders."""
-    return re.sub(rf"{re.escape(tempfile.gettempdir())}[/\\](?:tmp[^/\\\s]*[/\\])?", "", text)
+    text = re.sub(rf"{re.escape(tempfile.gettempdir())}[/\\](?:tmp[^/\\\s]*[/\\])?", "", text)
+    while PART in text:
+        before, _, after = text.partition(PART)
+        text = re.split(r"[/\\]", before, maxsplit=1)[0] + re.split(r"[/\\]", after, maxsplit=1)[-1]
+    return text
 
 
 def of_sort(
