@@ -1,9 +1,10 @@
-"""Parts of the training for many languages that need no torch."""
+"""Parts of the training for many languages; what needs torch is skipped without it."""
 
 from __future__ import annotations
 
 import random
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -47,3 +48,19 @@ def test_words_are_exchanged_and_names_stay(draw: random.Random) -> None:
 
 def test_scripts_without_spaces_get_none(draw: random.Random) -> None:
     assert Switch(DICTIONARY)("Where is the red bicycle?", "zh", 1.0, draw) == "哪里在 red 自行车?"
+
+
+def test_a_list_wants_its_first_text_and_spares_the_answers_of_lists_alike() -> None:
+    torch = pytest.importorskip("torch")
+    learn = pytest.importorskip("learn")
+
+    class Vectors:
+        def run(self, model: object, rows: object, parts: int) -> object:
+            return rows
+
+    queries, texts = torch.eye(2), torch.tensor([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])  # two lists of two
+    apart, alike = (
+        learn._listed_loss(Vectors(), None, SimpleNamespace(queries=queries, texts=texts, same=np.array(same)), 2)
+        for same in ([0, 1], [0, 0])
+    )
+    assert alike < apart

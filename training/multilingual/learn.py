@@ -10,7 +10,7 @@ import torch
 from blocks import QUERY, Block, Blocks, Row
 from corpus import Source
 from fit import LARGEST_GRADIENT, WARM_UP, WEIGHT_DECAY, info_nce
-from lists import Pools, plain
+from lists import ANSWER, WRONG, Pools, plain
 from mining import _members, _nearest, _pools
 from student import Student
 from tokenizers import Tokenizer
@@ -127,7 +127,9 @@ def fit(
 
 def _listed_loss(reader: Reader, model: Student, block: Block, width: int) -> Tensor:
     logits = reader.run(model, block.queries, 3) @ reader.run(model, block.texts, 6).T * SCALE
-    return info_nce(logits, torch.from_numpy(block.same).to(logits.device), width)
+    truth = torch.full((len(block.same), width), WRONG, device=logits.device)
+    truth[:, 0] = ANSWER
+    return info_nce(logits, torch.from_numpy(block.same).to(logits.device), truth)
 
 
 def _translated_loss(reader: Reader, model: Student, english: list[Row], other: list[Row]) -> Tensor:
