@@ -13,6 +13,7 @@ import memorist
 from memorist.bench.model import Question
 from memorist.config import load
 from memorist.engine.engine import Engine
+from memorist.errors import InvalidInput
 from memorist.recall.recipes import RECIPES
 from memorist.tune.evidence import Own, environment, gathered
 from memorist.tune.replay import Asked, Place, Replay
@@ -117,3 +118,10 @@ def test_a_space_sees_only_its_own_feedback(tmp_path: Path) -> None:
         assert evidence.sources == {"feedback": 1}
         [asked] = evidence.questions
         assert [one.text for one in asked.place.env.store.get(list(asked.gold)).values()] == ["The key of ann is blue."]
+
+
+def test_questions_are_asked_with_the_configured_models(tmp_path: Path) -> None:
+    for setting in ({"reranker": "none"}, {"embedder": "none"}):
+        config = load({"db": str(tmp_path / "a.db"), "models": "unheard-of", **setting})
+        with pytest.raises(InvalidInput, match="unheard-of"), gathered(config, RECIPES["memorist"], (), NOW):
+            pass

@@ -48,8 +48,8 @@ class Evidence:
 @contextmanager
 def gathered(config: Config, recipe: Pipeline, files: Sequence[Path], now: datetime) -> Generator[Evidence]:
     """The evidence of a memory and of files; the memories are open within the block, and nothing is written."""
-    embedder = embedders.build(config.embedder, options=config.embedder_options)
-    reranker = rerankers.build(config.reranker, options=config.reranker_options)
+    embedder = embedders.build(config.embedder, options=config.embedder_options, models=config.models)
+    reranker = rerankers.build(config.reranker, options=config.reranker_options, models=config.models)
     with ExitStack() as closing:
         pool = closing.enter_context(ThreadPoolExecutor(thread_name_prefix="memorist"))
         store = open_store(config.db, config.space)
