@@ -6,6 +6,7 @@ word table never changes, so every model is trained with the very rows that it w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +98,7 @@ def with_both_heads(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def picked(encoder: Encoder, layers: tuple[int, ...]) -> Encoder:
     """A copy with some of the layers."""
-    config = EncoderConfig(**{**_fields(encoder), "num_hidden_layers": len(layers)})
+    config = replace(encoder.config, num_hidden_layers=len(layers))
     smaller = Encoder(config)
     state = encoder.state_dict()
     renamed = {name: one for name, one in state.items() if not name.startswith("layers.")}
@@ -108,8 +109,3 @@ def picked(encoder: Encoder, layers: tuple[int, ...]) -> Encoder:
         }
     smaller.load_state_dict(renamed)
     return smaller
-
-
-def _fields(encoder: Encoder) -> dict[str, object]:
-    config = encoder.config
-    return {name: getattr(config, name) for name in config.__dataclass_fields__}

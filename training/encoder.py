@@ -27,10 +27,6 @@ class EncoderConfig:
     type_vocab_size: int
     layer_norm_eps: float
 
-    @classmethod
-    def from_data(cls, data: Mapping[str, object]) -> EncoderConfig:
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__})  # type: ignore[arg-type]
-
 
 class Attention(nn.Module):
     """Multi-head self-attention, softmax(QKᵀ/√d)V (Vaswani et al. 2017)."""
@@ -117,23 +113,15 @@ class Encoder(nn.Module):
 
 
 class SentenceEncoder(nn.Module):
-    """An encoder with mean pooling: gives (unit sentence vectors, last hidden states).
+    """An encoder with mean pooling: gives (unit sentence vectors, last hidden states)."""
 
-    With a `context_mark`, the tokens from the first such id on are read but not averaged: they say what the
-    text is about without becoming part of it.
-    """
-
-    def __init__(self, encoder: Encoder, context_mark: int | None = None) -> None:
+    def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.encoder = encoder
-        self.context_mark = context_mark
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> tuple[Tensor, Tensor]:
         tokens = self.encoder(input_ids, attention_mask, token_type_ids)
         weights = attention_mask.to(tokens.dtype)
-        if self.context_mark is not None:
-            marks = (input_ids == self.context_mark).to(tokens.dtype)
-            weights = weights * (torch.cumsum(marks, dim=1) < 0.5).to(tokens.dtype)
         weights = weights / weights.sum(1, keepdim=True)
         mean = (weights.unsqueeze(1) @ tokens).squeeze(1)
         return functional.normalize(mean, dim=-1), tokens

@@ -30,8 +30,6 @@ Spans = Mapping[str, Span]
 
 def embedder_graph(model: SentenceEncoder, spans: Spans, positions: int) -> ModelProto:
     """From ids of one length to unit vectors and token states."""
-    if model.context_mark is not None:
-        raise ValueError("a finished embedder averages all of its tokens; this one stops at a mark")
     draft = _Draft(dict(model.named_modules()), spans)
     states = _encoder(draft, model.encoder, positions)
     draft.add("LpNormalization", _mean(draft, states), to=EMBEDDING, axis=-1, p=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import render
 import wording
@@ -320,8 +320,3 @@ def render_cast(source: Source) -> tuple[str, ...]:
 def plain(question: Question, source: Source) -> str:
     """The query as mining reads it."""
     return wording.named(question.text, "someone") if source.name in CHATS else question.text
-
-
-def without_context(dress: Dress) -> Dress:
-    """The same lists with every text alone."""
-    return replace(dress, before=0.0, after=0.0, both=0.0)

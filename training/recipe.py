@@ -154,9 +154,7 @@ class Workshop:
 
 
 def config(layers: int) -> EncoderConfig:
-    return EncoderConfig(
-        **{name: getattr(CONFIG, name) for name in CONFIG.__dataclass_fields__} | {"num_hidden_layers": layers}
-    )
+    return replace(CONFIG, num_hidden_layers=layers)
 
 
 def save_weights(model: nn.Module, file: Path) -> None:

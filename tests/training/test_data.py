@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import corpus
-import lists
 import pairs
 import pytest
 import render
@@ -18,6 +18,7 @@ from render import Turn
 from worlds import WorldMaker
 
 NAMES = ("Ann", "Bob", "Cy")
+ALONE = Dress(before=0.0, after=0.0, both=0.0)
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_a_turn_asks_for_its_neighbour_and_is_never_shown_beside_it(chat: Source
 
 def test_a_list_begins_with_its_positive_and_holds_it_once(chat: Source) -> None:
     dense = [[one for one in range(40) if one != place][:30] for place in range(150)]
-    maker = ListMaker(chat, [(near, [], []) for near in dense], lists.without_context(Dress(long=0.0)), negatives=5)
+    maker = ListMaker(chat, [(near, [], []) for near in dense], replace(ALONE, long=0.0), negatives=5)
     draw = random.Random(3)
     for place in range(30):
         made = maker.make(place, NAMES, draw)
@@ -153,7 +154,7 @@ def test_everyday_lists_have_one_width_and_an_answer_first_or_none_at_all() -> N
 
 
 def test_a_question_about_somebody_else_is_after_the_same_text_and_not_answered(chat: Source) -> None:
-    dress = lists.without_context(Dress(long=0.0, oneself=0.0, claim=0.0, keywords=0.0, request=0.0, misleading=1.0))
+    dress = replace(ALONE, long=0.0, oneself=0.0, claim=0.0, keywords=0.0, request=0.0, misleading=1.0)
     maker = ListMaker(chat, [([], [], [])] * len(chat.questions), dress, negatives=2)
     made = [maker.make(place, NAMES, random.Random(place)) for place in range(40)]
     for place, one in enumerate(made):

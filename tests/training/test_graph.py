@@ -61,11 +61,6 @@ def test_a_scorer_in_int8_scores_like_the_float_model() -> None:
         assert np.corrcoef(one, exact[:, place])[0, 1] > 0.95
 
 
-def test_an_embedder_that_stops_at_a_mark_is_refused() -> None:
-    with pytest.raises(ValueError, match="mark"):
-        embedder_graph(SentenceEncoder(Encoder(TINY), context_mark=5), {}, LENGTH)
-
-
 def test_a_scorer_that_reads_the_mean_is_refused() -> None:
     with pytest.raises(ValueError, match="first state alone"):
         scorer_graph(PairScorer(Encoder(TINY), mean=True), {}, LENGTH)
