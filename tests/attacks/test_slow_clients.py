@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -92,18 +93,24 @@ def test_one_slow_key_leaves_places_for_the_others(serve: Serve, slow: Callable[
 
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """`stats` and `ingest` run until the test ends; lists those that have begun."""
-    over, begun = threading.Event(), list[str]()
+    """`stats` and `ingest` run until the test ends; lists those that have begun in a thread."""
+    over, names = threading.Event(), list[str]()
     for name in ("stats", "ingest"):
 
         def wait(*_: object, name: str = name, **__: object) -> None:
-            begun.append(name)
+            names.append(name)
             over.wait(60)
 
         monkeypatch.setattr(Engine, name, wait)
     with ExitStack() as stack:
         stack.callback(over.set)
-        yield begun
+        yield names
+
+
+def begun(stuck: list[str], times: int) -> None:
+    """Wait until so many threads are stuck: a request is under way before its thread is."""
+    while len(stuck) < times:
+        time.sleep(0.001)
 
 
 def asking(server: Running, key: str | None, times: int) -> None:
@@ -121,6 +128,7 @@ def test_slow_verbs_of_one_key_leave_threads_for_the_others(serve: Serve, stuck:
     server = serve(threads=4, rate=0)
     greedy, other = server.key("agent", "read"), server.key("agent", "read")
     asking(server, greedy, 8)
+    begun(stuck, 2)
     assert server.http(other).get(MEMORIES).status_code == 200
     assert len(stuck) == 2
 
@@ -147,6 +155,7 @@ def test_a_thread_that_nobody_waits_for_keeps_its_place() -> None:
 def test_health_and_metrics_wait_for_no_verb(serve: Serve, stuck: list[str]) -> None:
     server = serve(threads=1)
     asking(server, None, 3)
+    begun(stuck, 1)
     with server.http() as http:
         for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/spaces"):
             assert http.get(path).status_code == 200
@@ -207,6 +216,7 @@ def test_slow_tools_of_one_key_leave_places_and_threads_for_the_others(mcp: Door
                 group.start_soon(slow.call_tool, "status")
             while await anyio.to_thread.run_sync(knocked, url, greedy) != 429:
                 pass
+            await anyio.to_thread.run_sync(begun, stuck, 2)
             await call(quick, "recall", query="Where does Alice live?")
             assert len(stuck) == 2
             group.cancel_scope.cancel()
