@@ -1,18 +1,17 @@
 """The weights that training starts from, compact enough to travel.
 
-e5-small comes from its ONNX export in a package. The small models go on from the shipped int8 files, read back: their
-word table never changes, so every model is trained with the very rows that it will read.
+Every model goes on from the shipped int8 file, read back. Its word table never changes, so it is trained with the very
+rows that it will read.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnx
 import torch
-from encoder import Encoder, EncoderConfig
+from encoder import EncoderConfig
 from onnx import numpy_helper
 from quantise import quantise_rows
 from safetensors.torch import load_file, save_file
@@ -81,31 +80,3 @@ def of_encoder(state: dict[str, Tensor]) -> dict[str, Tensor]:
         for name, one in state.items()
         if not name.startswith(("ranking.", "answering."))
     }
-
-
-def with_both_heads(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The state of a scorer; one with a single head has it twice."""
-    old = {"mix.": "mix.", "score.": "out."}
-    heads = {
-        f"{head}.{new}{name.removeprefix(was)}": one
-        for name, one in state.items()
-        for was, new in old.items()
-        if name.startswith(was)
-        for head in ("ranking", "answering")
-    }
-    return {name: one for name, one in state.items() if not name.startswith(tuple(old))} | heads
-
-
-def picked(encoder: Encoder, layers: tuple[int, ...]) -> Encoder:
-    """A copy with some of the layers."""
-    config = replace(encoder.config, num_hidden_layers=len(layers))
-    smaller = Encoder(config)
-    state = encoder.state_dict()
-    renamed = {name: one for name, one in state.items() if not name.startswith("layers.")}
-    for place, layer in enumerate(layers):
-        prefix = f"layers.{layer}."
-        renamed |= {
-            f"layers.{place}.{name.removeprefix(prefix)}": one for name, one in state.items() if name.startswith(prefix)
-        }
-    smaller.load_state_dict(renamed)
-    return smaller

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import soup
 import validation
-from encoder import PairScorer, SentenceEncoder
-from recipe import Workshop, cut, load_weights
+from encoder import SentenceEncoder
+from recipe import WORDS_OF, Workshop, load_weights
 from validation import LARGER, HeldOut, Outcomes
 
 VIEW = LARGER + "before"
@@ -22,7 +22,8 @@ def choose(shop: Workshop) -> None:
     """Measure every mixture of the two embedders and both rerankers after the small one; write the figures."""
     rows: dict[str, object] = {}
     best: dict[str, SentenceEncoder] = {}
-    for name, start in (("embedder", shop.embedder()), ("finder", shop.finder())):
+    for name in ("embedder", "finder"):
+        start = shop.embedder(name)
         trained = copy.deepcopy(start)
         load_weights(trained, shop.made / f"{name}.safetensors")
         before = shop.search(start)
@@ -39,7 +40,8 @@ def _rerankers(shop: Workshop, model: SentenceEncoder) -> dict[str, object]:
     held = [validation.first_queries(task, RERANKED_QUERIES) for task in shop.held]
     before = validation.search(model, held, shop.tokenizer, shop.device)
     rows: dict[str, object] = {"no reranker": _ranked(held, before, before, VIEW)}
-    for name, start in (("reranker", shop.reranker()), ("reranker-best", PairScorer(cut(shop.teacher()).encoder))):
+    for name in WORDS_OF:
+        start = shop.reranker(name)
         load_weights(start, shop.made / f"{name}.safetensors")
         scorer = start.to(shop.device).eval()
         found = validation.rerank(scorer, model, held, shop.tokenizer, shop.device, READS, WEIGHTS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -141,12 +140,6 @@ class Head(nn.Module):
     def forward(self, read: Tensor) -> Tensor:
         return self.out(self.dropout(functional.gelu(self.mix(read)))).squeeze(-1)
 
-    def start_from(self, other: Head) -> None:
-        """Take over another head, of its `mix` only what reads the states that this one reads."""
-        width = self.mix.in_features
-        self.mix.load_state_dict({"weight": other.mix.weight[:, :width], "bias": other.mix.bias})
-        self.out.load_state_dict(other.out.state_dict())
-
 
 class PairScorer(nn.Module):
     """A cross-encoder: query and text read together give two logits, from the first state as BERT's own classifier.
@@ -172,42 +165,3 @@ class PairScorer(nn.Module):
             weights = weights / weights.sum(1, keepdim=True)
             read = torch.cat((read, (weights.unsqueeze(1) @ states).squeeze(1)), dim=-1)
         return torch.stack((self.ranking(read), self.answering(read)), dim=-1)
-
-    def start_from(self, other: PairScorer) -> None:
-        """Take over the heads of another scorer."""
-        self.ranking.start_from(other.ranking)
-        self.answering.start_from(other.answering)
-
-
-# Our module names for those of a BERT checkpoint.
-_EMBEDDINGS = {
-    "words": "embeddings.word_embeddings",
-    "positions": "embeddings.position_embeddings",
-    "types": "embeddings.token_type_embeddings",
-    "norm": "embeddings.LayerNorm",
-}
-_LAYER = {
-    "attention.query": "attention.self.query",
-    "attention.key": "attention.self.key",
-    "attention.value": "attention.self.value",
-    "attention.output": "attention.output.dense",
-    "attention_norm": "attention.output.LayerNorm",
-    "widen": "intermediate.dense",
-    "narrow": "output.dense",
-    "output_norm": "output.LayerNorm",
-}
-
-
-def load_encoder(config: EncoderConfig, checkpoint: Mapping[str, Tensor]) -> Encoder:
-    """Build the encoder and fill it from a checkpoint with the names of BERT."""
-    encoder = Encoder(config)
-    encoder.load_state_dict({name: checkpoint[_checkpoint_name(name)] for name in encoder.state_dict()})
-    return encoder.eval()
-
-
-def _checkpoint_name(name: str) -> str:
-    module, _, parameter = name.rpartition(".")
-    if not module.startswith("layers."):
-        return f"{_EMBEDDINGS[module]}.{parameter}"
-    _, index, part = module.split(".", 2)
-    return f"encoder.layer.{index}.{_LAYER[part]}.{parameter}"

@@ -14,17 +14,19 @@ import torch
 from compare import compare_embedder, compare_reranker
 from encoder import PairScorer, SentenceEncoder
 from graph import ANSWERS, EMBEDDING, OPSET, SCORE, TOKENS, embedder_graph, scorer_graph
-from recipe import DATA, TOKENIZER, Workshop, cut, load_weights
+from recipe import DATA, TOKENIZER, Workshop, load_weights
 from render import CONTEXT_MARK
 from tokenizers import Tokenizer
 
 FAST, BEST = "memorist-models/src/memorist_models", "memorist-models-best/src/memorist_models_best"
-RECIPE = 5  # raised when the same commands would give another file
+RECIPE = 6  # raised when the same commands would give another file
 MAX_TOKENS = 256
 TOKENS_PER_BATCH = 256  # larger batches leave the processor's cache and are slower
-KEPT = {"finder": 0.9, "embedder": 0.6}  # the share of the trained weights; the rest are those it started from
+KEPT = {"finder": 0.5, "embedder": 0.6}  # the share of the trained weights; the rest are those it started from
 LICENCE = "Apache-2.0"
 MINILM, E5 = "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0", "intfloat/e5-small, MIT"
+EMBEDDERS = {"embedder": (f"{FAST}/memorist-embed-3", MINILM), "finder": (f"{BEST}/memorist-embed-3-best", E5)}
+RERANKERS = {"reranker": (f"{FAST}/memorist-rerank-4", MINILM), "reranker-best": (f"{BEST}/memorist-rerank-4-best", E5)}
 
 TEMPLATE = {
     "alone": "[date] Speaker: text",
@@ -36,22 +38,19 @@ def finish(shop: Workshop, packages: Path) -> None:
     """Export, quantise, compare and write all four."""
     torch.set_num_threads(1)  # sums in one order
     writer = _Writer(shop)
-    writer.embedder(_mixed(shop, "embedder", shop.embedder()), packages / FAST / "memorist-embed-2", MINILM)
-    writer.reranker(_filled(shop, "reranker", shop.reranker()), packages / FAST / "memorist-rerank-3", MINILM)
-    writer.embedder(_mixed(shop, "finder", shop.finder()), packages / BEST / "memorist-embed-2-best", E5)
-    six = PairScorer(cut(shop.teacher()).encoder)
-    writer.reranker(_filled(shop, "reranker-best", six), packages / BEST / "memorist-rerank-3-best", E5)
+    for name, (folder, upstream) in EMBEDDERS.items():
+        writer.embedder(_mixed(shop, name), packages / folder, upstream)
+    for name, (folder, upstream) in RERANKERS.items():
+        model = shop.reranker(name)
+        load_weights(model, shop.made / f"{name}.safetensors")
+        writer.reranker(model.cpu().eval(), packages / folder, upstream)
 
 
-def _mixed(shop: Workshop, name: str, start: SentenceEncoder) -> SentenceEncoder:
-    trained = copy.deepcopy(start.cpu())
+def _mixed(shop: Workshop, name: str) -> SentenceEncoder:
+    start = shop.embedder(name).cpu()
+    trained = copy.deepcopy(start)
     load_weights(trained, shop.made / f"{name}.safetensors")
     return soup.between(start, trained, KEPT[name])
-
-
-def _filled(shop: Workshop, name: str, model: PairScorer) -> PairScorer:
-    load_weights(model, shop.made / f"{name}.safetensors")
-    return model.cpu().eval()
 
 
 class _Writer:

@@ -27,21 +27,15 @@ def embed(model: SentenceEncoder, rows: Ragged, device: torch.device) -> Tensor:
 
 
 def mine(
-    model: SentenceEncoder,
-    sources: Sequence[Source],
-    tokenizer: Tokenizer,
-    device: torch.device,
-    prefixes: tuple[str, str] = ("", ""),
+    model: SentenceEncoder, sources: Sequence[Source], tokenizer: Tokenizer, device: torch.device
 ) -> list[list[Pools]]:
-    """For each question of each source the candidates for negatives; a model may want prefixes of query and text."""
-    return [_mine_source(model, source, tokenizer, device, *prefixes) for source in sources]
+    """For each question of each source the candidates for negatives."""
+    return [_mine_source(model, source, tokenizer, device) for source in sources]
 
 
-def _mine_source(
-    model: SentenceEncoder, source: Source, tokenizer: Tokenizer, device: torch.device, asked: str, told: str
-) -> list[Pools]:
-    units = embed(model, singles(tokenise(tokenizer, [f"{told}{unit}" for unit in source.units])), device)
-    texts = [f"{asked}{plain(question, source)}" for question in source.questions]
+def _mine_source(model: SentenceEncoder, source: Source, tokenizer: Tokenizer, device: torch.device) -> list[Pools]:
+    units = embed(model, singles(tokenise(tokenizer, source.units)), device)
+    texts = [plain(question, source) for question in source.questions]
     queries = embed(model, singles(tokenise(tokenizer, texts), QUERY_TOKENS), device)
     nearest = _nearest(queries, units)
     lowered = [unit.lower() for unit in source.units]

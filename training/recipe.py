@@ -1,7 +1,7 @@
-"""The recipe: from the data and the base models to the weights of embedders and rerankers.
+"""The recipe: from the data and the shipped models to the weights of the next ones.
 
-Twelve layers of e5-small become a finder (an embedder) and a teacher (a cross-encoder). The finder ships as the
-embedder of `best`. The small models learn from both, on from what `memorist-models` has.
+The large embedder, called the finder here, becomes a teacher (a cross-encoder) and a better finder. The small models
+and the reranker of `best` learn from both. All of them go on from what the packages have.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import base
 import corpus
 import mining
 import pairs
+import soup
 import torch
 import validation
 from base import CONFIG
@@ -26,43 +27,39 @@ from fit import Settings, fit_embedder, fit_rerankers
 from lists import Dress, Pools
 from safetensors.torch import load_file, save_file
 from tokens import open_tokenizer
-from torch import nn
+from torch import Tensor, nn
 
 DATA = "train.json.xz"
-E5, TEACHER = "e5-small.safetensors", "teacher.safetensors"
-EMBEDDER, RERANKER = "embedder.safetensors", "reranker.safetensors"
 TOKENIZER = "tokenizer.json"
-PREFIXES = "query: ", "passage: "  # as e5 was trained; for its mining alone
+LAYERS = {"finder": 12, "embedder": 6, "reranker": 3, "reranker-best": 6}
+"""The models that go on, and how large they are."""
+WORDS_OF = {"reranker": "embedder", "reranker-best": "finder"}
+"""Whose word table a reranker reads: a set of models has one."""
 CLOZE_SEED = 5
-E5_LAYERS, EMBEDDER_LAYERS, RERANKER_LAYERS = 12, 6, 3
-CUT = (0, 2, 4, 7, 9, 11)  # of the teacher, for the six layers of `best`
+HALF = 0.5  # of the finder that teaches is what it was before
 SHORT = 0.5  # of a small reranker's lists have little of the turns around
 EVERYDAY_LISTS, WORLD_ROUNDS = 12_000, 3  # of our own, in an epoch
-UNANSWERED, MISLEADING = 0.1, 0.2  # shares of a reranker's lists
+UNANSWERED, MISLEADING = 0.1, 0.3  # shares of a reranker's lists
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
     """How long each part learns."""
 
-    finder: Settings = field(default_factory=lambda: Settings(epochs=2, rate=8e-5, negatives=4, seed=501))
-    teacher: Settings = field(default_factory=lambda: Settings(epochs=2, rate=6e-5, seconds=240, seed=502))
-    taught: Settings = field(
-        default_factory=lambda: Settings(epochs=1, rate=3e-5, distilled=0.5, negatives=5, seconds=120, seed=503)
-    )
+    teacher: Settings = field(default_factory=lambda: Settings(epochs=5, rate=1e-4, seconds=540, seed=602))
+    finder: Settings = field(default_factory=lambda: Settings(epochs=3, rate=8e-5, negatives=4, seconds=280, seed=601))
     embedder: Settings = field(
-        default_factory=lambda: Settings(epochs=5, rate=1e-4, distilled=0.7, negatives=4, seconds=330, seed=504)
+        default_factory=lambda: Settings(epochs=12, rate=1e-4, distilled=0.7, negatives=4, seconds=1200, seed=604)
     )
     reranker: Settings = field(
-        default_factory=lambda: Settings(epochs=6, rate=2e-4, distilled=0.7, seconds=900, seed=505)
+        default_factory=lambda: Settings(epochs=9, rate=2e-4, distilled=0.7, seconds=1020, seed=605)
     )
 
 
 SMALL_PLAN = Plan(block=6, negatives=3, most_blocks=2, turns=5, everyday=4, worlds=1)
 SMALL_LENGTHS = Lengths(
-    finder=Settings(epochs=1, rate=6e-5, negatives=3),
     teacher=Settings(epochs=1, rate=1e-4, seconds=60),
-    taught=Settings(epochs=1, rate=3e-5, distilled=0.5, negatives=3),
+    finder=Settings(epochs=1, rate=6e-5, negatives=3),
     embedder=Settings(epochs=1, rate=1e-4, distilled=0.7, negatives=3),
     reranker=Settings(epochs=1, rate=3e-4, distilled=0.7, seconds=60),
 )
@@ -96,38 +93,31 @@ class Workshop:
     def held(self) -> list[validation.HeldOut]:
         return validation.tasks(self.split[1])
 
-    def encoder(self, name: str, layers: int) -> Encoder:
-        """The encoder of a file in `given`."""
-        encoder = Encoder(config(layers))
-        encoder.load_state_dict(base.of_encoder(base.load_int8(self.given / name)))
-        return encoder
+    def embedder(self, name: str) -> SentenceEncoder:
+        """An embedder as its package has it, on the device."""
+        return SentenceEncoder(self._encoder(name)).to(self.device).eval()
 
-    def finder(self) -> SentenceEncoder:
-        """e5-small as an embedder, on the device."""
-        return SentenceEncoder(self.encoder(E5, E5_LAYERS)).to(self.device).eval()
+    def reranker(self, name: str) -> PairScorer:
+        """A reranker as its package has it, on the device."""
+        words = {f"encoder.{base.WORDS}": self._given(WORDS_OF[name])[f"encoder.{base.WORDS}"]}
+        model = PairScorer(Encoder(config(LAYERS[name])))
+        model.load_state_dict(self._given(name) | words)
+        return model.to(self.device).eval()
 
     def teacher(self) -> PairScorer:
-        """e5-small as a cross-encoder, or the teacher of an earlier run; on the device."""
-        model = PairScorer(self.encoder(E5, E5_LAYERS), mean=True)
-        if (self.given / TEACHER).is_file():
-            words = {f"encoder.{base.WORDS}": model.encoder.words.weight.detach()}
-            model.load_state_dict({**base.with_both_heads(base.load_int8(self.given / TEACHER)), **words})
-        return model.to(self.device).eval()
+        """The finder as a cross-encoder that knows nothing of pairs yet, on the device."""
+        return PairScorer(self._encoder("finder"), mean=True).to(self.device).eval()
 
-    def embedder(self) -> SentenceEncoder:
-        """The small embedder as it was, on the device."""
-        return SentenceEncoder(self.encoder(EMBEDDER, EMBEDDER_LAYERS)).to(self.device).eval()
+    def _encoder(self, name: str) -> Encoder:
+        encoder = Encoder(config(LAYERS[name]))
+        encoder.load_state_dict(base.of_encoder(self._given(name)))
+        return encoder
 
-    def reranker(self) -> PairScorer:
-        """The small reranker as it was, on the device; a head that it has not is the one it has."""
-        words = f"encoder.{base.WORDS}"  # one table for both small models
-        state = base.load_int8(self.given / RERANKER) | {words: base.load_int8(self.given / EMBEDDER)[words]}
-        model = PairScorer(Encoder(config(RERANKER_LAYERS)))
-        model.load_state_dict(base.with_both_heads(state))
-        return model.to(self.device).eval()
+    def _given(self, name: str) -> dict[str, Tensor]:
+        return base.load_int8(self.given / f"{name}.safetensors")
 
-    def mine(self, model: SentenceEncoder, prefixes: tuple[str, str] = ("", "")) -> list[list[Pools]]:
-        pools = mining.mine(model, self.split[0], self.tokenizer, self.device, prefixes)
+    def mine(self, model: SentenceEncoder) -> list[list[Pools]]:
+        pools = mining.mine(model, self.split[0], self.tokenizer, self.device)
         self.say("mined negatives")
         return pools
 
@@ -179,25 +169,19 @@ def _is_words(name: str) -> bool:
 
 def learn(shop: Workshop) -> None:
     """All models, each in `made`; a run that was stopped goes on where it was."""
-    finder = shop.finder()
-    first = shop.mine(finder, PREFIXES)
-    shop.kept("first", finder, lambda: learn_finder(shop, finder, first))
-    hard = shop.mine(finder)
+    before = shop.embedder("finder")
+    pools = shop.mine(before)
 
     teacher = shop.teacher()
-    shop.kept("teacher", teacher, lambda: learn_teacher(shop, teacher, hard))
-    shop.kept("finder", finder, lambda: learn_taught(shop, finder, teacher, hard))
+    shop.kept("teacher", teacher, lambda: learn_teacher(shop, teacher, pools))
+    finder = shop.embedder("finder")
+    shop.kept("finder", finder, lambda: learn_finder(shop, finder, pools))
 
-    embedder = shop.embedder()
-    shop.kept("embedder", embedder, lambda: learn_embedder(shop, embedder, finder, hard))
-    learn_rerankers(shop, teacher, hard)
+    embedder = shop.embedder("embedder")
+    halfway = soup.between(before, finder, HALF)
+    shop.kept("embedder", embedder, lambda: learn_embedder(shop, embedder, halfway, pools))
+    learn_rerankers(shop, teacher, pools)
     shop.say("learnt all")
-
-
-def learn_finder(shop: Workshop, finder: SentenceEncoder, pools: Sequence[Sequence[Pools]]) -> None:
-    """By contrast alone."""
-    settings = shop.lengths.finder
-    fit_embedder(finder, shop.feed(pools, negatives=settings.negatives), settings, shop.device)
 
 
 def learn_teacher(shop: Workshop, teacher: PairScorer, pools: Sequence[Sequence[Pools]]) -> None:
@@ -206,13 +190,10 @@ def learn_teacher(shop: Workshop, teacher: PairScorer, pools: Sequence[Sequence[
     fit_rerankers([teacher], feed, shop.lengths.teacher, shop.device)
 
 
-def learn_taught(
-    shop: Workshop, finder: SentenceEncoder, teacher: PairScorer, pools: Sequence[Sequence[Pools]]
-) -> None:
-    """The finder goes on with negatives of its own and the teacher's order of them."""
-    settings = shop.lengths.taught
-    feed = shop.feed(pools, pairs=True, negatives=settings.negatives)
-    fit_embedder(finder, feed, settings, shop.device, teacher)
+def learn_finder(shop: Workshop, finder: SentenceEncoder, pools: Sequence[Sequence[Pools]]) -> None:
+    """By contrast alone."""
+    settings = shop.lengths.finder
+    fit_embedder(finder, shop.feed(pools, negatives=settings.negatives), settings, shop.device)
 
 
 def learn_embedder(
@@ -225,22 +206,14 @@ def learn_embedder(
 
 def learn_rerankers(shop: Workshop, teacher: PairScorer, pools: Sequence[Sequence[Pools]]) -> None:
     """Three and six layers together, from the teacher."""
-    models = {"reranker": shop.reranker(), "reranker-best": cut(teacher).to(shop.device)}
+    models = {name: shop.reranker(name) for name in WORDS_OF}
     files = [shop.made / f"{name}.safetensors" for name in models]
     if not all(one.is_file() for one in files):
         shop.say("learning the rerankers")
-        dress = replace(_judging(shop.plan.dress), short=SHORT)
-        feed = shop.feed(pools, pairs=True, dress=dress)
+        feed = shop.feed(pools, pairs=True, dress=replace(_judging(shop.plan.dress), short=SHORT))
         fit_rerankers(list(models.values()), feed, shop.lengths.reranker, shop.device, teacher)
         for file, model in zip(files, models.values(), strict=True):
             save_weights(model, file)
-
-
-def cut(teacher: PairScorer) -> PairScorer:
-    """A scorer that starts from some layers of its teacher."""
-    model = PairScorer(base.picked(teacher.encoder, CUT))
-    model.start_from(teacher)
-    return model
 
 
 def _judging(dress: Dress) -> Dress:

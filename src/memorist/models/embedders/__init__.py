@@ -10,7 +10,6 @@ from memorist.errors import InvalidInput
 from memorist.models.folder import DEFAULT_SET, of_set, packaged, packages
 from memorist.models.settings import Options, checked, split
 from memorist.ports import Embedder
-from memorist.text.secrets import masked
 
 __all__ = ["build", "installed"]
 
@@ -68,6 +67,8 @@ def _remote(setting: str, name: str, model: str, options: Options | None) -> Emb
     from memorist.models.embedders.vendors import PRESETS, OllamaEmbedder, OpenAIEmbedder
 
     if name != "ollama" and name not in PRESETS:
+        from memorist.text.secrets import masked
+
         choices = ["local", "local:NAME", "onnx:FOLDER", "ollama:MODEL", *(f"{preset}:MODEL" for preset in PRESETS)]
         problem = f"There is no embedder {masked(setting)!r}"
         raise InvalidInput(problem, remedy=f"Choose none or one of {', '.join(choices)}.")

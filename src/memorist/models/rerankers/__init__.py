@@ -10,7 +10,6 @@ from memorist.errors import InvalidInput
 from memorist.models.folder import DEFAULT_SET, of_set, packaged
 from memorist.models.settings import Options, checked, split
 from memorist.ports import Reranker
-from memorist.text.secrets import masked
 
 __all__ = ["build"]
 
@@ -34,6 +33,8 @@ def build(
     from memorist.models.rerankers.http import PROVIDERS, HttpReranker
 
     if name not in PROVIDERS:
+        from memorist.text.secrets import masked
+
         raise InvalidInput(
             f"There is no reranker {masked(setting)!r}",
             remedy=f"Choose auto, none or one of {', '.join((*PROVIDERS, 'local'))}; jina:MODEL names a model.",
