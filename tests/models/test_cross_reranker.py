@@ -14,7 +14,7 @@ from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Recall, Step
 from memorist.models.embedders import build as build_embedder
-from memorist.models.folder import SETS, of_set, packages
+from memorist.models.folder import SETS, ModelFolder, of_set, packages
 from memorist.models.rerankers import build
 from memorist.models.rerankers.local import QUERY_TOKENS, CrossReranker
 from memorist.ports import Reranker
@@ -157,3 +157,12 @@ def test_a_question_in_another_script_keeps_its_order(memory: Engine, recipe: st
     found = memory.recall("Где живёт Alice в Стокгольме?", recipe=recipe, track=False)
     assert step(found, stage).skipped == "The local reranker does not read the language of this question"
     assert found.items
+
+
+def test_models_with_the_same_tokenizer_share_it_unless_a_file_is_damaged(tmp_path: Path) -> None:
+    embedder, reranker = ModelFolder(of_set("fast", "embedder")), ModelFolder(of_set("fast", "reranker"))
+    assert embedder.open_tokenizer() is reranker.open_tokenizer()
+    copy = Path(shutil.copytree(of_set("fast", "reranker"), tmp_path / "copy"))
+    (copy / "tokenizer.json").write_text("{}")
+    with pytest.raises(ModelUnavailable, match="differs from the checksum"):
+        ModelFolder(copy).open_tokenizer()

@@ -10,11 +10,14 @@ import pytest
 from memorist import ports
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth
+from memorist.recall import search
 from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
 from memorist.recall.factors import WrittenWords
 from memorist.recall.prepare import Embed
 from memorist.recall.rerank import Reread
 from memorist.recall.score import NeighbourBoost
+from memorist.recall.search import Search
+from memorist.recall.signals import Keyword, Trigram
 from memorist.recall.stage import Stage
 from memorist.testing.fakes import FakeEmbedder
 from memorist.text.tokens import count_tokens
@@ -52,6 +55,18 @@ def test_company_is_kept_within_a_scope_and_changes_nothing_without_sessions() -
         after = NeighbourBoost(near=1.0, session=0.0)(draft(apart), env)
         assert scores(after.candidates) == pytest.approx({"s1": 0.9 + 0.5, "s2": 0.5 + 0.5})
         assert NeighbourBoost()(loose, env) is loose
+
+
+def test_signals_find_the_same_one_after_another_and_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Search((Keyword(), Trigram()))
+    with world(memory("a", "A red lamp."), memory("b", "A lampshade.")) as env:
+        asked = draft([], query="lamp")
+        alone = stage(asked, env).found
+        monkeypatch.setattr(search, "SIDE_BY_SIDE", 0)
+        together = stage(asked, env).found
+    assert list(alone) == list(together) == ["keyword", "trigram"]
+    assert {name: found.hits for name, found in alone.items()} == {name: one.hits for name, one in together.items()}
+    assert alone["keyword"].hits and alone["trigram"].hits
 
 
 class Reading:
@@ -131,6 +146,38 @@ def test_a_turn_is_read_with_its_date_its_speaker_and_the_turn_before() -> None:
     with world(asked, told) as env:
         Reread()(draft([Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)]), replace(env, reranker=reader))
     assert reader.texts == ["[1 July 2024] Ann: It went well. ‖ before: Ben: How was it?", "A fact."]
+
+
+def test_only_the_first_candidates_are_read_with_the_turn_before() -> None:
+    asked = memory("q", "How was it?", origin=Origin(session="s", position=1, speaker="Ben"))
+    told = memory("t", "It went well.", origin=Origin(session="s", position=2, speaker="Ann"))
+    more = memory("u", "We won.", origin=Origin(session="s", position=3, speaker="Ann"))
+    reader = Reading(1, 0)
+    with world(asked, told, more) as env:
+        Reread(in_context=1)(draft([Candidate(told, 0.9), Candidate(more, 0.8)]), replace(env, reranker=reader))
+    assert reader.texts == [
+        "[1 July 2024] Ann: It went well. ‖ before: Ben: How was it?",
+        "[1 July 2024] Ann: We won.",
+    ]
+
+
+def test_a_text_in_a_script_that_the_reranker_does_not_read_is_average_and_undecided() -> None:
+    class Latin(Reading):
+        generation = "latin-only:0"
+
+        def read(self, query: str, texts: Sequence[str]) -> list[ports.Reading]:
+            return [ports.Reading(score, 3.0) for score in self.score(query, texts)]
+
+    found = [
+        Candidate(memory(text, text), score) for text, score in (("one", 0.5), ("太郎は元気です", 0.7), ("two", 0.3))
+    ]
+    reader = Latin(4, 2)
+    with world() as env:
+        after = Reread(latin=("latin-only",))(draft(found), replace(env, reranker=reader))
+        assert Reread(latin=("latin-only",))(draft(found[1:2]), replace(env, reranker=Latin(1))) == draft(found[1:2])
+    read = {one.memory.id: (one.evidence["reranker"].score, one.evidence["answers"].score) for one in after.candidates}
+    assert reader.texts == ["one", "two"]
+    assert read == {"one": (4, 3.0), "太郎は元気です": (3.0, 0.0), "two": (2, 3.0)}
 
 
 def test_a_turn_that_may_not_be_seen_is_not_read_to_anybody() -> None:

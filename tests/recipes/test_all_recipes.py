@@ -19,7 +19,7 @@ from memorist.engine.engine import Engine
 from memorist.errors import MissingService, NotFound
 from memorist.model import STATES, Kind, Link, Memory, Recall, Tier, instant, to_data
 from memorist.ports import Purpose, Store
-from memorist.recall.recipes import RECIPES
+from memorist.recall.recipes import RECIPES, TAGGED
 from memorist.recall.request import recall_request
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock, FakeEmbedder, sample_world
@@ -362,3 +362,8 @@ def test_all_recipes_answer_every_question_of_a_real_conversation_offline(
 
 def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_recipes_that_need_tags_are_known_without_building_them() -> None:
+    assert {name for name, recipe in RECIPES.items() if recipe.follows_tags} == set(TAGGED)
+    assert all(RECIPES.follows_tags(name) is (name in TAGGED) for name in RECIPES)

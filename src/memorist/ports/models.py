@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
@@ -64,6 +65,22 @@ def readings_of(reranker: Reranker, query: str, texts: Sequence[str]) -> Sequenc
     if isinstance(reranker, AnswerReranker):
         return reranker.read(query, texts)
     return [Reading(score) for score in reranker.score(query, texts)]
+
+
+@runtime_checkable
+class Loadable(Protocol):
+    """A model that can be loaded ahead of its first use, which otherwise loads it."""
+
+    def load(self) -> None:
+        """Load it; quick if it is loaded."""
+        ...
+
+
+def load_ahead(model: object) -> None:
+    """Load a model, if it can be loaded, in a thread of the caller's; what goes wrong shows at its first use."""
+    if isinstance(model, Loadable):
+        with suppress(Exception):
+            model.load()
 
 
 @dataclass(frozen=True, slots=True)

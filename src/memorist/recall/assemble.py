@@ -319,7 +319,8 @@ class _Page:
         self._header = header
         self._question = question_in(draft.query.text)
         self._already = _already_shown([one.memory for one in draft.held_back])
-        self._tokens = count_tokens("\n".join(filter(None, (draft.head, header, self._already))))
+        self._tokens = self._empty = count_tokens("\n".join(filter(None, (draft.head, header, self._already))))
+        self._costs: dict[str, int] = {}
 
     def excerpt(self, memory: Memory, longest: int) -> str:
         """The text of a memory, or the passage of a long one that answers the question best."""
@@ -333,20 +334,29 @@ class _Page:
 
     def takes(self, line: str) -> bool:
         """Whether a line fits; if it does, its tokens are spent."""
-        cost = count_tokens(f"\n{line}")
+        cost = self._cost(line)
         fits = self._tokens + cost <= self.budget
         self._tokens += cost if fits else 0
         return fits
 
+    def _cost(self, line: str) -> int:
+        """The tokens of a line, counted once."""
+        cost = self._costs.get(line)
+        if cost is None:
+            cost = self._costs[line] = count_tokens(f"\n{line}")
+        return cost
+
     def finished(self, lines: Iterable[str], left_out: int = 0) -> Draft:
         """The draft with these lines as its context, or a sentence that says why there are none."""
-        draft, body = self.draft, [self._header, *lines] if self.lines else []
+        draft, body = self.draft, list(lines) if self.lines else []
         rest = self._already or ("" if self._found else NOTHING)
-        context = "\n".join(filter(None, (draft.head, *body, rest)))
-        if not body and count_tokens(context) > self.budget:
-            context = ""
+        context = "\n".join(filter(None, (draft.head, *([self._header, *body] if body else ()), rest)))
+        # No token goes beyond its line.
+        tokens = self._empty + sum(map(self._cost, body)) if body else count_tokens(context)
+        if not body and tokens > self.budget:
+            context, tokens = "", 0
         shown = tuple(one.id for one in self.shown)
-        draft = replace(draft, context=context, tokens=count_tokens(context), shown=shown)
+        draft = replace(draft, context=context, tokens=tokens, shown=shown)
         left_out += len(self.numbered) - len(shown)
         return draft.noting(f"{left_out} left out of a context of {self.budget} tokens") if left_out else draft
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from memorist.errors import InvalidInput
 from memorist.recall.stage import Part
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 BUILT_IN = {
     "stage": {  # in the order in which a recall usually runs them
@@ -98,7 +101,7 @@ def part_named(role: str, kind: str) -> type[Part]:
     """The class of a part, by its role (`stage`, `signal` or `factor`) and kind."""
     if kind in BUILT_IN[role]:
         return _built_in(role, kind)
-    offered = entry_points(group=f"memorist.{role}s", name=kind)
+    offered = _offered(role).select(name=kind)
     if not offered:
         raise InvalidInput(f"There is no {role} called {kind!r}", remedy=f"Choose one of {', '.join(_kinds(role))}.")
     return offered[kind].load()
@@ -106,12 +109,19 @@ def part_named(role: str, kind: str) -> type[Part]:
 
 def parts(role: str) -> dict[str, type[Part]]:
     """All parts of a role by kind: ours in order, then those of installed packages."""
-    offered = (entry.name for entry in entry_points(group=f"memorist.{role}s"))
+    offered = (entry.name for entry in _offered(role))
     return {kind: part_named(role, kind) for kind in dict.fromkeys([*BUILT_IN[role], *offered])}
 
 
 def _kinds(role: str) -> list[str]:
-    return sorted({*BUILT_IN[role], *(entry.name for entry in entry_points(group=f"memorist.{role}s"))})
+    return sorted({*BUILT_IN[role], *(entry.name for entry in _offered(role))})
+
+
+def _offered(role: str) -> EntryPoints:
+    """The parts of a role that installed packages offer. A recipe of our own parts never asks for them."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=f"memorist.{role}s")
 
 
 @cache

@@ -100,8 +100,13 @@ def _best_memories(graph: FactGraph, scores: NDArray[np.float64], limit: int) ->
     best: dict[str, float] = {}
     cut = np.flatnonzero(scores > 0)
     edges: list[int] = cut[np.argsort(-scores[cut], kind="stable")].tolist()
+    last = np.inf
     for edge in edges:
-        best.setdefault(graph.memories[edge], float(scores[edge]))
+        score = float(scores[edge])
+        if len(best) >= limit and score < last:
+            break
+        best.setdefault(graph.memories[edge], score)
+        last = score
     return [Hit(id, score) for id, score in sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]]
 
 

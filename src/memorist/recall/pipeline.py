@@ -33,9 +33,12 @@ class Pipeline:
     name: str
     stages: tuple[Stage, ...]
     about: str = field(default="", compare=False)
+    _parts: tuple[Part, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_order(self.name, self.stages)
+        # Looked for once, because every recall asks for them.
+        object.__setattr__(self, "_parts", tuple(part for stage in self.stages for part in _parts_of(stage)))
 
     def check(self, env: Env) -> None:
         """Raise MissingService, before any search, if a required service is not configured."""
@@ -47,10 +50,13 @@ class Pipeline:
                         remedy=REMEDIES[service],
                     )
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> tuple[Part, ...]:
         """Every stage, and every part nested in one."""
-        for stage in self.stages:
-            yield from _parts_of(stage)
+        return self._parts
+
+    def uses(self, service: str) -> bool:
+        """Whether a part asks for a service, such as the reranker."""
+        return any(service in (*part.required(), *part.optional) for part in self.parts())
 
     @property
     def follows_tags(self) -> bool:

@@ -15,6 +15,7 @@ from memorist.ports import Reading, Reranker, readings_of
 from memorist.recall.stage import Draft, Env, Stage, sigmoid
 from memorist.text.chatter import asks, question_in
 from memorist.text.tokens import count_tokens
+from memorist.text.words import NOT_LATIN, language, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,14 @@ class Reread(Stage):
     """score = z(reranker) + weight · z(score) for the first `depth`, rescaled to 0.1 to 1; the others rank below them.
 
     z is the number of standard deviations from the mean of the reread candidates, so neither scale matters. A turn of a
-    conversation is read with its date, its speaker and the turn before it. For queries that are not questions, such as
-    claims or keywords, the first-stage score has the weight `statement_weight`, if given, because rerankers are trained
-    on questions. With `tokens`, only as many candidates are reread as fit. Takes any scale, gives 0 to 1.
-    Without a reranker, or if it fails, the stage is skipped and the order does not change.
+    conversation is read with its date and its speaker, and the first `in_context` candidates also with the turn before
+    them: all of them, if it is not given. For queries that are not questions, such as claims or keywords, the
+    first-stage score has the weight `statement_weight`, if given, because rerankers are trained on questions. With
+    `tokens`, only as many candidates are reread as fit. Takes any scale, gives 0 to 1. Without a reranker, or if it
+    fails, the stage is skipped and the order does not change.
+
+    `latin` names rerankers that read only the Latin script: a text in another one counts as average, with an undecided
+    answer.
     """
 
     kind = "reread"
@@ -65,16 +70,20 @@ class Reread(Stage):
     weight: float = 1.0
     statement_weight: float | None = None
     tokens: int | None = None
+    in_context: int | None = None
+    latin: tuple[str, ...] = ()
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
         head = draft.candidates[: self.depth]
         if env.reranker is None or not head:
             return draft
-        texts = _texts_to_read([one.memory for one in head], draft, env)
+        texts = _texts_to_read([one.memory for one in head], self.in_context, draft, env)
         depth = len(texts) if self.tokens is None else _fitting(texts, self.tokens)
         head, tail = head[:depth], draft.candidates[depth:]
-        readings = _readings(env.reranker, draft, texts[:depth])
+        readings = self._readings(env.reranker, draft, head, texts[:depth])
+        if not readings:
+            return draft
         reads, befores = (_z_scores([one.score for one in scored]) for scored in (readings, head))
         asked, other = question_in(draft.query.text), self.statement_weight
         weight = self.weight if other is None or asks(asked) else other
@@ -86,13 +95,36 @@ class Reread(Stage):
         scored = sorted(blended, key=lambda one: -one.score)  # stable: ties keep their order
         return replace(draft, candidates=(*scored, *_below(tail, LEAST_READ, head[0].score or 1.0)))
 
+    def _readings(
+        self, reranker: Reranker, draft: Draft, head: Sequence[Candidate], texts: Sequence[str]
+    ) -> Sequence[Reading]:
+        """A reading of each text; none if the reranker can read none of them."""
+        model = getattr(reranker, "generation", "").partition(":")[0]
+        readable = [model not in self.latin or _is_latin(one.memory.text) for one in head]
+        known = [text for text, reads in zip(texts, readable, strict=True) if reads]
+        if not known:
+            return []
+        readings = _readings(reranker, draft, known)
+        judged = readings[0].answers is not None
+        average = Reading(fmean(one.score for one in readings), UNDECIDED if judged else None)
+        rest = iter(readings)
+        return [next(rest) if reads else average for reads in readable]
+
 
 RERANKER, ANSWERS = "reranker", "answers"
 """The names of the reranker's evidence: how well a text fits the question, and whether it answers it."""
+UNDECIDED = 0.0
+"""The logit of a text that may answer or not."""
 LEAST_READ = 0.1
 """The score of the last candidate that was reread."""
+SAMPLE = 200
+"""Characters of a text that tell its script."""
 MOST_READ = 240
 """Tokens of a text that count: the packaged reranker reads 256 tokens per pair."""
+
+
+def _is_latin(text: str) -> bool:
+    return text.isascii() or language(words(text[:SAMPLE])) not in NOT_LATIN
 
 
 def _read(candidates: Sequence[Candidate], readings: Sequence[Reading]) -> list[Candidate]:
@@ -126,9 +158,9 @@ def _rescaled(values: Sequence[float]) -> list[float]:
     return [LEAST_READ + (1 - LEAST_READ) * ((value - low) / (high - low) if high > low else 1.0) for value in values]
 
 
-def _texts_to_read(memories: Sequence[Memory], draft: Draft, env: Env) -> list[str]:
+def _texts_to_read(memories: Sequence[Memory], in_context: int | None, draft: Draft, env: Env) -> list[str]:
     """The texts for the reranker. It may be an external service, so turns that the filter excludes are left out."""
-    talk = [memory.id for memory in memories if is_talk(memory)]
+    talk = [memory.id for memory in memories[:in_context] if is_talk(memory)]
     around = env.store.neighbours(talk, 1, 0) if talk else {}
     return [_text_to_read(memory, around.get(memory.id, ())[:-1], draft) for memory in memories]
 

@@ -109,26 +109,24 @@ class NeighbourBoost(Stage):
         if not any(one.memory.origin.session for one in draft.candidates):
             return draft
         least = min(one.score for one in draft.candidates)
-        places = {place: one.score for one in draft.candidates if (place := _place(one)) is not None}
-        sessions = self._session_scores(draft.candidates, least) if self.session else {}
-        boosted = [self._boosted(one, places, sessions, least) for one in draft.candidates]
+        sessions = self._by_session(draft.candidates, least) if self.session else [0.0] * len(draft.candidates)
+        nears = [self.near * score for score in _by_place(draft.candidates, least)]
+        boosted = [
+            one.rescored(one.score + near + session, near=near, session=session)
+            for one, near, session in zip(draft.candidates, nears, sessions, strict=True)
+        ]
         return replace(draft, candidates=ranked(boosted))
 
-    def _session_scores(self, candidates: tuple[Candidate, ...], least: float) -> dict[str, float]:
-        scores = defaultdict[str, list[float]](list)
-        for one in candidates:
-            scores[_session(one)].append(one.score)
-        return {name: self._mean_of_best(found, least) for name, found in scores.items()}
+    def _by_session(self, candidates: Sequence[Candidate], least: float) -> list[float]:
+        """What its session adds to each candidate."""
+        names, scores = [_session(one) for one in candidates], defaultdict[str, list[float]](list)
+        for name, one in zip(names, candidates, strict=True):
+            scores[name].append(one.score)
+        added = {name: self.session * self._mean_of_best(found, least) for name, found in scores.items()}
+        return [added[name] for name in names]
 
     def _mean_of_best(self, scores: list[float], least: float) -> float:
         return fmean([*sorted(scores, reverse=True), *[least] * self.best][: self.best])
-
-    def _boosted(
-        self, one: Candidate, places: Mapping[Place, float], sessions: Mapping[str, float], least: float
-    ) -> Candidate:
-        near = self.near * _adjacent_score(one, places, least)
-        session = self.session * sessions[_session(one)] if self.session else 0.0
-        return one.rescored(one.score + near + session, near=near, session=session)
 
 
 def _session(candidate: Candidate) -> str:
@@ -144,13 +142,16 @@ def _place(candidate: Candidate) -> Place | None:
     return candidate.memory.scope, origin.session, origin.position
 
 
-def _adjacent_score(candidate: Candidate, places: Mapping[Place, float], least: float) -> float:
-    """The better score of the two turns adjacent to a candidate."""
-    place = _place(candidate)
-    if place is None:
-        return least
-    scope, session, position = place
-    return max(places.get((scope, session, position - 1), least), places.get((scope, session, position + 1), least))
+def _by_place(candidates: Sequence[Candidate], least: float) -> list[float]:
+    """The better score of the two turns adjacent to each candidate."""
+    places = [_place(one) for one in candidates]
+    scores = {place: one.score for place, one in zip(places, candidates, strict=True) if place is not None}
+
+    def adjacent(place: Place) -> float:
+        scope, session, position = place
+        return max(scores.get((scope, session, position - 1), least), scores.get((scope, session, position + 1), least))
+
+    return [least if place is None else adjacent(place) for place in places]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Stages that run signals: in parallel, or one after another until there are enough hits."""
+"""Stages that run signals: all of them, or one after another until there are enough hits."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from memorist.errors import ModelUnavailable
 from memorist.model import Found, Kind
 from memorist.recall.stage import Draft, Env, Signal, Stage, missing, pool_for
 
+SIDE_BY_SIDE = 20_000
+"""The size of a store from which on signals run in threads; below it, waking a thread takes as long as searching."""
+
 
 @dataclass(frozen=True, slots=True)
 class Search(Stage):
-    """Run every signal in parallel, for `limit` hits each, or `times` the request's limit; at least for that limit.
+    """Run every signal, for `limit` hits each, or `times` the request's limit; at least for that limit.
 
-    With `adaptive`, the number depends on the size of the store. Each signal keeps its own score scale.
+    In a large store they run in parallel. With `adaptive`, the number depends on the size of the store. Each signal
+    keeps its own score scale.
     """
 
     kind = "search"
@@ -32,6 +36,10 @@ class Search(Stage):
         asked = draft.request.limit
         base = self.limit if self.times is None else self.times * asked
         hits = pool_for(base, asked, env.view.size, adaptive=self.adaptive)
+        if env.view.size < SIDE_BY_SIDE:
+            # The first one last: it may be waiting for a vector that is being made in another thread.
+            ran = {signal.kind: _run(signal, draft, env, hits) for signal in (*others, first)}
+            return replace(draft, found={**draft.found, **{signal.kind: ran[signal.kind] for signal in self.signals}})
         waiting = {signal.kind: env.pool.submit(_run, signal, draft, env, hits) for signal in others}
         found = {first.kind: _run(first, draft, env, hits)}  # usually the slowest, so it runs in this thread
         found |= {kind: future.result() for kind, future in waiting.items()}

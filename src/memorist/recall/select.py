@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from heapq import nlargest
+from math import inf
 from statistics import fmean
 from typing import Literal
 
@@ -18,7 +19,7 @@ from memorist.text.chatter import question_in
 NEAR, INSIDE = 0.5, 1.0
 """A cosine with the question that no unrelated text has, and the evidence of the signal `temporal` for a memory inside
 the time that the question names."""
-EVIDENCE = {ANSWERS: 0.65, "temporal": 1.0}
+EVIDENCE = {ANSWERS: 0.8, "temporal": 1.0}
 TOGETHER, APART = 3, 2.0
 """How many of the best candidates speak for the confidence, and how far below the best one they count at most."""
 
@@ -29,20 +30,28 @@ class Judge(Stage):
 
     Evidence is the reranker's logit that a text answers, and the norm of other signals; 0 where there is none, and
     `unread` for candidates that the reranker did not read. The confidence is σ(lift + mean of the three largest logits,
-    none counted as more than 2 below the largest): where something answers, more than one text is often near it. Below
-    `least` the recall abstains, unless a candidate has a cosine of 0.5 with the query, or the query asks for something
-    to be done, names a time at which something happened, or has only words that one candidate contains. Without a
-    vector, or a reranker that judges answers, there is no probability, and the recall never abstains. Does not change
-    scores or order.
+    none counted as more than 2 below the largest): where something answers, more than one text is often near it.
+
+    A question that names a speaker asks about that person. The best candidate that may be about the person should have
+    a logit `lead` above the best that somebody else said without mentioning the person; the mean falls by `person` ·
+    what is missing.
+
+    The recall abstains if the confidence is below `least`, counting that loss only where somebody else's candidate has
+    the best logit of all. It never abstains if the query asks for something to be done, or if a candidate that may be
+    about the person happened at a time that the query names, contains all its words, or has a cosine of 0.5 with it;
+    the cosine does not count where somebody else's is the best. Without a vector, or a reranker that judges answers,
+    there is no probability, and the recall never abstains. Keeps scores and order.
     """
 
     kind = "judge"
     takes = ("candidates",)
-    bias: float = -2.15
+    bias: float = -2.45
     weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE))
     unread: float = -3.0
-    lift: float = 3.2
-    least: float = 0.45
+    lift: float = 3.3
+    person: float = 0.75
+    lead: float = 3.5
+    least: float = 0.35
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with probabilities and a confidence."""
@@ -53,9 +62,16 @@ class Judge(Stage):
             replace(one, probability=round(sigmoid(logit), 4))
             for one, logit in zip(draft.candidates, logits, strict=True)
         )
-        confidence = round(self._confidence(logits), 4)
+        asked, others = _asked_and_others(draft)
+        own, away = _best(logits, others, side=False), _best(logits, others, side=True)
+        loss = self.person * max(0.0, self.lead + away - own)
+        sure = self.lift + _mean_of_best(logits)
+        confidence, strays = round(sigmoid(sure - loss), 4), away > own
         draft = replace(draft, candidates=tuple(judged), confidence=confidence)
-        if confidence >= self.least or _is_answered(draft):
+        if loss > 0:
+            draft = draft.noting(f"asked about {', '.join(asked)}, but what others said fits too: {-loss:.1f}")
+        about = [one for one, other in zip(draft.candidates, others, strict=True) if not other]
+        if sigmoid(sure - loss * strays) >= self.least or _is_answered(draft, about, near=not strays):
             return draft
         return replace(draft, abstained=True).noting(
             f"nothing relevant: the candidates answer the question with a probability of {confidence:.0%}"
@@ -66,21 +82,38 @@ class Judge(Stage):
         read = 0.0 if ANSWERS in said else self.unread
         return self.bias + read + sum(self.weights.get(name, 0.0) * value for name, value in said.items())
 
-    def _confidence(self, logits: Sequence[float]) -> float:
-        best, *others = nlargest(TOGETHER, logits)
-        return sigmoid(self.lift + fmean((best, *(max(one, best - APART) for one in others))))
+
+def _asked_and_others(draft: Draft) -> tuple[Sequence[str], Sequence[bool]]:
+    """The speakers whom the question names and, for each candidate, whether it is somebody else's."""
+    speakers = [one.memory.origin.speaker for one in draft.candidates]
+    if not any(speakers):
+        return (), [False] * len(speakers)
+    from memorist.recall.persons import asked_about, of_others
+
+    asked = asked_about(question_in(draft.query.text), speakers)
+    return asked, of_others(draft.candidates, asked)
 
 
-def _is_answered(draft: Draft) -> bool:
-    """Whether a query has an answer however improbable the candidates look."""
+def _best(logits: Sequence[float], others: Sequence[bool], *, side: bool) -> float:
+    """The largest logit of somebody else's candidates, or of the rest; −∞ if there are none."""
+    return max((logit for logit, other in zip(logits, others, strict=True) if other is side), default=-inf)
+
+
+def _mean_of_best(logits: Sequence[float]) -> float:
+    best, *others = nlargest(TOGETHER, logits)
+    return fmean((best, *(max(one, best - APART) for one in others)))
+
+
+def _is_answered(draft: Draft, about: Sequence[Candidate], *, near: bool) -> bool:
+    """Whether a query has an answer among these candidates, however improbable they look; `near` by cosine, too."""
     from memorist.text.wishes import is_request
 
-    if draft.query.is_dated and any(_happened_then(one) for one in draft.candidates):
+    if draft.query.is_dated and any(_happened_then(one) for one in about):
         return True
-    if any("vector" in one.evidence and one.evidence["vector"].score >= NEAR for one in draft.candidates):
+    if near and any("vector" in one.evidence and one.evidence["vector"].score >= NEAR for one in about):
         return True
     question = question_in(draft.query.text)
-    return is_request(question) or _contains_all(question, draft.candidates)
+    return is_request(question) or _contains_all(question, about)
 
 
 def _happened_then(one: Candidate) -> bool:
@@ -88,7 +121,7 @@ def _happened_then(one: Candidate) -> bool:
     return found is not None and found.norm >= INSIDE
 
 
-def _contains_all(query: str, candidates: tuple[Candidate, ...]) -> bool:
+def _contains_all(query: str, candidates: Sequence[Candidate]) -> bool:
     """Whether a candidate contains every content word of the question."""
     from memorist.text.signature import content_stems
     from memorist.text.words import words
@@ -108,7 +141,7 @@ class Relevant(Stage):
     kind = "relevant"
     takes = ("candidates",)
     effect = "removes"
-    least: float = 0.01
+    least: float = 0.005
     always: int = 3
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -122,7 +155,7 @@ class Relevant(Stage):
         )
         dropped = len(draft.candidates) - len(kept)
         draft = replace(draft, candidates=kept)
-        return draft.noting(f"{dropped} below a probability of {least:.0%}") if dropped else draft
+        return draft.noting(f"{dropped} below a probability of {least:.1%}") if dropped else draft
 
 
 @dataclass(frozen=True, slots=True)

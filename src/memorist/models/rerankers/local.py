@@ -60,6 +60,10 @@ class CrossReranker:
         """Model name and checksum prefix."""
         return f"{self._folder.manifest.name}:{self._folder.checksum[:8]}"
 
+    def load(self) -> None:
+        """Load the model, which the first question would do otherwise."""
+        self._load()
+
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """A logit per text."""
         return [one.score for one in self.read(query, texts)]

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast
 
 from memorist.errors import InvalidInput
@@ -15,6 +15,8 @@ from memorist.recall.data import from_data, with_settings
 from memorist.recall.pipeline import Pipeline
 
 SHIPPED = ("memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid")
+TAGGED = ("mnemosyne-graph",)
+"""The shipped recipes that read the tags of memories. A process that only writes builds no recipe."""
 
 
 class Recipes(Mapping[str, Pipeline]):
@@ -36,6 +38,10 @@ class Recipes(Mapping[str, Pipeline]):
         recipe = self._own[name] if name in self._own else _shipped(name)
         return recipe if self._change is None else self._change(recipe)
 
+    def follows_tags(self, name: str) -> bool:
+        """Whether a part of a recipe reads the tags of memories; one that ships is not built to tell."""
+        return self._own[name].follows_tags if name in self._own else name in TAGGED
+
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
@@ -48,7 +54,7 @@ class Recipes(Mapping[str, Pipeline]):
 
 @cache
 def _shipped(name: str) -> Pipeline:
-    data = tomllib.loads((files("memorist.recall.recipes") / f"{name}.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
     return replace(from_data({"name": name, "stages": data["stages"]}), about=data["about"])
 
 
