@@ -144,6 +144,10 @@ def _inside(value: object) -> Iterable[object]:
 
 
 def _fits(value: object, hint: Any) -> bool:
+    if hint is Any:
+        return True
+    if hint is str:
+        return isinstance(value, str)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _fits(value, arguments[0])

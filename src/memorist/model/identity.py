@@ -23,8 +23,10 @@ def isoformat(moment: datetime) -> str:
 
 def fingerprint(*parts: object) -> str:
     """A stable 128-bit id of its parts, the same in every process and store."""
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(_as_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 
 def memory_id(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
+from operator import attrgetter
 from typing import Annotated, Any, TypedDict
 
 from memorist.model.arguments import When, within
@@ -228,6 +229,10 @@ class GateDecision:
 _DECIDED = {"mask": "masked", "skip": "not stored"}
 
 
+_values_of = attrgetter(*(one.name for one in fields(Memory)))
+"""The values of all fields of a memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Remembered(Memory):
     """The memory that answers for a text, and what became of the text."""
@@ -247,13 +252,12 @@ class Remembered(Memory):
     @classmethod
     def of(cls, memory: Memory, outcome: Outcome, gates: Iterable[GateDecision] = ()) -> Remembered:
         """A memory with what became of the text that it answers for."""
-        whole = {one.name: getattr(memory, one.name) for one in fields(Memory)}
-        return cls(**whole, outcome=outcome, gates=tuple(gates))
+        return cls(*_values_of(memory), outcome=outcome, gates=tuple(gates))
 
     @property
     def memory(self) -> Memory:
         """The memory alone, equal to the one that `get` returns."""
-        return Memory(**{one.name: getattr(self, one.name) for one in fields(Memory)})
+        return Memory(*_values_of(self))
 
 
 @keywords_for(Memory)

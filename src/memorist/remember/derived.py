@@ -13,8 +13,6 @@ DERIVED = (Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.TAG, Kind.INTENT)
 """Kinds of memories that are made from others, and can be made again."""
 LABELS = {Kind.TAG: MEMBERSHIP, Kind.INTENT: HIERARCHY}
 """Kinds that are only labels of other memories, each with the relation that leads to it."""
-COMMIT_TASK = "session"
-"""The task of a session's job, which commits the session once it is idle."""
 STEP_FINDINGS = ("state", "subgoal")
 """Metadata that a commit adds to a step."""
 

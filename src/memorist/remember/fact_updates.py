@@ -35,7 +35,7 @@ class FactChange:
 
     def batch(self, reader: Reader, texts: Batch = NOTHING) -> Batch:
         """This change, to be written together with the texts it follows from."""
-        entities, links = about(self.revised, reader.alike)
+        entities, links = about(self.revised, reader.alike) if self.revised else ([], [])
         stated = _stated(self.revised, reader, {memory.id for memory in texts.memories})
         return replace(
             texts,
@@ -83,7 +83,7 @@ def _place(slot: Slot) -> Place:
 
 def _rows(claims: Claims, reader: Reader) -> defaultdict[Place, list[Memory]]:
     rows = defaultdict[Place, list[Memory]](list)
-    for row in reader.keyed(list({slot.key for slot in claims})):
+    for row in reader.keyed(list({slot.key for slot in claims})) if claims else ():
         rows[row.scope, row.origin.key or "", row.worth.classification].append(row)
     return rows
 
@@ -127,7 +127,8 @@ def _stated(rows: Iterable[Memory], reader: Reader, new: set[str]) -> list[Link]
         for claim in claims_in([row])
         if claim.source
     )
-    there = new | reader.get(list({link.source for link in links})).keys()
+    others = {link.source for link in links} - new
+    there = new | reader.get(list(others)).keys() if others else new
     return [link for link in links if link.source in there]
 
 

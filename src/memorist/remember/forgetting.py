@@ -11,19 +11,17 @@ from memorist.errors import UnreadableMemory
 from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory, marked
 from memorist.models.embedding_text import CONTEXT, following
 from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
-from memorist.remember.derived import COMMIT_TASK, DERIVED, STEP_FINDINGS, content_stems, counterpart, session_key
+from memorist.remember.derived import DERIVED, STEP_FINDINGS, content_stems, counterpart, session_key
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
 from memorist.remember.fact_rows import claims_in
 from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
 from memorist.remember.gates import VERB as GATE
 from memorist.remember.gates.verdict import spoken
+from memorist.remember.jobs import COMMIT_TASK, FACTS_TASK
 from memorist.remember.journal import EVERY_ENTRY, FINAL, WITHHELD, withheld_from_data
 from memorist.remember.timeline import Claim
 from memorist.text.chatter import bare
 from memorist.text.sameness import canonical
-
-FACTS_TASK = "facts"
-"""The task of having a model read facts in memories, and the verb of the journal's entries about its answers."""
 
 
 def refuse_damaged(store: Store) -> None:

@@ -11,6 +11,10 @@ from memorist.errors import Closed
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices
 
+COMMIT_TASK = "session"
+"""The task of a session's job, which commits the session once it is idle."""
+FACTS_TASK = "facts"
+"""The task of having a model read facts in memories, and the verb of the journal's entries about its answers."""
 LEASE = timedelta(minutes=30)
 """How long a claimed job belongs to its worker; after that it counts as abandoned."""
 FIRST_RETRY, LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=6)

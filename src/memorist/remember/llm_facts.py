@@ -15,7 +15,7 @@ from memorist.ports import Batch, Clock, Entry, Job, Store
 from memorist.remember.entities import entity_named
 from memorist.remember.extract import Statement
 from memorist.remember.fact_updates import FACT_KINDS
-from memorist.remember.forgetting import FACTS_TASK
+from memorist.remember.jobs import FACTS_TASK
 from memorist.remember.writer import Writer
 from memorist.text.words import fold
 

@@ -191,9 +191,11 @@ def _labels(name: str, values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _checked_metadata(metadata: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if not metadata:
+        return {}
     check_nesting("metadata", metadata)
     try:
-        text = json.dumps(metadata or {}, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(
             f"metadata is not JSON: {error}", remedy="Use strings, numbers, lists and mappings."

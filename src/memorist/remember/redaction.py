@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from memorist.model import Entity, Link, Memory, Showing
+from memorist.model import Entity, Link, Memory, Showing, Times, Usage
 from memorist.ports import Entry, Job, Kept
 from memorist.remember.fact_rows import CLAIMS, slot_of
 from memorist.text.secrets import masked, secrets_in
 
 SHORTEST = 7
 """A shorter text has no room for a secret and the word that introduces it."""
+LABEL = 100
+"""The longest text that is taken for a label, which other records have too."""
 MOST = 1000
 """Secrets that are looked for in every field; what holds more is refused."""
 LONG = 10
@@ -58,9 +61,19 @@ def text_without_secrets(text: str) -> str:
 
 def secrets_of(value: object) -> dict[str, str]:
     """The secrets in anything that a store holds, with their kinds: each as it stands, and without punctuation."""
+    return secrets_in_texts(texts_of(value), set())
+
+
+def secrets_in_texts(texts: Iterable[str], plain: set[str]) -> dict[str, str]:
+    """The secrets in texts; `plain` collects labels without one, such as scopes, which are not read again."""
     found: dict[str, str] = {}
-    for text in texts_of(value):
-        for one in secrets_in(text) if len(text) >= SHORTEST else ():
+    for text in texts:
+        if len(text) < SHORTEST or text in plain:
+            continue
+        secrets = secrets_in(text)
+        if not secrets and len(text) <= LABEL:
+            plain.add(text)
+        for one in secrets:
             secret = text[one.start : one.end]
             for form in (secret, secret.strip(_QUOTES).rstrip(_AFTER)):
                 found.setdefault(form, one.kind)
@@ -78,41 +91,56 @@ def _text_fields(record: type[Any]) -> tuple[str, ...]:
     return tuple(one.name for one in fields(record) if one.name not in untouched) if is_dataclass(record) else ()
 
 
-def texts_of(value: object) -> Iterator[str]:
+def texts_of(value: object) -> list[str]:
     """Every text in anything that a store holds."""
+    found: list[str] = []
+    _collect(value, found)
+    return found
+
+
+_WITHOUT_TEXT = frozenset((type(None), bool, int, float, datetime, Times, Usage))
+"""Types of which no value holds a text."""
+
+
+def _collect(value: object, found: list[str]) -> None:
+    kind = type(value)
+    if kind in _WITHOUT_TEXT:
+        return
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        pairs = cast("Mapping[str, object]", value)
-        for name, one in pairs.items():
-            yield from _named_texts(name, one)
-        yield from (f"{pairs[name]}: {pairs.get('value')}" for name in _NAMING if isinstance(pairs.get(name), str))
+        found.append(value)
     elif isinstance(value, list | tuple):
         several = cast("Sequence[object]", value)
         for one in several:
-            yield from texts_of(one)
+            _collect(one, found)
         if isinstance(value, list) and len(several) == 2 and all(isinstance(one, str) for one in several):
-            yield f"{several[0]}: {several[1]}"
-    else:
-        for name in _text_fields(type(value)):
-            yield from texts_of(getattr(value, name))
-        yield from _stated(value)
+            found.append(f"{several[0]}: {several[1]}")
+    elif names := _text_fields(kind):
+        for name in names:
+            _collect(getattr(value, name), found)
+        found.extend(_stated(value))
+    elif isinstance(value, Mapping):
+        pairs = cast("Mapping[str, object]", value)
+        for name, one in pairs.items():
+            _collect_named(name, one, found)
+        found.extend(f"{pairs[name]}: {pairs.get('value')}" for name in _NAMING if isinstance(pairs.get(name), str))
 
 
-def _named_texts(name: str, value: object) -> Iterator[str]:
+def _collect_named(name: str, value: object, found: list[str]) -> None:
     """A named value as text, so that `{"password": "…"}` is recognised; `key` alone names our own keys."""
     if isinstance(value, str) and name != "key":
-        yield f"{name}: {value}"
+        found.append(f"{name}: {value}")
     else:
-        yield name
-        yield from texts_of(value)
+        found.append(name)
+        _collect(value, found)
         if name == "fact" and isinstance(value, list) and len(cast("list[object]", value)) == 3:
-            yield f"{value[1]}: {value[2]}"
+            found.append(f"{value[1]}: {value[2]}")
 
 
 def _stated(value: object) -> Iterator[str]:
     """Facts as text, so that `relate(…, "password", …)` is recognised."""
-    if isinstance(value, Memory) and (fact := value.fact) is not None:
+    if isinstance(value, Memory):
+        if (fact := value.fact) is None:
+            return
         claims = cast("Sequence[Mapping[str, Any]]", value.metadata.get(CLAIMS, ()))
         for one in (fact.object, *(claim.get("value") for claim in claims)):
             yield f"{fact.relation}: {one}"

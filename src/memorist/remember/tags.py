@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memorist.model import MEMBERSHIP, Entity, Kind, Link, Memory
-from memorist.ports import Batch, Vectors
-from memorist.remember.entities import MENTIONS
+from memorist.models.store_embedder import StoreEmbedder
+from memorist.ports import Batch, Reader, Store, Vectors
+from memorist.remember.entities import MENTIONS, Find, about
+from memorist.remember.fact_updates import facts_stated_by
 from memorist.remember.record import record
 from memorist.text.phrases import phrases, without_labels
 
@@ -51,6 +53,24 @@ def with_tags(batch: Batch, vectors: Mapping[str, Vectors]) -> Batch:
         vectors={**batch.vectors, **{id: vectors[id] for id in tags.rows if id in vectors}},
         links=[*batch.links, *tags.links],
     )
+
+
+def tag_known(memories: Sequence[Memory], store: Store, embedder: StoreEmbedder | None, find: Find) -> None:
+    """Tag known memories that have no tags, because no recipe followed tags when they were written."""
+    tagged = {link.source for link in store.links([one.id for one in memories], MEMBERSHIP)}
+    bare = [one for one in memories if one.id not in tagged]
+    if not bare:
+        return
+    facts = facts_stated_by({one.id for one in bare}, store)
+    tags = tags_of([*bare, *facts], names_in(*about(bare, store.alike, find)))
+    rows = list(tags.rows.values())
+    vectors = embedder.vectors(rows) if embedder and rows else {}
+
+    def plan(reader: Reader) -> Batch:
+        there = reader.get([one.id for one in bare])  # some may be forgotten meanwhile
+        return Batch(rows, vectors, tags.links) if len(there) == len(bare) else Batch()
+
+    store.update(plan)
 
 
 def names_in(entities: Iterable[Entity], links: Iterable[Link]) -> Names:

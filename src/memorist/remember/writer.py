@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar, cast
 
 from memorist.errors import Error, StoreBusy, failures_of
-from memorist.model import MEMBERSHIP, Entity, Fact, Kind, Link, Memory, Outcome, Remembered, new_or_changed
+from memorist.model import Entity, Fact, Kind, Link, Memory, Outcome, Remembered, new_or_changed
 from memorist.models.embedding_text import alone, numbered
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
@@ -22,7 +22,6 @@ from memorist.remember.fact_updates import (
     NewVersions,
     by_slot,
     claims_of,
-    facts_stated_by,
     says_the_same,
     settle,
     unopposed,
@@ -86,6 +85,8 @@ class _Decided:
     """What a write found in the store: which memories are new there, and which another process had written."""
 
     outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    written: dict[str, Memory] = field(default_factory=dict[str, Memory])
+    """The new memories as the store keeps them."""
     known: dict[str, str] = field(default_factory=dict[str, str])
     """The id that answers for each memory that another process was faster to write, by its own id."""
 
@@ -235,10 +236,7 @@ class Writer:
 
     def _prepared(self, checked: Checked, *, embed: bool = True) -> Incoming:
         known = self._store.get([one.id for one in checked.memories])
-        new = [
-            replace(one, mentions=mentions(one.text, one.times.valid_from))
-            for one in numbered(new_or_changed(checked.memories, known), self._store)
-        ]
+        new = [_dated(one) for one in numbered(new_or_changed(checked.memories, known), self._store)]
         vectors = self.embedder.vectors(new) if self.embedder and embed and new else {}
         entities, links = about(new, self._store.alike, self._find) if new else ([], [])
         return Incoming(checked, tuple(new), vectors, entities, links)
@@ -247,7 +245,8 @@ class Writer:
         incoming = self._prepared(checked)
         done = self._write(incoming, gated=gated) if incoming.memories or incoming.entries else _Decided()
         ids = {answer.id: done.known.get(answer.id, answer.id) for answer in checked.answers}
-        there = self._store.get(list(ids.values()))
+        unread = [id for id in ids.values() if id not in done.written]
+        there = {**done.written, **(self._store.get(unread) if unread else {})}
         answers: list[Remembered] = []
         for answer in checked.answers:
             id = ids[answer.id]
@@ -256,15 +255,17 @@ class Writer:
             else:
                 outcome = done.outcomes.pop(id, Outcome.KNOWN)  # the next one with this id repeats it
                 answers.append(Remembered.of(there[id], outcome, answer.decisions))
-        if self._tags:
-            self._tag_known([one for one in answers if one.outcome is Outcome.KNOWN])
+        if self._tags and (known := [one for one in answers if one.outcome is Outcome.KNOWN]):
+            from memorist.remember.tags import tag_known
+
+            tag_known(known, self._store, self.embedder, self._find)
         return Written(answers, frozenset(one.id for one in answers if one.outcome in NEW))
 
     def _write(self, incoming: Incoming, *, gated: bool) -> _Decided:
         memories, done = incoming.memories, _Decided()
         before = self._store.get([one.id for one in memories if one.version > 1])
         read = [one for one in memories if one.id not in before or not says_the_same(before[one.id], one)]
-        stated = {one.id: self._stated(one) for one in read}
+        stated = self._stated(read)
         claimed = [pair for found in stated.values() for pair in found]
         texts = replace(incoming.batch(), jobs=self._follow_up_jobs(read))
         fresh, with_tags = self._fact_vectors(claimed), self._tagging(texts, claimed)
@@ -284,7 +285,8 @@ class Writer:
             batch = change.batch(reader, versions.batch(batch, reader))
             return with_tags(_with_followers(batch, reader))
 
-        self._store.update(plan, with_tags(texts))
+        written = self._store.update(plan, with_tags(texts))
+        done.written = {one.id: one for one in written if done.outcomes.get(one.id) is Outcome.KEPT}
         self._learn_noise([one for one in memories if not stated.get(one.id)])
         return done
 
@@ -298,12 +300,15 @@ class Writer:
             with suppress(Error), failures_of("The embedder"):  # the memories are written; the bank can wait
                 learn_noise(self._store, self.embedder.making(self._store.embedding), empty)
 
-    def _stated(self, memory: Memory) -> list[tuple[Slot, Claim]]:
-        """The claims that the rules read in a text."""
-        if not self._facts or memory.kind not in FACT_KINDS:
-            return []
-        found = statements(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from)
-        return self._claims_of(memory, found)
+    def _stated(self, memories: Sequence[Memory]) -> dict[str, list[tuple[Slot, Claim]]]:
+        """The claims that the rules read in texts, by the id of the text."""
+        found = {
+            one.id: statements(one.text, speaker=one.origin.speaker, at=one.times.valid_from)
+            for one in memories
+            if self._facts and one.kind in FACT_KINDS
+        }
+        names = self._canonical([one.fact.subject for some in found.values() for one in some])
+        return {one.id: claims_of(one, found.get(one.id, ()), names) for one in memories}
 
     def _claims_of(self, memory: Memory, found: Sequence[Statement]) -> list[tuple[Slot, Claim]]:
         return claims_of(memory, found, self._canonical([one.fact.subject for one in found]))
@@ -340,29 +345,15 @@ class Writer:
         rows = tags_of([*texts.memories, *facts], names_in(texts.entities, texts.links)).rows.values()
         return partial(with_tags, vectors=self.embedder.vectors(list(rows)) if self.embedder else {})
 
-    def _tag_known(self, memories: Sequence[Memory]) -> None:
-        """Tag known memories that have no tags, because no recipe followed tags when they were written."""
-        from memorist.remember.tags import names_in, tags_of
-
-        ids = [one.id for one in memories]
-        tagged = {link.source for link in self._store.links(ids, MEMBERSHIP)} if ids else set[str]()
-        bare = [one for one in memories if one.id not in tagged]
-        if not bare:
-            return
-        facts = facts_stated_by({one.id for one in bare}, self._store)
-        tags = tags_of([*bare, *facts], names_in(*about(bare, self._store.alike, self._find)))
-        rows = list(tags.rows.values())
-        vectors = self.embedder.vectors(rows) if self.embedder and rows else {}
-
-        def plan(reader: Reader) -> Batch:
-            there = reader.get([one.id for one in bare])  # some may be forgotten meanwhile
-            return Batch(rows, vectors, tags.links) if len(there) == len(bare) else Batch()
-
-        self._store.update(plan)
-
     def _vectors_of(self, memory: Memory) -> Vectors:
         text = alone(memory)
         return self.embedder.of_texts([text])[text] if self.embedder else {}
+
+
+def _dated(memory: Memory) -> Memory:
+    """A memory with the dates that its text mentions."""
+    found = mentions(memory.text, memory.times.valid_from)
+    return memory if found == memory.mentions else replace(memory, mentions=found)
 
 
 def _as_checked(claim: Claim, row: Memory) -> tuple[Slot, Claim]:
@@ -391,7 +382,10 @@ def _without(texts: Batch, ids: Set[str], entries: Sequence[Entry]) -> Batch:
 def _with_followers(batch: Batch, reader: Reader) -> Batch:
     """The batch with stored turns that get new vectors because another turn now stands before them."""
     written = {one.id for one in (*batch.memories, *batch.revised)}
-    kept = reader.get([id for id in batch.vectors if id not in written])
+    followers = [id for id in batch.vectors if id not in written]
+    if not followers:
+        return batch
+    kept = reader.get(followers)
     gone = batch.vectors.keys() - written - kept.keys()
     vectors = {id: views for id, views in batch.vectors.items() if id not in gone}
     return replace(batch, vectors=vectors, revised=[*batch.revised, *kept.values()])

@@ -165,10 +165,14 @@ _COMMAS = lazy(r"[,，、]\s*")
 
 
 MOST_FILLERS = 3
+_GLANCE = 100
+"""Characters that are enough to see that most texts have more words."""
 
 
 def is_filler(text: str) -> bool:
     """Whether a text consists of at most three words, all of them stop words, and does not ask: `Same here!`"""
+    if sum(part[0].isascii() and part[0].isalnum() for part in text[:_GLANCE].split()) > MOST_FILLERS:
+        return False
     said = words(text)
     common = STOP_WORDS.get(language(said), frozenset[str]())
     return 0 < len(said) <= MOST_FILLERS and not asks(text) and common.issuperset(said)
@@ -178,8 +182,13 @@ def says_nothing(text: str) -> bool:
     """Whether every sentence of a text is a courtesy phrase or a statement of ignorance."""
     if len(text) > LONGEST:
         return False
-    said = [one for sentence in sentences(text) if (one := bare(sentence))]
-    return bool(said) and all(_is_phrase(one) for one in said)
+    said = False
+    for sentence in sentences(text):
+        if one := bare(sentence):
+            if not _is_phrase(one):
+                return False
+            said = True
+    return said
 
 
 def bare(text: str) -> str:

@@ -113,7 +113,12 @@ _HEADERS = lazy(rf"{_LEAD}[\w ]{{1,40}}{re.escape(AS_DATA)}[ \t\r]*$|{ALREADY_SH
 
 def framed_lines(text: str) -> int:
     """How many lines of a text have the frame of a context's line."""
-    return sum(1 for _ in _RECALLED.finditer(text))
+    return sum(1 for _ in _RECALLED.finditer(text)) if _may_be_framed(text) else 0
+
+
+def _may_be_framed(text: str) -> bool:
+    """Whether a text holds signs one of which every frame has."""
+    return "] " in text or ("(" in text and ("id " in text or "(standing)" in text))
 
 
 def has_header(text: str) -> bool:
@@ -123,5 +128,5 @@ def has_header(text: str) -> bool:
 
 def unframed(line: str) -> str | None:
     """The text inside a line of a context, with the citation after it; None for other lines."""
-    found = _RECALLED.match(line)
+    found = _RECALLED.match(line) if _may_be_framed(line) else None
     return None if found is None else next(filter(None, found.groups()))

@@ -12,7 +12,8 @@ def canonical(text: str) -> str:
 
     Everything else may be the news: a sign, a digit, a question mark, an accent.
     """
-    plain = " ".join(normalize("NFC", one_case(normalize("NFD", text))).split())
+    cased = text.lower() if text.isascii() else normalize("NFC", one_case(normalize("NFD", text)))
+    plain = " ".join(cased.split())
     if plain.endswith(FULL_STOPS) and not plain[:-1].rstrip().endswith(FULL_STOPS):
         return plain[:-1].rstrip() or plain
     return plain

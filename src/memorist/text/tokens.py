@@ -15,7 +15,9 @@ _PIECE = lazy(
     rf"|(?P<letters>[^\W\d_]+)|(?P<emoji>[{EMOJI}])|(?P<line>\n\s*)|\S"
 )
 _ASCII_TOKEN = lazy(r"(?<![A-Za-z])[A-Za-z]{1,6}|[A-Za-z]{1,4}|[0-9]{1,3}|\n\s*|\S")
-"""Each match is one token; the same count for ASCII text."""
+"""Each match is one token; the same count for text whose letters and digits are ASCII, apart from emoji."""
+_OTHER_LETTER = lazy(rf"[^\W\x00-\x7f]|[\u00c0-\u024f\u1e00-\u1eff{UNSPACED}]")
+_EMOJI = lazy(rf"[{EMOJI}]")
 
 
 def count_tokens(text: str) -> int:
@@ -27,6 +29,8 @@ def count_tokens(text: str) -> int:
     """
     if text.isascii():
         return len(_ASCII_TOKEN.findall(text))
+    if _OTHER_LETTER.search(text) is None:
+        return len(_ASCII_TOKEN.findall(text)) + len(_EMOJI.findall(text))
     return sum(_tokens(piece.lastgroup, len(piece[0])) for piece in _PIECE.finditer(text))
 
 
@@ -56,7 +60,8 @@ _ABBREVIATION = lazy(
     r"|nov|dec)|\b[a-z]|\be\.g|\bi\.e|\b[ap]\.m)\.$",
     re.IGNORECASE,
 )
-# Each run of signs is tried once, from its start, so that a long one takes linear time.
+# Each run of signs is found by its first one and tried once, so that a text is mostly skipped and takes linear time.
+_SIGNS = lazy(r"[.!?…。！？｡\n][.!?…。！？｡\n\"'”’)\]」』）]*+")
 _END = lazy(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？｡]+[」』”’）]*|\n+")
 
 
@@ -67,11 +72,12 @@ def sentences(text: str) -> list[str]:
 
 def _sentence_spans(text: str) -> Iterator[Span]:
     start = 0
-    for end in _END.finditer(text):
-        if end[0] == "." and _ABBREVIATION.search(text, max(start, end.end() - 12), end.end()):
-            continue
-        yield start, end.end()
-        start = end.end()
+    for signs in _SIGNS.finditer(text):
+        for end in _END.finditer(text, signs.start(), signs.end() + 1):
+            if end[0] == "." and _ABBREVIATION.search(text, max(start, end.end() - 12), end.end()):
+                continue
+            yield start, end.end()
+            start = end.end()
     yield start, len(text)
 
 

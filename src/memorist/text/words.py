@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from memorist.text.patterns import lazy
@@ -55,7 +56,7 @@ _CHINESE = lazy("[\u3400-\u9fff〇]")
 
 def has_chinese(text: str) -> bool:
     """Whether a text contains Chinese characters."""
-    return bool(_CHINESE.search(text))
+    return not text.isascii() and bool(_CHINESE.search(text))
 
 
 # Scripts without spaces: Hangul, Han, Kana, Bopomofo; Thai, Lao, Burmese, Khmer.
@@ -190,11 +191,14 @@ _RANGES = (
     (0x2000, ""), (0x3005, "cjk"), (0xA000, ""), (0xAC00, "cjk"), (0xD7B0, ""), (0x20000, "cjk"), (0x40000, ""),
 )  # fmt: skip
 _STARTS = [start for start, _ in _RANGES]
+_first = itemgetter(0)
 
 
 def language(words: Sequence[str]) -> str:
     """The language of a text from its words, as a code such as `en`; `cjk` for Chinese, Japanese and Korean."""
-    scripts = Counter(map(_script, islice(words, _SAMPLE)))
+    scripts = Counter[str]()
+    for letter, count in Counter(map(_first, islice(words, _SAMPLE))).items():
+        scripts[_script(letter)] += count
     del scripts[""]
     if not scripts:
         return DEFAULT
@@ -202,16 +206,17 @@ def language(words: Sequence[str]) -> str:
     return _latin_language(islice(words, _SAMPLE)) if script == "latin" else script
 
 
-def _script(word: str) -> str:
-    return _RANGES[bisect_right(_STARTS, ord(word[0])) - 1][1]
+@lru_cache(maxsize=1024)
+def _script(letter: str) -> str:
+    return _RANGES[bisect_right(_STARTS, ord(letter)) - 1][1]
 
 
 def _latin_language(words: Iterable[str]) -> str:
     scores = dict.fromkeys(_LATIN, 0.0)
-    for word in words:
-        speakers = _speakers().get(word, ())
+    for speakers in filter(None, map(_speakers().get, words)):
+        share = 1 / len(speakers)
         for name in speakers:
-            scores[name] += 1 / len(speakers)
+            scores[name] += share
     best = max(_LATIN, key=lambda name: scores[name])
     return best if scores[best] > scores[DEFAULT] + _MARGIN else DEFAULT
 
@@ -275,6 +280,8 @@ def words(text: str) -> list[str]:
 
     An identifier such as `user_id`, `v1.2.3` or `foo@bar.com` gives its parts and then itself.
     """
+    if text.isascii():
+        return _spaced_words(text.lower())
     found: list[str] = []
     spaced = True
     for stretch in _UNSPACED_RUN.split(fold(text)):

@@ -12,9 +12,8 @@ from memorist.model import Filter, Kind, Memory
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import LLM, Embedder, Store
 from memorist.ports.notices import Notice, Notices
-from memorist.remember.derived import COMMIT_TASK
 from memorist.remember.gates import Gates, Policy
-from memorist.remember.jobs import Worker
+from memorist.remember.jobs import COMMIT_TASK, Worker
 from memorist.remember.sessions import Session, Sessions
 from memorist.remember.writer import Writer
 from memorist.stores.memory import MemoryStore

@@ -73,14 +73,15 @@ _VERB = (
     r"|dislike|dislikes|don['’]t|doesn['’]t|no\s+longer|used\s+to|grew|was\s+born|currently|recently|now)"
 )
 _NAMED_VERB = r"[A-Z][\w’'-]*\s+(?:is|lives|works|moved|has|was)\b"
+# The first sign is found quickly; what it must be followed by is written after a look back at it.
 _BETWEEN_CLAUSES = lazy(
-    rf"[;；—–]\s*|\s-+\s+|:\s+"
-    rf"|,\s*(?=(?:(?:and|but|so|yet|or|then|because|though|although|while|as|since|where|when|which|who)\s+)?"
+    rf"[;；—–,:\s](?:(?<=[;；—–])\s*|(?<=\s)-+\s+|(?<=:)\s+"
+    rf"|(?i:(?<=,)\s*(?=(?:(?:and|but|so|yet|or|then|because|though|although|while|as|since|where|when|which|who)\s+)?"
     rf"(?:(?:from|as\s+of)\s+[^,;]{{1,20}}?\s+)?{_WHO}\b)"
-    rf"|,?\s+(?=(?:and|but|so|because|cuz|though|although|while|when|whereas|yet|where)\s+(?:{_WHO}\b|{_NAMED_VERB}))"
-    rf"|,?\s+(?=(?:and|but)\s+(?:also\s+)?{_VERB}\b)"
-    rf"|,\s*(?={_NAMED_VERB})",
-    re.IGNORECASE,
+    rf"|(?:(?<=,)\s+|(?<=\s)\s*)(?=(?:and|but|so|because|cuz|though|although|while|when|whereas|yet|where)\s+"
+    rf"(?:{_WHO}\b|{_NAMED_VERB}))"
+    rf"|(?:(?<=,)\s+|(?<=\s)\s*)(?=(?:and|but)\s+(?:also\s+)?{_VERB}\b)"
+    rf"|(?<=,)\s*(?={_NAMED_VERB})))"
 )
 # `Last week, I moved`, `Actually, I live`: the opening belongs to the clause after it.
 _LEADING = lazy(
@@ -102,7 +103,12 @@ class Sentence:
 
 def head_of(text: str) -> str:
     """The beginning of a text that is read, with wide gaps and endless words masked; all offsets stay the same."""
-    return _UNREAD.sub(_gap, text[:LONGEST_TEXT])
+    head = text[:LONGEST_TEXT]
+    runs = list(map(len, head.split()))
+    widest = len(head) - sum(runs) - len(runs) + 2  # if all other gaps between words have one space
+    if widest <= LONGEST_GAP and max(runs, default=0) <= LONGEST_WORD:
+        return head
+    return _UNREAD.sub(_gap, head)
 
 
 def _gap(found: re.Match[str]) -> str:

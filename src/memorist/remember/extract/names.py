@@ -15,7 +15,7 @@ from itertools import islice
 from memorist.model import Entity, Mention, instant
 from memorist.remember.extract.clauses import LONGEST_TEXT, MASK, head_of
 from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, LANGUAGES, NOT_NAMES, PLACES, word_set
-from memorist.remember.extract.objects import CAPITALISED, Named
+from memorist.remember.extract.objects import CAPITALISED, CAPITALISED_ALONE, Named
 from memorist.text.dates import DateSpan, find_dates
 from memorist.text.patterns import lazy
 from memorist.text.words import beginning, fold
@@ -28,7 +28,7 @@ LONGEST_NAME = 100
 """Longer runs of capitalised words are not names."""
 
 _RUN = lazy(
-    rf"(?<![\w@#/\\]){CAPITALISED}(?:[ \t]+(?:(?:of|de|del|la|le|van|von|der|da|di)[ \t]+(?:the[ \t]+)?)?{CAPITALISED}"
+    rf"{CAPITALISED_ALONE}(?:[ \t]+(?:(?:of|de|del|la|le|van|von|der|da|di)[ \t]+(?:the[ \t]+)?)?{CAPITALISED}"
     rf"|[ \t]+\d{{1,4}}\b(?![.,]?\d)){{0,{MOST_WORDS - 1}}}+"
 )
 _WORD = lazy(r"\S+")
@@ -207,12 +207,12 @@ _IDENTIFIER = lazy(
     re.IGNORECASE,
 )
 _CASED = {"ticket": lazy(r"[A-Z#]"), "hash": lazy(r"[0-9a-f]+$")}
-_IDENTIFIER_HINT = lazy(r"[\d@/\\]|www\.")
+_IDENTIFIER_HINT = lazy(r"[\d@/\\]")
 
 
 def identifiers(text: str) -> Iterator[Named]:
     """Addresses, handles, paths, tickets, hashes, amounts and measures, in order and without overlap."""
-    if not _IDENTIFIER_HINT.search(text):
+    if not _IDENTIFIER_HINT.search(text) and "www." not in text:
         return
     for found in islice(_IDENTIFIER.finditer(text), MOST_NAMES):
         kind = found.lastgroup or ""

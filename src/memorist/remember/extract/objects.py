@@ -55,7 +55,10 @@ class Named:
 
 
 CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĪİŁŃŇŌŐŒŘŚŞŠŤŪŮŰŹŻŽ]"
-CAPITALISED = rf"{CAPITAL}(?:[\w&]|['’.-](?=\w)){{0,63}}"
+_GOES_ON = r"(?:[\w&]|['’.-](?=\w)){0,63}"
+CAPITALISED = rf"{CAPITAL}{_GOES_ON}"
+CAPITALISED_ALONE = rf"{CAPITAL}(?<![\w@#/\\]{CAPITAL}){_GOES_ON}"
+"""A capitalised word that is no part of another one; a search skips to its capital at once."""
 WORD = lazy(r"[\w&]+(?:['’./-][\w&]+)*")
 _NAME = lazy(rf"{CAPITALISED}(?:\s+(?:(?:of|de|del|la|le|van|von|der|da|di)\s+(?:the\s+)?)?{CAPITALISED}){{0,4}}")
 _POSSESSIVE = lazy(r"['’]s?$|['’]s?(?=\s)")

@@ -55,6 +55,7 @@ from memorist.remember.extract.lexicon import (
 from memorist.remember.extract.objects import Statement, name_at
 from memorist.remember.extract.tense import DURATION, validity
 from memorist.text.patterns import lazy
+from memorist.text.tokens import holds_any
 from memorist.text.words import has_chinese
 
 MOST_STATEMENTS = 200
@@ -111,10 +112,13 @@ class People:
         return word[:-2] if _may_be_person(word[:-2]) else None
 
 
+_ONLY_PLACES = PLACES - FIRST_NAMES
+
+
 def _may_be_person(name: str) -> bool:
     words = name.lower().split()
     named = words[0] not in NOT_NAMES and words[0] not in KIN and len(words) <= 3
-    return named and name.lower() not in PLACES - FIRST_NAMES
+    return named and name.lower() not in _ONLY_PLACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +209,7 @@ class Clause:
         return self._attribute(found.end(), Subject(thing, 0.9)) if found and thing else []
 
     def _whole(self, place: int) -> list[Statement]:
-        if not self.people.speaker:
+        if not self.people.speaker or not holds_any(self.people.text[self.begin : self.stop].lower(), ("my", "our")):
             return []
         return self._first(WHOLE, place, Subject(self.people.speaker), Verb(place))
 
@@ -302,11 +306,13 @@ def statements(text: str, *, speaker: str | None, at: datetime, addressee: str |
 
 def _sentence_statements(sentence: Sentence, people: People, at: datetime) -> Iterator[Statement]:
     text = people.text
-    if has_chinese(text[sentence.begin : sentence.stop]):
+    said = text[sentence.begin : sentence.stop]
+    if has_chinese(said):
         if people.speaker:
             yield from chinese_statements(text, sentence, people.speaker, at)
         return
-    yield from _in_passing(sentence, people)
+    if holds_any(said, _OWNERS):
+        yield from _in_passing(sentence, people)
     before: Subject | None = None
     for begin, stop in clauses(text, sentence):
         made, subject = Clause(people, at, begin, stop).statements(before)
@@ -314,6 +320,10 @@ def _sentence_statements(sentence: Sentence, people: People, at: datetime) -> It
             made = []
         before = subject if made and not any(one.negated for one in made) else None
         yield from made
+
+
+_OWNERS = ("my", "My", "MY", "mY", "our", "Our", "'s", "’s", "ew", "EW", "eW", "Ew")
+"""One of these is in every sentence with a fact in passing: somebody's relative, my favourite, or a new address."""
 
 
 def _in_passing(sentence: Sentence, people: People) -> Iterator[Statement]:

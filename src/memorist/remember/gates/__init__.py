@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
@@ -22,8 +22,9 @@ from memorist.remember.gates.checks import (
     set_apart,
     size,
 )
-from memorist.remember.gates.verdict import CHOICES, Gate, GateContext, Policy, Verdict
+from memorist.remember.gates.verdict import Gate, GateContext, Verdict, has_own_place
 from memorist.remember.journal import FINAL, WITHHELD, changes, withheld_to_data
+from memorist.remember.policy import CHOICES, Policy
 from memorist.remember.redaction import MOST, kinds_in, redacted, secrets_of, text_without_secrets
 
 __all__ = ["CHOICES", "CONTENT", "VERB", "Answer", "Checked", "Gate", "GateContext", "Gates", "Policy", "Verdict"]
@@ -99,17 +100,22 @@ class Gates:
 
     def check(self, memories: Sequence[Memory], store: Store, gates: Sequence[Gate] = IN_ORDER) -> Checked:
         """Pass memories through gates, by default all of them; one that is stored already passes unchecked."""
-        apart = _set_apart(memories, store) if duplicates in gates else memories
-        return self._check(apart, GateContext(self.policy, store), store, gates)
+        known = store.get([memory.id for memory in memories])
+        if duplicates in gates:
+            memories, known = _set_apart(memories, known, store)
+        return self._check(memories, GateContext(self.policy, store), known, gates)
 
     def check_again(self, memories: Sequence[Memory], reader: Reader) -> Checked:
         """Look, inside a write, for texts that another process has written since the check."""
-        return self._check(memories, GateContext(self.policy, cast("Store", reader)), reader, (duplicates,))
+        known = reader.get([memory.id for memory in memories])
+        return self._check(memories, GateContext(self.policy, cast("Store", reader)), known, (duplicates,))
 
     def _check(
-        self, memories: Sequence[Memory], context: GateContext, reader: Reader, gates: Sequence[Gate]
+        self, memories: Sequence[Memory], context: GateContext, known: Mapping[str, Memory], gates: Sequence[Gate]
     ) -> Checked:
-        new = {memory.id for memory in new_or_changed(memories, reader.get([memory.id for memory in memories]))}
+        new = {memory.id for memory in new_or_changed(memories, known)}
+        if duplicates in gates and self.policy.duplicates != "keep":
+            context.expect([memory for memory in memories if memory.id in new and not has_own_place(memory)])
         kept: dict[str, Memory] = {}
         decided: list[Decided] = []
         answers: list[Answer] = []
@@ -122,8 +128,8 @@ class Gates:
                 return Checked((), self._entries([*decided, *verdicts]), _refusal(last.gate, last.reason))
             if last is not None and last.decision == "skip":
                 decided += verdicts
-                known = last.about[0] if last.gate == "duplicates" else None
-                answers.append(Answer(known or memory.id, last.memory, known is None, decisions))
+                same = last.about[0] if last.gate == "duplicates" else None
+                answers.append(Answer(same or memory.id, last.memory, same is None, decisions))
                 continue
             passed = last.memory if last is not None else memory
             if verdicts and (passed.fact is not None or not context.is_stored(passed)):
@@ -176,15 +182,18 @@ class Gates:
         )
 
 
-def _set_apart(memories: Sequence[Memory], reader: Reader) -> list[Memory]:
-    """The memories, each under an id that no other memory has."""
+def _set_apart(
+    memories: Sequence[Memory], known: Mapping[str, Memory], reader: Reader
+) -> tuple[list[Memory], Mapping[str, Memory]]:
+    """The memories, each under an id that no other memory has, and those that are known by these ids."""
     apart, waiting = dict(enumerate(memories)), dict(enumerate(memories))
     while waiting:
-        known = reader.get([memory.id for memory in waiting.values()])
         moved = {place: set_apart(memory, known.get(memory.id)) for place, memory in waiting.items()}
         waiting = {place: memory for place, memory in moved.items() if memory.id != waiting[place].id}
         apart |= waiting
-    return list(apart.values())
+        if waiting:
+            known = {**known, **reader.get([memory.id for memory in waiting.values()])}
+    return list(apart.values()), known
 
 
 def _through(memory: Memory, context: GateContext, gates: Sequence[Gate]) -> Iterable[Decided]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from memorist.model import INSTRUCTIONS, Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
-from memorist.remember.redaction import MOST, redacted, secrets_of, texts_of, without_secrets
+from memorist.remember.redaction import MOST, redacted, secrets_in_texts, without_secrets
 from memorist.text.chatter import says_nothing
 from memorist.text.gist import Copies, copies, pieces_of
 from memorist.text.injection import instructions_in
@@ -92,7 +92,7 @@ def instructions(memory: Memory, context: GateContext) -> Verdict | None:
     worth = memory.worth
     if context.policy.instructions == "keep" or (INSTRUCTIONS in worth.flags and worth.trust == 0):
         return None
-    reason = "; ".join(instructions_in("\n".join(dict.fromkeys(texts_of(memory)))))
+    reason = "; ".join(instructions_in("\n".join(dict.fromkeys(context.texts(memory)))))
     if not reason:
         return None
     if context.policy.instructions == "refuse":
@@ -197,7 +197,7 @@ def secrets(memory: Memory, context: GateContext) -> Verdict | None:
     """Mask or refuse keys, tokens, passwords and numbers of cards and accounts."""
     if context.policy.secrets == "keep":
         return None
-    found = secrets_of(memory)
+    found = secrets_in_texts(context.texts(memory), context.plain_labels)
     if not found:
         return None
     reason = f"holds {', '.join(dict.fromkeys(found.values()))}"

@@ -1,58 +1,21 @@
-"""The policy of the gates, their verdicts, and the context in which they decide."""
+"""The verdicts of the gates, and the context in which they decide."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
-from memorist.errors import InvalidInput
 from memorist.model import Filter, Kind, Memory, Tier, new_or_changed
 from memorist.ports import Store, View
+from memorist.remember.policy import Policy
+from memorist.remember.redaction import texts_of
 from memorist.text.chatter import spoken as named
 from memorist.text.gist import pieces_of
 from memorist.text.sameness import canonical
-
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "secrets": ("mask", "refuse", "keep"),
-    "duplicates": ("skip", "keep"),
-    "loops": ("skip", "mark", "keep"),
-    "noise": ("mark", "skip", "keep"),
-    "instructions": ("mark", "refuse", "keep"),
-}
-"""The policies of each gate, the default first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What to do with secrets, duplicates, loops, noise and instructions, and how long a text may be."""
-
-    secrets: str = "mask"
-    duplicates: str = "skip"
-    loops: str = "skip"
-    noise: str = "mark"
-    instructions: str = "mark"
-    longest_text: int = 0
-    """The longest text in characters; 0 leaves only the store's own limit of 16 MiB."""
-
-    def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise InvalidInput(f"{name} is {getattr(self, name)!r}", remedy=f"Choose one of {', '.join(choices)}.")
-        if self.longest_text < 0:
-            raise InvalidInput(
-                f"longest_text is {self.longest_text}", remedy="Give a number of characters; 0 means no limit."
-            )
-
-    @classmethod
-    def of(cls, settings: object) -> Policy:
-        """The policy that is described by the settings of the same names."""
-        names = {field.name for field in fields(cls)}
-        given: dict[str, Any] = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
-        return cls(**given)
-
+from memorist.text.words import words
 
 Decision = Literal["mask", "mark", "skip", "refuse"]
 LOOKED_AT = 4
@@ -61,6 +24,8 @@ SPEAKING = tuple(kind for kind in Kind if kind is not Kind.SOURCE)
 """Kinds that a text may repeat: a source says again what its step says."""
 ASKED = 4
 """How many words are searched for: a copy contains them all, and the longest are the rarest."""
+COMPARED = 12
+"""How many words are looked up before anything is searched for; seldom has a memory the longest three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +46,33 @@ class GateContext:
 
     def __init__(self, policy: Policy, store: Store) -> None:
         self.policy = policy
+        self.plain_labels = set[str]()
+        """Labels of this batch in which no secret was found."""
+        self._asked: tuple[Memory, list[str]] | None = None
         self._store = store
         self._said = defaultdict[tuple[str, str], list[Memory]](list)
+        self._known: dict[str, list[Memory]] = {}
+        self._unread: list[Memory] = []
         self._pieces: dict[tuple[str, str], str] = {}
+
+    def texts(self, memory: Memory) -> list[str]:
+        """Every text of a memory; several gates ask for them."""
+        if self._asked is None or self._asked[0] is not memory:
+            self._asked = memory, texts_of(memory)
+        return self._asked[1]
+
+    def expect(self, memories: Sequence[Memory]) -> None:
+        """Look up at once which memories of the store say the same as these."""
+        texts = {memory.text: canonical(memory.text) for memory in memories}
+        self._known |= {said: [] for said in texts.values()}
+        for known in self._store.saying(list(texts)) if texts else ():
+            if (said := canonical(known.text)) in self._known:
+                self._known[said].append(known)
 
     def passed(self, memory: Memory) -> None:
         """Note a memory of this batch, for the memories after it."""
         self._said[memory.scope, canonical(memory.text)].append(memory)
-        for piece in pieces_in(memory):
-            self._pieces.setdefault((memory.scope, piece), memory.id)
+        self._unread.append(memory)
 
     def is_stored(self, memory: Memory) -> bool:
         """Whether the store holds the memory with this very text."""
@@ -106,14 +89,21 @@ class GateContext:
 
     def saying(self, memory: Memory) -> Iterator[Memory]:
         """The memories of its scope with the same text: first of this batch, then of the store."""
-        yield from self._said[memory.scope, canonical(memory.text)]
-        yield from (known for known in self._store.saying([memory.text]) if known.scope == memory.scope)
+        said = canonical(memory.text)
+        yield from self._said[memory.scope, said]
+        there = self._known[said] if said in self._known else self._store.saying([memory.text])
+        yield from (known for known in there if known.scope == memory.scope)
 
     def holding(self, piece: str, scope: str) -> Iterator[str]:
         """The ids of the memories of a scope that contain a piece of `pieces_of`."""
+        for memory in self._unread:
+            for one in pieces_in(memory):
+                self._pieces.setdefault((memory.scope, one), memory.id)
+        self._unread.clear()
         if (scope, piece) in self._pieces:
             yield self._pieces[scope, piece]
-        yield from (known.id for known in self._found(piece, scope) if piece in pieces_in(known))
+        if self._view.may_hold(_surely_in(piece)):
+            yield from (known.id for known in self._found(piece, scope) if piece in pieces_in(known))
 
     def _found(self, text: str, scope: str) -> list[Memory]:
         where = Filter(scopes=(scope,), kinds=SPEAKING)
@@ -126,6 +116,12 @@ def _telling(text: str) -> str:
     """The longest words of a text; the whole text where spaces do not separate words."""
     words = sorted(dict.fromkeys(text.split()), key=len, reverse=True)
     return text if len(words) < ASKED or not text.isascii() else " ".join(words[:ASKED])
+
+
+def _surely_in(piece: str) -> list[str]:
+    """The longest words that every memory with a piece has; the name of a speaker may be before its text, not in it."""
+    said = piece.rpartition(": ")[2]
+    return sorted(words(said), key=len, reverse=True)[:COMPARED] if said.isascii() else []
 
 
 Gate = Callable[[Memory, GateContext], Verdict | None]
@@ -161,7 +157,9 @@ def spoken(memory: Memory) -> str:
 
 def pieces_in(memory: Memory) -> list[str]:
     """The sentences of a memory, as `pieces_of` finds them in a copy, with its speaker or without."""
-    return list(dict.fromkeys((*pieces_of(memory.text), *pieces_of(named(memory.text, memory.origin.speaker)))))
+    text = named(memory.text, memory.origin.speaker)
+    pieces = pieces_of(memory.text)
+    return list(dict.fromkeys(pieces if text == memory.text else (*pieces, *pieces_of(text))))
 
 
 def has_own_place(memory: Memory) -> bool:

@@ -14,8 +14,7 @@ from memorist.models.embedding_text import TEXT
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Clock, Job, Reader, Store, Vectors
 from memorist.ports.notices import Notice, Notices
-from memorist.remember.derived import COMMIT_TASK
-from memorist.remember.jobs import retry_after
+from memorist.remember.jobs import COMMIT_TASK, retry_after
 from memorist.remember.sessions.lessons import Findings
 from memorist.remember.sessions.rules import Resolved, resolve
 from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, State, annotated, cut, run_of, turns_of

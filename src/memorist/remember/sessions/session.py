@@ -28,7 +28,7 @@ from memorist.model import (
 from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
-from memorist.remember.derived import COMMIT_TASK
+from memorist.remember.jobs import COMMIT_TASK
 from memorist.remember.journal import renamed_decision, shared_entry
 from memorist.remember.sessions.commit import Commit, Committer
 from memorist.remember.sessions.rules import SessionRules

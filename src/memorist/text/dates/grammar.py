@@ -219,6 +219,12 @@ class Grammar:
             then |= self._first_of(node)
         return _Lookahead(alone, frozenset(then))
 
+    def beginnings(self, name: str) -> frozenset[str]:
+        """The keys that a match of a category may begin with."""
+        if not self._compiled:
+            self._compile()
+        return self._categories[name].first
+
     def matches(self, reading: Reading, name: str, place: int) -> Found:
         """Every match of a category from a place on: where it stops and its value, longest first."""
         if not self._compiled:

@@ -107,8 +107,12 @@ def _longest(spans: list[DateSpan]) -> list[DateSpan]:
 def scan(grammar: Grammar, reading: Reading) -> Iterator[DateSpan]:
     """The dates that one grammar finds."""
     tokens, told = reading.tokens, reading.context
+    beginnings = grammar.beginnings("expression")
     place = 0
     while place < len(tokens.begins):
+        if tokens.keys[place] not in beginnings:
+            place += 1
+            continue
         stop, period = _best(grammar, reading, place, told)
         if period:
             told = told if period.start == OPEN_START else replace(told, now=period.start)

@@ -1,6 +1,7 @@
 """Tokens of texts, and the phrases in which rules are written."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from memorist.text.patterns import lazy
@@ -48,9 +49,11 @@ def tokenise(text: str) -> Tokens:
     keys: list[str] = []
     begins: list[int] = []
     stops: list[int] = []
-    for found in _TOKEN.finditer(text):
-        begin, stop = found.span()
-        keys.append(_key(found[0]))
+    stop = 0
+    for token in _TOKEN.findall(text):
+        begin = text.index(token, stop)  # only white space lies between
+        stop = begin + len(token)
+        keys.append(_key(token))
         begins.append(begin)
         stops.append(stop)
     return Tokens(text, keys + _BEYOND, begins, stops)
@@ -61,6 +64,7 @@ def keys_of(phrase: str) -> list[str]:
     return [_key(found) for found in _TOKEN.findall(phrase)]
 
 
+@lru_cache(maxsize=4096)
 def _key(token: str) -> str:
     """The key of a token: `#` and the number of digits for a number, otherwise the word in lower case."""
     if _DIGIT.match(token):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from memorist.text.patterns import lazy
@@ -16,6 +15,7 @@ from memorist.text.tokens import holds_any
 
 __all__ = ["Secret", "is_card", "is_iban", "masked", "secrets_in"]
 
+_DIGIT = lazy(r"\d")
 _DIGITS = lazy(r"\d[\d -]{6}")
 _LONG = lazy(r"\S{15}")
 """No key or token is shorter."""
@@ -36,11 +36,11 @@ def _plain(text: str) -> list[Secret]:
     found = list(_found(text, folded, _SAID))
     if _LONG.search(text):
         found += _found(text, folded, _KEYS)
-    if re.search(r"\d", text):
+    if _DIGIT.search(text):
         found += _found(text, folded, _CODES)
-    if _DIGITS.search(text):
-        found += [one for form in NUMBERS for one in form.matches(text)]
-    found += seed_phrases_in(text)
+        if _DIGITS.search(text):
+            found += [one for form in NUMBERS for one in form.matches(text)]
+    found += seed_phrases_in(folded)
     found += in_columns(text)
     return found
 
@@ -80,6 +80,8 @@ def masked(text: str) -> str:
 
 def _apart(found: list[Secret]) -> list[Secret]:
     """The first of the secrets that overlap; among those that start together, the longest."""
+    if len(found) < 2:
+        return found
     kept: list[Secret] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:

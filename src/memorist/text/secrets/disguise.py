@@ -21,6 +21,8 @@ _DRESS = lazy(
     rf"[{UNSEEN}\u200c\u200d{FOR_ASCII}]|\\u[0-9A-Fa-f]{{4}}|\\x[0-9A-Fa-f]{{2}}|%[2-7][0-9A-Fa-f]"
     r"|&(?:#\d{2,3}|#x[0-9A-Fa-f]{2}|quot|apos|amp|colon|equals);|\\(?=[\\\"'/])|\\\n|\*\*|__(?=\W)|(?<!\w)__"
 )
+_DRESSED = lazy(r"[^\t-\r\x1c-$'-)+-\[\]^`-~]")
+"""Every sign that may begin a disguise; a search for it skips plain text quickly."""
 _NAMES = {"quot": '"', "apos": "'", "amp": "&", "colon": ":", "equals": "="}
 _DASHES = frozenset("‐‑‒–—−")
 
@@ -41,6 +43,8 @@ class Bare:
 
 def bare(text: str) -> Bare | None:
     """The text without disguise; None if it wears none."""
+    if not _DRESSED.search(text):
+        return None
     pieces: list[str] = []
     starts, before = [0], [0]
     length = end = 0

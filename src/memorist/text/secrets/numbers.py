@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from memorist.text.patterns import lazy
 from memorist.text.secrets.form import Form, Secret, form, ignoring_case
@@ -112,9 +112,8 @@ _ANNOUNCED = lazy(
 )
 
 
-def seed_phrases_in(text: str) -> Iterator[Secret]:
-    """The seed phrases of wallets: words with the checksum of BIP-39, or 12 and more that are announced."""
-    folded = text.lower()
+def seed_phrases_in(folded: str) -> Iterator[Secret]:
+    """The seed phrases of wallets in a text in lower case: words with the checksum of BIP-39, or 12 announced ones."""
     for run in _RUN.finditer(folded):
         words = [(run.start() + found.start(), run.start() + found.end()) for found in re.finditer(_WORD, run[0])]
         numbers = [_places().get(folded[start:end], -1) for start, end in words]
@@ -154,5 +153,5 @@ def _holds(numbers: Sequence[int]) -> bool:
 @cache
 def _places() -> dict[str, int]:
     """The place of each word of the English list of BIP-39, the standard of seed phrases."""
-    words = (files("memorist.text.secrets") / "bip39.txt").read_text(encoding="utf-8").split()
+    words = Path(__file__).with_name("bip39.txt").read_text(encoding="utf-8").split()
     return {word: place for place, word in enumerate(words)}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from memorist.text.patterns import lazy
 from memorist.text.secrets.form import IS, MEANS, NOW, OF, QUOTED, SIGN, VALUE, Form, Secret, form, ignoring_case
 from memorist.text.secrets.values import is_assigned, is_given, is_said, is_said_or_number, is_strong
+from memorist.text.tokens import holds_any
 
 _WORD = (
     r"(?:pass[_-]?(?:word|wd|phrase|code|wort)|pwd|kennwort|wachtwoord|lösenord|contrase(?:ñ|n)a|mot de passe|senha"
@@ -141,14 +142,23 @@ _HEADER = lazy(
     r"(?im)^[^\n]*\b(?:pass(?:word|wd|phrase|code)|pwd|kennwort|passwort|api[ _-]?key|token|secret)\b[^\n]*$"
 )
 _HEADINGS = lazy(r"(?i)[\w -]{0,30}(?:pass(?:word|wd|phrase|code)?|pwd|kennwort|passwort|key|token|secret)s?")
+_HEADS = ("pass", "pwd", "kennwort", "api", "token", "secret")
 _SEPARATORS = "|\t,;"
+_BETWEEN = tuple(_SEPARATORS)
 _ROWS = 200
 """Rows that are read below a header."""
 _CELLS = 50
 
 
+def _may_have_columns(text: str) -> bool:
+    """Whether a text holds a sign between columns and a word that may head one."""
+    return holds_any(text, _BETWEEN) and (not text.isascii() or holds_any(text.lower(), _HEADS))
+
+
 def in_columns(text: str) -> Iterator[Secret]:
     """The passwords in the columns of tables that such a word heads: Markdown, CSV or tabs."""
+    if not _may_have_columns(text):
+        return
     read = 0
     for header in _HEADER.finditer(text):
         separator = next((sign for sign in _SEPARATORS if sign in header[0]), None)
