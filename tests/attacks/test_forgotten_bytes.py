@@ -12,6 +12,7 @@ import pytest
 
 from memorist.engine.engine import Engine
 from memorist.engine.open import open_database
+from memorist.stores import index_sync
 from memorist.stores.memory import MemoryStore
 from memorist.stores.postgres import PostgresStore, rewriting
 from memorist.stores.postgres import store as postgres_store
@@ -107,6 +108,24 @@ def test_while_a_transaction_still_sees_them_the_receipt_stays_pending(
         assert not engine.store.scrub(rewrite=True)
     assert engine.store.scrub(rewrite=True)
     assert (left(files_of(postgres), ["base"]), engine.jobs()) == ([], [])
+
+
+def test_the_index_files_of_every_machine_go_with_what_is_forgotten(
+    engine: Engine, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_sync, "FEWEST_ROWS", 0)
+    here, there = tmp_path / "XDG_CACHE_HOME", tmp_path / "there"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(there))
+    other = PostgresStore.open(postgres, space=engine.store.space)
+    for store in (engine.store, other):
+        store.view()
+        store._cache._finish_writing()  # pyright: ignore
+    assert len(left(here, ["."])) == len(left(there, ["."])) == COUNT
+    engine.forget(scope="gone")
+    assert left(here, ["."]) == []
+    assert other.view().size == 1
+    assert left(there, ["."]) == []
+    other.close()
 
 
 def test_every_table_is_rewritten(postgres: str, tmp_path: Path) -> None:

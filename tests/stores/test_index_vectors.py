@@ -184,6 +184,16 @@ def test_beyond_the_exact_rows_hardly_anything_is_missed(monkeypatch: pytest.Mon
     assert [hit.id for hit in view.search_vector(opposite, ALL, 1)] == ["0100"]  # the nearer probe counts
 
 
+def test_what_was_preselected_is_ranked_as_if_everything_were_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, others = clustered(2000, 70), random_vectors(2000, 70, seed=9)
+    pairs = zip(rows, others, strict=True)
+    view = index_of({f"{n:04}": {"text": row, "context": other} for n, (row, other) in enumerate(pairs)}).view()
+    exact = [view.search_vector(probe, ALL, 100) for probe in rows[::500]]
+    monkeypatch.setattr(vector_columns, "EXACT_ROWS", 1000)
+    monkeypatch.setattr(vector_columns, "SHORTLIST", 400)  # 40 per hit are preselected: all of them
+    assert [view.search_vector(probe, ALL, 100) for probe in rows[::500]] == exact
+
+
 def test_signs_are_read_as_far_as_a_view_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_columns, "EXACT_ROWS", 10)
     rows = clustered(200, 70)

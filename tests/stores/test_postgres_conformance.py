@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memorist.ports import Store
+from memorist.stores import index_sync
 from memorist.stores.postgres import PostgresStore
 from memorist.testing.store_suite import StoreConformance
 from tests.stores.postgres_server import space_of
@@ -17,3 +18,10 @@ class TestPostgresStore(StoreConformance):
 
     def make_store(self, folder: Path, name: str = "space") -> Store:
         return PostgresStore.open(self.url, space=space_of(folder, name))
+
+
+class TestPostgresStoreWithIndexFiles(TestPostgresStore):
+    @pytest.fixture(autouse=True)
+    def _every_index_has_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(index_sync, "FEWEST_ROWS", 0)
+        monkeypatch.setattr(index_sync, "REST", 0)

@@ -9,6 +9,7 @@ import pytest
 
 from memorist.model import Entity, Link, Memory, Origin
 from memorist.ports import Batch
+from memorist.stores import index_sync
 from memorist.stores.sqlite import SqliteStore, remnants
 from memorist.testing import FakeEmbedder
 from memorist.testing.world import memory
@@ -53,7 +54,11 @@ def write(store: SqliteStore, new: range, again: list[int], dice: random.Random)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4])
-def test_after_many_writes_and_erasures_nothing_is_left_of_what_went(tmp_path: Path, seed: int) -> None:
+def test_after_many_writes_and_erasures_nothing_is_left_of_what_went(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_sync, "FEWEST_ROWS", 0)
+    monkeypatch.setattr(index_sync, "REST", 0)
     dice, alive, gone, last = random.Random(seed), set[int](), set[int](), 0
     store = SqliteStore.open(tmp_path / "a.db")
     store.adopt(FakeEmbedder().generation, FakeEmbedder().dim)
@@ -67,9 +72,13 @@ def test_after_many_writes_and_erasures_nothing_is_left_of_what_went(tmp_path: P
         store.put(Batch(erased=[*ids, *(f"e{id}" for id in ids)]))
         alive -= set(going)
         gone |= set(going)
+        store.view()  # begins an index file, if none is being written
     assert store.scrub()
+    store.close()
+    assert (tmp_path / "a.db-index").exists()
     data = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert [number for number in sorted(gone) if token(number).encode() in data] == []
     assert [number for number in sorted(alive) if token(number).encode() not in data] == []
+    store = SqliteStore.open(tmp_path / "a.db")
     assert (store.integrity(), store.stats().entities) == ([], len(alive))
     store.close()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from memorist.model import Filter
 from memorist.stores.index import Index, IndexEntry, IndexView, bm25, columns, index, lexicon, postings
+from memorist.stores.index.parts import map_parts, read_about, write_parts
 from tests.stores.naive import World
 
 WORDS = [
@@ -52,15 +55,22 @@ entries = st.builds(
 
 
 class Step(NamedTuple):
-    """One call of `apply`, and whether somebody searches after it."""
+    """One call of `apply`, whether somebody searches after it, and whether the next index begins with its file."""
 
     entries: list[IndexEntry]
     removed: list[str]
     searched: bool
+    reopened: bool
 
 
 steps = st.lists(
-    st.builds(Step, st.lists(entries, max_size=5), st.lists(st.sampled_from("abcdefghij"), max_size=3), st.booleans()),
+    st.builds(
+        Step,
+        st.lists(entries, max_size=5),
+        st.lists(st.sampled_from("abcdefghij"), max_size=3),
+        searched=st.booleans(),
+        reopened=st.booleans(),
+    ),
     min_size=1,
     max_size=6,
 )
@@ -78,6 +88,17 @@ def played(story: Sequence[Step]) -> Iterator[tuple[IndexView, World]]:
             for search in (view.search_text, view.search_trigram, view.search_substring):
                 search("alice", _ALL, 5)
         yield made.view(), world
+        if step.reopened:
+            made = reopened(made.view())
+
+
+def reopened(view: IndexView) -> Index:
+    """An index that begins with the file of a view."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "index"
+        write_parts(path, {}, view.parts())
+        with path.open("rb") as file:
+            return Index(kept=map_parts(file.fileno(), read_about(file.fileno())["parts"]))
 
 
 @contextmanager

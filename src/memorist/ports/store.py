@@ -46,6 +46,10 @@ class View(Protocol):
         """The memories between two classifications, both inclusive: counts and statistics know of no others."""
         ...
 
+    def may_hold(self, words: Sequence[str]) -> bool:
+        """Whether some memory has all of these words, as the index spells them, in its text."""
+        ...
+
     def search_text(
         self,
         text: str,

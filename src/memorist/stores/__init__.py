@@ -45,7 +45,8 @@ from memorist.ports import (
 
 if TYPE_CHECKING:
     from memorist.stores.index import Index, IndexEntry, IndexView, entry_of, half_precision
-    from memorist.stores.index_sync import Counters, IndexCache, IndexSnapshot
+    from memorist.stores.index_file import Counters
+    from memorist.stores.index_sync import IndexCache, IndexSnapshot
     from memorist.stores.memory import MemoryStore
     from memorist.stores.postgres import PostgresStore
     from memorist.stores.sqlite import SqliteStore
@@ -85,7 +86,7 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Counters": "memorist.stores.index_sync",
+    "Counters": "memorist.stores.index_file",
     "Index": "memorist.stores.index",
     "IndexCache": "memorist.stores.index_sync",
     "IndexEntry": "memorist.stores.index",

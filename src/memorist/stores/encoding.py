@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from memorist.model import Memory, follows
 from memorist.ports import Batch, Vectors
-from memorist.stores.index import entry_of, half_precision
+from memorist.stores.index import half_precision
 from memorist.stores.rows import Stored, memory_row
 from memorist.stores.rules import next_version
+from memorist.text.words import analyse
 
 P = TypeVar("P")
 Pack = Callable[[NDArray[np.float16]], P]
@@ -51,9 +52,9 @@ def encode(batch: Batch, pack: Pack[P], draft: EncodedBatch[P] | None = None) ->
 
 def encode_memory(memory: Memory, views: Vectors, pack: Pack[P]) -> EncodedMemory[P]:
     """Analyse a memory's words and pack its vectors."""
-    entry = entry_of(memory, views)
-    columns = memory_row(memory, entry.words, entry.original)
-    return EncodedMemory(memory, views, columns, {view: pack(vector) for view, vector in entry.vectors.items()})
+    original = None if memory.original is None else analyse(memory.original)
+    columns = memory_row(memory, analyse(*memory.worded), original)
+    return EncodedMemory(memory, views, columns, {view: pack(half_precision(one)) for view, one in views.items()})
 
 
 def pack_all(vectors: Mapping[str, Vectors], pack: Pack[P]) -> dict[str, dict[str, P]]:

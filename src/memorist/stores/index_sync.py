@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from memorist.stores.index import Index, IndexEntry, IndexView
-from memorist.stores.index.columns import ReadNamed
-from memorist.stores.index.entries import related_pairs
+from memorist.errors import Error
+from memorist.stores.index.entries import IndexEntry, ReadNamed, related_pairs
+from memorist.stores.index_file import Counters, IndexFile
 from memorist.stores.rows import Row
 
+if TYPE_CHECKING:
+    from memorist.stores.index import Index, IndexView
+
+FEWEST_ROWS = 2_000
+"""An index of fewer rows is built faster than a file is worth."""
+STALE_SHARE = 16
+"""A file is written anew when its index lacks a sixteenth of the rows."""
+REST = 10
+"""After writing a file, no other is written for this many times as long."""
 _first = itemgetter(0)
-
-
-class Counters(NamedTuple):
-    """The content counters of a space: a higher `seq` adds to a cache, a new `epoch` invalidates it."""
-
-    epoch: int
-    seq: int
 
 
 class IndexSnapshot(Protocol):
@@ -48,17 +51,30 @@ class IndexSnapshot(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """An index, its newest view, and the counters that it was loaded at."""
+    """An index, its newest view, the counters that it was loaded at, and the counters and rows that it began with."""
 
     index: Index
     view: IndexView
     at: Counters
+    began: Counters
+    began_with: int
+
+    @property
+    def is_worth_a_file(self) -> bool:
+        """Whether a new file would spare the next process much work."""
+        rows = self.index.rows
+        return rows - self.began_with > max(FEWEST_ROWS, rows // STALE_SHARE)
+
+
+def _begun(index: Index, at: Counters) -> _State:
+    return _State(index, index.view(), at, at, index.rows)
 
 
 class IndexCache:
     """One index for all threads of a store; a view costs one small query while nothing changes.
 
     `counters` reads the newest counters, `snapshot` opens the newest state, and `read` reads what conditions name.
+    With a `file`, a process begins with what it holds, and writes it again when much has changed.
     """
 
     def __init__(
@@ -66,12 +82,17 @@ class IndexCache:
         counters: Callable[[], Counters],
         snapshot: Callable[[], AbstractContextManager[IndexSnapshot]],
         read: ReadNamed,
+        file: IndexFile | None = None,
     ) -> None:
         self._counters = counters
         self._snapshot = snapshot
         self._read = read
+        self._file = file
         self._lock = threading.Lock()
         self._state: _State | None = None
+        self._writer: threading.Thread | None = None
+        self._rests_until = 0.0
+        self._closed = False
 
     def view(self) -> IndexView:
         """The newest committed content."""
@@ -80,23 +101,70 @@ class IndexCache:
         if state is not None and state.at == now:
             return state.view
         with self._lock:
-            return self._advance().view
+            state = self._advance(self._state or self._kept())
+            self._write_file_if_due(state)
+            return state.view
 
-    def _advance(self) -> _State:
+    def close(self) -> None:
+        """Write a file that is due, so that the next process need not begin with the rows; safe to call twice."""
+        self._finish_writing()
+        with self._lock, suppress(Error):
+            state = self._state
+            if state is not None and state.index.rows >= FEWEST_ROWS and not self._closed:
+                self._write_file_if_due(self._advance(state))
+        self._closed = True
+        self._finish_writing()
+
+    def _finish_writing(self) -> None:
+        writer = self._writer
+        if writer is not None:
+            writer.join()
+
+    def _kept(self) -> _State | None:
+        kept = None if self._file is None else self._file.open(self._read)
+        return None if kept is None else _begun(*kept)
+
+    def _advance(self, base: _State | None) -> _State:
+        from memorist.stores.index import Index
+
         with self._snapshot() as snapshot:
             now = snapshot.counters()
-            state = self._state
-            if state is not None and state.at == now:
-                return state
+            if base is not None and base is self._state and base.at == now:
+                return base
             self._state = None  # a load that fails halfway leaves nothing behind
-            if state is None or state.at.epoch != now.epoch or state.at.seq > now.seq:
-                index, seen = Index(self._read), 0
-            else:
-                index, seen = state.index, state.at.seq
-            changed, deleted = snapshot.changed(seen), snapshot.deleted(seen)
-            index.apply(changed, deleted, generation=now.seq, embedding=snapshot.embedding())
-        self._state = _State(index, index.view(), now)
+            if base is None or base.at.epoch != now.epoch or base.at.seq > now.seq:
+                base = _begun(Index(self._read), Counters(now.epoch, 0))
+            deleted = list(snapshot.deleted(base.at.seq))
+            changed = snapshot.changed(base.at.seq)
+            base.index.apply(changed, deleted, generation=now.seq, embedding=snapshot.embedding())
+        if deleted and self._file is not None:
+            self._file.drop_unlisted()
+        self._state = replace(base, view=base.index.view(), at=now)
         return self._state
+
+    def _write_file_if_due(self, state: _State) -> None:
+        file = self._file
+        if file is None or self._writer is not None or self._closed or time.monotonic() < self._rests_until:
+            return
+        if state.index.rows >= FEWEST_ROWS and (state.is_worth_a_file or not file.exists()):
+            self._writer = threading.Thread(target=self._write_file, args=(file, state), daemon=True)
+            self._writer.start()
+
+    def _write_file(self, file: IndexFile, state: _State) -> None:
+        """Write the file, unless another process did, and go on with its arrays in place of our own."""
+        began = time.monotonic()
+        try:
+            kept = self._kept()
+            if kept is None or kept.at.epoch != state.at.epoch or kept.at.seq <= state.began.seq:
+                kept = self._kept() if file.take(state.view, state.at) else None
+            if kept is not None:
+                with self._lock:
+                    self._advance(kept)
+        except (Error, OSError, MemoryError):
+            return  # the store was closed, or is damaged: whoever asks next is told
+        finally:
+            self._rests_until = time.monotonic() + REST * (time.monotonic() - began)
+            self._writer = None
 
 
 def entries_of(rows: Iterable[Row], links: Iterable[Row]) -> Iterator[IndexEntry]:

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 from memorist.errors import InvalidInput, UnreadableMemory
 from memorist.model import Memory, Mention, Usage, Worth, fingerprint
 from memorist.model.filter import METADATA, ORIGIN, TEXT
-from memorist.stores.index import micros, moment
-from memorist.stores.index.columns import read_metadata
+from memorist.stores.index.entries import micros, moment, read_metadata
 from memorist.text.sameness import canonical
 
 Row = tuple[Any, ...]
@@ -123,6 +122,7 @@ class _Part:
         self.columns = tuple(field.name for field in fields(kind)) if self._type else (name,)
         codecs = enumerate(_codec(hints[column]) for column in self.columns)
         self._codecs = [(place, codec) for place, codec in codecs if codec is not None]
+        self._decoders = [(place, codec.decode) for place, codec in self._codecs]
         self._get = attrgetter(*self.columns)
         self.place = slice(start, start + len(self.columns)) if self._type else start
         plain = self._type is None and not self._codecs
@@ -151,13 +151,15 @@ class _Part:
     def read(self, cells: Any) -> Any:
         """The value of the field, made of its cells."""
         if self._type is None:
-            return None if cells is None else self._codecs[0][1].decode(cells)
+            return None if cells is None else self._decoders[0][1](cells)
         if self._optional and cells[0] is None:
             return None
+        if not self._decoders:
+            return self._type(*cells)
         values = list(cells)
-        for place, codec in self._codecs:
+        for place, decode in self._decoders:
             if values[place] is not None:
-                values[place] = codec.decode(values[place])
+                values[place] = decode(values[place])
         return self._type(*values)
 
 
@@ -173,7 +175,6 @@ def _parts() -> list[_Part]:
 
 
 _PARTS = _parts()
-_DECODERS = [(part.name, part.place, part.decode) for part in _PARTS]
 COLUMNS = tuple(column for part in _PARTS for column in part.columns)
 """The columns of a memory in every database."""
 _ID = 1 + COLUMNS.index("id")
@@ -184,6 +185,7 @@ DERIVED_COLUMNS = (*WORD_COLUMNS, "said")
 _USAGE = _Part("usage", Usage | None, 1)
 USAGE_COLUMNS = _USAGE.columns
 """The columns of a memory's usage, in a table of its own."""
+_READ_IN_PLACE = {part.name: (part.place, part.decode) for part in _PARTS}
 _UNKNOWN_USAGE = {**dict(zip(USAGE_COLUMNS, _USAGE.encode(Usage()), strict=True)), "recalls": None}
 
 
@@ -210,10 +212,9 @@ def said(text: str) -> str:
 def read_memory(row: Row) -> Stored:
     """A memory from a row: its number, `COLUMNS`, the id of its usage row if it has one, and `USAGE_COLUMNS`."""
     try:
-        values: dict[str, Any] = {
-            name: row[place] if decode is None else decode(row[place]) for name, place, decode in _DECODERS
-        }
-        return Stored(row[0], Memory(**values, usage=read_usage(row[1 + len(COLUMNS) :])))
+        # By position, because a recall reads dozens: keywords take a third longer.
+        values: list[Any] = [row[place] if decode is None else decode(row[place]) for place, decode in _DECODERS]
+        return Stored(row[0], Memory(*values))
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         columns = " and ".join(name for cells in harmless(row) for name in cells)
         raise unreadable(f"Memory {row[_ID]} is damaged: its {columns or 'row'} cannot be read") from error
@@ -241,6 +242,13 @@ def usage_row(id: str, usage: Usage | None) -> dict[str, Any]:
 def read_usage(row: Row) -> Usage | None:
     """A usage from its row: the memory's id, then `USAGE_COLUMNS`; no row means never recalled."""
     return _NEVER_RECALLED if row[0] is None else _USAGE.read(row[1:])
+
+
+_DECODERS: list[tuple[int | slice, Callable[[Any], Any] | None]] = [
+    (slice(1 + len(COLUMNS), None), read_usage) if field.name == "usage" else _READ_IN_PLACE[field.name]
+    for field in fields(Memory)
+]
+"""Where each field of a memory is in a row, and what makes it of its cells; None if the cell is the value."""
 
 
 def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:

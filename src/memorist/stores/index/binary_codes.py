@@ -8,7 +8,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.columns import GrowingArray
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written
 from memorist.text.signature import checked_bits, content_stems, signature, similarities
 
 Vectors = NDArray[np.float32]
@@ -28,6 +28,17 @@ class BinaryCodes:
 
     def __len__(self) -> int:
         return len(self._columns[0])
+
+    def parts(self, places: NDArray[np.intp]) -> Written:
+        """The arrays of some of the vectors, to write."""
+        return {str(number): Chosen(column.head(len(column)), places) for number, column in enumerate(self._columns)}
+
+    @classmethod
+    def of(cls, dim: int, parts: Mapped) -> BinaryCodes:
+        """The sign bits of mapped arrays."""
+        made = cls(dim)
+        made._columns = [parts.growing(str(number)) for number in range(len(made._columns))]
+        return made
 
     def agreement(self, probes: Vectors, count: int) -> NDArray[np.int32]:
         """The number of dimensions in which each of the first vectors has the sign of its nearest probe."""

@@ -2,61 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
-from typing import Any, Generic, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Check, Hit
 from memorist.model.filter import METADATA, ORIGIN
-from memorist.stores.index.entries import IndexEntry, Named
-
-S = TypeVar("S", bound=np.generic)
-
-
-class GrowingArray(Generic[S]):
-    """An append-only array of numbers or of rows of fixed width; values never change once appended."""
-
-    def __init__(self, dtype: type[S], width: int | None = None) -> None:
-        self._array: NDArray[S] = np.empty((0,) if width is None else (0, width), dtype)
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def extend(self, values: NDArray[S]) -> None:
-        """Append values in amortized constant time: the capacity doubles when it runs out.
-
-        The first allocation has an eighth of spare capacity, because a bulk load is often followed by a few writes.
-        """
-        size = self._size + len(values)
-        if size > len(self._array):
-            capacity = max(size + size // 8, 2 * len(self._array))
-            larger = np.empty((capacity, *self._array.shape[1:]), self._array.dtype)
-            larger[: self._size] = self._array[: self._size]
-            self._array = larger
-        self._array[self._size : size] = values
-        self._size = size
-
-    def head(self, count: int) -> NDArray[S]:
-        """The first `count` values, without a copy; callers must not change them."""
-        return self._array[:count]
-
-    def copy(self) -> GrowingArray[S]:
-        """An independent copy."""
-        copy = GrowingArray(self._array.dtype.type, *self._array.shape[1:])
-        copy._array, copy._size = self._array.copy(), self._size
-        return copy
-
-    def select(self, rows: NDArray[np.intp]) -> GrowingArray[S]:
-        """A new array with the values of these rows."""
-        copy = GrowingArray(self._array.dtype.type, *self._array.shape[1:])
-        copy.extend(self._array[rows])
-        return copy
-
+from memorist.stores.index.entries import IndexEntry, Named, ReadNamed, read_metadata
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
+from memorist.stores.index.texts import Packed, decoded, packed
 
 _SAMPLED_FROM = 8192
 _STRIDE = 64
@@ -140,10 +97,37 @@ class LabelColumn:
     def select(self, rows: NDArray[np.intp]) -> LabelColumn:
         """The labels of some of the rows, without labels that no row uses any more."""
         kept = LabelColumn()
-        names = list(self.numbers)
-        codes: list[int] = self.codes.head(len(self.codes))[rows].tolist()
-        kept.extend([names[code] for code in codes])
+        kept.numbers, codes = self._used(rows)
+        kept.codes.extend(codes)
         return kept
+
+    def parts(self, rows: NDArray[np.intp]) -> Written:
+        """The arrays of some of the rows, to write."""
+        numbers, codes = self._used(rows)
+        return {**packed(numbers).parts(), "codes": Chosen(codes)}
+
+    @classmethod
+    def of(cls, parts: Mapped) -> LabelColumn:
+        """The column of mapped arrays."""
+        made, labels = cls(), Packed.of(parts)
+        made.numbers = {decoded(raw): code for code, raw in enumerate(labels.raws(0, len(labels.ends)))}
+        made.codes = parts.growing("codes")
+        return made
+
+    def _used(self, rows: NDArray[np.intp]) -> tuple[dict[str | None, int], NDArray[np.int32]]:
+        """The labels that some of the rows use, numbered as they come, and the number of each row."""
+        used, codes = renumbered(self.codes.head(len(self.codes))[rows])
+        names, chosen = list(self.numbers), used.tolist()
+        return {names[old]: new for new, old in enumerate(chosen)}, codes
+
+
+def renumbered(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The distinct numbers in the order in which they come, and each number as its place among them."""
+    used, firsts, places = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    new = np.empty(len(order), np.int32)
+    new[order] = np.arange(len(order), dtype=np.int32)
+    return used[order], new[places]
 
 
 class MetadataColumn(LabelColumn):
@@ -166,17 +150,6 @@ class MetadataColumn(LabelColumn):
 _KEYS_KEPT = 8
 
 
-def read_metadata(text: str | None) -> Mapping[str, object]:
-    """The metadata of a memory; empty if it is damaged."""
-    try:
-        read: object = {} if text is None or text == "{}" else json.loads(text)
-    except ValueError:
-        return {}
-    return cast("Mapping[str, object]", read) if isinstance(read, dict) else {}
-
-
-ReadNamed = Callable[[Sequence[str]], Mapping[str, Named]]
-"""Reads from a store what conditions name, for memories by their ids."""
 _NOTHING: Named = (None, None, None, None)
 
 
@@ -235,3 +208,22 @@ class Columns:
         for name, column in vars(self).items():
             setattr(kept, name, column.select(rows))
         return kept
+
+    def parts(self, rows: NDArray[np.intp]) -> Written:
+        """The arrays of some of the rows, to write."""
+        made: Written = {}
+        for name, column in vars(self).items():
+            made |= under(
+                name,
+                column.parts(rows) if isinstance(column, LabelColumn) else {"": Chosen(column.head(len(column)), rows)},
+            )
+        return made
+
+    @classmethod
+    def of(cls, parts: Mapped) -> Columns:
+        """The columns of mapped arrays."""
+        made = cls()
+        for name, column in vars(made).items():
+            own = parts.under(name)
+            setattr(made, name, LabelColumn.of(own) if isinstance(column, LabelColumn) else own.growing(""))
+        return made

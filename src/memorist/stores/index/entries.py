@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,11 +68,22 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
 
 Named = tuple[str | None, str | None, str | None, str | None]
 """What conditions name besides words, of one memory: speaker, session and source, and its metadata as JSON."""
+ReadNamed = Callable[[Sequence[str]], Mapping[str, Named]]
+"""Reads from a store what conditions name, for memories by their ids."""
 
 
 def named_of(memories: Mapping[str, Memory]) -> dict[str, Named]:
     """What conditions name besides words, by id."""
     return {id: (*(getattr(one.origin, name) for name in ORIGIN), _json(one.metadata)) for id, one in memories.items()}
+
+
+def read_metadata(text: str | None) -> Mapping[str, object]:
+    """The metadata of a memory; empty if it is damaged."""
+    try:
+        read: object = {} if text is None or text == "{}" else json.loads(text)
+    except ValueError:
+        return {}
+    return cast("Mapping[str, object]", read) if isinstance(read, dict) else {}
 
 
 def _json(metadata: Mapping[str, Any]) -> str | None:
@@ -108,13 +120,11 @@ def half_precision(vector: NDArray[Any]) -> NDArray[np.float16]:
     """
     wide = np.asarray(vector, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        length = float(np.linalg.norm(wide))
+        length = math.sqrt(wide.dot(wide))
         half = wide.astype(np.float16)
-        if abs(length - 1) <= HALF_PRECISION and np.array_equal(half, wide):
+        if abs(length - 1) <= HALF_PRECISION and bool((half == wide).all()):
             return half
-        if np.isfinite(length) and length > 0:
-            wide = wide / length
-        return wide.astype(np.float16)
+        return (wide / length if 0 < length < math.inf else wide).astype(np.float16)
 
 
 def micros(moment: datetime) -> int:

@@ -4,17 +4,133 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
+from itertools import chain
 from threading import Lock
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Check, Condition, FactGraph, Filter
-from memorist.stores.index.columns import Columns, GrowingArray
+from memorist.stores.index.columns import Columns, renumbered
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
 from memorist.stores.index.postings import TextIndex
+from memorist.stores.index.texts import Numbering, SortedTexts, in_order, packed
 
+Mask = NDArray[np.bool_]
 _DAY = timedelta(days=1) // MICROSECOND
+
+
+class EntityEdges:
+    """Edges between entities, with the rows of the memories that they come from; append-only."""
+
+    def __init__(self, nodes: Numbering | None = None) -> None:
+        self._nodes = nodes or Numbering()
+        self._source = GrowingArray(np.int32)
+        self._target = GrowingArray(np.int32)
+        self._rows = GrowingArray(np.int32)
+        self._graph: FactGraph | None = None
+        self._lock = Lock()
+
+    def extend(self, entries: Sequence[IndexEntry], start: int) -> None:
+        """Append the edges of entries, whose rows begin at `start`."""
+        number = self._nodes.number
+        edges = [(row, *pair) for row, entry in enumerate(entries, start) for pair in entry.pairs]
+        if edges:
+            rows, source, target = np.array([(row, number(one), number(two)) for row, one, two in edges], np.int32).T
+            self._append(rows, source, target)
+
+    def select(self, rows: NDArray[np.intp]) -> EntityEdges:
+        """The edges of some of the rows, renumbered."""
+        kept = EntityEdges(self._nodes)
+        own = self._rows.head(len(self._rows))
+        places = np.flatnonzero(np.isin(own, rows))
+        numbers = np.searchsorted(rows, own[places]).astype(np.int32)
+        kept._append(numbers, self._source.head(len(own))[places], self._target.head(len(own))[places])
+        return kept
+
+    def parts(self, alive: Mask) -> Written:
+        """The arrays of the living rows, renumbered, without entities that only others relate, to write."""
+        own = self._until(len(alive))
+        places = np.flatnonzero(alive[own])
+        ends = np.column_stack([column.head(len(own))[places] for column in (self._source, self._target)])
+        used, numbers = renumbered(ends.reshape(-1))
+        chosen: list[int] = used.tolist()
+        names = in_order(packed(map(self._nodes.name, chosen)))
+        source, target = numbers.reshape(-1, 2).T
+        rows = (np.cumsum(alive) - 1)[own[places]].astype(np.int32)
+        return {
+            **under("nodes", names.parts()),
+            "source": Chosen(source),
+            "target": Chosen(target),
+            "rows": Chosen(rows),
+        }
+
+    @classmethod
+    def of(cls, parts: Mapped) -> EntityEdges:
+        """The edges of mapped arrays."""
+        made = cls(Numbering(SortedTexts.of(parts.under("nodes"))))
+        made._source, made._target, made._rows = map(parts.growing, ("source", "target", "rows"))
+        return made
+
+    def graph(self, ids: Sequence[str], count: int) -> tuple[FactGraph, NDArray[np.int32]]:
+        """The graph of the first `count` rows, and the row of each edge; the same object while no edge is added."""
+        rows = self._until(count)
+        with self._lock:
+            known = self._graph
+            if known is None or len(known.memories) != len(rows):
+                known = self._graph = self._build(ids, rows)
+        return known, rows
+
+    def part(self, ids: Sequence[str], rows: NDArray[np.intp]) -> tuple[FactGraph, NDArray[np.int32]]:
+        """The graph of some of the rows alone, and the row of each edge: no trace is left of any other."""
+        own = self._rows.head(len(self._rows))
+        edges = np.flatnonzero(np.isin(own, rows))
+        ends: list[list[int]] = [column.head(len(own))[edges].tolist() for column in (self._source, self._target)]
+        numbers = {node: number for number, node in enumerate(dict.fromkeys((*ends[0], *ends[1])))}
+        source, target = (np.array([numbers[node] for node in column], np.int32) for column in ends)
+        nodes = {self._nodes.name(node): number for node, number in numbers.items()}
+        return FactGraph(nodes, source, target, _RowIds(ids, own[edges])), own[edges]
+
+    def _build(self, ids: Sequence[str], rows: NDArray[np.int32]) -> FactGraph:
+        size = len(rows)
+        nodes = self._nodes.first(len(self._nodes))
+        return FactGraph(nodes, self._source.head(size), self._target.head(size), _RowIds(ids, rows))
+
+    def _until(self, count: int) -> NDArray[np.int32]:
+        rows = self._rows.head(len(self._rows))
+        return rows[: int(np.searchsorted(rows, count))]
+
+    def _append(self, rows: NDArray[np.int32], source: NDArray[np.int32], target: NDArray[np.int32]) -> None:
+        # The rows are appended last: a reader that sees them also sees their edges.
+        self._source.extend(source)
+        self._target.extend(target)
+        self._rows.extend(rows)
+
+
+class _RowIds(Sequence[str]):
+    """The ids of some rows, each read when it is asked for."""
+
+    def __init__(self, ids: Sequence[str], rows: NDArray[np.int32]) -> None:
+        self._ids = ids
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            chosen: list[int] = self._rows[place].tolist()
+            return [self._ids[row] for row in chosen]
+        return self._ids[int(self._rows[place])]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self[:])
 
 
 class MentionIndex:
@@ -37,6 +153,21 @@ class MentionIndex:
         if same.any():
             kept._spans.extend(np.column_stack((place[same], spans[same, 1:])))
         return kept
+
+    def parts(self, alive: Mask) -> Written:
+        """The arrays of the living rows, renumbered, to write."""
+        spans = self._spans.head(len(self._spans))
+        spans = spans[spans[:, 0] < len(alive)]
+        spans = spans[alive[spans[:, 0]]]
+        spans[:, 0] = (np.cumsum(alive) - 1)[spans[:, 0]]
+        return {"spans": Chosen(spans)}
+
+    @classmethod
+    def of(cls, parts: Mapped) -> MentionIndex:
+        """The mentions of mapped arrays."""
+        made = cls()
+        made._spans = parts.growing("spans")
+        return made
 
     def within(self, start: int, end: int, alive: NDArray[np.bool_]) -> NDArray[np.int32]:
         """The living rows that mention a time wholly inside the window [start, end), ascending."""
@@ -70,13 +201,14 @@ def closeness(
     return np.where(gap < reach, 1 / (1 + gap / (end - start + _DAY)), gap == 0)
 
 
-Mask = NDArray[np.bool_]
-
-
 def filter_mask(where: Filter, columns: Columns, alive: Mask) -> Mask:
     """A mask of the first `len(alive)` rows: those that are alive and pass the filter."""
     mask = alive.copy()
-    for condition in (*_labels(where, columns, len(alive)), *_times(where, columns, len(alive))):
+    if where.tier is not None:
+        mask &= columns.tier.among((where.tier,), len(alive))
+        if not mask.any():
+            return mask  # every recall looks for pinned memories, and there are seldom any
+    for condition in chain(_labels(where, columns, len(alive)), _times(where, columns, len(alive))):
         mask &= condition
     return mask
 
@@ -89,8 +221,6 @@ def _labels(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
         yield columns.kind.among(where.kinds, count)
     if where.topic is not None:
         yield columns.topic.among((where.topic,), count)
-    if where.tier is not None:
-        yield columns.tier.among((where.tier,), count)
     yield columns.classification.head(count) <= where.max_classification
 
 
@@ -138,69 +268,3 @@ def with_words(words: Iterable[str], fields: Iterable[TextIndex], count: int) ->
             having[field.rows_with(word, count)] = True
         mask &= having
     return mask
-
-
-class EntityEdges:
-    """Edges between entities, with the rows of the memories that they come from; append-only."""
-
-    def __init__(self) -> None:
-        self._nodes: dict[str, int] = {}
-        self._source = GrowingArray(np.int32)
-        self._target = GrowingArray(np.int32)
-        self._rows = GrowingArray(np.int32)
-        self._graph: FactGraph | None = None
-        self._lock = Lock()
-
-    def extend(self, entries: Sequence[IndexEntry], start: int) -> None:
-        """Append the edges of entries, whose rows begin at `start`."""
-        edges = [(row, *pair) for row, entry in enumerate(entries, start) for pair in entry.pairs]
-        self._append([(row, self._node(source), self._node(target)) for row, source, target in edges])
-
-    def select(self, rows: NDArray[np.intp]) -> EntityEdges:
-        """The edges of some of the rows, renumbered."""
-        kept = EntityEdges()
-        kept._nodes = self._nodes
-        new = np.full(int(max(rows.max(initial=-1), self._rows.head(len(self._rows)).max(initial=-1))) + 1, -1)
-        new[rows] = np.arange(len(rows))
-        columns = [column.head(len(column)).tolist() for column in (self._rows, self._source, self._target)]
-        edges = zip(*columns, strict=True)
-        kept._append([(int(new[row]), source, target) for row, source, target in edges if new[row] >= 0])
-        return kept
-
-    def graph(self, ids: Sequence[str], count: int) -> tuple[FactGraph, NDArray[np.int32]]:
-        """The graph of the first `count` rows, and the row of each edge; the same object while no edge is added."""
-        rows = self._rows.head(int(np.searchsorted(self._rows.head(len(self._rows)), count)))
-        with self._lock:
-            known = self._graph
-            if known is None or len(known.memories) != len(rows):
-                known = self._graph = self._build(ids, rows)
-        return known, rows
-
-    def part(self, ids: Sequence[str], rows: NDArray[np.intp]) -> tuple[FactGraph, NDArray[np.int32]]:
-        """The graph of some of the rows alone, and the row of each edge: no trace is left of any other."""
-        own = self._rows.head(len(self._rows))
-        edges = np.flatnonzero(np.isin(own, rows))
-        ends: list[list[int]] = [column.head(len(own))[edges].tolist() for column in (self._source, self._target)]
-        numbers = {node: number for number, node in enumerate(dict.fromkeys((*ends[0], *ends[1])))}
-        source, target = (np.array([numbers[node] for node in column], np.int32) for column in ends)
-        names, places = list(self._nodes), own[edges]
-        chosen: list[int] = places.tolist()
-        nodes = {names[node]: number for node, number in numbers.items()}
-        return FactGraph(nodes, source, target, [ids[row] for row in chosen]), places
-
-    def _build(self, ids: Sequence[str], rows: NDArray[np.int32]) -> FactGraph:
-        size = len(rows)
-        numbers: list[int] = rows.tolist()
-        memories = [ids[row] for row in numbers]
-        return FactGraph(dict(self._nodes), self._source.head(size), self._target.head(size), memories)
-
-    def _append(self, edges: Sequence[tuple[int, int, int]]) -> None:
-        if edges:
-            rows, source, target = np.array(edges, np.int32).T
-            # The rows are appended last: a reader that sees them also sees their edges.
-            self._source.extend(source)
-            self._target.extend(target)
-            self._rows.extend(rows)
-
-    def _node(self, entity: str) -> int:
-        return self._nodes.setdefault(entity, len(self._nodes))

@@ -1,9 +1,9 @@
-"""The index: its table, the views that are searched, and the changes that are applied."""
+"""The index: the views that are searched, and the changes that are applied."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from threading import Lock
 
@@ -14,7 +14,6 @@ from memorist.errors import EmbeddingMismatch
 from memorist.model import Check, Condition, FactGraph, Filter, Hit
 from memorist.model.filter import TEXT
 from memorist.ports import TextField
-from memorist.stores.index.binary_codes import SignaturesByBits
 from memorist.stores.index.bm25 import (
     CollectionStats,
     Find,
@@ -25,102 +24,16 @@ from memorist.stores.index.bm25 import (
     term_frequencies,
     term_similarities,
 )
-from memorist.stores.index.columns import Columns, GrowingArray, NamedColumns, ReadNamed, top_hits
-from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
-from memorist.stores.index.filtering import (
-    EntityEdges,
-    Mask,
-    MentionIndex,
-    closeness,
-    condition_mask,
-    filter_mask,
-    with_words,
-)
-from memorist.stores.index.postings import TextIndex
-from memorist.stores.index.vectors import VectorMatrix, Vectors, finite_rows, nearest, normalized
+from memorist.stores.index.columns import top_hits
+from memorist.stores.index.entries import MICROSECOND, IndexEntry, ReadNamed, micros
+from memorist.stores.index.filtering import Mask, closeness, condition_mask, filter_mask, with_words
+from memorist.stores.index.parts import GrowingArray, Mapped, Written
+from memorist.stores.index.postings import TextIndex, common_rows
+from memorist.stores.index.table import IndexTable
+from memorist.stores.index.vectors import Vectors, finite_rows, nearest, normalized
 from memorist.text.patterns import lazy
 from memorist.text.signature import BITS
 from memorist.text.words import UNSPACED, language, query_words, stem, words
-
-
-class IndexTable:
-    """Ids, columns, words and vectors. A changed memory gets a new row; its old row stays for older views."""
-
-    def __init__(self, read: ReadNamed) -> None:
-        self.ids: list[str] = []
-        self.named = NamedColumns(read)
-        self.columns = Columns()
-        self.fields: Mapping[TextField, TextIndex] = {"text": TextIndex(), "original": TextIndex()}
-        self.matrices: dict[str, VectorMatrix] = {}
-        self.relations = EntityEdges()
-        self.mentions = MentionIndex()
-        self.signatures = SignaturesByBits()
-        self._newest: dict[str, int] = {}
-        self._previous: dict[int, int] = {}
-
-    def check(self, entries: Sequence[IndexEntry]) -> None:
-        """Refuse vectors whose length differs from the others of their view."""
-        dims = {view: matrix.dim for view, matrix in self.matrices.items()}
-        for entry in entries:
-            for view, vector in entry.vectors.items():
-                if vector.shape != (dims.setdefault(view, vector.size),):
-                    raise EmbeddingMismatch(
-                        f"the {view} vector of {entry.id} has shape {vector.shape}, others ({dims[view]},)",
-                        remedy="Vectors of two embedding models are never compared; run `reembed()`.",
-                    )
-
-    def extend(self, entries: Sequence[IndexEntry]) -> None:
-        """Append one row per entry."""
-        start = len(self.ids)
-        self.columns.extend(entries)
-        self.fields["text"].extend(entry.words for entry in entries)
-        self.fields["original"].extend(entry.original for entry in entries)
-        self._extend_matrices(entries, start)
-        self.relations.extend(entries, start)
-        self.mentions.extend(entries, start)
-        self.ids.extend(entry.id for entry in entries)
-        for row, id in enumerate(self.ids[start:], start):
-            if id in self._newest:
-                self._previous[row] = self._newest[id]
-            self._newest[id] = row
-
-    def rows_of(self, ids: Iterable[str], count: int) -> list[int]:
-        """The last row of each id within the first `count` rows, dead or alive; unknown ids are left out."""
-        found: list[int] = []
-        for id in ids:
-            row = self._newest.get(id)
-            while row is not None and row >= count:
-                row = self._previous.get(row)
-            if row is not None:
-                found.append(row)
-        return found
-
-    def has_vectors(self, alive: Mask) -> bool:
-        """Whether any of these rows has a vector."""
-        rows = np.flatnonzero(alive)
-        return any(matrix.has_any(rows) for matrix in self.matrices.values())
-
-    def select(self, rows: NDArray[np.intp]) -> IndexTable:
-        """A table with some of the rows, which must have distinct ids."""
-        kept = IndexTable(self.named.read)
-        kept.ids = [self.ids[row] for row in rows.tolist()]
-        kept.columns = self.columns.select(rows)
-        kept.fields = {name: field.select(rows) for name, field in self.fields.items()}
-        kept.matrices = {view: matrix.select(rows) for view, matrix in self.matrices.items()}
-        kept.relations = self.relations.select(rows)
-        kept.mentions = self.mentions.select(rows)
-        kept._newest = {id: row for row, id in enumerate(kept.ids)}
-        return kept
-
-    def _extend_matrices(self, entries: Sequence[IndexEntry], start: int) -> None:
-        for view in dict.fromkeys(view for entry in entries for view in entry.vectors):
-            having = [(row, entry) for row, entry in enumerate(entries, start) if view in entry.vectors]
-            vectors = [entry.vectors[view] for _, entry in having]
-            if view not in self.matrices:
-                # A new dictionary, because a search may be iterating over the old one.
-                self.matrices = {**self.matrices, view: VectorMatrix(vectors[0].size)}
-            self.matrices[view].extend([row for row, _ in having], vectors)
-
 
 _BOTH: tuple[TextField, ...] = ("text", "original")
 _MASKS_KEPT = 8
@@ -162,6 +75,17 @@ class IndexView:
             made.embedding = self.embedding if self._table.has_vectors(made._alive) else None
             self._parts[lowest, highest] = made
         return made
+
+    def may_hold(self, words: Sequence[str]) -> bool:
+        """Whether some memory has all of these words, as the index spells them, in its text."""
+        field, count = self._table.fields["text"], len(self._alive)
+        rows = None
+        for word in dict.fromkeys(words):
+            having = field.rows_with(word, count)
+            rows = having if rows is None else common_rows(rows, having)
+            if not len(rows):
+                return False
+        return self.size > 0 if rows is None else bool(self._alive[rows].any())
 
     def search_text(
         self,
@@ -248,12 +172,15 @@ class IndexView:
     ) -> list[Hit]:
         """Memories said in a window or mentioning a time in it: 1 inside, less outside, 0 from `reach` on."""
         window, away = (micros(start), micros(end)), reach // MICROSECOND
-        scores = self._table.mentions.closeness(len(self._alive), window, away)
+        rows = np.flatnonzero(self._mask(where))
+        if not len(rows):
+            return []
+        scores = self._table.mentions.closeness(len(self._alive), window, away)[rows]
         if said:
-            spoken = self._table.columns.valid_from.head(len(self._alive))
+            spoken = self._table.columns.valid_from.head(len(self._alive))[rows]
             scores = np.maximum(scores, closeness(spoken, spoken + 1, window, away))
-        rows = np.flatnonzero(self._mask(where) & (scores > 0))
-        return top_hits(self._table.ids, rows, scores[rows], limit)
+        near = scores > 0
+        return top_hits(self._table.ids, rows[near], scores[near], limit)
 
     def graph(self, where: Filter) -> tuple[FactGraph, Mask]:
         """The entity graph, and a mask of the edges that the filter admits."""
@@ -271,23 +198,34 @@ class IndexView:
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """The unit vector of the view `text` of each memory that has one."""
         matrix = self._table.matrices.get("text")
-        return {} if matrix is None else dict(self._looked_up(matrix, ids))
+        if matrix is None:
+            return {}
+        having, vectors = matrix.lookup(rows := self._rows_of(ids))
+        known: list[int] = rows[having].tolist()
+        return {self._table.ids[row]: vector for row, vector in zip(known, vectors, strict=True)}
 
     def cosines(self, probe: Vectors, ids: Sequence[str]) -> dict[str, float]:
         """The cosine that `search_vector` gives each of these memories that has a vector."""
         found: dict[str, float] = {}
         (unit,) = normalized(np.atleast_2d(probe))
+        rows = self._rows_of(ids)
         for matrix in self._table.matrices.values():
-            for id, vector in self._looked_up(matrix, ids):
-                cosine = float(vector @ unit)
+            having, vectors = matrix.lookup(rows)
+            known: list[int] = rows[having].tolist()
+            cosines: list[float] = np.vecdot(vectors, unit).tolist()
+            for row, cosine in zip(known, cosines, strict=True):
+                id = self._table.ids[row]
                 found[id] = max(cosine, found.get(id, cosine))
         return found
 
-    def _looked_up(self, matrix: VectorMatrix, ids: Sequence[str]) -> Iterator[tuple[str, Vectors]]:
+    def _rows_of(self, ids: Sequence[str]) -> NDArray[np.intp]:
+        """The living rows of these memories."""
         rows = np.array(self._table.rows_of(ids, len(self._alive)), np.intp)
-        having, vectors = matrix.lookup(rows := rows[self._alive[rows]])
-        known: list[int] = rows[having].tolist()
-        return zip([self._table.ids[row] for row in known], vectors, strict=True)
+        return rows[self._alive[rows]]
+
+    def parts(self) -> Written:
+        """The arrays of the memories of the view, to write."""
+        return self._table.parts(self._alive)
 
     def _mask(self, where: Filter) -> Mask:
         mask = self._masks.get(where)
@@ -342,14 +280,15 @@ class Index:
     """Memories in columns, searched through views; a cache that can be rebuilt from a store's rows.
 
     There may be one writer at a time: the caller locks `apply`. Any thread may read old and new views meanwhile.
-    `read` reads from the store what conditions name.
+    `read` reads from the store what conditions name; `kept` are the arrays that an earlier index wrote.
     """
 
-    def __init__(self, read: ReadNamed = lambda ids: {}) -> None:
-        self._table = IndexTable(read)
+    def __init__(self, read: ReadNamed = lambda ids: {}, kept: Mapped | None = None) -> None:
+        self._table = IndexTable(read) if kept is None else IndexTable.of(kept, read)
         self._alive = GrowingArray(np.bool_)
+        self._alive.extend(np.ones(len(self._table.ids), np.bool_))
         self._dead = 0
-        self._view = IndexView(self._table, self._alive.head(0), 0)
+        self._view = IndexView(self._table, self._alive.head(len(self._alive)), 0)
 
     def apply(
         self, entries: Iterable[IndexEntry], removed: Iterable[str], *, generation: int, embedding: str | None = None
@@ -370,6 +309,11 @@ class Index:
     def view(self) -> IndexView:
         """The state after the last `apply`."""
         return self._view
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, dead or alive."""
+        return len(self._alive)
 
     def _mark_dead(self, ids: list[str]) -> None:
         alive = self._alive.head(len(self._alive))

@@ -1,4 +1,4 @@
-"""The inverted index of one text field: its words in a lexicon, and their postings."""
+"""The inverted index of one text field: its words in a lexicon, the rows in which they occur, and how often."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.columns import GrowingArray
+from memorist.stores.index.columns import LabelColumn
 from memorist.stores.index.lexicon import (
     FUZZY_LENGTH,
+    KeptStems,
     Layered,
     Lexicon,
     Matches,
@@ -20,7 +21,12 @@ from memorist.stores.index.lexicon import (
     Substrings,
     Trigrams,
     exact_matches,
+    kept_stems,
 )
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
+from memorist.stores.index.texts import Packed, SortedTexts, Texts, in_order
+
+_RECENT_ROWS = 1024
 
 
 class Occurrences(NamedTuple):
@@ -49,6 +55,26 @@ class Postings(NamedTuple):
         which = np.repeat(np.arange(len(lexemes)), sizes)
         places = np.arange(len(which)) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
         return Occurrences(self.rows[places], self.counts[places], which)
+
+    def select(self, alive: NDArray[np.bool_]) -> tuple[Postings, NDArray[np.intp]]:
+        """The postings of the living rows, renumbered, and the lexemes that they have, which are renumbered too."""
+        known = np.flatnonzero(self.rows < len(alive))
+        places = known[alive[self.rows[known]]]
+        owners = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))[places]
+        sizes = np.bincount(owners, minlength=len(self.starts) - 1)
+        used = np.flatnonzero(sizes)
+        starts = np.concatenate(([0], np.cumsum(sizes[used])))
+        rows = (np.cumsum(alive, dtype=np.int32) - np.int32(1))[self.rows[places]]
+        return Postings(starts if len(used) else NO_POSTINGS.starts, rows, self.counts[places]), used
+
+    def parts(self) -> Written:
+        """The arrays to write."""
+        return self._asdict()
+
+    @classmethod
+    def of(cls, parts: Mapped) -> Postings:
+        """The postings of mapped arrays."""
+        return cls(*map(parts.array, cls._fields))
 
     def extended_by(self, later: Postings) -> Postings:
         """These postings combined with those of later rows."""
@@ -80,14 +106,11 @@ def build_postings(lexemes: NDArray[np.int32], rows: NDArray[np.int32], lexicon_
     return Postings(starts.astype(np.int64), own_rows.astype(np.int32), counts)
 
 
-_RECENT_ROWS = 1024
-
-
 class TextIndex:
     """The words of one field, as written by `analyse`; one text per row."""
 
     def __init__(self) -> None:
-        self._texts: list[str | None] = []
+        self._texts = Texts[str | None]()
         self._lengths = GrowingArray(np.int32)
         self._lexicon = Lexicon()
         self._stems = Stems(self._lexicon)
@@ -106,6 +129,44 @@ class TextIndex:
         chosen: list[int] = rows.tolist()
         kept.extend([self._texts[row] for row in chosen])
         return kept
+
+    def parts(self, alive: NDArray[np.bool_]) -> Written:
+        """The arrays of the living rows, renumbered, without words that only others have, to write."""
+        count = len(alive)
+        with self._lock:
+            self._read(count)
+            base, postings = self._postings.rows, self._postings.postings
+            if base < count:
+                postings = postings.extended_by(self._bulk(base, count)[0])
+        postings, used = postings.select(alive)
+        words, numbers = self._lexicon.words.packed(used), used.tolist()
+        spoken, languages = self._lexicon.languages_of(numbers), LabelColumn()
+        languages.extend(spoken)
+        decoded = Texts[str](words)[:]
+        rows = np.flatnonzero(alive)
+        return {
+            **under("texts", self._texts.packed(rows).parts()),
+            "lengths": Chosen(self._lengths.head(count), rows),
+            **under("words", in_order(words).parts()),
+            **under("languages", languages.parts(np.arange(len(used)))),
+            **under("stems", kept_stems(decoded, spoken).parts()),
+            **under("trigrams", Trigrams(decoded, 0).parts()),
+            **under("postings", postings.parts()),
+        }
+
+    @classmethod
+    def of(cls, parts: Mapped) -> TextIndex:
+        """The field of mapped arrays."""
+        made, languages = cls(), LabelColumn.of(parts.under("languages"))
+        made._texts = Texts[str | None](Packed.of(parts.under("texts")))
+        made._lengths = parts.growing("lengths")
+        made._lexicon = Lexicon(SortedTexts.of(parts.under("words")), languages)
+        made._stems = Stems(made._lexicon, KeptStems.of(parts.under("stems"), languages))
+        known = len(made._lexicon.words)
+        made._substrings.begin(Substrings(made._lexicon.kept.texts, 0), known)
+        made._trigrams.begin(Trigrams.of(parts.under("trigrams")), known)
+        made._postings = _RecentPostings(Postings.of(parts.under("postings")), len(made._lengths))
+        return made
 
     @property
     def texts(self) -> Sequence[str | None]:
@@ -136,11 +197,13 @@ class TextIndex:
             return _joined([layer.find(word) for layer in self._trigrams.over(self._lexicon.words)])
 
     def rows_with(self, word: str, count: int) -> NDArray[np.int32]:
-        """Those of the first `count` rows that have a word, spelled exactly so."""
+        """Those of the first `count` rows that have a word, spelled exactly so; ascending."""
         with self._lock:
             self._read(count)
             lexemes = self._lexicon.spelled(word)
-        return self.occurrences(np.array(lexemes, np.int32), count).rows
+        parts = [self._postings.rows_of(lexeme) for lexeme in lexemes]
+        rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate([NO_POSTINGS.rows, *parts]))
+        return rows if count >= len(self._lengths) else rows[rows < count]
 
     def occurrences(self, lexemes: NDArray[np.int32], count: int) -> Occurrences:
         """The occurrences of lexemes in the first `count` rows."""
@@ -160,8 +223,7 @@ class TextIndex:
             self._postings = _RecentPostings(self._postings.postings.extended_by(later), count)
             self._lengths.extend(lengths[done - base :])
         else:
-            for row in range(done, count):
-                self._read_one(row)
+            self._lengths.extend(np.array([self._read_one(row) for row in range(done, count)], np.int32))
 
     def _bulk(self, start: int, end: int) -> tuple[Postings, NDArray[np.int32]]:
         lengths = np.zeros(end - start, np.int32)
@@ -180,12 +242,13 @@ class TextIndex:
             rows.append(np.repeat(np.array(own, np.int32), lengths[np.array(own) - start]))
         return build_postings(np.concatenate(lexemes), np.concatenate(rows), len(self._lexicon.words)), lengths
 
-    def _read_one(self, row: int) -> None:
+    def _read_one(self, row: int) -> int:
+        """Add the postings of a row; returns the number of its words."""
         language, _, text = (self._texts[row] or "").partition(" ")
         words = text.split(" ") if text else []
-        numbers = self._lexicon.numbers_of(language, words, len(words)) if words else np.empty(0, np.int32)
-        self._postings.add(row, Counter(numbers.tolist()))
-        self._lengths.extend(np.array([len(words)], np.int32))
+        if words:
+            self._postings.add(row, Counter(self._lexicon.numbers_of(language, words, len(words)).tolist()))
+        return len(words)
 
 
 class _RecentPostings:
@@ -197,10 +260,18 @@ class _RecentPostings:
         self._recent: dict[int, list[tuple[int, int]]] = {}
 
     def add(self, row: int, counts: Counter[int]) -> None:
+        """Add a newer row."""
         for lexeme, count in counts.items():
             self._recent.setdefault(lexeme, []).append((row, count))
 
+    def rows_of(self, lexeme: int) -> NDArray[np.int32]:
+        """The rows in which a lexeme occurs, ascending."""
+        starts, recent = self.postings.starts, tuple(self._recent.get(lexeme, ()))
+        rows = self.postings.rows[starts[lexeme] : starts[lexeme + 1]] if lexeme + 1 < len(starts) else NO_POSTINGS.rows
+        return np.concatenate((rows, np.array([row for row, _ in recent], np.int32))) if recent else rows
+
     def lookup(self, lexemes: NDArray[np.int32]) -> Occurrences:
+        """The occurrences of some lexemes."""
         found = self.postings.lookup(lexemes)
         if not self._recent:
             return found
@@ -217,6 +288,14 @@ class _RecentPostings:
             np.concatenate((found.counts, counts.astype(np.int32))),
             np.concatenate((found.which, which)),
         )
+
+
+def common_rows(some: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The rows that are in both; each is ascending."""
+    if not len(others):
+        return others
+    places = np.minimum(others.searchsorted(some), len(others) - 1)
+    return some[others[places] == some]
 
 
 def _joined(found: Sequence[Matches]) -> Matches:

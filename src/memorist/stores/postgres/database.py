@@ -18,7 +18,7 @@ from psycopg.types import TypeInfo
 from memorist.errors import InvalidInput
 from memorist.model import LONGEST_SPACE
 from memorist.stores.postgres.failures import translated
-from memorist.stores.postgres.schema import FIRST_TABLES, SAYING
+from memorist.stores.postgres.schema import FIRST_TABLES, INDEX_FILES, SAYING
 from memorist.stores.rows import Row, said
 from memorist.stores.sql.database import NO_VALUES, Migration, Values, missing_migrations
 
@@ -138,9 +138,13 @@ def _fill_saying(connection: Connection) -> None:
         last = rows[-1][0], rows[-1][1]
 
 
+NEW_SPACE = """
+    INSERT INTO memorist.spaces (space, seq, epoch, last, indexes) VALUES (%s, 0, 0, 0, '') ON CONFLICT DO NOTHING
+"""
 MIGRATIONS = (
     Migration("m001_first_tables", FIRST_TABLES),
     Migration("m002_saying", SAYING, _fill_saying),
+    Migration("m003_index_files", INDEX_FILES),
 )
 
 
@@ -191,4 +195,4 @@ def prepare(conninfo: str, space: str) -> None:
         adapt(connection)
         known = connection.execute("SELECT 1 FROM memorist.spaces WHERE space = %s", (space,)).fetchone()
         if known is None:  # two processes may get here at once
-            connection.execute("INSERT INTO memorist.spaces VALUES (%s, 0, 0, 0) ON CONFLICT DO NOTHING", (space,))
+            connection.execute(NEW_SPACE, (space,))

@@ -36,6 +36,7 @@ OLDER = """
 """
 """Transactions, standbys and slots for which the server keeps rows that were erased before a transaction number."""
 ASKED = "SELECT space, subject, due FROM memorist.jobs WHERE task = %s"
+OUTDATE_INDEX_FILES = "UPDATE memorist.spaces SET indexes = seq::text"
 DONE = "DELETE FROM memorist.jobs WHERE task = %s AND space = %s AND subject = %s AND due = %s"
 
 
@@ -51,6 +52,7 @@ def rewrite(connection: Connection, *, wait: float, largest: int | None = None) 
         return False
     connection.execute(f"SET lock_timeout = {int(wait * 1000)}".encode())
     try:
+        connection.execute(OUTDATE_INDEX_FILES)
         for table in DISTRIBUTED:
             connection.execute(f"VACUUM (FULL, ANALYZE) memorist.{table}".encode())
     except errors.LockNotAvailable:

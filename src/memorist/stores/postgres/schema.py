@@ -199,3 +199,7 @@ SAYING = """
 ALTER TABLE memorist.memories ADD COLUMN said TEXT COLLATE "C";  -- equal for texts that are the same; see rows.said
 CREATE INDEX memories_by_saying ON memorist.memories (space, said) WHERE version_of IS NULL;
 """
+
+INDEX_FILES = """
+ALTER TABLE memorist.spaces ADD COLUMN indexes TEXT COLLATE "C" NOT NULL DEFAULT '';  -- a seq and tokens; see Write
+"""

@@ -61,6 +61,7 @@ SIZE = """
 
 _READ = ReadStatements(
     counters="SELECT epoch, seq FROM memorist.spaces WHERE space = %(space)s",
+    index_files="SELECT indexes FROM memorist.spaces WHERE space = %(space)s",
     active_generation=f"{_GENERATION} AND active",
     named_generation=f"{_GENERATION} AND name = %(name)s",
     by_ids=f"{_SELECT} AND m.id = ANY(%(ids)s)",
@@ -152,6 +153,10 @@ _READ = ReadStatements(
         ON v.space = m.space AND v.row = m.row AND v.generation = %(generation)s
         WHERE m.space = %(space)s AND m.seq > %(seen)s ORDER BY m.seq, m.row
     """,
+    entity_links="""
+        SELECT source, relation, target FROM memorist.links WHERE space = %(space)s AND relation = ANY(%(relations)s)
+        ORDER BY source, relation, target
+    """,
     changed_links="""
         SELECT l.source, l.relation, l.target FROM memorist.memories AS m
         JOIN memorist.links AS l ON l.space = m.space AND l.source = m.id
@@ -168,6 +173,7 @@ _WRITE = WriteStatements(
     raise_counters="""
         UPDATE memorist.spaces SET seq = %(seq)s, epoch = %(epoch)s, last = %(last)s WHERE space = %(space)s
     """,
+    list_index_files="UPDATE memorist.spaces SET indexes = %(listed)s WHERE space = %(space)s",
     insert_memory=f"""
         INSERT INTO memorist.memories (space, row, seq, {", ".join(MEMORY_COLUMNS)})
         VALUES (%(space)s, %(row)s, %(seq)s, {_parameters(MEMORY_COLUMNS)})

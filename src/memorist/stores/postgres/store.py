@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
 from pgvector import HalfVector
+from psycopg.conninfo import conninfo_to_dict
 
 from memorist.errors import InvalidInput
 from memorist.stores.postgres.database import Connection, Database, connected, prepare
@@ -28,7 +30,7 @@ class PostgresStore(SqlStore[HalfVector]):
     """A space in a database. Threads, processes and machines may share it; a fork must open it again."""
 
     def __init__(self, connections: Connections, space: str) -> None:
-        super().__init__(space, HalfVector)
+        super().__init__(space, HalfVector, _index_file(connections.url, space))
         self._connections = connections
 
     @classmethod
@@ -42,6 +44,8 @@ class PostgresStore(SqlStore[HalfVector]):
         """Rewrite the tables if asked to and if they are small; otherwise their files keep what was erased."""
         if not rewrite:
             return False
+        if not self._outdated_index_files(wait=SCRUB_PATIENCE):
+            return False
         with connected(self._connections.url) as connection:
             return rewrite_tables(connection, wait=SCRUB_PATIENCE, largest=LARGEST)
 
@@ -54,6 +58,7 @@ class PostgresStore(SqlStore[HalfVector]):
 
     def close(self) -> None:
         """Release the connections; safe to call twice."""
+        self._cache.close()
         self._connections.close()
 
     def _read(self, question: Callable[[Reads], T]) -> T:
@@ -77,10 +82,20 @@ class PostgresStore(SqlStore[HalfVector]):
                 db.execute("SELECT set_config('lock_timeout', %(wait)s, true)", {"wait": f"{int(wait * 1000)}ms"})
             write = Write[HalfVector](db, POSTGRES)
             done = change(write)
-            write.finish()
+            self._finish(write)
             return done
 
         return self._connections.write(job)
 
     def _size(self, reads: Reads) -> int:
         return reads.value(SIZE)
+
+
+def _index_file(url: str, space: str) -> Path:
+    """The place of the index file of a space: in the user's cache, under a name that outlives a new password."""
+    from platformdirs import user_cache_path
+
+    given = conninfo_to_dict(url)
+    server = [str(given.get(part)) for part in ("host", "hostaddr", "port", "dbname", "user")]
+    name = blake2b("\0".join((*server, space)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return user_cache_path("memorist", appauthor=False) / "index" / name

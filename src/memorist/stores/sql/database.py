@@ -97,6 +97,7 @@ class ReadStatements:
     """The questions to a database."""
 
     counters: str  # → epoch, seq
+    index_files: str  # → a seq and tokens
     active_generation: str  # → id, name, dim
     named_generation: str  # name → id, name, dim
     by_ids: str  # ids → SELECTED
@@ -129,6 +130,7 @@ class ReadStatements:
     kinds: str  # → kind, count
     scopes: str  # → scope, count
     changed: str  # seen, generation or NULL → row, ENTRY_COLUMNS, view, data
+    entity_links: str  # relations → source, relation, target
     changed_links: str  # seen, relations → source, relation, target
     deleted: str  # seen → id
     lacking: str  # generation, limit → SELECTED
@@ -141,6 +143,7 @@ class WriteStatements:
 
     lock: str  # → seq, epoch, last row number
     raise_counters: str  # seq, epoch, last
+    list_index_files: str  # listed: a seq and tokens
     insert_memory: str  # row, seq, MEMORY_COLUMNS
     update_memory: str  # row, seq, MEMORY_COLUMNS
     archive_memory: str  # row, seq, id, version_of, superseded_by, valid_to, expired_at

@@ -14,9 +14,9 @@ import numpy as np
 from memorist.errors import StoreError, UnreadableMemory
 from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, holds
 from memorist.ports import Embedded, Entry, Job, Kept, Page, Record, StoreStats, Vectors
-from memorist.stores.index import IndexEntry, micros, moment
-from memorist.stores.index.entries import Named
-from memorist.stores.index_sync import Counters, entries_of
+from memorist.stores.index.entries import IndexEntry, Named, micros, moment
+from memorist.stores.index_file import Counters
+from memorist.stores.index_sync import entries_of
 from memorist.stores.rows import Row, Stored, checked_fields, read_memory, said, unreadable
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
 from memorist.stores.sql.database import CHECKED, NAMED, Database, Dialect, Values
@@ -58,6 +58,11 @@ class Reads:
         if row is None:
             raise StoreError("the space has no counters", remedy="Restore the store from a backup.")
         return Counters(*row)
+
+    def index_files(self) -> tuple[int, list[str]]:
+        """The `seq` before which no index file may be made, and the tokens of those that were made, oldest first."""
+        since, *tokens = str(self._db.value(self._sql.index_files)).split() or ["0"]
+        return int(since), tokens
 
     def generation(self) -> Generation | None:
         """The searched embedding generation, None before the first."""
@@ -249,7 +254,8 @@ class Reads:
     def changed(self, seen: int) -> Iterator[IndexEntry]:
         """The memories written after a `seq`, in the order of writing."""
         generation = self.generation()
-        links = self._db.execute(self._sql.changed_links, {"seen": seen, "relations": list(ENTITY_RELATIONS)})
+        sql = self._sql.changed_links if seen else self._sql.entity_links
+        links = self._db.execute(sql, {"seen": seen, "relations": list(ENTITY_RELATIONS)})
         rows = self._db.execute(self._sql.changed, {"seen": seen, "generation": generation and generation.id})
         return entries_of(self._with_vectors(readable(rows), generation), links)
 

@@ -7,17 +7,21 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from memorist.errors import StoreBusy
 from memorist.model import Entity, Filter, Link, Memory
 from memorist.ports import Batch, Entry, Job, Page, Plan, Record, StoreStats, Vectors
 from memorist.stores.encoding import Pack, encode, pack_all
-from memorist.stores.index import IndexView
+from memorist.stores.index_file import Counters, IndexFile
 from memorist.stores.index_sync import IndexCache
 from memorist.stores.rules import check_adoption, check_limit
 from memorist.stores.sql import bookkeeping, generations
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sql.writes import Write
+
+if TYPE_CHECKING:
+    from memorist.stores.index import IndexView
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -28,13 +32,17 @@ TOUCH_PATIENCE = 0.25
 class SqlStore(ABC, Generic[P]):
     """A store of which a subclass opens connections, and P is the database's type for vectors."""
 
-    def __init__(self, space: str, pack: Pack[P]) -> None:
+    def __init__(self, space: str, pack: Pack[P], index_file: Path, home: Path | None = None) -> None:
         self._space = space
         self._pack = pack
+        self._index_file = IndexFile(
+            index_file, tokens=lambda: self._read(Reads.index_files)[1], publish=self._publish, home=home
+        )
         self._cache = IndexCache(
             lambda: self._read(Reads.counters),
             self._snapshot,
             lambda ids: self._read(lambda reads: reads.conditioned(ids)),
+            self._index_file,
         )
 
     @abstractmethod
@@ -216,6 +224,31 @@ class SqlStore(ABC, Generic[P]):
         with self._snapshot() as reads:
             yield self._stats(reads)
             yield from reads.records()
+
+    def _finish(self, write: Write[P]) -> None:
+        """End a write, just before it is committed. What was erased must not live on in the index file."""
+        write.finish()
+        if write.outdates_index_files:
+            self._index_file.remove()
+
+    def _outdated_index_files(self, wait: float) -> bool:
+        """Let no index file be used that was made so far; False while another writer has the lock."""
+        try:
+            self._write(lambda write: write.outdate_index_files(), wait=wait)
+        except StoreBusy:
+            return False
+        return True
+
+    def _publish(self, token: str, at: Counters, place: Callable[[], object]) -> bool:
+        """Put an index file in place, unless something was erased since it was read; no other write is in between."""
+
+        def change(write: Write[P]) -> bool:
+            listed = write.list_index_file(token, at.seq)
+            if listed:
+                place()
+            return listed
+
+        return self._write(change)
 
     def _stats(self, reads: Reads) -> StoreStats:
         return reads.stats(self._space, self._size(reads))

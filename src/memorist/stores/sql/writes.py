@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from memorist.model import Entity, Link, Memory, Usage
 from memorist.stores.encoding import Archived, EncodedBatch, EncodedMemory, Inserted, plan_put
 from memorist.stores.index import micros
+from memorist.stores.index_file import TOKENS_KEPT
 from memorist.stores.rows import Row, Stored
 from memorist.stores.rules import TEXT_RELATIONS, changed_entities, check_vectors
 from memorist.stores.sql import bookkeeping
@@ -21,6 +22,25 @@ DELETIONS_KEPT = 10_000
 """With more deletions than this, the log of deletions is emptied and every cache is loaded again."""
 
 
+class WriteReads(Reads):
+    """Reading within a write: a memory is read once, until the write changes some."""
+
+    def __init__(self, db: Database, dialect: Dialect) -> None:
+        super().__init__(db, dialect)
+        self._known: dict[str, Stored | None] = {}
+
+    def fetch(self, ids: Iterable[str]) -> dict[str, Stored]:
+        """The memories with these ids and their rows, in the order of the ids."""
+        asked = list(dict.fromkeys(ids))
+        if unknown := [id for id in asked if id not in self._known]:
+            self._known |= {**dict.fromkeys(unknown), **super().fetch(unknown)}
+        return {id: stored for id in asked if (stored := self._known[id]) is not None}
+
+    def forget(self) -> None:
+        """Read memories anew from now on, because some change."""
+        self._known.clear()
+
+
 class Write(Generic[P]):
     """One write inside its transaction; all its changes are stamped with one number.
 
@@ -31,15 +51,19 @@ class Write(Generic[P]):
     def __init__(self, db: Database, dialect: Dialect) -> None:
         self.db = db
         self.sql = dialect.write
-        self.reads = Reads(db, dialect)
+        self.reads = WriteReads(db, dialect)
         row = db.first(self.sql.lock)
         assert row is not None, "every open space has its row of counters"
         self._found: tuple[int, int, int] = (row[0], row[1], row[2])
         self._seq, self._epoch, self._last = self._found
-        self.has_erased = False
+        self.has_erased = self.outdates_index_files = False
+        self._stamped = set[str]()
+        """New memories, which have the number of this write."""
 
     def finish(self) -> None:
-        """Write the numbers back."""
+        """Write the numbers back, and outdate every index file if one may hold what is erased."""
+        if self.outdates_index_files:
+            self.db.execute(self.sql.list_index_files, {"listed": str(self._seq)})
         if (self._seq, self._epoch, self._last) != self._found:
             self.db.execute(self.sql.raise_counters, {"seq": self._seq, "epoch": self._epoch, "last": self._last})
 
@@ -57,6 +81,19 @@ class Write(Generic[P]):
     def invalidate_caches(self) -> None:
         """Make every cache load the space again."""
         self._seq, self._epoch = self.seq, self._found[1] + 1
+
+    def list_index_file(self, token: str, seq: int) -> bool:
+        """List an index file of the state at a `seq`; False if it may hold what was erased since."""
+        since, tokens = self.reads.index_files()
+        if seq < since:
+            return False
+        listed = [str(since), *[*tokens, token][-TOKENS_KEPT:]]
+        self.db.execute(self.sql.list_index_files, {"listed": " ".join(listed)})
+        return True
+
+    def outdate_index_files(self) -> None:
+        """Let no index file be used that was made before this write."""
+        self.outdates_index_files = True
 
     def batch(self, encoded: EncodedBatch[P]) -> list[Memory]:
         """Write a batch; returns its put memories as they are now."""
@@ -82,6 +119,7 @@ class Write(Generic[P]):
         """Keep memories as given, replacing those of the same ids; a changed text drops the vectors."""
         given = {item.memory.id: item for item in items}
         known = self.reads.fetch(given)
+        self.reads.forget()
         rows = {id: known[id].row if id in known else self.draw() for id in given}
         for id, item in given.items():
             sql = self.sql.update_memory if id in known else self.sql.insert_memory
@@ -97,7 +135,9 @@ class Write(Generic[P]):
         plan = plan_put(items, self.reads.fetch(item.memory.id for item in items), before)
         self._last += len(plan.inserted)
         self._archive([one for one in plan.archived if one.row <= before])
+        self.reads.forget()
         self._insert(plan.inserted, {one.row: one for one in plan.archived})
+        self._stamped.update(one.memory.id for one in plan.inserted if one.first)
         first = {one.memory.id: one.memory for one in plan.inserted if one.first}
         self._put_usages({**{one.past.id: one.past for one in plan.archived}, **first})
         if generation is not None:
@@ -151,7 +191,7 @@ class Write(Generic[P]):
         rows = {key: _link_row(*key, weight) for key, weight in changed.items()}
         self.db.execute_many(self.sql.update_link, [row for key, row in rows.items() if key in known])
         self.db.execute_many(self.sql.insert_link, [row for key, row in rows.items() if key not in known])
-        self._stamp({source for source, _, _ in changed})
+        self._stamp({source for source, _, _ in changed} - self._stamped)
 
     def unlink(self, links: Sequence[Link]) -> None:
         """Remove links; the memories they started from count as changed."""
@@ -187,6 +227,7 @@ class Write(Generic[P]):
         """Erase memories with their versions from every table; entities stay."""
         found = list(self.db.execute(self.sql.with_versions, {"ids": encodable(ids)}))
         gone = [id for _, id in found]
+        self.reads.forget()
         if gone:
             self.before_erasing(gone)
             self._drop_vectors([row for row, _ in found])
@@ -199,7 +240,7 @@ class Write(Generic[P]):
 
     def before_erasing(self, ids: Sequence[str]) -> None:
         """Called with the memories or entities that are about to be erased."""
-        self.has_erased = True
+        self.has_erased = self.outdates_index_files = True
 
     def stamp_rows(self, rows: Iterable[int]) -> None:
         """Count rows as changed."""

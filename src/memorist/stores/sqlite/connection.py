@@ -34,6 +34,8 @@ LOOK_EVERY = 1.0
 
 JOURNAL_LIMIT = 64 * 1024 * 1024
 CACHE_KIB = 16 * 1024
+LOG_PAGES = 4000
+"""Pages of the log after which it is moved into the file; a page that many writes change is then moved once."""
 
 
 class Database:
@@ -107,6 +109,7 @@ class Database:
         self.execute("PRAGMA secure_delete = ON")
         self.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT}")
         self.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        self.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
 
     def _keep_log(self, keep: bool) -> None:
         self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))

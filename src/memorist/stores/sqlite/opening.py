@@ -48,7 +48,7 @@ def prepare(connections: Connections, *, asked: str | None) -> str:
 
 
 def _name(db: Database, space: str) -> None:
-    db.execute("INSERT INTO space SELECT ?, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM space)", (space,))
+    db.execute("INSERT INTO space (name, seq, epoch) SELECT ?, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM space)", (space,))
 
 
 def _create(path: Path, space: str) -> None:

@@ -15,6 +15,8 @@ from memorist.files import make_folder
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite keeps next to a database that is open or was not closed."""
+INDEX_FILE = "-index"
+"""Suffix of the file with the index of a database."""
 LOG_FILES = SIDE_FILES[:2]
 Identity = tuple[int, int] | None
 """The device and number of a file; None if there is none."""

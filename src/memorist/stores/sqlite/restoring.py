@@ -16,7 +16,7 @@ from memorist.files import make_folder, make_private, mode_of, refusing, scratch
 from memorist.stores.sqlite.connection import PATIENCE, Database
 from memorist.stores.sqlite.failures import translated
 from memorist.stores.sqlite.opening import damaged
-from memorist.stores.sqlite.place import SIDE_FILES
+from memorist.stores.sqlite.place import INDEX_FILE, SIDE_FILES
 from memorist.stores.sqlite.store import SqliteStore
 
 NOTES = ".notes"
@@ -57,6 +57,7 @@ def _replace(file: Path, part: Path, now: datetime) -> list[Path]:
             _second_name(file, kept)
         for one, place in moved.items():  # the log of a damaged file must not be applied to the new one
             one.rename(place)
+        file.with_name(file.name + INDEX_FILE).unlink(missing_ok=True)
         os.replace(part, file)
     return [kept, *moved.values()] if kept.exists() else list(moved.values())
 

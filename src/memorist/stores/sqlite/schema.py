@@ -156,6 +156,10 @@ ALTER TABLE memories ADD COLUMN said TEXT;  -- equal for texts that are the same
 CREATE INDEX memories_by_saying ON memories (said) WHERE version_of IS NULL;
 """
 
+INDEX_FILES = """
+ALTER TABLE space ADD COLUMN indexes TEXT NOT NULL DEFAULT '';  -- a seq and tokens; see Write.list_index_file
+"""
+
 
 def _fill_saying(db: Database) -> None:
     last = 0
@@ -172,6 +176,7 @@ MIGRATIONS = (
     Migration("m001_first_tables", f"PRAGMA application_id = {APPLICATION_ID};\n{FIRST_TABLES}"),
     Migration("m002_facts_jobs_and_journal", FACTS_JOBS_AND_JOURNAL),
     Migration("m003_saying", SAYING, _fill_saying),
+    Migration("m004_index_files", INDEX_FILES),
 )
 
 

@@ -47,6 +47,7 @@ _WITHOUT_VECTORS = "NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.row = m.row A
 
 _READ = ReadStatements(
     counters="SELECT epoch, seq FROM space",
+    index_files="SELECT indexes FROM space",
     active_generation="SELECT id, name, dim FROM generations WHERE active",
     named_generation="SELECT id, name, dim FROM generations WHERE name = :name",
     by_ids=f"{_SELECT} WHERE {_among('m.id', 'ids')}",
@@ -133,8 +134,13 @@ _READ = ReadStatements(
         FROM memories AS m LEFT JOIN vectors AS v ON v.row = m.row AND v.generation = :generation
         WHERE m.seq > :seen ORDER BY m.seq, m.row
     """,
+    entity_links=f"""
+        SELECT source, relation, target FROM links WHERE {_among("relation", "relations")}
+        ORDER BY source, relation, target
+    """,
+    # CROSS keeps the order of the join: SQLite would otherwise read all links for the few memories that changed.
     changed_links=f"""
-        SELECT l.source, l.relation, l.target FROM memories AS m JOIN links AS l ON l.source = m.id
+        SELECT l.source, l.relation, l.target FROM memories AS m CROSS JOIN links AS l ON l.source = m.id
         WHERE m.seq > :seen AND {_among("l.relation", "relations")} ORDER BY l.source, l.relation, l.target
     """,
     deleted="SELECT id FROM deletions WHERE seq > :seen",
@@ -145,6 +151,7 @@ _READ = ReadStatements(
 _WRITE = WriteStatements(
     lock="SELECT seq, epoch, (SELECT coalesce(max(seq), 0) FROM sqlite_sequence) FROM space",
     raise_counters="UPDATE space SET seq = :seq, epoch = :epoch",  # AUTOINCREMENT remembers the last row number
+    list_index_files="UPDATE space SET indexes = :listed",
     insert_memory=f"""
         INSERT INTO memories (row, seq, {", ".join(MEMORY_COLUMNS)}) VALUES (:row, :seq, {_parameters(MEMORY_COLUMNS)})
     """,

@@ -19,7 +19,7 @@ from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
 from memorist.stores.sqlite import damage, opening, remnants
 from memorist.stores.sqlite.connection import PATIENCE, Connections, Database, Synchronous
-from memorist.stores.sqlite.place import locate
+from memorist.stores.sqlite.place import INDEX_FILE, locate
 from memorist.stores.sqlite.statements import SQLITE, pack
 
 T = TypeVar("T")
@@ -45,7 +45,8 @@ class SqliteStore(SqlStore[bytes]):
     """Memories in one file. Threads and processes may share it; a fork must open it again."""
 
     def __init__(self, connections: Connections, space: str) -> None:
-        super().__init__(space, pack)
+        path = connections.path
+        super().__init__(space, pack, path.with_name(path.name + INDEX_FILE), home=path)
         self._connections = connections
         self._traces_lock = Lock()
         self._traces = set[bytes]()
@@ -91,6 +92,8 @@ class SqliteStore(SqlStore[bytes]):
         """
         sweep(self.path)
         sweep_folder(self.path.parent)
+        if rewrite and not self._outdated_index_files(wait=SCRUB_PATIENCE):
+            return False
         if not self._connections.checkpoint(wait=SCRUB_PATIENCE):
             return False
         with self._traces_lock:
@@ -126,6 +129,7 @@ class SqliteStore(SqlStore[bytes]):
 
     def close(self) -> None:
         """Release the file and the connection of every thread; safe to call twice."""
+        self._cache.close()
         self._connections.close()
 
     def _read(self, question: Callable[[Reads], T]) -> T:
@@ -145,7 +149,7 @@ class SqliteStore(SqlStore[bytes]):
         with self._connections.writing(PATIENCE if wait is None else wait) as db, _refusals():
             write = SqliteWrite(db)
             done = change(write)
-            write.finish()
+            self._finish(write)
             self._remember_traces(write.traces)
         if write.has_erased:
             self._connections.checkpoint(wait=SCRUB_PATIENCE)  # the log still holds what was erased

@@ -54,6 +54,17 @@ TEXT_QUERIES = {
 class Searching(StoreCase):
     """Searching by words."""
 
+    def test_words_that_no_memory_has_together_are_ruled_out(self, store: Store) -> None:
+        """Nor do memories that are gone have them."""
+        put(store, memory("Alice moved to Oslo", id="a"), memory("Bo flew to Rome", id="b"))
+        view = store.view()
+        assert view.may_hold(["alice", "oslo"])
+        assert view.may_hold([])
+        assert not view.may_hold(["alice", "rome"])
+        assert not view.may_hold(["lisbon"])
+        store.delete(["a"])
+        assert not store.view().may_hold(["alice", "oslo"])
+
     @pytest.mark.parametrize("query", TEXT_QUERIES)
     def test_words_find_their_memory_first(self, store: Store, query: str) -> None:
         """English by stems, Chinese and Japanese by bigrams, identifiers as a whole."""

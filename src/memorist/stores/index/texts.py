@@ -1,0 +1,211 @@
+"""Columns of texts: packed bytes that a file can hold and a process can map, and the few that came later."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memorist.stores.index.parts import Mapped, Written
+
+Bytes = NDArray[np.uint8]
+SEPARATOR = b"\n"
+_NONE = b"\xff"
+"""Stands for None; no text is encoded so."""
+
+
+def encoded(text: str) -> bytes:
+    """A text as bytes; they sort like their texts."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decoded(data: bytes) -> str | None:
+    """The text of some bytes."""
+    return None if data == _NONE else data.decode("utf-8", "surrogatepass")
+
+
+class Packed(NamedTuple):
+    """Texts in one array of bytes, each followed by a line feed, and the end of each."""
+
+    blob: Bytes
+    ends: NDArray[np.int64]
+
+    def raw(self, number: int) -> bytes:
+        """The bytes of a text."""
+        start = int(self.ends[number - 1]) if number else 0
+        return self.blob[start : int(self.ends[number]) - 1].tobytes()
+
+    def raws(self, start: int, end: int) -> list[bytes]:
+        """The bytes of the texts from one number to another."""
+        if start >= end:
+            return []
+        first = int(self.ends[start - 1]) if start else 0
+        whole = self.blob[first : int(self.ends[end - 1])].tobytes()
+        ends: list[int] = (self.ends[start:end] - first).tolist()
+        return [whole[a : b - 1] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+    def parts(self) -> Written:
+        """The arrays to write."""
+        return {"blob": self.blob, "ends": self.ends}
+
+    @classmethod
+    def of(cls, parts: Mapped) -> Packed:
+        """The texts of mapped arrays."""
+        return cls(parts.array("blob"), parts.array("ends"))
+
+
+def packed(texts: Iterable[str | None]) -> Packed:
+    """Texts as one array of bytes."""
+    pieces = [_NONE if text is None else encoded(text) for text in texts]
+    ends = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)) + 1)
+    pieces.append(b"")
+    return Packed(np.frombuffer(SEPARATOR.join(pieces), np.uint8), ends)
+
+
+NO_TEXTS = packed(())
+
+
+T = TypeVar("T", bound=str | None)
+
+
+class Texts(Sequence[T], Generic[T]):
+    """A growing column of texts, of which the first may be packed."""
+
+    def __init__(self, kept: Packed = NO_TEXTS) -> None:
+        self._kept = kept
+        self._size = len(kept.ends)
+        self._new: list[T] = []
+
+    def __len__(self) -> int:
+        return self._size + len(self._new)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        if isinstance(place, slice):
+            start, end, _ = place.indices(len(self))
+            kept = cast("list[T]", list(map(decoded, self._kept.raws(start, min(end, self._size)))))
+            return kept + self._new[max(start - self._size, 0) : max(end - self._size, 0)]
+        if place >= self._size:
+            return self._new[place - self._size]
+        return cast("T", decoded(self._kept.raw(place)))
+
+    def extend(self, texts: Iterable[T]) -> None:
+        """Append texts."""
+        self._new.extend(texts)
+
+    def packed(self, rows: NDArray[np.intp]) -> Packed:
+        """Some of the texts, in ascending order of rows."""
+        chosen: list[int] = rows[rows >= self._size].tolist()
+        later = packed(self._new[row - self._size] for row in chosen)
+        kept = _selected(self._kept, rows[rows < self._size])
+        ends = np.concatenate((kept.ends, later.ends + len(kept.blob)))
+        return Packed(np.concatenate((kept.blob, later.blob)), ends)
+
+
+def _selected(texts: Packed, rows: NDArray[np.intp]) -> Packed:
+    if len(rows) == len(texts.ends):
+        return texts
+    starts = np.concatenate((np.zeros(1, np.int64), texts.ends))[rows]
+    sizes = texts.ends[rows] - starts
+    ends = np.cumsum(sizes)
+    keep = np.zeros(len(texts.blob) + 1, np.int8)
+    keep[starts] += 1
+    keep[texts.ends[rows]] -= 1
+    return Packed(texts.blob[np.cumsum(keep[:-1], dtype=np.int8).view(np.bool_)], ends)
+
+
+class SortedTexts(NamedTuple):
+    """Packed texts, and their numbers in the order of their bytes, in which they are found."""
+
+    texts: Packed
+    order: NDArray[np.int32]
+
+    def find(self, text: str) -> int | None:
+        """The lowest number of a text."""
+        return next(self.find_all(text), None)
+
+    def find_all(self, text: str) -> Iterator[int]:
+        """The numbers of a text, ascending."""
+        wanted = encoded(text)
+        place = bisect_left(self.order, wanted, key=self.texts.raw)
+        while place < len(self.order) and self.texts.raw(number := int(self.order[place])) == wanted:
+            yield number
+            place += 1
+
+    def parts(self) -> Written:
+        """The arrays to write."""
+        return {**self.texts.parts(), "order": self.order}
+
+    @classmethod
+    def of(cls, parts: Mapped) -> SortedTexts:
+        """The texts of mapped arrays."""
+        return cls(Packed.of(parts), parts.array("order"))
+
+
+def in_order(texts: Packed) -> SortedTexts:
+    """Packed texts with their order."""
+    pieces = texts.raws(0, len(texts.ends))
+    order = sorted(range(len(pieces)), key=pieces.__getitem__)
+    return SortedTexts(texts, np.array(order, np.int32))
+
+
+NONE_SORTED = in_order(NO_TEXTS)
+
+
+class Numbering:
+    """Distinct texts, numbered in the order in which they come; the first may be packed."""
+
+    def __init__(self, kept: SortedTexts = NONE_SORTED) -> None:
+        self._kept = kept
+        self._new: dict[str, int] = {}
+        self._names = Texts[str](kept.texts)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def get(self, text: str) -> int | None:
+        """The number of a text."""
+        number = self._new.get(text)
+        return self._kept.find(text) if number is None and len(self._kept.order) else number
+
+    def number(self, text: str) -> int:
+        """The number of a text, which a new one gets now."""
+        number = self.get(text)
+        if number is None:
+            number = self._new[text] = len(self._names)
+            self._names.extend((text,))
+        return number
+
+    def first(self, count: int) -> Numbers:
+        """The first texts with their numbers, whatever comes later."""
+        return Numbers(self, count)
+
+    def name(self, number: int) -> str:
+        """The text with a number."""
+        return self._names[number]
+
+
+class Numbers(Mapping[str, int]):
+    """The first texts of a numbering, with their numbers."""
+
+    def __init__(self, numbering: Numbering, count: int) -> None:
+        self._numbering = numbering
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._numbering.name, range(self._count))
+
+    def __getitem__(self, text: str) -> int:
+        number = self._numbering.get(text)
+        if number is None or number >= self._count:
+            raise KeyError(text)
+        return number
