@@ -93,6 +93,7 @@ def measure(size: int, views: int) -> dict[str, object]:
 def fill(file: Path, size: int, views: int, random, words) -> float:
     """Write memories with given vectors; the seconds that the store took for it."""
     from memorist.models.embedders import build
+    from memorist.models.embedding_text import generation_of
     from memorist.ports import Batch
     from memorist.ports.models import SystemClock
     from memorist.remember.record import record
@@ -104,7 +105,7 @@ def fill(file: Path, size: int, views: int, random, words) -> float:
     topics = random.standard_normal((max(size // 50, 1), embedder.dim))
     now, spent = SystemClock().now(), 0.0
     store = SqliteStore.open(file)
-    store.adopt(embedder.generation, embedder.dim)
+    store.adopt(generation_of(embedder), embedder.dim)
     for start in range(0, size, 1000):
         memories = [record(f"{n} {words(20)}.", now, position=n) for n in range(start, min(start + 1000, size))]
         vectors = topical(random, topics, len(memories) * views).reshape(len(memories), views, -1)

@@ -1,26 +1,34 @@
-"""How long a recall takes in a long conversation, by stage, with and without the reranker.
+"""How long a recall takes in a long conversation, by stage, with and without the reranker, now and in another version.
 
     python benchmarks/recall_latency.py PATH/locomo [PATH/realtalk] [--questions 100] [--store FILE] [--track]
+    git worktree add /tmp/before COMMIT
+    python benchmarks/recall_latency.py PATH/locomo --store FILE --against /tmp/before
 
 All turns of the sets go into one space, with their sessions and so with two vectors each; questions are drawn from the
-first set and asked in turn of an engine with the reranker and of one without, so that both meet the same moments of a
-busy machine. Each question is asked once: its embedding is part of the time. Writing takes some minutes; a `--store`
-is kept, and used as it is where it is there already.
+first set. Each version runs in a process of its own, with an engine with the reranker and one without. Every question
+goes to all of them in turn, so that they meet the same moments of a busy machine, and once to each: its embedding is
+part of the time. Writing takes some minutes; a `--store` is kept, and used as it is where it is there already.
 
-Times are the wall clock's. Under them stands the processor time of all threads, which others disturb less.
+Times are the wall clock's, and the processor's in all threads, which others disturb less. With `--against`, the last
+column is the median of this version's time divided by the other's, question by question; and the last line says for how
+many questions both have the same memories with the same scores.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import random
+import subprocess
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from time import perf_counter, process_time
 from typing import Any
 
@@ -30,46 +38,56 @@ from memorist.bench.model import Dataset
 
 RERANKERS: Mapping[str, str] = {"with the reranker": "auto", "without": "none"}
 WARM_UP = 5
+WALL, PROCESSOR = "recall", "processor"
 
 
-@dataclass(slots=True)
-class Times:
-    """What recalls took, in milliseconds: in all, of the processor, and by stage."""
+class Version:
+    """A version of the package, in a process that answers questions with their times."""
 
-    wall: list[float] = field(default_factory=list[float])
-    processor: list[float] = field(default_factory=list[float])
-    stages: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict[str, list[float]](list))
+    def __init__(self, tree: Path, store: Path, moment: str, *, track: bool) -> None:
+        sources = [tree / "src", *sorted(tree.glob("packages/*/src"))]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sources))}
+        options = ["--answer", moment, "--store", str(store), *(["--track"] if track else [])]
+        command = [sys.executable, __file__, *options]
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
-    def measure(self, memory: memorist.Engine, question: str, *, track: bool) -> None:
-        """Ask, and note how long it took."""
-        began, worked = perf_counter(), process_time()
-        found = memory.recall(question, track=track)
-        self.wall.append((perf_counter() - began) * 1000)
-        self.processor.append((process_time() - worked) * 1000)
-        own: defaultdict[str, float] = defaultdict(float)
-        for step in found.trace.steps:
-            own[step.stage] += step.ms  # a recipe may have a stage twice
-        own["around the stages"] = self.wall[-1] - sum(ms for stage, ms in own.items() if "." not in stage)
-        for stage, ms in own.items():
-            self.stages[stage].append(ms)
+    def ask(self, question: str, engine: str) -> dict[str, Any]:
+        """The milliseconds of a recall, in all and by stage, and what it found."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps([question, engine]), file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
 
 
 def main() -> None:
     """Fill a space where there is none yet, ask, and print what it took."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("sets", nargs="+", type=Path)
+    arguments.add_argument("sets", nargs="*", type=Path)
     arguments.add_argument("--questions", type=int, default=100)
     arguments.add_argument("--store", type=Path)
     arguments.add_argument("--track", action="store_true", help="count the recalls in the store, as users do")
+    arguments.add_argument("--against", type=Path, help="the working tree of another version")
+    arguments.add_argument("--answer", type=datetime.fromisoformat, help=argparse.SUPPRESS)
     given = arguments.parse_args()
+    if given.answer:
+        answer(given.store, Clock(given.answer), track=given.track)
+        return
     datasets = [load(path) for path in given.sets]
     asked = [question.text for group in datasets[0].groups for question in group.questions]
     drawn = random.Random(3).sample(asked, min(given.questions + WARM_UP, len(asked)))
+    trees = {"now": Path(__file__).parents[1], **({"before": given.against} if given.against else {})}
     with tempfile.TemporaryDirectory() as folder:
         file = given.store or Path(folder) / "latency.db"
         if not file.exists():
             fill(file, datasets)
-        report(ask(file, drawn, track=given.track))
+        moment = datetime.now(UTC).isoformat()
+        report(ask({name: Version(tree, file, moment, track=given.track) for name, tree in trees.items()}, drawn))
 
 
 def fill(file: Path, datasets: Sequence[Dataset]) -> None:
@@ -90,27 +108,76 @@ def turns(datasets: Sequence[Dataset]) -> Iterator[dict[str, Any]]:
                 yield {**said, "key": one.id, "position": position}
 
 
-def ask(file: Path, questions: Sequence[str], *, track: bool) -> dict[str, Times]:
-    """Put each question to both engines in turn; the first few only warm them up."""
+class Clock:
+    """A clock that stands still: scores depend on the age of memories."""
+
+    def __init__(self, moment: datetime) -> None:
+        self._moment = moment
+
+    def now(self) -> datetime:
+        """The same for all versions."""
+        return self._moment
+
+
+def answer(file: Path, clock: Clock, *, track: bool) -> None:
+    """Answer the questions on standard input with the installed version: one line of JSON for one of JSON."""
     with ExitStack() as opened:
         engines = {
-            name: opened.enter_context(memorist.open(file, reranker=reranker, background=False))
+            name: opened.enter_context(memorist.open(file, reranker=reranker, background=False, clock=clock))
             for name, reranker in RERANKERS.items()
         }
-        print(f"{next(iter(engines.values())).stats().memories:,} memories, {len(questions) - WARM_UP} questions")
-        times = {name: Times() for name in engines}
-        for number, question in enumerate(questions):
-            for name, memory in engines.items():
-                (Times() if number < WARM_UP else times[name]).measure(memory, question, track=track)
-        return times
+        for line in sys.stdin:
+            question, name = json.loads(line)
+            print(json.dumps(measured(engines[name], question, track=track)), flush=True)
 
 
-def report(times: Mapping[str, Times]) -> None:
-    """Print the table of each engine."""
-    for name, taken in times.items():
-        print(f"\n{name}: recall {spread(taken.wall)} ms, processor {spread(taken.processor)} ms")
-        for stage, ms in taken.stages.items():
-            print(f"    {stage:<20} {spread(ms)} ms")
+def measured(memory: memorist.Engine, question: str, *, track: bool) -> dict[str, Any]:
+    """The milliseconds of a recall, in all and by stage, and what it found."""
+    began, worked = perf_counter(), process_time()
+    found = memory.recall(question, track=track)
+    wall, processor = (perf_counter() - began) * 1000, (process_time() - worked) * 1000
+    stages: defaultdict[str, float] = defaultdict(float)
+    for step in found.trace.steps:
+        stages[step.stage] += step.ms  # a recipe may have a stage twice
+    around = wall - sum(ms for stage, ms in stages.items() if "." not in stage)
+    times = {WALL: wall, PROCESSOR: processor, **stages, "around the stages": around}
+    return {"times": times, "found": [[item.memory.id, item.score] for item in found.items]}
+
+
+Taken = dict[str, dict[str, list[dict[str, Any]]]]
+"""Answers by engine, version and question."""
+
+
+def ask(versions: Mapping[str, Version], questions: Sequence[str]) -> Taken:
+    """Put each question to every engine of every version in turn; the first few only warm them up."""
+    taken: Taken = {engine: {name: [] for name in versions} for engine in RERANKERS}
+    for number, question in enumerate(questions):
+        for engine, answers in taken.items():
+            for name in sorted(versions, reverse=number % 2 == 1):  # nobody is always first
+                said = versions[name].ask(question, engine)
+                if number >= WARM_UP:
+                    answers[name].append(said)
+    for version in versions.values():
+        version.close()
+    return taken
+
+
+def report(taken: Taken) -> None:
+    """Print a table for each engine."""
+    for engine, answers in taken.items():
+        now, before = answers["now"], answers.get("before")
+        print(f"\n{engine}, {len(now)} questions{', now and before' if before else ''}")
+        for name in now[0]["times"]:
+            mine = [one["times"].get(name, 0.0) for one in now]
+            line = f"    {name:<20} {spread(mine)} ms"
+            if before:
+                theirs = [one["times"].get(name, 0.0) for one in before]
+                ratio = median(one / other for one, other in zip(mine, theirs, strict=True) if other)
+                line += f"      {spread(theirs)} ms   ratio {ratio:.2f}"
+            print(line)
+        if before:
+            same = sum(one["found"] == other["found"] for one, other in zip(now, before, strict=True))
+            print(f"    the same memories with the same scores: {same} of {len(now)}")
 
 
 def spread(times: Sequence[float]) -> str:

@@ -1,7 +1,5 @@
 """`python -m memorist`: the command line."""
 
-import sys
+from memorist.surfaces.cli import run
 
-from memorist.surfaces.cli import main
-
-sys.exit(main())
+run()

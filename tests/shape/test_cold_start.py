@@ -1,48 +1,124 @@
-"""A process that asks one question loads and compiles only what that takes."""
+"""A process that runs one command loads and compiles only what that takes. These are counts, so no machine matters."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
 
 STORY = """
 import json, re, sys
 
-at_import, real = [], re._compiler.compile
+compiled, real = [], re._compiler.compile
 
 def compile(expression, flags=0):
     frame = sys._getframe(1)
     while frame.f_globals["__name__"].partition(".")[0] == "re":
         frame = frame.f_back
-    if "/memorist/" in frame.f_code.co_filename and frame.f_code.co_name == "<module>":
-        at_import.append(frame.f_code.co_filename)
+    if "/memorist/" in frame.f_code.co_filename:
+        compiled.append([frame.f_code.co_filename, frame.f_code.co_name])
     return real(expression, flags)
 
 re._compiler.compile = compile
-import memorist
-
-with memorist.open(sys.argv[1]) as memory:
-    memory.remember("Alice moved to Stockholm.", at="2024-06-03")
-    assert memory.recall("Where does Alice live?").items
-
-ours = [name for name in sys.modules if name.partition(".")[0] == "memorist"]
-json.dump({"modules": ours, "at_import": at_import}, sys.stdout)
+exec(sys.argv.pop(1))
+print()
+json.dump({"modules": list(sys.modules), "compiled": compiled}, sys.stdout)
 """
+COMMAND = "from memorist.surfaces.cli import main; assert main() == 0"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a process imported, and the patterns it compiled for us: the file and the function of each."""
+
+    modules: set[str]
+    compiled: list[list[str]]
+
+    @property
+    def ours(self) -> set[str]:
+        """Our modules, without the name of the package."""
+        names = (name.partition(".") for name in self.modules)
+        return {rest for package, _, rest in names if package == "memorist" and rest}
+
+    def of(self, room: str) -> set[str]:
+        """Our modules in a room."""
+        return {name for name in self.ours if name.partition(".")[0] == room}
+
+
+def process(code: str, *arguments: str) -> Loaded:
+    ran = subprocess.run([sys.executable, "-c", STORY, code, *arguments], capture_output=True, text=True, check=True)
+    data = json.loads(ran.stdout.splitlines()[-1])
+    return Loaded(set(data["modules"]), data["compiled"])
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    store = tmp_path_factory.mktemp("cold") / "agent.db"
-    ran = subprocess.run([sys.executable, "-c", STORY, store], capture_output=True, text=True, check=True)
-    return json.loads(ran.stdout)
+def db(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("cold") / "agent.db")
 
 
-def test_one_question_loads_fewer_than_150_modules(loaded: dict[str, list[str]]) -> None:
-    assert len(loaded["modules"]) < 150, sorted(loaded["modules"])
+@pytest.fixture(scope="module")
+def remember(db: str) -> Loaded:
+    return process(COMMAND, "--db", db, "remember", "Alice moved to Stockholm on 3 June 2024.")
 
 
-def test_no_pattern_is_compiled_by_an_import(loaded: dict[str, list[str]]) -> None:
-    assert not loaded["at_import"]
+@pytest.fixture(scope="module")
+def recall(db: str, remember: Loaded) -> Loaded:
+    assert remember
+    return process(COMMAND, "--db", db, "recall", "Where does Alice live?")
+
+
+def test_the_version_needs_no_part_of_the_command_line() -> None:
+    loaded = process(COMMAND, "--version")
+    assert loaded.ours == {"surfaces", "surfaces.cli"}
+    assert not loaded.compiled
+    assert not {"typer", "rich", "inspect", "dataclasses", "pathlib"} & loaded.modules
+    assert len(loaded.modules) < 100, sorted(loaded.modules)
+
+
+def test_importing_memorist_compiles_nothing() -> None:
+    loaded = process("import memorist")
+    assert (loaded.ours, loaded.compiled) == (set(), [])
+
+
+def test_no_module_compiles_a_pattern_when_it_is_imported(remember: Loaded, recall: Loaded) -> None:
+    assert not [file for file, function in (*remember.compiled, *recall.compiled) if function == "<module>"]
+
+
+def test_a_recall_loads_nothing_that_writes(recall: Loaded) -> None:
+    assert recall.of("remember") == {"remember", "remember.jobs", "remember.policy"}
+    assert not recall.of("upkeep")
+    assert len(recall.ours) < 130, sorted(recall.ours)
+
+
+def test_remembering_loads_no_stage_of_a_recall(remember: Loaded) -> None:
+    frame = {"recall", "recall.request", "recall.recipes", "recall.catalogue", "recall.data", "recall.pipeline"}
+    assert remember.of("recall") == {*frame, "recall.stage"}
+    assert not remember.of("upkeep")
+    assert len(remember.ours) < 145, sorted(remember.ours)
+
+
+def test_a_pipe_is_written_to_without_rich(remember: Loaded, recall: Loaded) -> None:
+    assert "rich" not in remember.modules | recall.modules
+
+
+def test_what_only_plugins_need_is_not_loaded(recall: Loaded) -> None:
+    assert not {"importlib.metadata", "importlib.resources", "numpy.ma", "httpx"} & recall.modules
+
+
+INDEX = """
+from memorist.stores.index_sync import IndexCache
+views, view = [], IndexCache.view
+IndexCache.view = lambda self: views.append(self) or view(self)
+from memorist.surfaces.cli import main
+assert main() == 0
+assert bool(views) is {read}
+"""
+
+
+def test_remembering_reads_no_index(db: str, remember: Loaded) -> None:
+    assert remember
+    process(INDEX.replace("{read}", "False"), "--db", db, "remember", "Bob works at Volvo.")
+    process(INDEX.replace("{read}", "True"), "--db", db, "recall", "Where does Bob work?")

@@ -266,7 +266,6 @@ BASE = {"app", "output"}
 @pytest.mark.parametrize(
     ("arguments", "modules"),
     [
-        (("--version",), BASE),
         (("--help",), BASE),
         (("dance",), BASE),
         (("recall", "--help"), {*BASE, "options", "find"}),
@@ -287,6 +286,12 @@ def test_help_loads_no_engine_and_only_the_module_of_its_command(arguments: tupl
     assert not ENGINE & set(loaded)
     assert {name.removeprefix("surfaces.cli.") for name in ours if name.startswith("surfaces.cli.")} == modules
     assert not {name.partition(".")[0] for name in ours} & {"engine", "recall", "remember", "stores", "upkeep", "bench"}
+
+
+def test_a_process_says_that_its_output_was_lost() -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run([sys.executable, "-m", "memorist", "--version"], stdout=full, stderr=subprocess.PIPE)
+    assert (ran.returncode, ran.stderr) == (1, b"")
 
 
 def test_the_entry_point_itself_loads_no_vendor() -> None:

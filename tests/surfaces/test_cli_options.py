@@ -83,7 +83,7 @@ def test_a_new_keyword_of_a_verb_is_a_new_option() -> None:
     given: dict[str, object] = {}
     app = typer.Typer()
 
-    @add_command(app, options=memory_options(MoreFields))
+    @add_command(app, options=lambda: memory_options(MoreFields))
     def remember(**fields: object) -> None:
         given.update(fields)
 

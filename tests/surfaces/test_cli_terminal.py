@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -113,9 +114,10 @@ def table(monkeypatch: pytest.MonkeyPatch, columns: int | None) -> list[str]:
     from memorist.surfaces.cli import output
 
     shown = io.StringIO()
-    console = Console(file=shown, force_terminal=columns is not None, width=columns or 80, color_system=None)
-    monkeypatch.setattr(output, "console", lambda: console)
-    output.say_table(TABLE, indent=2)
+    console = columns and Console(file=shown, force_terminal=True, width=columns, color_system=None)
+    monkeypatch.setattr(output, "terminal", lambda: console)
+    with redirect_stdout(shown):
+        output.say_table(TABLE, indent=2)
     return shown.getvalue().splitlines()
 
 

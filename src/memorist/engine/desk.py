@@ -6,42 +6,45 @@ secret, and what is secret leaves no trace in a row that is less so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from memorist.asking import Askers
-from memorist.model import AGENT_TRUST, INSTRUCTIONS, USUAL_CLASSIFICATION, Memory, Outcome, Remembered, Tier
+from memorist.errors import InvalidInput
+from memorist.model import AGENT_TRUST, INSTRUCTIONS, USUAL_CLASSIFICATION, Fields, Memory, Outcome, Remembered, Tier
+from memorist.model.arguments import check_argument
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Job, Store
 from memorist.ports.notices import Notices
-from memorist.remember.entities import Find
-from memorist.remember.gates import Gates
-from memorist.remember.writer import Writer, Written
+from memorist.remember.policy import Policy
 from memorist.stores.part import Part
 
 if TYPE_CHECKING:
+    from memorist.remember.entities import Find
+    from memorist.remember.gates import Gates
     from memorist.remember.llm_facts import FactReader
     from memorist.remember.sessions import Sessions
+    from memorist.remember.writer import Writer, Written
     from memorist.upkeep.consolidate import Notebook
 
 BATCH = 256
 """Memories per transaction of `remember_many`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Means:
     """What all desks of an engine share."""
 
     store: Store
     embedder: StoreEmbedder | None
-    gates: Gates
+    policy: Policy
     facts: bool
     tags: bool
-    find: Find
+    find: Find | None
     clock: Clock
     askers: Askers
     notices: Notices
@@ -49,24 +52,42 @@ class Means:
     notes: Path | None
     on_new_job: Callable[[], None]
 
+    @cached_property
+    def gates(self) -> Gates:
+        """What every text passes on its way in."""
+        from memorist.remember.gates import Gates
+
+        return Gates(self.policy, self.clock)
+
 
 class Desk:
-    """Writes memories, sessions and notes of one classification. Thread-safe."""
+    """Writes memories, sessions and notes of one classification. Thread-safe.
+
+    Each part is imported and made when it is first used: a process that only recalls needs none.
+    """
 
     def __init__(self, classification: int, means: Means) -> None:
         self.classification = classification
         self.store = Part(means.store, classification, classification, alone=True)
         self.embedder = means.embedder and means.embedder.within(self.store)
-        self.writer = Writer(
+        self._means = means
+
+    @cached_property
+    def writer(self) -> Writer:
+        """Writes its memories and facts."""
+        from memorist.remember.entities import names
+        from memorist.remember.writer import Writer
+
+        means = self._means
+        return Writer(
             self.store,
             self.embedder,
             means.gates,
             facts=means.facts,
             tags=means.tags,
-            find=means.find,
+            find=means.find or names,
             follow_up_jobs=self._follow_up_jobs,
         )
-        self._means = means
 
     @cached_property
     def fact_reader(self) -> FactReader:
@@ -137,6 +158,8 @@ class Desk:
 
 def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:
     """Keep memories, each at the desk of its classification; all of them are checked before one is written."""
+    from memorist.remember.writer import Written
+
     groups: dict[int, list[Memory]] = {}
     for memory in memories:
         groups.setdefault(memory.worth.classification, []).append(memory)
@@ -146,6 +169,20 @@ def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:
     answers = {each: iter(one.memories) for each, one in done.items()}
     kept = [desk(one.worth.classification).pinned_too(one, next(answers[one.worth.classification])) for one in memories]
     return Written(kept, frozenset(id for one in done.values() for id in one.new))
+
+
+_MEMORIES = Iterable[str | Mapping[str, Any]]
+
+
+def recorded(given: str | Mapping[str, Any], now: datetime) -> Memory:
+    """The memory that an entry of `remember_many` describes."""
+    from memorist.remember.record import record
+
+    check_argument("memories", [given], _MEMORIES)
+    fields = {"text": given} if isinstance(given, str) else dict(given)
+    if "text" not in fields:
+        raise InvalidInput("A memory has no text", remedy="Give each one as a string or with a 'text' key.")
+    return record(fields.pop("text"), now, **cast("Fields", fields))
 
 
 def batches(memories: Iterable[Memory]) -> Iterator[list[Memory]]:

@@ -11,11 +11,11 @@ from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from memorist.asking import Askers
 from memorist.engine.closing import guarded
-from memorist.engine.desk import Desk, Means, batches, keep
+from memorist.engine.desk import Desk, Means, batches, keep, recorded
 from memorist.engine.upkeep import Upkeep
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import (
@@ -23,6 +23,8 @@ from memorist.model import (
     MOST_CLASSIFIED,
     USUAL_CLASSIFICATION,
     Fact,
+    FactFields,
+    Fields,
     Ids,
     Kind,
     Memory,
@@ -33,14 +35,14 @@ from memorist.model import (
     marked,
     refuse_unknown,
 )
-from memorist.model.arguments import check_argument, checks_arguments
+from memorist.model.arguments import checks_arguments
 from memorist.models.folder import DEFAULT_SET
 from memorist.models.store_embedder import StoreEmbedder
-from memorist.ports import SCRUB, Clock, Embedder, Entry, Job, Page, Progress, Receipt, Reranker, Store, StoreStats
-from memorist.ports.models import SystemClock
+from memorist.ports import SCRUB, Clock, Embedder, Entry, Page, Progress, Receipt, Reranker, Store, StoreStats
+from memorist.ports.models import SystemClock, load_ahead
 from memorist.ports.notices import Notice, Notices
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.recipes import RECIPES
+from memorist.recall.recipes import RECIPES, Recipes
 from memorist.recall.request import (
     Filters,
     RecallOptions,
@@ -51,20 +53,16 @@ from memorist.recall.request import (
     recall_request,
 )
 from memorist.recall.stage import Env
-from memorist.remember.derived import COMMIT_TASK, session_key
-from memorist.remember.entities import Find, names
-from memorist.remember.fact_rows import FactFields, relation_claim
-from memorist.remember.forgetting import FACTS_TASK, dependents, erase, refuse_damaged, withheld_entries
-from memorist.remember.gates import Gates, Policy
-from memorist.remember.jobs import Task, Worker
-from memorist.remember.record import Fields, record
-from memorist.remember.writer import Writer, Written
+from memorist.remember.jobs import COMMIT_TASK, FACTS_TASK, Task, Worker
+from memorist.remember.policy import Policy
 from memorist.stores.part import Part, counted_page
 
 if TYPE_CHECKING:
     from memorist.recall.explain import Absence, Explanation
+    from memorist.remember.entities import Find
     from memorist.remember.ingest import IngestReport
     from memorist.remember.sessions import Session
+    from memorist.remember.writer import Written
 
 
 @guarded
@@ -82,7 +80,7 @@ class Engine(Upkeep):
         askers: Askers | None = None,
         facts: bool = True,
         policy: Policy | None = None,
-        find: Find = names,
+        find: Find | None = None,
         recipe: str = "memorist",
         verbosity: Verbosity = "summary",
         recipes: Mapping[str, Pipeline] = RECIPES,
@@ -102,16 +100,15 @@ class Engine(Upkeep):
         self._recipe = recipe
         self._verbosity: Verbosity = verbosity
         self._clock = clock or SystemClock()
-        gates = Gates(policy or Policy(), self._clock)
-        self._writer = Writer(store, self._embedder, gates)
         self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
+        self._unloaded = {"embedder", "reranker"}
         self._notices = notices or Notices()
-        means = Means(
+        self._means = Means(
             store,
             self._embedder,
-            gates,
+            policy or Policy(),
             facts=facts,
-            tags=self._pipeline(recipe).follows_tags,
+            tags=self._follows_tags(recipe),
             find=find,
             clock=self._clock,
             askers=self._askers,
@@ -120,10 +117,10 @@ class Engine(Upkeep):
             notes=notes,
             on_new_job=self._wake,
         )
-        self._start(means, background=background)
+        self._start(background=background)
 
-    def _start(self, means: Means, *, background: bool) -> None:
-        self._desks = tuple(Desk(classification, means) for classification in range(MOST_CLASSIFIED + 1))
+    def _start(self, *, background: bool) -> None:
+        self._desks = tuple(Desk(classification, self._means) for classification in range(MOST_CLASSIFIED + 1))
         self._worker = Worker(self._whole, self._clock, {SCRUB: self._scrub, **self._tasks()}, self._notices)
         self._waking = self._worker if background else None
         self._wake()
@@ -166,6 +163,8 @@ class Engine(Upkeep):
 
     def remember(self, text: str, **fields: Unpack[Fields]) -> Remembered:
         """Keep one memory, verbatim; it can be found as soon as this returns. `outcome` says what became of it."""
+        from memorist.remember.record import record
+
         return self._written([record(text, self._clock.now(), **fields)]).memories[0]
 
     def remember_many(
@@ -177,23 +176,17 @@ class Engine(Upkeep):
         is written.
         """
         kept: builtins.list[Remembered] = []
-        for batch in batches(map(self._record, memories)):
+        for batch in batches(recorded(one, self._clock.now()) for one in memories):
             kept += self._written(batch).memories
             if progress is not None:
                 progress(len(batch))
         return kept
 
     def _written(self, memories: Sequence[Memory]) -> Written:
+        self._load_ahead("embedder")
         written = keep(memories, self._desk)
         self._wake()
         return written
-
-    def _record(self, given: str | Mapping[str, Any]) -> Memory:
-        check_argument("memories", [given], Iterable[str | Mapping[str, Any]])
-        fields = {"text": given} if isinstance(given, str) else dict(given)
-        if "text" not in fields:
-            raise InvalidInput("A memory has no text", remedy="Give each one as a string or with a 'text' key.")
-        return record(fields.pop("text"), self._clock.now(), **cast("Fields", fields))
 
     def ingest(
         self,
@@ -216,6 +209,8 @@ class Engine(Upkeep):
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
     ) -> Remembered:
         """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
+        from memorist.remember.fact_rows import relation_claim
+
         refuse_unknown(times, FactFields, "relate")
         slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)
         return self._desk(slot.classification).writer.relate(slot, claim)
@@ -226,6 +221,7 @@ class Engine(Upkeep):
         If one of several ids is unknown, nothing is erased. A filter that is None counts as not given: if all are None,
         nothing is erased.
         """
+        from memorist.remember.forgetting import refuse_damaged, withheld_entries
         from memorist.upkeep.change import every_page
 
         refuse_unknown(filters, Filters, "forget")
@@ -247,6 +243,8 @@ class Engine(Upkeep):
         return self._erase(ids, withheld)
 
     def _erase(self, ids: Sequence[str], withheld: Sequence[Entry]) -> Receipt:
+        from memorist.remember.forgetting import dependents, erase
+
         now = self._clock.now()
         resting = dependents(ids, self._store).keys()
         citing = {link.source for link in self._store.links(sorted(resting), CITES)}
@@ -272,16 +270,10 @@ class Engine(Upkeep):
         options.setdefault("session", session)
         return self.recall(question, **options)
 
-    def work(self) -> int:
-        """Run due jobs now, such as committing idle sessions; returns how many ran."""
-        return self._worker.run_due()
-
-    def jobs(self) -> builtins.list[Job]:
-        """Pending jobs, earliest due first, with how often each failed and why."""
-        return self._worker.jobs()
-
     def _classification_of_session(self, id: str) -> int | None:
         """The classification of a session; the usual one if several have one with this id, None if none has."""
+        from memorist.remember.derived import session_key
+
         known = self._store.keyed([session_key(self._writer.text(id))])
         classes = {one.worth.classification for one in known if one.kind is Kind.SOURCE and one.version_of is None}
         return USUAL_CLASSIFICATION if USUAL_CLASSIFICATION in classes else max(classes, default=None)
@@ -290,7 +282,10 @@ class Engine(Upkeep):
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what matters for a question, with a context ready for a prompt."""
+        self._load_ahead("embedder")
         pipeline = self._pipeline(options.get("recipe") or self._recipe)
+        if pipeline.uses("reranker"):
+            self._load_ahead("reranker")
         request = self._request(query, options, "recall")
         if any(part.kind == "notes" for part in pipeline.parts()):
             self._read_notes(request.now)
@@ -332,6 +327,13 @@ class Engine(Upkeep):
             llm=self._askers.for_recall(),
         )
 
+    def _load_ahead(self, service: str) -> None:
+        """Load a model in another thread, once, while this one reads the index and the question."""
+        if service in self._unloaded:
+            self._unloaded.discard(service)
+            bound = self._embedder and self._embedder.at(self._store.embedding)
+            self._pool.submit(load_ahead, bound if service == "embedder" else self._reranker)
+
     def _pipeline(self, name: str) -> Pipeline:
         try:
             return self._recipes[name]
@@ -339,6 +341,12 @@ class Engine(Upkeep):
             raise InvalidInput(
                 f"There is no recipe {name!r}", remedy=f"Choose one of {', '.join(sorted(self._recipes))}."
             ) from None
+
+    def _follows_tags(self, name: str) -> bool:
+        """Whether a recipe reads the tags of memories; one that ships is not built to tell."""
+        if isinstance(self._recipes, Recipes) and name in self._recipes:
+            return self._recipes.follows_tags(name)
+        return self._pipeline(name).follows_tags
 
     # Looking
 
@@ -387,8 +395,5 @@ class Engine(Upkeep):
 
 
 def up_to(engine: Engine, classification: int) -> Engine:
-    """An engine for somebody who may see classifications up to this one, as if nothing else were stored.
-
-    It shares everything with the given engine, and needs no closing.
-    """
+    """The engine as if nothing above a classification were stored; it shares everything, and needs no closing."""
     return engine._up_to(classification)  # pyright: ignore[reportPrivateUsage]

@@ -82,8 +82,7 @@ def opened(
     from memorist.profiles import find_profile, profiled
     from memorist.recall.recipes import Recipes, custom_recipes
     from memorist.recall.request import checked_verbosity
-    from memorist.remember.gates import Policy
-    from memorist.text.secrets import masked
+    from memorist.remember.policy import Policy
 
     profile = find_profile(chosen.profile, chosen.profiles)
     recipes = custom_recipes(chosen.recipes, shipped_parts=chosen.untrusted_recipes)
@@ -101,11 +100,17 @@ def opened(
         verbosity=checked_verbosity(chosen.verbosity),
         recipes=Recipes(recipes, change=lambda recipe: profiled(recipe, profile)),
         clock=clock,
-        notices=Notices(notify or log, texts=bool(chosen.notice_text), clean=masked),
+        notices=Notices(notify or log, texts=bool(chosen.notice_text), clean=_without_secrets),
         idle=timedelta(minutes=chosen.session_idle),
         notes=_notes_folder(chosen, store),
         background=background,
     )
+
+
+def _without_secrets(text: str) -> str:
+    from memorist.text.secrets import masked
+
+    return masked(text)
 
 
 def tell_ignored(chosen: settings.Config, hook: Hook = log) -> None:
@@ -135,17 +140,15 @@ def _notes_set(chosen: settings.Config, space: str, *, in_folder: bool) -> Path 
     return folder / space if in_folder else folder
 
 
-def entity_finder(setting: str) -> Find:
-    """The function that finds names in texts, by the setting `extract`."""
+def entity_finder(setting: str) -> Find | None:
+    """The function that finds names in texts, by the setting `extract`; None for the rules, which a writer knows."""
     if setting == "spacy":
         from memorist.remember.extract.spacy_model import SpacyModel
 
         return SpacyModel().entities
     if setting not in ("rules", "off"):
         raise InvalidInput(f"extract is {setting!r}", remedy="Choose rules, spacy or off.")
-    from memorist.remember.entities import names
-
-    return names
+    return None
 
 
 def _object(given: T | str | None) -> T | None:

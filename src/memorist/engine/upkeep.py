@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Unpack
 
-from memorist.engine.desk import Desk
+from memorist.engine.desk import Desk, Means
 from memorist.errors import MissingService, ModelUnavailable, NotFound, StoreBusy, StoreError
 from memorist.model import (
     MOST_CLASSIFIED,
@@ -28,10 +29,10 @@ from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, 
 from memorist.ports.notices import Notice, Notices
 from memorist.recall.request import listing_filter
 from memorist.remember.jobs import Worker, retry_after
-from memorist.remember.writer import Writer
 from memorist.stores.part import partial_work, too_classified
 
 if TYPE_CHECKING:
+    from memorist.remember.writer import Writer
     from memorist.upkeep.audit import Report
     from memorist.upkeep.consolidate import Consolidation
     from memorist.upkeep.importing import Imported
@@ -53,13 +54,21 @@ class Upkeep:
     _whole: Store
     _most: int
     """The highest classification that may be seen."""
+    _means: Means
     _desks: tuple[Desk, ...]
     _embedder: StoreEmbedder | None
-    _writer: Writer
     _notices: Notices
     _clock: Clock
+    _worker: Worker
     _waking: Worker | None
     """Runs jobs in the background, if there is one."""
+
+    @cached_property
+    def _writer(self) -> Writer:
+        """Passes texts that are stored beside memories, and imported ones, through the gates."""
+        from memorist.remember.writer import Writer
+
+        return Writer(self._whole, self._embedder, self._means.gates)
 
     @property
     def _seen_desks(self) -> tuple[Desk, ...]:
@@ -102,6 +111,14 @@ class Upkeep:
         done = self._desk(memory.worth.classification).writer.edit(memory, after)
         self._wake()
         return done
+
+    def work(self) -> int:
+        """Run due jobs now, such as committing idle sessions; returns how many ran."""
+        return self._worker.run_due()
+
+    def jobs(self) -> list[Job]:
+        """Pending jobs, earliest due first, with how often each failed and why."""
+        return self._worker.jobs()
 
     def _wake(self) -> None:
         if self._waking is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from memorist.model import Kind, Memory
 from memorist.ports import Embedder, Reader
@@ -71,7 +72,30 @@ def numbered(memories: Iterable[Memory], reader: Reader) -> Iterator[Memory]:
         following[session] += 1
 
 
-def preceding(memories: Sequence[Memory], reader: Reader, new: Sequence[Memory] = ()) -> dict[str, Memory]:
+class Turns(Protocol):
+    """Knows the turns of sessions."""
+
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The memories of a session between two positions, ordered by position and then by the order of writing."""
+        ...
+
+
+class TurnsAround:
+    """The stored turns around some memories, each session read once."""
+
+    def __init__(self, memories: Sequence[Memory], reader: Turns) -> None:
+        self._lines: dict[str, list[Memory]] = {}
+        for session, some in _by_session(memories).items():
+            places = [_place(one) for one in some]
+            first, last = max(min(places) - REACH, -LAST_POSITION), min(max(places) + REACH, LAST_POSITION)
+            self._lines[session] = reader.turns(session, first, last)
+
+    def turns(self, session: str, first: int, last: int) -> list[Memory]:
+        """The turns of a session between two positions, as far as they are near."""
+        return [one for one in self._lines.get(session, ()) if first <= _place(one) <= last]
+
+
+def preceding(memories: Sequence[Memory], reader: Turns, new: Sequence[Memory] = ()) -> dict[str, Memory]:
     """The turn before each of these memories, by id; `new` ones count as stored."""
     found: dict[str, Memory] = {}
     for session, wanted in _by_session(memories).items():
@@ -79,11 +103,12 @@ def preceding(memories: Sequence[Memory], reader: Reader, new: Sequence[Memory] 
         line = _line(
             reader.turns(session, max(min(places) - REACH, -LAST_POSITION), max(places)), session, [*new, *wanted]
         )
-        found |= {after.id: before for before, after in _pairs(line) if after.id in {one.id for one in wanted}}
+        ids = {one.id for one in wanted}
+        found |= {after.id: before for before, after in _pairs(line) if after.id in ids}
     return found
 
 
-def following(memories: Sequence[Memory], reader: Reader) -> list[Memory]:
+def following(memories: Sequence[Memory], reader: Turns) -> list[Memory]:
     """Stored turns that directly follow one of these memories: they now have another turn before them."""
     given = {one.id for one in memories}
     found: dict[str, Memory] = {}

@@ -81,6 +81,9 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 CHARACTERS_PER_TOKEN = 20
 """English has about five characters per token. Four times as many keep every token that counts, at a bounded cost."""
 Kind = Literal["embedder", "reranker"]
+_tokenizers: dict[tuple[str, int], Tokenizer] = {}
+"""Tokenizers that were read, by their checksum and the length at which they truncate."""
+_tokenizers_lock = Lock()
 REINSTALL = "Fetch the folder again; for the packaged models, reinstall memorist-models."
 
 
@@ -139,10 +142,23 @@ class ModelFolder:
         return graph
 
     def open_tokenizer(self) -> Tokenizer:
-        """The tokenizer; it truncates at the model's maximum length and never pads."""
+        """The tokenizer; it truncates at the model's maximum length and never pads.
+
+        Models with the same tokenizer share it: reading it takes as long as reading a model.
+        """
+        self._verify(TOKENIZER)
+        checksum = self.manifest.sha256.get(TOKENIZER)
+        if checksum is None:
+            return self._read_tokenizer()
+        same = checksum, self.manifest.max_tokens
+        with _tokenizers_lock:
+            if same not in _tokenizers:
+                _tokenizers[same] = self._read_tokenizer()
+            return _tokenizers[same]
+
+    def _read_tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
-        self._verify(TOKENIZER)
         try:
             tokenizer = Tokenizer.from_file(str(self.path / TOKENIZER))
         except Exception as error:  # tokenizers raises Exception itself
@@ -215,10 +231,10 @@ class ModelSet:
         return self.embedder if kind == "embedder" else self.reranker
 
 
-_FAST = ModelSet("memorist-models", "memorist-embed-2", "memorist-rerank-3")
+_FAST = ModelSet("memorist-models", "memorist-embed-3", "memorist-rerank-4")
 SETS: Mapping[str, ModelSet] = {
     "fast": _FAST,
-    "best": ModelSet("memorist-models-best", "memorist-embed-2-best", "memorist-rerank-3-best"),
+    "best": ModelSet("memorist-models-best", "memorist-embed-3-best", "memorist-rerank-4-best"),
     "multilingual": ModelSet("memorist-models-multilingual", "memorist-embed-2-multilingual", _FAST.reranker),
 }
 """Which models belong to which set: the one place that names them."""

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memorist.errors import EmbeddingMismatch, InvalidInput, failures_of
 from memorist.model import Memory, new_or_changed
-from memorist.models.embedding_text import TEXT, alone, following, generation_of, maker_of, preceding, readings
+from memorist.models.embedding_text import (
+    TEXT,
+    TurnsAround,
+    alone,
+    following,
+    generation_of,
+    maker_of,
+    preceding,
+    readings,
+)
 from memorist.models.folder import DEFAULT_SET, how_to_install
 from memorist.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
+from memorist.ports.models import load_ahead
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -113,14 +123,15 @@ class StoreEmbedder:
 
     def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
         """Vectors of the memories that need them, and of stored turns that now follow one of them, by id and view."""
-        ids = [memory.id for memory in memories]
-        embedded = self._store.embedded(ids)
-        known = {id: one for id, one in self._store.get(ids).items() if id in embedded}
+        there = self._store.get([memory.id for memory in memories])
+        embedded = self._store.embedded(list(there)) if there else set[str]()
+        known = {id: one for id, one in there.items() if id in embedded}
         new = new_or_changed(memories, known)
         same = [one.id for one in new if one.id in known and alone(one) == alone(known[one.id])]
         new = [one for one in new if one.id not in same]
-        read = [*new, *following(new, self._store)]
-        made = self.of_views(readings(read, preceding(read, self._store, new)))
+        near = TurnsAround(new, self._store)
+        read = [*new, *following(new, near)]
+        made = self.of_views(readings(read, preceding(read, near, new)))
         return {**made, **self._store.vectors(same)} if same else made
 
     def of_views(self, texts: Mapping[str, Mapping[str, str]]) -> dict[str, Vectors]:
@@ -173,6 +184,9 @@ class _Bound:
     @property
     def dim(self) -> int:
         return self._owner.making(self._generation).dim
+
+    def load(self) -> None:
+        load_ahead(self._owner.making(self._generation))
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
         embedder = self._owner.making(self._generation)

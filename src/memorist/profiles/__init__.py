@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from memorist.asking import require_steps
@@ -92,5 +92,5 @@ def profile_from_data(name: str, data: Mapping[str, Any]) -> Profile:
 
 @cache
 def _shipped(name: str) -> Profile:
-    text = (files("memorist.profiles") / f"{name}.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
     return profile_from_data(name, tomllib.loads(text))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memorist.errors import InvalidInput
 from memorist.ports import Embedder, Progress, Purpose
+from memorist.ports.models import load_ahead
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -31,6 +32,10 @@ class CachedEmbedder:
     def dim(self) -> int:
         """The dimension of the vectors."""
         return self.embedder.dim
+
+    def load(self) -> None:
+        """Load the wrapped embedder."""
+        load_ahead(self.embedder)
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
         """As the wrapped embedder; only single queries are cached."""

@@ -59,6 +59,10 @@ class OnnxEmbedder:
             self._dim = self._load().width()
         return self._dim
 
+    def load(self) -> None:
+        """Load the model, which the first text would do otherwise."""
+        self._load()
+
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:
         """One unit vector per text. Only the beginning of a text that is too long counts."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)

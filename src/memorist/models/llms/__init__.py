@@ -7,7 +7,6 @@ from typing import Any
 from memorist.errors import InvalidInput
 from memorist.models.settings import Options, checked, split
 from memorist.ports import LLM
-from memorist.text.secrets import masked
 
 __all__ = ["VENDORS", "build"]
 
@@ -27,6 +26,8 @@ def build(setting: str | LLM | None, *, options: Options | None = None) -> LLM |
     if vendor == "none":
         return None
     if vendor not in VENDORS:
+        from memorist.text.secrets import masked
+
         choices = ", ".join(f"{name}:MODEL" for name in VENDORS)
         raise InvalidInput(
             f"There is no language model {masked(setting)!r}", remedy=f"Choose none or one of {choices}."

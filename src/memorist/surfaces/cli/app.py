@@ -96,7 +96,10 @@ class LazyGroup(TyperGroup):
     def load(self, name: str) -> Any:
         """The complete command: its options, its help and what it does."""
         [module] = (commands[name][0] for commands in COMMANDS.values() if name in commands)
-        return typer.main.get_group(import_module(f"memorist.surfaces.cli.{module}").app).commands[name]
+        every, one = import_module(f"memorist.surfaces.cli.{module}").app, typer.Typer()
+        one.registered_commands = [info for info in every.registered_commands if info.name == name]
+        one.registered_groups = [info for info in every.registered_groups if info.name == name]
+        return typer.main.get_group(one).commands[name]
 
 
 app = typer.Typer(

@@ -51,7 +51,7 @@ Explain = Annotated[bool, flag("--explain", "Explain the rank of each memory.", 
 OnlyContext = Annotated[bool, flag("--context", "Print only the context, for a prompt.", "Output")]
 
 
-@command(app, options=recall_options())
+@command(app, options=recall_options)
 def recall(
     target: Target,
     query: Question,
@@ -111,7 +111,7 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
     say(*recall_line(found))
 
 
-@command(app, "why-not", recall_options())
+@command(app, "why-not", recall_options)
 def why_not(
     engine: Engine,
     query: Annotated[str, argument("QUERY", "The question that did not find it.")],
@@ -140,7 +140,7 @@ def show(
         say_table(((name, "dim"), value) for name, value in shown.items())
 
 
-@command(app, "list", filter_options())
+@command(app, "list", filter_options)
 def list_(
     engine: Engine,
     limit: Annotated[int, option("NUMBER", "The most memories to print. Default: 100.", min=1)] = 100,
@@ -158,7 +158,7 @@ def list_(
         say("No memories here." if cursor is None else "No more memories.")
 
 
-@command(app, options=filter_options())
+@command(app, options=filter_options)
 def pinned(
     engine: Engine,
     limit: Annotated[int, option("NUMBER", "The most memories to print. Default: 100.", min=1)] = 100,
@@ -184,7 +184,7 @@ def history(
         say_cut(*memory_line(memory), (until(memory), "dim"))
 
 
-@command(app, options=filter_options())
+@command(app, options=filter_options)
 def entities(
     engine: Engine,
     prefix: Annotated[str | None, argument("PREFIX", "The beginning of the names. Default: all names.")] = None,
@@ -204,7 +204,7 @@ def entities(
         say("No names here.")
 
 
-@command(app, options=filter_options())
+@command(app, options=filter_options)
 def neighbours(
     engine: Engine,
     entity: Annotated[str, argument("NAME", "The name of an entity.")],

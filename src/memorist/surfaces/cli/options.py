@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_origin
 
 import typer
+import typer.main
+from typer.models import CommandInfo
 
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import (
@@ -57,7 +59,7 @@ MemoryId = Annotated[str, argument("ID", "The memory's id, or the beginning of i
 
 
 def command(
-    group: typer.Typer, name: str | None = None, options: Mapping[str, Any] | None = None
+    group: typer.Typer, name: str | None = None, options: Callable[[], Mapping[str, Any]] | None = None
 ) -> Callable[[Body], Body]:
     """Add a command to a group.
 
@@ -67,35 +69,57 @@ def command(
     """
 
     def add(body: Body) -> Body:
-        declared = inspect.signature(body, eval_str=True, locals={"Engine": object}).parameters
-        own = [one for one in declared.values() if one.kind is not one.VAR_KEYWORD and one.name not in PROVIDED]
-        added = options or {}
-
-        @wraps(body)
-        def run(context: typer.Context, as_json: bool, **given: Any) -> None:
-            given = {name: value for name, value in given.items() if name not in added or value not in (None, [], {})}
-            provided = {"target": context.obj, "as_json": as_json}
-            given |= {name: value for name, value in provided.items() if name in declared}
-            with context.obj.open() if "engine" in declared else nullcontext() as engine:
-                steps = body(engine, **given) if "engine" in declared else body(**given)
-                result = None if steps is None else next(steps)
-            if steps is not None and as_json:
-                print_json(to_data(result))
-            elif steps is not None:
-                next(steps, None)
-
-        parameters = [
-            _keyword("context", typer.Context),
-            *(_keyword(one.name, one.annotation, one.default) for one in own),
-            _keyword("as_json", Json, False),
-            *(_keyword(name, kind, None) for name, kind in added.items()),
-        ]
-        run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]  # read by Typer
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        group.command(name)(run)
+        called = name or typer.main.get_command_name(body.__name__)
+        group.registered_commands.append(_Command(called, lambda: _function(body, options() if options else {})))
         return body
 
     return add
+
+
+class _Command(CommandInfo):
+    """A command as Typer registers it. Its function is made when it is asked for: a process needs one of them."""
+
+    def __init__(self, name: str, make: Callable[[], Callable[..., None]]) -> None:
+        self._make = cache(make)
+        super().__init__(name)
+
+    @property
+    def callback(self) -> Callable[..., None]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The function that runs the command; its parameters are the arguments and options."""
+        return self._make()
+
+    @callback.setter
+    def callback(self, value: object) -> None:
+        pass  # Typer's own initialiser sets None
+
+
+def _function(body: Body, added: Mapping[str, Any]) -> Callable[..., None]:
+    """The function of a command, with a signature from which Typer reads its arguments and options."""
+    declared = inspect.signature(body, eval_str=True, locals={"Engine": object}).parameters
+    own = [one for one in declared.values() if one.kind is not one.VAR_KEYWORD and one.name not in PROVIDED]
+
+    @wraps(body)
+    def run(context: typer.Context, as_json: bool, **given: Any) -> None:
+        given = {name: value for name, value in given.items() if name not in added or value not in (None, [], {})}
+        provided = {"target": context.obj, "as_json": as_json}
+        given |= {name: value for name, value in provided.items() if name in declared}
+        with context.obj.open() if "engine" in declared else nullcontext() as engine:
+            steps = body(engine, **given) if "engine" in declared else body(**given)
+            result = None if steps is None else next(steps)
+        if steps is not None and as_json:
+            print_json(to_data(result))
+        elif steps is not None:
+            next(steps, None)
+
+    parameters = [
+        _keyword("context", typer.Context),
+        *(_keyword(one.name, one.annotation, one.default) for one in own),
+        _keyword("as_json", Json, False),
+        *(_keyword(name, kind, None) for name, kind in added.items()),
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]  # read by Typer
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
 
 
 PROVIDED = ("target", "engine", "as_json")

@@ -1,18 +1,18 @@
-"""Printing: lines, JSON and progress."""
+"""Printing: lines, JSON and progress. Rich is loaded for a terminal; a pipe gets plain lines without it."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
-from memorist.model import Outcome
 from memorist.text.labels import UNSEEN
 from memorist.text.patterns import lazy
 
@@ -81,9 +81,19 @@ def complain(message: str) -> None:
     sys.stderr.write(f"memorist: {one_line(message)}\n")
 
 
+def terminal() -> Console | None:
+    """Standard output with colours, if it is a terminal."""
+    return console() if _may_be_terminal(sys.stdout) and console().is_terminal else None
+
+
+def _may_be_terminal(stream: IO[str]) -> bool:
+    """Whether Rich could take a stream for a terminal: it is one, or a variable that Rich reads may say so."""
+    return stream.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+
+
 @cache
 def console() -> Console:
-    """Standard output, with colours on a terminal."""
+    """Rich's view of standard output."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False)
@@ -96,24 +106,32 @@ def styled(*parts: Part) -> Text:
     return Text.assemble(*(visible(one) if isinstance(one, str) else (visible(one[0]), one[1]) for one in parts))
 
 
+def unstyled(*parts: Part) -> str:
+    """A line made of its parts, for a pipe."""
+    return visible("".join(one if isinstance(one, str) else one[0] for one in parts)).expandtabs()
+
+
 def say(*parts: Part, indent: int = 0) -> None:
     """Print a line made of parts; a terminal wraps it at its indent, a pipe gets it unwrapped."""
-    line = styled(*parts)
-    line.rstrip()
-    if not line:
-        console().print()
-    elif console().is_terminal:
-        from rich.padding import Padding
+    line = unstyled(*parts).rstrip()
+    shown = terminal()
+    if not line or shown is None:
+        sys.stdout.write(f"{' ' * indent}{line}\n" if line else "\n")
+        return
+    from rich.padding import Padding
 
-        console().print(Padding(line, (0, 0, 0, indent), expand=False))
-    else:
-        console().print(styled(" " * indent, line.plain), soft_wrap=True)
+    text = styled(*parts)
+    text.rstrip()
+    shown.print(Padding(text, (0, 0, 0, indent), expand=False))
 
 
 def say_cut(*parts: Part) -> None:
     """Print a line that is cut at the edge of a terminal, with an ellipsis."""
-    terminal = console().is_terminal
-    console().print(styled(*parts), no_wrap=True, overflow="ellipsis", crop=terminal, soft_wrap=not terminal)
+    shown = terminal()
+    if shown is None:
+        sys.stdout.write(f"{unstyled(*parts)}\n")
+    else:
+        shown.print(styled(*parts), no_wrap=True, overflow="ellipsis", crop=True)
 
 
 GAP, NARROWEST = 2, 24
@@ -135,16 +153,17 @@ def say_row(row: Sequence[Part], widths: Sequence[int], indent: int = 0) -> None
     for cell, room in zip(first, widths, strict=True):
         line += [cell, " " * (max(0, room - width(cell)) + GAP)]
     taken = sum(map(width, line))
-    if not console().is_terminal:
+    shown = terminal()
+    if shown is None:
         say(*line, last, indent=indent)
-    elif console().width - indent - taken >= NARROWEST:
+    elif shown.width - indent - taken >= NARROWEST:
         from rich.table import Table
 
         grid = Table.grid()
         grid.add_column(width=indent + taken, no_wrap=True)
         grid.add_column()
         grid.add_row(styled(" " * indent, *line), styled(last))
-        console().print(grid)
+        shown.print(grid)
     else:
         say(*(part for cell in first for part in (cell, " " * GAP)), indent=indent)
         say(last, indent=indent + GAP)
@@ -163,12 +182,15 @@ def progress(label: str, total: Callable[[], int | None], *, quiet: bool) -> Gen
 
     The total is counted only to be shown; it is None if it cannot be known.
     """
+    if quiet or not _may_be_terminal(sys.stderr):
+        yield lambda more: None
+        return
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     stderr = Console(stderr=True)
-    if quiet or not stderr.is_terminal:
+    if not stderr.is_terminal:
         yield lambda more: None
         return
     known = total()
@@ -188,13 +210,13 @@ def memory_line(memory: Memory) -> list[Part]:
     return [(memory.id[:ID_SHOWN], "cyan"), "  ", (day(memory), "dim"), "  ", one_line(memory.text)]
 
 
-_OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
-    Outcome.KEPT: ("✓", "Kept"),
-    Outcome.KNOWN: ("·", "Known already"),
-    Outcome.MERGED: ("✓", "Merged"),
-    Outcome.WITHHELD: ("✗", "Not stored"),
+_OUTCOMES = {
+    "kept": ("✓", "Kept"),
+    "known": ("·", "Known already"),
+    "merged": ("✓", "Merged"),
+    "withheld": ("✗", "Not stored"),
 }
-"""What is printed before the memory that answers for a text."""
+"""What is printed before the memory that answers for a text, by its outcome."""
 
 
 def print_remembered(memory: Remembered, note: str = "") -> None:

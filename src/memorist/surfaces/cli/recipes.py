@@ -15,7 +15,7 @@ from memorist.bench.model import Ingest, Reranking
 from memorist.errors import InvalidInput, NotFound
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, option, recipe_names
-from memorist.surfaces.cli.output import Part, console, one_line, progress, readable, say, say_table
+from memorist.surfaces.cli.output import Part, one_line, progress, readable, say, say_table, terminal
 
 if TYPE_CHECKING:
     from memorist.bench.model import Dataset
@@ -132,7 +132,7 @@ class BenchOptions(TypedDict, total=False):
     fresh: Annotated[bool, _work(None, "Start again instead of continuing an interrupted run.", "--fresh")]
 
 
-@command(app, options=get_type_hints(BenchOptions, include_extras=True))
+@command(app, options=lambda: get_type_hints(BenchOptions, include_extras=True))
 def bench(
     target: Target,
     dataset: Annotated[
@@ -232,7 +232,8 @@ def _write(file: Path, text: str) -> None:
 def _print_tables(results: Results, written: list[Path]) -> None:
     from memorist.bench.report.table import tables
 
-    for table in tables(results, console().width if console().is_terminal else None):
+    shown = terminal()
+    for table in tables(results, shown and shown.width):
         say((table.heading, "bold"))
         head, *rows = table.lines()
         say((head, "dim"))

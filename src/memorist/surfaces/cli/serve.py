@@ -64,7 +64,7 @@ LIMITS = {
 }
 
 
-@command(app, options=LIMITS)
+@command(app, options=lambda: LIMITS)
 def serve(
     target: Target,
     as_json: bool,

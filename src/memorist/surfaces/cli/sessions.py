@@ -94,7 +94,7 @@ def list_(engine: Engine) -> Iterator[object]:
         say("No sessions here.")
 
 
-@command(session_app, "recall", recall_options())
+@command(session_app, "recall", recall_options)
 def recall_in_context(
     target: Target,
     id: SessionId,

@@ -40,7 +40,7 @@ REASONS_SHOWN, PLACES_SHOWN = 5, 5
 """Reasons shown per path, and files or texts named for each; `--json` has more."""
 
 
-@command(app, options=memory_options(Fields))
+@command(app, options=lambda: memory_options(Fields))
 def remember(
     engine: Engine,
     text: Annotated[str, argument("TEXT", "The text to remember; - reads standard input.")],
@@ -86,7 +86,7 @@ def ingest(
         _print_report(path, report)
 
 
-@command(app, options=memory_options(FactFields))
+@command(app, options=lambda: memory_options(FactFields))
 def relate(
     engine: Engine,
     subject: Annotated[str, argument("SUBJECT", "The person or thing that the fact is about.")],
@@ -101,7 +101,7 @@ def relate(
     print_remembered(memory)
 
 
-@command(app, options=memory_options(Changes))
+@command(app, options=lambda: memory_options(Changes))
 def update(
     engine: Engine,
     id: MemoryId,
@@ -115,7 +115,7 @@ def update(
     print_remembered(memory)
 
 
-@command(app, options=filter_options(defaults=False))
+@command(app, options=lambda: filter_options(defaults=False))
 def forget(
     target: Target,
     as_json: bool,
