@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
@@ -53,17 +54,22 @@ class OnnxGraph:
     """A loaded ONNX file. Each run uses one thread; thread-safe.
 
     Several texts at once on one core each are faster than one text on several cores, and spinning threads would take
-    cores from the others.
+    cores from the others. The file stays mapped, so it may be replaced but not written over while a process runs.
     """
 
     def __init__(self, file: Path) -> None:
+        from memorist.models.weights import without_weights
+
         runtime = onnx_runtime()
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session: Any = runtime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+        place = file.resolve()  # weights that lie elsewhere are looked for beside the file itself
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(place.parent))
+        model = without_weights(_mapped(place), place.name) or place
+        self._session: Any = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self.inputs: tuple[str, ...] = tuple(one.name for one in self._session.get_inputs())
         self.outputs: tuple[str, ...] = tuple(one.name for one in self._session.get_outputs())
 
@@ -193,8 +199,14 @@ def kind_of(path: Path) -> Kind:
 
 
 def _sha256(path: Path) -> str:
+    return hashlib.sha256(_mapped(path)).hexdigest()  # in one call, so that other threads run meanwhile
+
+
+def _mapped(path: Path) -> memoryview:
+    """The bytes of a file, without reading them."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        empty = not os.fstat(file.fileno()).st_size  # which cannot be mapped
+        return memoryview(b"" if empty else mmap(file.fileno(), 0, access=ACCESS_READ))
 
 
 def _read_manifest(path: Path) -> Manifest:
