@@ -9,7 +9,8 @@ expressions that were compiled. With `--against`, the same verbs run from anothe
 the same moments of a busy machine.
 
 The store is filled with texts of 20 words and random vectors; a `--store` is kept, and used as it is if it exists.
-Each `remember` writes to a copy of it. The first run of each checkout is not counted: it writes bytecode.
+Each run gets a copy of it with its index file, as after earlier recalls. The first run of each checkout is not counted:
+it writes bytecode.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ def main() -> None:
         file = given.store or Path(folder) / "cold.db"
         if not file.exists():
             build(file, given.memories)
+        if not index_of(file).exists():
+            call([sys.executable, "-m", "memorist", "--db", str(file), "recall", QUESTION], of_checkout(HERE))
         print(f"{file.stat().st_size / 1e6:.0f} MB, best of {given.runs} runs\n")
         print(f"{'':<28}   wall    processor   modules (all)   patterns")
         for verb in VERBS:
@@ -94,12 +97,12 @@ def measured(verb: str, store: Path, checkouts: dict[str, Path], runs: int, fold
     for run in range(runs + 1):
         for name, checkout in checkouts.items():
             db = folder / "copy.db"
-            shutil.copy(store, db)
+            copy(store, db)
             command = ["--db", str(db), *OPTIONS.get(verb, []), *VERBS[verb]] if VERBS[verb][0][0] != "-" else [verb]
             environment = of_checkout(checkout)
             if not run:
                 costs[name].counted = counted(command, environment, folder / "counts.json")
-                shutil.copy(store, db)
+                copy(store, db)
             spent, began = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
             call([sys.executable, "-m", "memorist", *command], environment)
             wall, now = perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -107,6 +110,15 @@ def measured(verb: str, store: Path, checkouts: dict[str, Path], runs: int, fold
                 costs[name].wall.append(wall)
                 costs[name].processor.append(now.ru_utime + now.ru_stime - spent.ru_utime - spent.ru_stime)
     return costs
+
+
+def copy(store: Path, to: Path) -> None:
+    shutil.copy(store, to)
+    shutil.copy(index_of(store), index_of(to))
+
+
+def index_of(store: Path) -> Path:
+    return store.with_name(f"{store.name}-index")
 
 
 def counted(command: Sequence[str], environment: dict[str, str], counts: Path) -> list[int]:

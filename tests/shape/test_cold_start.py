@@ -108,6 +108,20 @@ def test_what_only_plugins_need_is_not_loaded(recall: Loaded) -> None:
     assert not {"importlib.metadata", "importlib.resources", "numpy.ma", "httpx"} & recall.modules
 
 
+THREADS = """
+import os
+from memorist.surfaces.cli import run
+os._exit = lambda status: None
+run()
+import numpy
+assert len(os.listdir("/proc/self/task")) == 1
+"""
+
+
+def test_numpy_starts_no_threads_in_a_process_of_ours(db: str) -> None:
+    assert "numpy" in process(THREADS, "--db", db, "stats").modules
+
+
 INDEX = """
 from memorist.stores.index_sync import IndexCache
 views, view = [], IndexCache.view

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memorist.stores.index.columns import distinct
 from memorist.stores.index.lexicon import Matches
 from memorist.stores.index.postings import TextIndex
 from memorist.text import words
@@ -124,5 +125,5 @@ def _summed(terms: Sequence[TermScores], count: int) -> TermScores:
         total[term.rows] += term.values
     touched = np.concatenate([np.empty(0, np.int32), *(term.rows for term in terms)])
     few = len(touched) * _DENSE < count
-    rows = np.unique(touched) if few else np.flatnonzero(total > 0).astype(np.int32)
+    rows = distinct(touched) if few else np.flatnonzero(total > 0).astype(np.int32)
     return TermScores(rows, np.round(total[rows], _DIGITS))

@@ -19,6 +19,12 @@ _SAMPLED_FROM = 8192
 _STRIDE = 64
 
 
+def distinct(rows: NDArray[Any]) -> NDArray[Any]:
+    """Each row number once, in ascending order; `np.unique` loads masked arrays on its first call."""
+    ordered = np.sort(rows)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
+
+
 def top_positions(scores: NDArray[Any], limit: int) -> NDArray[np.intp]:
     """The positions of the `limit` best scores and of all scores tied with the last of them, unordered."""
     if limit <= 0:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Check, Condition, FactGraph, Filter
-from memorist.stores.index.columns import Columns, renumbered
+from memorist.stores.index.columns import Columns, distinct, renumbered
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
 from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
 from memorist.stores.index.postings import TextIndex
@@ -173,7 +173,7 @@ class MentionIndex:
         """The living rows that mention a time wholly inside the window [start, end), ascending."""
         spans = self._spans.head(len(self._spans))
         rows = spans[(spans[:, 1] >= start) & (spans[:, 2] <= end) & (spans[:, 0] < len(alive)), 0]
-        return np.unique(rows[alive[rows]]).astype(np.int32)
+        return distinct(rows[alive[rows]]).astype(np.int32)
 
     def closeness(self, count: int, window: tuple[int, int], reach: int) -> NDArray[np.float64]:
         """How close the times that each of the first rows mentions come to the window [start, end); 0 without any.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.stores.index.binary_codes import BinaryCodes
-from memorist.stores.index.columns import top_positions
+from memorist.stores.index.columns import distinct, top_positions
 from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
 
 Vectors = NDArray[np.float32]
@@ -143,8 +143,7 @@ def nearest(
     """Candidates for the `limit` nearest rows, and their largest cosines over probes and views."""
     found = [matrix.candidates(probes, allowed, limit) for matrix in matrices]
     # A row that is among the best overall is among the best of its best view.
-    every = np.sort(np.concatenate([np.empty(0, np.intp), *found]))
-    rows = every[np.diff(every, prepend=-1) > 0]  # each once; `np.unique` loads masked arrays on its first call
+    rows = distinct(np.concatenate([np.empty(0, np.intp), *found]))
     scores = np.full(len(rows), -np.inf, np.float32)
     for matrix in matrices:
         np.maximum(scores, matrix.cosines(probes, rows), out=scores)

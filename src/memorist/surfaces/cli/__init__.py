@@ -17,6 +17,7 @@ import memorist
 
 DEBUG = "MEMORIST_DEBUG"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 COLLECT_AFTER = 50_000
 """New objects after which Python looks for garbage. Its 700 would mean hundreds of looks while modules are imported."""
 
@@ -25,9 +26,11 @@ def run() -> NoReturn:
     """Run the command of this process, and leave at once.
 
     Hooks start a process per question. A command has closed what it opened when it returns; taking the interpreter
-    down object by object would take a tenth of such a process.
+    down object by object would take a tenth of such a process. So would the threads that the BLAS of numpy starts for
+    each further core: they spin when they begin, and the products of a recall are too small for them.
     """
     gc.set_threshold(COLLECT_AFTER)
+    os.environ.setdefault(BLAS_THREADS, "1")
     status = main()
     for stream in (sys.stdout, sys.stderr):
         try:
