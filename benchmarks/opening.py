@@ -83,7 +83,7 @@ def measure(file: Path, *, with_file: bool) -> dict[str, float]:
         index_sync.FEWEST_ROWS = 2**60
     random = np.random.default_rng(3)
     began = time.process_time()
-    engine = memorist.open(file, embedder=Given(random), reranker=None, background=False)
+    engine = memorist.open(file, embedder=Given(random), reranker="none", background=False)
     opened = time.process_time() - began
     vocabulary = [f"{one} {two}" for one, two in zip(made_words(2000), reversed(made_words(2000)), strict=True)]
     first = timed(engine, vocabulary, random)
@@ -113,7 +113,7 @@ class Given:
     def __init__(self, random) -> None:
         self._random = random
 
-    def embed(self, texts, *, purpose):
+    def embed(self, texts, *, purpose, progress=None):
         import numpy as np
 
         return self._random.standard_normal((len(texts), DIM)).astype(np.float32)

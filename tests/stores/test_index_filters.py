@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memorist.model import Filter, Kind, Memory, Tier, Times, Worth, instant
-from memorist.stores.index import Index, entry_of, micros, moment
+from memorist.stores.index import Index, entry_of, index, micros, moment
+from memorist.stores.index.filtering import filter_mask
 from memorist.testing.world import memory
 
 START = instant("2024-01-01")
@@ -61,6 +63,32 @@ def test_a_search_admits_what_the_filter_does(filters: st.SearchStrategy[Filter]
     for where in wheres * 2:  # the second time from the cache
         found = {hit.id for hit in view.search_text("lamp", where, 100)}
         assert found == {one.id for one in world if where.admits(one)}
+
+
+def test_a_filter_is_applied_again_when_its_clock_passes_a_beginning_or_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One lamp from day 0 to day 2, known since day 0; one from day 1, known since day 3."""
+    applied: list[Filter] = []
+
+    def counted(where: Filter, *rest: Any) -> Any:
+        applied.append(where)
+        return filter_mask(where, *rest)
+
+    monkeypatch.setattr(index, "filter_mask", counted)
+    days = [START + timedelta(days=day) for day in range(6)]
+    short = Memory("short", "a lamp", Times(days[0], days[0], valid_to=days[2], expired_at=days[0]))
+    late = Memory("late", "a lamp", Times(days[1], days[3]))
+    made = Index()
+    made.apply([entry_of(one, {}) for one in (short, late)], (), generation=1)
+
+    def found(as_of: datetime, known_at: datetime) -> list[str]:
+        return [hit.id for hit in made.view().search_text("lamp", Filter(as_of=as_of, known_at=known_at), 9)]
+
+    hour = timedelta(hours=1)
+    assert found(days[0], days[0]) == found(days[0] + hour, days[0] + hour) == ["short"] and len(applied) == 1
+    assert found(days[1], days[1]) == ["short"] and len(applied) == 2  # the other one begins, but nobody knows it
+    assert found(days[1], days[3]) == ["late", "short"] and len(applied) == 3
+    assert found(days[2], days[3]) == found(days[5], days[5]) == ["late"] and len(applied) == 4
+    assert found(days[1], days[3]) == ["late", "short"] and len(applied) == 5  # a clock that goes back
 
 
 def test_a_label_that_nobody_has_any_more_admits_nobody() -> None:

@@ -72,6 +72,8 @@ def _from_mentions(mentions: Sequence[Mention]) -> str:
 
 
 def _to_mentions(text: str) -> tuple[Mention, ...]:
+    if text == "[]":
+        return ()  # as most are
     return tuple(Mention(said, moment(start), moment(end)) for said, start, end in _from_json(text))
 
 

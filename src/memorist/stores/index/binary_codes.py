@@ -12,6 +12,8 @@ from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written
 from memorist.text.signature import checked_bits, content_stems, signature, similarities
 
 Vectors = NDArray[np.float32]
+_BLOCK = 16_384
+"""Rows that are compared together: what is made on the way stays near the processor."""
 
 
 class BinaryCodes:
@@ -46,12 +48,16 @@ class BinaryCodes:
         fewest = self._differing(first, count)
         for probe in others:
             np.minimum(fewest, self._differing(probe, count), out=fewest)
-        return self._dim - fewest.astype(np.int32)
+        return np.subtract(self._dim, fewest, dtype=np.int32)
 
     def _differing(self, probe: NDArray[np.uint64], count: int) -> NDArray[np.uint16]:
         differing = np.zeros(count, np.uint16)
-        for column, word in zip(self._columns, probe, strict=True):
-            differing += np.bitwise_count(column.head(count) ^ word)
+        bits, counts = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint8)
+        for start in range(0, count, _BLOCK):
+            own = differing[start : start + _BLOCK]
+            for column, word in zip(self._columns, probe, strict=True):
+                np.bitwise_xor(column.head(count)[start : start + _BLOCK], word, out=bits[: len(own)])
+                own += np.bitwise_count(bits[: len(own)], out=counts[: len(own)])
         return differing
 
 

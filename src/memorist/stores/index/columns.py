@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Check, Hit
+from memorist.model import Check
 from memorist.model.filter import METADATA, ORIGIN
 from memorist.stores.index.entries import IndexEntry, Named, ReadNamed, read_metadata
 from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
@@ -35,15 +35,6 @@ def top_positions(scores: NDArray[Any], limit: int) -> NDArray[np.intp]:
     values = scores[places]
     last = np.partition(values, len(values) - limit)[len(values) - limit]
     return places[values >= last]
-
-
-def top_hits(ids: Sequence[str], rows: NDArray[Any], scores: NDArray[Any], limit: int) -> list[Hit]:
-    """The best rows as hits, best first, ties by id."""
-    places = top_positions(scores, limit)
-    values: list[float] = scores[places].tolist()
-    chosen: list[int] = rows[places].tolist()
-    best = sorted([(-value, ids[row]) for row, value in zip(chosen, values, strict=True)])
-    return [Hit(id, -value) for value, id in best[:limit]]
 
 
 def _above_sampled_quantile(scores: NDArray[Any], limit: int) -> NDArray[np.intp]:

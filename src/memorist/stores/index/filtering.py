@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 from threading import Lock
 from typing import overload
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Check, Condition, FactGraph, Filter
-from memorist.stores.index.columns import Columns, distinct, renumbered
+from memorist.stores.index.columns import NEVER, Columns, distinct, renumbered
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
 from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
 from memorist.stores.index.postings import TextIndex
@@ -245,6 +245,38 @@ def _still_valid(where: Filter, columns: Columns, count: int, as_of: int) -> Ite
     if where.known_at is not None:
         open_ended |= columns.expired_at.head(count) > micros(where.known_at)
     yield open_ended
+
+
+class TimedMask:
+    """The rows that a filter admits, which are the same until one of them begins or ends on one of its clocks."""
+
+    def __init__(self, mask: Mask, where: Filter) -> None:
+        self.mask = mask
+        self.where = where
+        self._ends: tuple[int, int] | None = None
+        """When the rows change: asked for by the second recall, because a write makes a new view."""
+
+    def still_holds(self, where: Filter, columns: Columns) -> bool:
+        """Whether a filter that differs in its moments alone admits the same rows."""
+        if self._ends is None:
+            self._ends = self._until(columns)
+        moments = ((self.where.as_of, where.as_of), (self.where.known_at, where.known_at))
+        return all(
+            before is None or later is None or micros(before) <= micros(later) < end
+            for (before, later), end in zip(moments, self._ends, strict=True)
+        )
+
+    def _until(self, columns: Columns) -> tuple[int, int]:
+        truth = (columns.valid_from, columns.valid_to, columns.expires_at)
+        knowledge = (columns.ingested_at, columns.expired_at, columns.retracted_at)
+        return self._next(truth, self.where.as_of), self._next(knowledge, self.where.known_at)
+
+    def _next(self, columns: Sequence[GrowingArray[np.int64]], moment: datetime | None) -> int:
+        """The first time in some columns after a moment."""
+        if moment is None:
+            return NEVER
+        times, after = (column.head(len(self.mask)) for column in columns), micros(moment)
+        return min(int(np.min(one, initial=NEVER, where=one > after)) for one in times)
 
 
 def condition_mask(condition: Condition, meeting: Callable[[Check], Mask]) -> Mask:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import compress
 from threading import Lock
 
 import numpy as np
@@ -24,9 +26,8 @@ from memorist.stores.index.bm25 import (
     term_frequencies,
     term_similarities,
 )
-from memorist.stores.index.columns import top_hits
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, ReadNamed, micros
-from memorist.stores.index.filtering import Mask, closeness, condition_mask, filter_mask, with_words
+from memorist.stores.index.filtering import Mask, TimedMask, closeness, condition_mask, filter_mask, with_words
 from memorist.stores.index.parts import GrowingArray, Mapped, Written
 from memorist.stores.index.postings import TextIndex, common_rows
 from memorist.stores.index.table import IndexTable
@@ -51,7 +52,7 @@ class IndexView:
         self.size = int(np.count_nonzero(alive))
         self._table = table
         self._alive = alive
-        self._masks: dict[Filter, Mask] = {}
+        self._masks: dict[tuple[Filter, bool, bool], TimedMask] = {}
         self._meeting: dict[Condition, Mask] = {}
         """The rows that meet a condition, for the next recall with it: its filter differs, because time goes on."""
         self._asking = Lock()
@@ -148,7 +149,7 @@ class IndexView:
         if not len(probes) or limit <= 0:
             return []
         rows, cosines = nearest(matrices, probes, self._mask(where), limit)
-        return top_hits(self._table.ids, rows, cosines, limit)
+        return self._table.hits(rows, cosines, limit)
 
     def search_signature(self, text: str, where: Filter, limit: int, *, bits: int = BITS) -> list[Hit]:
         """The share of equal bits in word signatures; no hits for a query without words."""
@@ -158,7 +159,7 @@ class IndexView:
         texts = self._table.fields["text"].texts
         likeness = self._table.signatures[bits].similarity(asked, texts, len(self._alive))
         rows = np.flatnonzero(self._mask(where))
-        return top_hits(self._table.ids, rows, likeness[rows], limit)
+        return self._table.hits(rows, likeness[rows], limit)
 
     def search_time(
         self,
@@ -180,7 +181,7 @@ class IndexView:
             spoken = self._table.columns.valid_from.head(len(self._alive))[rows]
             scores = np.maximum(scores, closeness(spoken, spoken + 1, window, away))
         near = scores > 0
-        return top_hits(self._table.ids, rows[near], scores[near], limit)
+        return self._table.hits(rows[near], scores[near], limit)
 
     def graph(self, where: Filter) -> tuple[FactGraph, Mask]:
         """The entity graph, and a mask of the edges that the filter admits."""
@@ -200,42 +201,45 @@ class IndexView:
         matrix = self._table.matrices.get("text")
         if matrix is None:
             return {}
-        having, vectors = matrix.lookup(rows := self._rows_of(ids))
-        known: list[int] = rows[having].tolist()
-        return {self._table.ids[row]: vector for row, vector in zip(known, vectors, strict=True)}
+        known, rows = self._rows_of(ids)
+        having, vectors = matrix.lookup(rows)
+        return dict(zip(compress(known, having.tolist()), vectors, strict=True))
 
     def cosines(self, probe: Vectors, ids: Sequence[str]) -> dict[str, float]:
         """The cosine that `search_vector` gives each of these memories that has a vector."""
         found: dict[str, float] = {}
         (unit,) = normalized(np.atleast_2d(probe))
-        rows = self._rows_of(ids)
+        known, rows = self._rows_of(ids)
         for matrix in self._table.matrices.values():
             having, vectors = matrix.lookup(rows)
-            known: list[int] = rows[having].tolist()
             cosines: list[float] = np.vecdot(vectors, unit).tolist()
-            for row, cosine in zip(known, cosines, strict=True):
-                id = self._table.ids[row]
+            for id, cosine in zip(compress(known, having.tolist()), cosines, strict=True):
                 found[id] = max(cosine, found.get(id, cosine))
         return found
 
-    def _rows_of(self, ids: Sequence[str]) -> NDArray[np.intp]:
-        """The living rows of these memories."""
-        rows = np.array(self._table.rows_of(ids, len(self._alive)), np.intp)
-        return rows[self._alive[rows]]
+    def _rows_of(self, ids: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
+        """Those of these memories that are alive, each once, and their rows."""
+        found = self._table.rows_of(ids, len(self._alive))
+        rows = np.fromiter(found.values(), np.intp, len(found))
+        alive = self._alive[rows]
+        return list(compress(found, alive.tolist())), rows[alive]
 
     def parts(self) -> Written:
         """The arrays of the memories of the view, to write."""
         return self._table.parts(self._alive)
 
     def _mask(self, where: Filter) -> Mask:
-        mask = self._masks.get(where)
-        if mask is None:
-            if len(self._masks) >= _MASKS_KEPT:
-                self._masks.clear()
-            mask = filter_mask(where, self._table.columns, self._alive)
-            if where.conditions is not None:
-                mask &= self._met(where.conditions)
-            self._masks[where] = mask
+        """The rows that a filter admits. The clock goes on between recalls, and seldom changes them."""
+        timeless = replace(where, as_of=None, known_at=None), where.as_of is None, where.known_at is None
+        made = self._masks.get(timeless)
+        if made is not None and (made.where == where or made.still_holds(where, self._table.columns)):
+            return made.mask
+        if len(self._masks) >= _MASKS_KEPT:
+            self._masks.clear()
+        mask = filter_mask(where, self._table.columns, self._alive)
+        if where.conditions is not None:
+            mask &= self._met(where.conditions)
+        self._masks[timeless] = TimedMask(mask, where)
         return mask
 
     def _met(self, condition: Condition) -> Mask:
@@ -261,7 +265,7 @@ class IndexView:
 
     def _hits(self, scored: TermScores, where: Filter, limit: int) -> list[Hit]:
         passing = self._mask(where)[scored.rows]
-        return top_hits(self._table.ids, scored.rows[passing], scored.values[passing], limit)
+        return self._table.hits(scored.rows[passing], scored.values[passing], limit)
 
 
 def _distinct_stems(asked: Sequence[str]) -> Iterable[str]:
@@ -317,7 +321,7 @@ class Index:
 
     def _mark_dead(self, ids: list[str]) -> None:
         alive = self._alive.head(len(self._alive))
-        rows = [row for row in set(self._table.rows_of(ids, len(alive))) if alive[row]]
+        rows = [row for row in self._table.rows_of(ids, len(alive)).values() if alive[row]]
         if rows:
             self._alive = self._alive.copy()  # older views keep theirs
             self._alive.head(len(alive))[rows] = False

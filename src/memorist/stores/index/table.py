@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from urllib.parse import quote, unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
+from memorist.model import Hit
 from memorist.ports import TextField
 from memorist.stores.index.binary_codes import SignaturesByBits
-from memorist.stores.index.columns import Columns, NamedColumns
+from memorist.stores.index.columns import Columns, NamedColumns, top_positions
 from memorist.stores.index.entries import IndexEntry, ReadNamed
 from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex
 from memorist.stores.index.parts import Mapped, Written, under
 from memorist.stores.index.postings import TextIndex
 from memorist.stores.index.texts import NONE_SORTED, SortedTexts, Texts, in_order
 from memorist.stores.index.vectors import VectorMatrix
+
+_MOST_FOUND = 10_000
 
 
 class IndexTable:
@@ -34,6 +38,8 @@ class IndexTable:
         self.mentions = MentionIndex()
         self.signatures = SignaturesByBits()
         self._newest: dict[str, int] = {}
+        self._found: dict[str, int] = {}
+        """The rows of the memories that were found last: a recall asks for their vectors next."""
         self._previous: dict[int, int] = {}
 
     def check(self, entries: Sequence[IndexEntry]) -> None:
@@ -63,20 +69,38 @@ class IndexTable:
                 self._previous[row] = previous
             self._newest[entry.id] = row
 
-    def rows_of(self, ids: Iterable[str], count: int) -> list[int]:
+    def hits(self, rows: NDArray[Any], scores: NDArray[Any], limit: int) -> list[Hit]:
+        """The best rows as hits, best first, ties by id."""
+        places = top_positions(scores, limit)
+        best = sorted(zip((-scores[places]).tolist(), self.ids_of(rows[places]), strict=True))
+        return [Hit(id, -value) for value, id in best[:limit]]
+
+    def ids_of(self, rows: NDArray[Any]) -> list[str]:
+        """The ids of some rows, which are likely to be asked for next."""
+        ids = self.ids.chosen(rows)
+        if len(self._kept_ids.order):
+            if len(self._found) > _MOST_FOUND:
+                self._found.clear()
+            self._found.update(zip(ids, rows.tolist(), strict=True))
+        return ids
+
+    def rows_of(self, ids: Iterable[str], count: int) -> dict[str, int]:
         """The last row of each id within the first `count` rows, dead or alive; unknown ids are left out."""
-        found: list[int] = []
+        found: dict[str, int] = {}
         for id in ids:
             row = self._row_of(id)
             while row is not None and row >= count:
                 row = self._previous.get(row)
             if row is not None:
-                found.append(row)
+                found[id] = row
         return found
 
     def _row_of(self, id: str) -> int | None:
         row = self._newest.get(id)
-        return self._kept_ids.find(id) if row is None and len(self._kept_ids.order) else row
+        if row is not None or not len(self._kept_ids.order):
+            return row
+        row = self._found.get(id)
+        return self._kept_ids.find(id) if row is None else row
 
     def has_vectors(self, alive: Mask) -> bool:
         """Whether any of these rows has a vector."""

@@ -35,8 +35,8 @@ class Packed(NamedTuple):
 
     def raw(self, number: int) -> bytes:
         """The bytes of a text."""
-        start = int(self.ends[number - 1]) if number else 0
-        return self.blob[start : int(self.ends[number]) - 1].tobytes()
+        start = self.ends.item(number - 1) if number else 0
+        return self.blob.data[start : self.ends.item(number) - 1].tobytes()
 
     def raws(self, start: int, end: int) -> list[bytes]:
         """The bytes of the texts from one number to another."""
@@ -46,6 +46,13 @@ class Packed(NamedTuple):
         whole = self.blob[first : int(self.ends[end - 1])].tobytes()
         ends: list[int] = (self.ends[start:end] - first).tolist()
         return [whole[a : b - 1] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+    def chosen(self, numbers: NDArray[np.intp]) -> Iterator[bytes]:
+        """The bytes of some texts."""
+        begins: list[int] = np.where(numbers > 0, self.ends[numbers - 1], 0).tolist()
+        ends: list[int] = self.ends[numbers].tolist()
+        data = self.blob.data
+        return (data[begin : end - 1].tobytes() for begin, end in zip(begins, ends, strict=True))
 
     def parts(self) -> Written:
         """The arrays to write."""
@@ -94,6 +101,14 @@ class Texts(Sequence[T], Generic[T]):
         if place >= self._size:
             return self._new[place - self._size]
         return cast("T", decoded(self._kept.raw(place)))
+
+    def chosen(self, places: NDArray[np.intp]) -> list[T]:
+        """The texts at some places: faster than one after the other."""
+        kept = places < self._size
+        if not kept.all():
+            old = iter(self.chosen(places[kept]))
+            return [next(old) if place < self._size else self._new[place - self._size] for place in places.tolist()]
+        return cast("list[T]", list(map(decoded, self._kept.chosen(places)))) if len(places) else []
 
     def extend(self, texts: Iterable[T]) -> None:
         """Append texts."""

@@ -46,6 +46,7 @@ class VectorMatrix:
         self._vectors = GrowingArray(np.float32, dim)
         self._signs = BinaryCodes(dim)
         self._lock = Lock()
+        self._last_admitted: tuple[Mask, Mask, NDArray[np.intp]] | None = None
 
     def extend(self, rows: Sequence[int], vectors: Sequence[NDArray[Any]]) -> None:
         """Append vectors of later rows; vectors without a direction are left out."""
@@ -96,12 +97,15 @@ class VectorMatrix:
     def candidates(self, probes: Vectors, allowed: Mask, limit: int) -> NDArray[np.intp]:
         """Allowed rows that include the nearest `limit`: always up to `EXACT_ROWS`, almost always beyond."""
         own, vectors = self._until(len(allowed))
-        places = np.flatnonzero(allowed[own])
+        admitted, refused = self._admitted(allowed, own)
+        count = len(own) - len(refused)
+        if count > max(EXACT_ROWS, limit):
+            agreement = self._agreement(probes, vectors)
+            agreement[refused] = -1
+            return own[top_positions(agreement, min(max(SHORTLIST, 40 * limit), count))]
+        places = np.flatnonzero(admitted)
         if len(places) <= limit:
             return own[places]
-        if len(places) > EXACT_ROWS:
-            agreement = self._agreement(probes, vectors)[places]
-            return own[places[top_positions(agreement, max(SHORTLIST, 40 * limit))]]
         few = len(places) * 4 < len(own)
         cosines = _products(vectors.take(places, axis=0), probes) if few else _products(vectors, probes)[places]
         last = cosines[top_positions(cosines, limit)].min()
@@ -114,10 +118,21 @@ class VectorMatrix:
         scores[having] = _row_by_row(vectors, probes)
         return scores
 
+    def _admitted(self, allowed: Mask, own: NDArray[np.intp]) -> tuple[Mask, NDArray[np.intp]]:
+        """Which of its rows are allowed, and the places of the others; kept for the next recall with this filter."""
+        last = self._last_admitted
+        if last is None or last[0] is not allowed:
+            admitted = allowed[own]
+            last = self._last_admitted = allowed, admitted, np.flatnonzero(~admitted)
+        return last[1], last[2]
+
     def _places(self, rows: NDArray[np.intp]) -> tuple[Mask, NDArray[np.intp]]:
         own = self._rows.head(len(self._rows))
         if not len(own):
             return np.zeros(len(rows), np.bool_), np.empty(0, np.intp)
+        if own[-1] == len(own) - 1:  # the first rows, without a gap
+            having = rows < len(own)
+            return having, rows[having]
         places = np.minimum(np.searchsorted(own, rows), len(own) - 1)
         having = own[places] == rows
         return having, places[having]

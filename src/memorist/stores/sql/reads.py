@@ -82,15 +82,15 @@ class Reads:
     def fetch(self, ids: Iterable[str]) -> dict[str, Stored]:
         """The memories with these ids and their rows, in the order of the ids."""
         asked = encodable(ids)
-        found = {stored.memory.id: stored for stored in self._stored(self._sql.by_ids, {"ids": asked})} if asked else {}
+        found = {one.memory.id: one for one in self._stored(self._sql.by_ids, {"ids": asked})} if asked else {}
         return {id: found[id] for id in asked if id in found}
 
     def get(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories with these ids, with their usage; unknown ids are left out."""
-        found = {id: stored.memory for id, stored in self.fetch(ids).items()}
+        found = self.fetch(ids)
         if len(ids) == 1:
             self._refuse_skipped()
-        return found
+        return {id: stored.memory for id, stored in found.items()}
 
     def history(self, id: str) -> list[Memory]:
         """All versions of a memory, newest first."""
@@ -309,9 +309,9 @@ class Reads:
         """Up to `limit` readable memories; asks for more rows as long as damaged ones are in the way."""
         sql, asked = self._sql.scan.format(condition=condition), limit
         while True:
-            skipped = self._number_skipped
+            skipped = len(self._skipped or ())
             found = self._stored(sql, {**values, "limit": asked})
-            if len(found) >= limit or len(found) + self._number_skipped - skipped < asked:
+            if len(found) >= limit or len(found) + len(self._skipped or ()) - skipped < asked:
                 return found[:limit]
             asked *= 2
 
@@ -334,14 +334,12 @@ class Reads:
             damaged.clear()
 
     def _stored(self, sql: str, values: Values) -> list[Stored]:
-        rows = self._db.execute(sql, values)
-        if self._skipped is None:
-            return [read_memory(row) for row in rows]
-        return list(_readable_memories(rows, self._skipped))
-
-    @property
-    def _number_skipped(self) -> int:
-        return len(self._skipped or ())
+        try:
+            return [read_memory(row) for row in self._db.execute(sql, values)]
+        except (UnicodeDecodeError, UnreadableMemory):
+            if self._skipped is None:
+                raise
+        return list(_readable_memories(self._db.execute(sql, values), self._skipped))  # slower, one by one
 
     def _refuse_skipped(self) -> None:
         for error in self._skipped or ():
