@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import MAXYEAR, MINYEAR, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -132,6 +132,13 @@ class Query:
         """The query's vector; waits for an embedding that was started in advance."""
         return self.pending.result() if self.vector is None and self.pending is not None else self.vector
 
+    def settled(self) -> Query:
+        """This query with the vector that was made in advance, as soon as it is there; without one if that failed."""
+        if self.pending is None or not self.pending.done():
+            return self
+        made = None if self.pending.exception() else self.pending.result()
+        return replace(self, vector=made, pending=None)
+
 
 Parts = tuple[tuple[str, float], ...]
 """The named numbers that a score is made of."""
@@ -195,6 +202,11 @@ class Candidate:
         """This candidate with a new score; `parts` names the numbers it is made of, for `explain`."""
         # `dataclasses.replace` takes five times as long, and a recall does this hundreds of times.
         return Candidate(self.memory, score, self.evidence, self.phase, self.hop, self.notes, parts, self.probability)
+
+    def known_at(self, moment: datetime | None) -> Candidate:
+        """This candidate with its memory as it was known at a moment."""
+        memory = self.memory.as_known_at(moment)
+        return self if memory is self.memory else replace(self, memory=memory)
 
 
 @dataclass(frozen=True, slots=True)

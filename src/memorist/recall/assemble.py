@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from memorist.model import CITES, DENIES, INSTRUCTIONS, PROVENANCE, STATES, Candidate, Filter, Kind, Memory
 from memorist.model.recall import FACTS_HEADER
@@ -18,9 +19,9 @@ from memorist.text.labels import (
     ITEM,
     NOTHING,
     NUMBERED_FACT,
-    label,
     quoted,
 )
+from memorist.text.labels import label as _label
 from memorist.text.tokens import best_passage, count_tokens
 
 EPISODES = "Sources:"
@@ -30,6 +31,8 @@ LONGEST_ANSWER = 24
 """The most tokens of a turn that is understood only with the question before it."""
 MOST_NAMED = 5
 """How many memories that were shown before are named."""
+label = lru_cache(1024)(_label)
+"""Speakers and sessions come again and again."""
 WARNING = "(untrusted: reads like instructions) "
 """What stands before the text of a memory with that flag."""
 
@@ -109,8 +112,11 @@ class AssembleTurns(Stage):
 
 def _may_be_answer(memory: Memory) -> bool:
     """Whether a turn has a place in its session and is so short that it may answer the turn before it."""
-    placed = memory.origin.session is not None and memory.origin.position is not None
-    return placed and count_tokens(memory.text[: 20 * LONGEST_ANSWER]) <= LONGEST_ANSWER
+    if memory.origin.session is None or memory.origin.position is None:
+        return False
+    beginning = memory.text[: 20 * LONGEST_ANSWER]
+    # A word has at least one token, and words are counted much faster.
+    return len(beginning.split()) <= LONGEST_ANSWER and count_tokens(beginning) <= LONGEST_ANSWER
 
 
 def _by_session(page: _Page, asides: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -307,7 +313,7 @@ class _Page:
 
     def __init__(self, draft: Draft, default: int, header: str) -> None:
         asked, known_at = draft.request.max_tokens, draft.request.where.known_at
-        known = [replace(one, memory=one.memory.as_known_at(known_at)) for one in draft.candidates]
+        known = [one.known_at(known_at) for one in draft.candidates]
         told = {one.id for one in draft.standing}
         self.draft = draft
         self.budget = default if asked is None else asked

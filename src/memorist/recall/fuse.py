@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memorist.model import Candidate, Evidence, Found
+from memorist.model.recall import Parts
 from memorist.recall.stage import Draft, Env, Stage, pool_for, ranked
 
-Norm = Callable[[str, int, float], float]
-"""(signal, rank from 1, score) → the number that a formula uses for this hit."""
+Norm = Callable[[int, float], float]
+"""(rank from 1, score) → the number that a formula uses for a hit of one signal."""
+Said = tuple[int | None, float, float, Parts]
+"""The values of an `Evidence`, which is made for the hits that are kept: rank, score, norm and parts."""
+_NORM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,12 @@ class ReciprocalRank(Stage):
         """The draft with its hits as candidates."""
         weights = self.weights or {}
 
-        def contribution(signal: str, rank: int, _score: float) -> float:
-            return weights.get(signal, 1.0) / (self.k + rank)
+        def contributions(signal: str) -> Norm:
+            weight = weights.get(signal, 1.0)
+            return lambda rank, _score: weight / (self.k + rank)
 
-        evidence = _gather(draft.found, contribution)
-        scores = {id: sum(one.norm for one in signals.values()) for id, signals in evidence.items()}
+        evidence = _gather(draft.found, contributions)
+        scores = {id: sum(one[_NORM] for one in signals.values()) for id, signals in evidence.items()}
         kept = pool_for(self.keep, draft.request.limit, env.view.size, adaptive=self.adaptive)
         return replace(draft, candidates=_load(draft, env, evidence, scores, kept))
 
@@ -71,15 +76,16 @@ class WeightedSum(Stage):
         """The draft with its hits as candidates."""
         best = {name: found.hits[0].score for name, found in draft.found.items() if found.hits}
 
-        def norm(signal: str, _rank: int, score: float) -> float:
-            return _clamped(score) if signal in _ABSOLUTE or best[signal] <= 0 else _clamped(score / best[signal])
+        def norms(signal: str) -> Norm:
+            most = 1.0 if signal in _ABSOLUTE or best[signal] <= 0 else best[signal]
+            return lambda _rank, score: _clamped(score / most)
 
-        evidence = _gather(draft.found, norm)
+        evidence = _gather(draft.found, norms)
         if "vector" in self.weights:
             _add_cosines(evidence, draft, env)
         weights = self._weights(draft.found)
         scores = {
-            id: sum([weights.get(name, 0.0) * one.norm for name, one in signals.items()])
+            id: sum([weights.get(name, 0.0) * one[_NORM] for name, one in signals.items()])
             for id, signals in evidence.items()
         }
         kept = len(scores) if self.keep is None else max(self.keep, draft.request.limit)
@@ -113,8 +119,8 @@ class First(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with every hit as a candidate."""
-        evidence = _gather(draft.found, lambda _signal, _rank, score: score)
-        scores = {id: next(iter(signals.values())).norm for id, signals in evidence.items()}
+        evidence = _gather(draft.found, _as_it_is)
+        scores = {id: next(iter(signals.values()))[_NORM] for id, signals in evidence.items()}
         return replace(draft, candidates=_load(draft, env, evidence, scores, len(scores)))
 
 
@@ -129,46 +135,51 @@ class Best(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with every hit as a candidate."""
-        evidence = _gather(draft.found, lambda _signal, _rank, score: score)
-        scores = {id: max(one.norm for one in signals.values()) for id, signals in evidence.items()}
+        evidence = _gather(draft.found, _as_it_is)
+        scores = {id: max(one[_NORM] for one in signals.values()) for id, signals in evidence.items()}
         return replace(draft, candidates=_load(draft, env, evidence, scores, len(scores)))
 
 
-def _gather(found: Mapping[str, Found], norm: Norm) -> dict[str, dict[str, Evidence]]:
-    """The evidence of every hit, by memory id and then by signal."""
-    evidence: dict[str, dict[str, Evidence]] = {}
+def _as_it_is(_signal: str) -> Norm:
+    return lambda _rank, score: score
+
+
+def _gather(found: Mapping[str, Found], norms: Callable[[str], Norm]) -> dict[str, dict[str, Said]]:
+    """What every hit says, by memory id and then by signal."""
+    said: dict[str, dict[str, Said]] = {}
     for signal, result in found.items():
+        if not result.hits:
+            continue
+        norm = norms(signal)
         for rank, hit in enumerate(result.hits, 1):
-            evidence.setdefault(hit.id, {})[signal] = Evidence(
-                rank, hit.score, norm(signal, rank, hit.score), hit.parts
-            )
-    return evidence
+            score = hit.score
+            said.setdefault(hit.id, {})[signal] = (rank, score, norm(rank, score), hit.parts)
+    return said
 
 
 def _load(
-    draft: Draft, env: Env, evidence: Mapping[str, Mapping[str, Evidence]], scores: Mapping[str, float], keep: int
+    draft: Draft, env: Env, said: Mapping[str, Mapping[str, Said]], scores: Mapping[str, float], keep: int
 ) -> tuple[Candidate, ...]:
-    """The `keep` best ids as candidates, without memories that were forgotten or changed since the search."""
-    best = sorted(scores, key=lambda id: (-scores[id], id))[:keep]
-    memories = env.store.get(best)
-    return ranked(
-        [
-            Candidate(memories[id], scores[id], evidence[id])
-            for id in best
-            if id in memories and draft.request.where.admits(memories[id])
-        ]
+    """The `keep` best ids as candidates, best first, without memories that were forgotten or changed since."""
+    best = sorted([(-score, id) for id, score in scores.items()])[:keep]
+    memories = env.store.get([id for _, id in best])
+    admits = draft.request.where.admits
+    return tuple(
+        Candidate(memories[id], -score, {name: Evidence(*one) for name, one in said[id].items()})
+        for score, id in best
+        if id in memories and admits(memories[id])
     )
 
 
 def _clamped(score: float) -> float:
     """A score limited to 0 to 1."""
-    return min(1.0, max(0.0, score))
+    return score if 0.0 < score < 1.0 else 1.0 if score >= 1.0 else 0.0
 
 
-def _add_cosines(evidence: dict[str, dict[str, Evidence]], draft: Draft, env: Env) -> None:
+def _add_cosines(said: dict[str, dict[str, Said]], draft: Draft, env: Env) -> None:
     vector = draft.query.embedding()
-    without: Sequence[str] = [id for id, signals in evidence.items() if "vector" not in signals]
+    without: Sequence[str] = [id for id, signals in said.items() if "vector" not in signals]
     if vector is None or not without:
         return
     for id, cosine in env.view.cosines(vector, without).items():
-        evidence[id]["vector"] = Evidence(None, cosine, _clamped(cosine))
+        said[id]["vector"] = (None, cosine, _clamped(cosine), ())

@@ -237,7 +237,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         tokens=draft.tokens,
         standing=draft.standing,
         reasoned=draft.reasoned,
-        touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched),
+        touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched) if detailed else touched,
         abstained=(draft.abstained or not draft.candidates) and not draft.held_back,
         confidence=draft.confidence,
         shown_before=tuple(one.memory.id for one in draft.held_back),

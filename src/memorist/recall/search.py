@@ -39,11 +39,12 @@ class Search(Stage):
         if env.view.size < SIDE_BY_SIDE:
             # The first one last: it may be waiting for a vector that is being made in another thread.
             ran = {signal.kind: _run(signal, draft, env, hits) for signal in (*others, first)}
-            return replace(draft, found={**draft.found, **{signal.kind: ran[signal.kind] for signal in self.signals}})
+            found = {signal.kind: ran[signal.kind] for signal in self.signals}
+            return replace(draft, query=draft.query.settled(), found={**draft.found, **found})
         waiting = {signal.kind: env.pool.submit(_run, signal, draft, env, hits) for signal in others}
         found = {first.kind: _run(first, draft, env, hits)}  # usually the slowest, so it runs in this thread
         found |= {kind: future.result() for kind, future in waiting.items()}
-        return replace(draft, found={**draft.found, **found})
+        return replace(draft, query=draft.query.settled(), found={**draft.found, **found})
 
 
 MODES = {"fts": ("fuzzy",), "signature": ("signature",)}

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import inf
 from typing import TYPE_CHECKING
 
 from memorist.model import STATES, Candidate, Evidence, Filter, Memory
@@ -198,29 +199,37 @@ class Newest(Stage):
         question = question_in(draft.query.text)
         if len(head) < 2 or draft.query.vector is None or not _wants_the_newest(question):
             return draft
-        vectors = env.view.vectors([one.memory.id for one in head])
+        vectors, least = env.view.vectors([one.memory.id for one in head]), min(self.similar, self.changed)
+        names = [name.casefold() for name in _NAME.findall(question)]
         raised: dict[str, float] = {}
         marked: dict[str, str] = {}
         for later in head:
-            changing = _announces_change(later)
-            if changing and _lies_ahead(later, draft.request.where.as_of or draft.request.now):
-                continue
-            limit = self.changed if changing else self.similar
-            for earlier in head:
-                if self._follows(later, earlier, limit, vectors) and _same_subject(later, earlier, question):
-                    marked[earlier.memory.id] = max(marked.get(earlier.memory.id, ""), _day(later))
-                    raised[later.memory.id] = max(raised.get(later.memory.id, 0.0), earlier.score)
+            near = [(one, _likeness(later, one, vectors)) for one in head]
+            near = [(one, like) for one, like in near if like >= least and _same_subject(later, one, names)]
+            for earlier in self._replaced(later, near, draft.request.where.as_of or draft.request.now):
+                marked[earlier.memory.id] = max(marked.get(earlier.memory.id, ""), _day(later))
+                raised[later.memory.id] = max(raised.get(later.memory.id, 0.0), earlier.score)
         changed = [_placed(one, raised, marked) for one in draft.candidates]
         order = sorted(changed, key=lambda one: (-one.score, -one.memory.times.valid_from.timestamp()))
         return replace(draft, candidates=tuple(order))
 
-    def _follows(
-        self, later: Candidate, earlier: Candidate, limit: float, vectors: Mapping[str, NDArray[np.float32]]
-    ) -> bool:
-        if later.memory.times.valid_from - earlier.memory.times.valid_from < APART:
-            return False
-        one, other = vectors.get(later.memory.id), vectors.get(earlier.memory.id)
-        return one is not None and other is not None and float(one @ other) >= limit
+    def _replaced(self, later: Candidate, near: Sequence[tuple[Candidate, float]], now: datetime) -> list[Candidate]:
+        """Those of the earlier candidates near it that a later one may say otherwise than."""
+        if not near:
+            return []  # it need not be read
+        changing = _announces_change(later)
+        if changing and _lies_ahead(later, now):
+            return []
+        limit = self.changed if changing else self.similar
+        return [one for one, like in near if like >= limit]
+
+
+def _likeness(later: Candidate, earlier: Candidate, vectors: Mapping[str, NDArray[np.float32]]) -> float:
+    """The cosine with a statement that is earlier; −∞ with any other."""
+    one, other = vectors.get(later.memory.id), vectors.get(earlier.memory.id)
+    if one is None or other is None or later.memory.times.valid_from - earlier.memory.times.valid_from < APART:
+        return -inf
+    return float(one @ other)
 
 
 def _wants_the_newest(question: str) -> bool:
@@ -248,10 +257,11 @@ def is_outdated(one: Candidate) -> bool:
     return any(note.startswith(tuple(OUTDATED)) for note in one.notes)
 
 
-def _same_subject(later: Candidate, earlier: Candidate, question: str) -> bool:
+def _same_subject(later: Candidate, earlier: Candidate, names: Sequence[str]) -> bool:
+    """Whether a later candidate has the names of the question that the earlier one has, and its label."""
     new, old = _said(later), _said(earlier)
     begins = _SUBJECT.match(earlier.memory.text)
-    needed = [name.casefold() for name in _NAME.findall(question) if name.casefold() in old]
+    needed = [name for name in names if name in old]
     return all(name in new for name in ([*needed, begins[0].casefold()] if begins else needed))
 
 
