@@ -19,6 +19,8 @@ from torch import Tensor
 
 WORDS = "words.weight"
 INTEGERS, SCALES = "_int8", "_scale"
+GRAPHS = ("model.onnx", "end.onnx")
+"""The files of a finished model; a reranker has both."""
 CONFIG = EncoderConfig(
     vocab_size=30522,
     hidden_size=384,
@@ -52,9 +54,10 @@ def load_int8(file: Path) -> dict[str, Tensor]:
     return state
 
 
-def read_back(model: Path) -> dict[str, Tensor]:
+def read_back(folder: Path) -> dict[str, Tensor]:
     """The weights of a finished int8 model, as near as its integers are (see `graph.py` for their names)."""
-    values = {one.name: numpy_helper.to_array(one) for one in onnx.load(str(model)).graph.initializer}
+    files = [file for name in GRAPHS if (file := folder / name).is_file()]
+    values = {one.name: numpy_helper.to_array(one) for file in files for one in onnx.load(str(file)).graph.initializer}
     state: dict[str, np.ndarray] = {
         name: one for name, one in values.items() if name.endswith((".bias", "norm.weight")) and one.dtype == np.float32
     }
@@ -64,9 +67,11 @@ def read_back(model: Path) -> dict[str, Tensor]:
         if name == WORDS:
             state[f"encoder.{WORDS}"] = weights
             continue
-        # Products that share an input are divided by the factors of the first of them.
-        factor = values.get(f"{name.removesuffix('.weight')}.input_factor", factor)
+        # Products that share an input are divided by the factors of the first of them: of the values, often the keys.
+        own, key = (f"{one.removesuffix('.weight')}.input_factor" for one in (name, name.replace("value", "key")))
+        factor = values.get(own, values.get(key, factor))
         state[name] = (weights * factor[:, None]).T
+        state.setdefault(name.replace(".weight", ".bias"), np.zeros(weights.shape[1], np.float32))  # had no effect
     places, unused = values["places"], CONFIG.max_position_embeddings - len(values["places"])
     state["encoder.positions.weight"] = np.pad(places, ((0, unused), (0, 0)))
     state["encoder.types.weight"] = values.get("kinds", np.zeros((2, places.shape[1]), np.float32))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from encoder import PairScorer, SentenceEncoder
-from graph import ANSWERS, EMBEDDING, IDS, SCORE, TOKENS, TYPES
+from graph import ANSWERS, EMBEDDING, IDS, MIXED, SCORE, STATE, TOKENS, TYPES
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
@@ -46,9 +46,9 @@ def compare_embedder(model: SentenceEncoder, file: bytes, tokenizer: Tokenizer) 
         sys.exit(f"the quantised model is too far from the original: {least:.4f} is below {LEAST_COSINE}")
 
 
-def compare_reranker(scorer: PairScorer, file: bytes, tokenizer: Tokenizer) -> None:
+def compare_reranker(scorer: PairScorer, files: Sequence[bytes], tokenizer: Tokenizer) -> None:
     """Print how near both logits are, and stop when they are not near enough."""
-    session = _session(file)
+    reading, end = map(_session, files)
     ours, theirs = [], []
     for query in SENTENCES:
         for text in SENTENCES:
@@ -56,7 +56,8 @@ def compare_reranker(scorer: PairScorer, file: bytes, tokenizer: Tokenizer) -> N
             ids, types = (np.array([one], dtype=np.int64) for one in (encoded.ids, encoded.type_ids))
             with torch.inference_mode():
                 theirs.append(scorer(torch.from_numpy(ids), torch.ones(ids.shape), torch.from_numpy(types))[0].numpy())
-            ours.append(np.concatenate(session.run([SCORE, ANSWERS], {IDS: ids, TYPES: types})))
+            state, mixed = reading.run([STATE, MIXED], {IDS: ids, TYPES: types})
+            ours.append(np.concatenate(end.run([SCORE, ANSWERS], {STATE: state, MIXED: mixed})))
     for place, name in enumerate((SCORE, ANSWERS)):
         one, other = (np.array(logits)[:, place] for logits in (ours, theirs))
         correlation = float(np.corrcoef(one, other)[0, 1])

@@ -5,21 +5,23 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import calibrate
 import corpus
 import soup
 import torch
+from base import GRAPHS
 from compare import compare_embedder, compare_reranker
 from encoder import PairScorer, SentenceEncoder
-from graph import ANSWERS, EMBEDDING, OPSET, SCORE, TOKENS, embedder_graph, scorer_graph
+from graph import ANSWERS, EMBEDDING, OPSET, SCORE, TOKENS, embedder_graph, scorer_graphs
 from recipe import DATA, TOKENIZER, Workshop, load_weights
 from render import CONTEXT_MARK
 from tokenizers import Tokenizer
 
 FAST, BEST = "memorist-models/src/memorist_models", "memorist-models-best/src/memorist_models_best"
-RECIPE = 6  # raised when the same commands would give another file
+RECIPE = 7  # raised when the same commands would give another file
 MAX_TOKENS = 256
 TOKENS_PER_BATCH = 256  # larger batches leave the processor's cache and are slower
 KEPT = {"finder": 0.5, "embedder": 0.6}  # the share of the trained weights; the rest are those it started from
@@ -68,18 +70,19 @@ class _Writer:
         file = embedder_graph(model, seen, MAX_TOKENS).SerializeToString(deterministic=True)
         compare_embedder(model, file, self.reader)
         facts = {"kind": "embedder", "dim": 384, "outputs": {name: name for name in (EMBEDDING, TOKENS)}}
-        self._write(folder, file, facts, upstream)
+        self._write(folder, [file], facts, upstream)
 
     def reranker(self, model: PairScorer, folder: Path, upstream: str) -> None:
         pairs = calibrate.sample_pairs(self.sources, self.reader) + calibrate.everyday_pairs(self.reader)
-        file = scorer_graph(model, calibrate.spans(model, pairs), MAX_TOKENS).SerializeToString(deterministic=True)
-        compare_reranker(model, file, self.reader)
+        graphs = scorer_graphs(model, calibrate.spans(model, pairs), MAX_TOKENS)
+        files = [one.SerializeToString(deterministic=True) for one in graphs]
+        compare_reranker(model, files, self.reader)
         facts = {"kind": "reranker", "outputs": {name: name for name in (SCORE, ANSWERS)}}
-        self._write(folder, file, facts, upstream)
+        self._write(folder, files, facts, upstream)
 
-    def _write(self, folder: Path, model: bytes, facts: dict[str, object], upstream: str) -> None:
+    def _write(self, folder: Path, graphs: Sequence[bytes], facts: dict[str, object], upstream: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        files = {"model.onnx": model, TOKENIZER: self.tokenizer}
+        files = {**dict(zip(GRAPHS, graphs, strict=False)), TOKENIZER: self.tokenizer}
         for name, data in files.items():
             _replace(folder / name, data)
             print(f"{_sha256(data)}  {folder.name}/{name}  {len(data):,} bytes")

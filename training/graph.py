@@ -24,35 +24,58 @@ RUNTIME = "com.microsoft"
 IDS, TYPES = "input_ids", "token_type_ids"
 EMBEDDING, TOKENS = "embedding", "tokens"
 SCORE, ANSWERS = "score", "answers"
+STATE, MIXED = "state", "mixed"
+TOKEN_IDS = ("batch", "length")
 
 Spans = Mapping[str, Span]
+Shapes = Mapping[str, Sequence[str | int]]
 
 
 def embedder_graph(model: SentenceEncoder, spans: Spans, positions: int) -> ModelProto:
     """From ids of one length to unit vectors and token states."""
     draft = _Draft(dict(model.named_modules()), spans)
-    states = _encoder(draft, model.encoder, positions)
+    states = _encoder(draft, model.encoder, _layers(model.encoder), positions)
     draft.add("LpNormalization", _mean(draft, states), to=EMBEDDING, axis=-1, p=2)
     draft.add("Identity", states, to=TOKENS)
     width = model.encoder.config.hidden_size
-    return draft.finished((IDS,), {EMBEDDING: ("batch", width), TOKENS: ("batch", "length", width)})
+    return draft.finished({IDS: TOKEN_IDS}, {EMBEDDING: ("batch", width), TOKENS: ("batch", "length", width)})
 
 
-def scorer_graph(model: PairScorer, spans: Spans, positions: int) -> ModelProto:
-    """From ids and types of pairs of one length to two logits each."""
+def scorer_graphs(model: PairScorer, spans: Spans, positions: int) -> tuple[ModelProto, ModelProto]:
+    """From ids and types of pairs of one length to what the first state reads; and from that to two logits each.
+
+    All tokens are read in the first graph. The second has the products of single states, and takes all pairs at once
+    whatever their length: each product would otherwise fetch its weights anew for every batch.
+    """
     if model.mean:
         raise ValueError("a finished reranker reads the first state alone; this one reads the mean of all too")
-    draft = _Draft(dict(model.named_modules()), spans)
-    first = _encoder(draft, model.encoder, positions, types=TYPES, first_only=True)
-    mixed = draft.products(first, ["ranking.mix", "answering.mix"])
+    modules, config = dict(model.named_modules()), model.encoder.config
+    *others, (last, name) = _layers(model.encoder)
+    shapes = {
+        STATE: ("batch", config.hidden_size),
+        MIXED: ("batch", config.num_attention_heads, config.hidden_size),
+    }
+    draft = _Draft(modules, spans)
+    states = _encoder(draft, model.encoder, others, positions, types=TYPES)
+    first = draft.add("Gather", states, draft.constant("first", np.int64(0)), to=STATE, axis=1)
+    _mixed_for_first(draft, first, states, last, name)
+    reading = draft.finished({IDS: TOKEN_IDS, TYPES: TOKEN_IDS}, shapes)
+
+    draft = _Draft(modules, spans)
+    read = _layer(draft, STATE, _values_of_first(draft, last, name), name)
+    mixed = draft.products(read, ["ranking.mix", "answering.mix"])
     for head, mix, output in zip(("ranking", "answering"), mixed, (SCORE, ANSWERS), strict=True):
         logit = draft.product(draft.add("Gelu", mix), f"{head}.out")
         draft.add("Squeeze", logit, draft.constant("last", np.array([-1])), to=output)
-    return draft.finished((IDS, TYPES), {SCORE: ("batch",), ANSWERS: ("batch",)})
+    return reading, draft.finished(shapes, {SCORE: ("batch",), ANSWERS: ("batch",)})
+
+
+def _layers(encoder: Encoder) -> list[tuple[Layer, str]]:
+    return [(layer, f"encoder.layers.{index}") for index, layer in enumerate(encoder.layers)]
 
 
 def _encoder(
-    draft: _Draft, encoder: Encoder, positions: int, types: str | None = None, *, first_only: bool = False
+    draft: _Draft, encoder: Encoder, layers: Sequence[tuple[Layer, str]], positions: int, types: str | None = None
 ) -> str:
     words = draft.lookup("words.weight", encoder.words.weight, IDS)
     places, kinds = _array(encoder.positions.weight)[:positions], _array(encoder.types.weight)
@@ -64,13 +87,9 @@ def _encoder(
     if types is not None:
         states = draft.add("Add", states, draft.add("Gather", draft.constant("kinds", kinds), types))
     states = draft.norm(states, "encoder.norm")
-    *others, last = [(layer, f"encoder.layers.{index}") for index, layer in enumerate(encoder.layers)]
-    for layer, name in others:
+    for layer, name in layers:
         states = _layer(draft, states, _attention(draft, states, layer, name), name)
-    if not first_only:
-        return _layer(draft, states, _attention(draft, states, *last), last[1])
-    first = draft.add("Gather", states, draft.constant("first", np.int64(0)), axis=1)
-    return _layer(draft, first, _attention_of_first(draft, first, states, *last), last[1])
+    return states
 
 
 def _attention(draft: _Draft, states: str, layer: Layer, name: str) -> str:
@@ -78,12 +97,41 @@ def _attention(draft: _Draft, states: str, layer: Layer, name: str) -> str:
     return draft.add("MultiHeadAttention", *read, domain=RUNTIME, num_heads=layer.attention.heads)
 
 
-def _attention_of_first(draft: _Draft, first: str, states: str, layer: Layer, name: str) -> str:
-    one = draft.constant("one", np.array([1]))
-    key, value = draft.products(states, [f"{name}.attention.key", f"{name}.attention.value"])
-    query = draft.add("Unsqueeze", draft.product(first, f"{name}.attention.query"), one)
-    mixed = draft.add("MultiHeadAttention", query, key, value, domain=RUNTIME, num_heads=layer.attention.heads)
-    return draft.add("Squeeze", mixed, one)
+def _mixed_for_first(draft: _Draft, first: str, states: str, layer: Layer, name: str) -> str:
+    """The states as each head of the first state mixes them, before they become values.
+
+    A query meets the key of a token in q · (W x) = (Wᵀ q) · x, and the values are mixed in Σ a (W x) = W (Σ a x): a
+    product per head instead of one per token. The bias of a key is the same for all tokens, so the softmax ignores it.
+    """
+    heads, width = layer.attention.heads, layer.attention.width
+    read, key = draft.rounded(states, _key_and_value(name))
+    each = draft.constant("each", np.array([0, heads, 1, width]))
+    query = draft.add("Reshape", draft.product(first, f"{name}.attention.query"), each)
+    asked = draft.add("FusedMatMul", query, _by_head(draft, key, layer), domain=RUNTIME, transB=1)
+    asked = draft.add("Squeeze", asked, draft.constant("one_row", np.array([2])))
+    logits = draft.add("FusedMatMul", asked, read, domain=RUNTIME, transB=1, alpha=width**-0.5)
+    return draft.add("MatMul", draft.add("Softmax", logits, axis=-1), read, to=MIXED)
+
+
+def _values_of_first(draft: _Draft, layer: Layer, name: str) -> str:
+    """The values of the mixed states. The weights of a mixture sum to 1, so the bias is added once."""
+    key, value = _key_and_value(name)
+    matrix = _by_head(draft, draft.matrix(value, beside=key), layer)
+    mixed = draft.add("Unsqueeze", MIXED, draft.constant("one_row", np.array([2])))
+    width = layer.attention.heads * layer.attention.width
+    joined = draft.constant("joined", np.array([0, width]))
+    values = draft.add("Reshape", draft.add("MatMul", mixed, matrix), joined)
+    return draft.add("Add", values, draft.constant(f"{value}.bias", _array(layer.attention.value.bias)))
+
+
+def _key_and_value(name: str) -> tuple[str, str]:
+    return f"{name}.attention.key", f"{name}.attention.value"
+
+
+def _by_head(draft: _Draft, matrix: str, layer: Layer) -> str:
+    heads, width = layer.attention.heads, layer.attention.width
+    split = draft.add("Reshape", matrix, draft.constant("by_head", np.array([heads * width, heads, width])))
+    return draft.add("Transpose", split, perm=[1, 0, 2])
 
 
 def _layer(draft: _Draft, states: str, mixed: str, name: str) -> str:
@@ -117,26 +165,51 @@ class _Draft:
 
     def products(self, values: str, names: Sequence[str]) -> list[str]:
         """Linear layers that share the integers of one input."""
-        matrices = [_array(self.modules[name].weight).T for name in names]
-        span, read = self.spans[names[0]], f"{names[0]}.input"
-        divided_by = divisors(span, np.concatenate(matrices, axis=1))
-        scale, zero = input_scale(span, divided_by)
+        read, matrices = self._read(values, names)
+        return [self._multiply(read, name, matrix) for name, matrix in zip(names, matrices, strict=True)]
+
+    def rounded(self, values: str, names: Sequence[str]) -> tuple[str, str]:
+        """The input that linear layers share and the matrix of the first, in floats that are those of the integers."""
+        read, matrices = self._read(values, names)
+        return self.add("DequantizeLinear", read, f"{read}_scale", f"{read}_zero"), self._floats(names[0], matrices[0])
+
+    def matrix(self, name: str, beside: str) -> str:
+        """The matrix of a linear layer that shares its input with another one, in such floats."""
+        matrices, _ = self._divided((beside, name))
+        return self._floats(name, matrices[1])
+
+    def _floats(self, name: str, matrix: Floats) -> str:
+        integers, scales = self._weights(name, matrix)
+        return self.add("Mul", self.add("Cast", integers, to_type=TensorProto.FLOAT), scales)
+
+    def _read(self, values: str, names: Sequence[str]) -> tuple[str, list[Floats]]:
+        """The integers that linear layers share, and their matrices for them."""
+        matrices, divided_by = self._divided(names)
+        read = f"{names[0]}.input"
+        scale, zero = input_scale(self.spans[names[0]], divided_by)
         divided = self.add("Mul", values, self.constant(f"{read}_factor", 1 / divided_by))
         quantised = (self.constant(f"{read}_scale", scale), self.constant(f"{read}_zero", zero))
         self.add("QuantizeLinear", divided, *quantised, to=read)
-        return [
-            self._multiply(read, name, matrix * divided_by[:, None])
-            for name, matrix in zip(names, matrices, strict=True)
-        ]
+        return read, matrices
+
+    def _divided(self, names: Sequence[str]) -> tuple[list[Floats], Floats]:
+        """The matrices of linear layers that share an input, and what its channels are divided by for them."""
+        matrices = [_array(self.modules[name].weight).T for name in names]
+        divided_by = divisors(self.spans[names[0]], np.concatenate(matrices, axis=1))
+        return [matrix * divided_by[:, None] for matrix in matrices], divided_by
+
+    def _weights(self, name: str, matrix: Floats) -> tuple[str, str]:
+        integers, scales = quantise_columns(matrix)
+        return self.constant(f"{name}.weight_int8", integers), self.constant(f"{name}.weight_scale", scales)
 
     def _multiply(self, read: str, name: str, matrix: Floats) -> str:
-        integers, scales = quantise_columns(matrix)
+        integers, scales = self._weights(name, matrix)
         return self.add(
             "MatMulIntegerToFloat",
             read,
-            self.constant(f"{name}.weight_int8", integers),
+            integers,
             f"{read}_scale",
-            self.constant(f"{name}.weight_scale", scales),
+            scales,
             f"{read}_zero",
             "",
             self.constant(f"{name}.bias", _array(self.modules[name].bias)),
@@ -165,7 +238,7 @@ class _Draft:
         to: str | None = None,
         domain: str = "",
         to_type: int | None = None,
-        **attributes: float,
+        **attributes: float | Sequence[int],
     ) -> str:
         result = to or f"{operator}_{len(self.nodes)}"
         if to_type is not None:
@@ -173,11 +246,12 @@ class _Draft:
         self.nodes.append(helper.make_node(operator, inputs, [result], name=result, domain=domain, **attributes))
         return result
 
-    def finished(self, inputs: Sequence[str], outputs: Mapping[str, Sequence[str | int]]) -> ModelProto:
+    def finished(self, inputs: Shapes, outputs: Shapes) -> ModelProto:
+        kinds = {name: TensorProto.INT64 if shape == TOKEN_IDS else TensorProto.FLOAT for name, shape in inputs.items()}
         graph = helper.make_graph(
             self.nodes,
             "memorist",
-            [helper.make_tensor_value_info(name, TensorProto.INT64, ("batch", "length")) for name in inputs],
+            [helper.make_tensor_value_info(name, kinds[name], shape) for name, shape in inputs.items()],
             [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
             list(self.constants.values()),
         )

@@ -23,7 +23,7 @@ def pack(data: Path, given: Path, packages: Path = PACKAGES) -> None:
     for name in LAYERS:
         folder = next(packages.glob(SHIPPED[name]))
         if not (given / f"{name}.safetensors").is_file():
-            base.save_int8(_own(name, base.read_back(folder / "model.onnx")), given / f"{name}.safetensors")
+            base.save_int8(_own(name, base.read_back(folder)), given / f"{name}.safetensors")
         shutil.copyfile(folder / TOKENIZER, given / TOKENIZER)
     if not (given / DATA).is_file():
         shutil.copyfile(data / DATA, given / DATA)

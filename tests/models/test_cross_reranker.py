@@ -20,6 +20,7 @@ from memorist.models.rerankers.local import QUERY_TOKENS, CrossReranker
 from memorist.ports import Reranker
 from memorist.testing.fakes import FakeClock
 from memorist.text.words import NOT_ENGLISH
+from tests.models.tiny_models import write_model
 
 NAME = SETS["fast"].reranker
 MOVED = "[8 May 2023] Alice: I have moved to Stockholm with my family."
@@ -81,6 +82,33 @@ def test_a_reranker_is_no_embedder_and_an_embedder_no_reranker() -> None:
 def test_an_embedder_opened_as_a_reranker_is_unusable() -> None:
     with pytest.raises(ModelUnavailable, match="no output score"):
         CrossReranker.from_folder(of_set("fast", "embedder")).score("a", ["b"])
+
+
+def test_both_parts_of_the_model_must_be_there_and_undamaged(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(of_set("fast", "reranker"), tmp_path / "model"))
+    end = folder / "end.onnx"
+    end.write_bytes(end.read_bytes()[:-1] + b"?")
+    with pytest.raises(ModelUnavailable, match="end.onnx differs from the checksum"):
+        CrossReranker.from_folder(folder).score("a", ["b"])
+    end.unlink()
+    with pytest.raises(ModelUnavailable, match="no output score, only state, mixed"):
+        CrossReranker.from_folder(folder).score("a", ["b"])
+
+
+def test_a_second_part_that_wants_what_the_first_does_not_give_is_unusable(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    write_model(folder, "reranker", seed=1)
+    shutil.copyfile(folder / "model.onnx", folder / "end.onnx")
+    with pytest.raises(ModelUnavailable, match="it wants the input input_ids, we give score"):
+        CrossReranker.from_folder(folder).score("ann", ["lamp"])
+
+
+def test_a_model_in_one_part_gives_the_logit_of_each_text_whatever_its_length(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", "reranker", seed=1)
+    reranker = CrossReranker.from_folder(tmp_path / "model")
+    texts = ["lamp", "a fox", "ben keeps a lamp", "fox"]
+    assert reranker.score("ann", texts) == [reranker.score("ann", [text])[0] for text in texts]
+    assert len(set(reranker.score("ann", texts))) == 4
 
 
 def test_a_manifest_with_an_unknown_kind_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ pytest.importorskip("onnx")
 
 import calibrate  # noqa: E402
 from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder  # noqa: E402
-from graph import embedder_graph, scorer_graph  # noqa: E402
+from graph import embedder_graph, scorer_graphs  # noqa: E402
 
 from memorist.models.folder import onnx_runtime  # noqa: E402
 
@@ -47,20 +47,24 @@ def test_an_embedder_in_int8_gives_nearly_the_same_vectors_and_the_same_bits_in_
         assert alone.tobytes() == found[place].tobytes()
 
 
-def test_a_scorer_in_int8_scores_like_the_float_model() -> None:
+def test_a_scorer_in_int8_scores_like_the_float_model_with_the_same_bits_in_any_batch() -> None:
     torch.manual_seed(2)
     model = PairScorer(Encoder(TINY)).eval()
     for head in (model.ranking, model.answering):
         torch.nn.init.normal_(head.out.weight)
-    run = session(scorer_graph(model, seen(model), LENGTH))
+    reading, end = map(session, scorer_graphs(model, seen(model), LENGTH))
     ids, types = rows(40, 1), (np.arange(LENGTH) >= LENGTH // 2).astype(np.int64)[None].repeat(40, axis=0)
     with torch.inference_mode():
         exact = model(torch.from_numpy(ids), torch.ones(ids.shape), torch.from_numpy(types)).numpy()
-    found = run.run(["score", "answers"], {"input_ids": ids, "token_type_ids": types})
+    state, mixed = reading.run(["state", "mixed"], {"input_ids": ids, "token_type_ids": types})
+    found = end.run(["score", "answers"], {"state": state, "mixed": mixed})
     for place, one in enumerate(found):
         assert np.corrcoef(one, exact[:, place])[0, 1] > 0.95
+    alone = reading.run(["state", "mixed"], {"input_ids": ids[7:8], "token_type_ids": types[7:8]})
+    (score,), (answers,) = end.run(["score", "answers"], dict(zip(("state", "mixed"), alone, strict=True)))
+    assert (score, answers) == (found[0][7], found[1][7])
 
 
 def test_a_scorer_that_reads_the_mean_is_refused() -> None:
     with pytest.raises(ValueError, match="first state alone"):
-        scorer_graph(PairScorer(Encoder(TINY), mean=True), {}, LENGTH)
+        scorer_graphs(PairScorer(Encoder(TINY), mean=True), {}, LENGTH)

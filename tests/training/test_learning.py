@@ -91,7 +91,7 @@ def test_the_recipe_runs_and_goes_on_where_it_was(shop: TinyWorkshop) -> None:
 
 def test_a_finished_model_is_read_back_nearly_as_it_was(tmp_path: Path) -> None:
     folder = next(MODELS.glob("memorist-rerank-*"))
-    state = base.read_back(folder / "model.onnx")
+    state = base.read_back(folder)
     model = PairScorer(Encoder(recipe.config(recipe.LAYERS["reranker"])))
     model.load_state_dict(state)
     from memorist.models.rerankers.local import CrossReranker

@@ -77,12 +77,14 @@ class OnnxGraph:
         """One output for the inputs that the graph accepts."""
         return self.run_all((output,), inputs)[0]
 
-    def run_all(self, outputs: Sequence[str], inputs: Mapping[str, NDArray[np.int64]]) -> Sequence[Vector]:
+    def run_all(self, outputs: Sequence[str], inputs: Mapping[str, NDArray[np.generic]]) -> Sequence[Vector]:
         """Several outputs at the cost of one."""
         return self._session.run(list(outputs), {name: inputs[name] for name in self.inputs})
 
 
 MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "model.json"
+END = "end.onnx"
+"""The second part of a model in two: it reads the outputs of the first, whatever lengths they come from."""
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 CHARACTERS_PER_TOKEN = 20
 """English has about five characters per token. Four times as many keep every token that counts, at a bounded cost."""
@@ -138,13 +140,20 @@ class ModelFolder:
 
     def open_graph(self) -> OnnxGraph:
         """The model, ready to run on `INPUTS`."""
-        self._verify(MODEL)
+        return self._open(MODEL, INPUTS)
+
+    def open_end(self, graph: OnnxGraph) -> OnnxGraph | None:
+        """The second part of the model, ready to run on the outputs of the first; None for a model in one part."""
+        return self._open(END, graph.outputs) if (self.path / END).is_file() else None
+
+    def _open(self, name: str, given: Sequence[str]) -> OnnxGraph:
+        self._verify(name)
         try:
-            graph = OnnxGraph(self.path / MODEL)
+            graph = OnnxGraph(self.path / name)
         except Exception as error:  # the exceptions of ONNX Runtime have no public base class
-            raise self.unusable(f"{MODEL} cannot be loaded: {error}") from error
-        if unknown := sorted(set(graph.inputs) - set(INPUTS)):
-            raise self.unusable(f"it wants the input {unknown[0]}, we give {', '.join(INPUTS)}")
+            raise self.unusable(f"{name} cannot be loaded: {error}") from error
+        if unknown := sorted(set(graph.inputs) - set(given)):
+            raise self.unusable(f"it wants the input {unknown[0]}, we give {', '.join(given)}")
         return graph
 
     def open_tokenizer(self) -> Tokenizer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Encoding, Tokenizer
 
+    from memorist.ports import Vector
 
 QUERY_TOKENS = 62
 """As many tokens of a query as in training; of a longer one the last, because a question ends a query."""
@@ -29,9 +30,28 @@ QUERY_TOKENS = 62
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
+    """A graph, or two, with the tokenizer and the outputs to read."""
+
     graph: OnnxGraph
+    end: OnnxGraph | None
     tokenizer: Tokenizer
     outputs: tuple[str, ...]
+
+    def batch(self, pairs: Sequence[Encoding]) -> list[tuple[Vector, ...]]:
+        """What the graph gives for each of some pairs of one length."""
+        ids = np.array([one.ids for one in pairs], dtype=np.int64)
+        types = np.array([one.type_ids for one in pairs], dtype=np.int64)
+        inputs: dict[str, NDArray[np.int64]] = dict(zip(INPUTS, (ids, np.ones_like(ids), types), strict=True))
+        outputs = self.outputs if self.end is None else self.graph.outputs
+        return list(zip(*self.graph.run_all(outputs, inputs), strict=True))
+
+    def logits(self, rows: Sequence[tuple[Vector, ...]]) -> Sequence[Vector]:
+        """The logits of all pairs, output by output, from what the graph gave for each."""
+        columns = [np.array(one) for one in zip(*rows, strict=True)]
+        if self.end is None:
+            return columns
+        given = dict(zip(self.graph.outputs, columns, strict=True))
+        return self.end.run_all(self.outputs, given)
 
 
 class CrossReranker:
@@ -75,21 +95,14 @@ class CrossReranker:
         end = query[-QUERY_TOKENS * CHARACTERS_PER_TOKEN :]
         _refuse_unread(language(words(end)), self._unread)
         asked = self._ending(end)
-        pairs = [self._load().tokenizer.encode(asked, self._folder.cut(text)) for text in texts]
-        readings = [Reading(0.0)] * len(texts)
-        batches = equal_length_batches([len(one.ids) for one in pairs], self._folder.manifest.tokens_per_batch)
-        with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
-            for places, read in zip(batches, pool.map(partial(self._read, pairs), batches), strict=True):
-                for place, one in zip(places, read, strict=True):
-                    readings[place] = one
-        return readings
-
-    def _read(self, pairs: Sequence[Encoding], places: Sequence[int]) -> list[Reading]:
         loaded = self._load()
-        ids = np.array([pairs[place].ids for place in places], dtype=np.int64)
-        types = np.array([pairs[place].type_ids for place in places], dtype=np.int64)
-        inputs: dict[str, NDArray[np.int64]] = dict(zip(INPUTS, (ids, np.ones_like(ids), types), strict=True))
-        columns = [one.tolist() for one in loaded.graph.run_all(loaded.outputs, inputs)]
+        pairs = [loaded.tokenizer.encode(asked, self._folder.cut(text)) for text in texts]
+        batches = equal_length_batches([len(one.ids) for one in pairs], self._folder.manifest.tokens_per_batch)
+        parts = [[pairs[place] for place in places] for places in batches]
+        with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
+            read = [row for rows in pool.map(loaded.batch, parts) for row in rows]
+        at = dict(zip(chain.from_iterable(batches), read, strict=True))
+        columns = [one.tolist() for one in loaded.logits([at[place] for place in range(len(pairs))])]
         return [Reading(*row) for row in zip(*columns, strict=True)]
 
     def _ending(self, query: str) -> str:
@@ -109,11 +122,13 @@ class CrossReranker:
 
 def _load(folder: ModelFolder) -> _Loaded:
     graph = folder.open_graph()
+    end = folder.open_end(graph)
+    there = (end or graph).outputs
     score, answers = (folder.manifest.outputs.get(name, name) for name in ("score", "answers"))
-    if score not in graph.outputs:
-        raise folder.unusable(f"it has no output {score}, only {', '.join(graph.outputs)}")
-    outputs = (score, answers) if answers in graph.outputs else (score,)
-    return _Loaded(graph, folder.open_tokenizer(), outputs)
+    if score not in there:
+        raise folder.unusable(f"it has no output {score}, only {', '.join(there)}")
+    outputs = (score, answers) if answers in there else (score,)
+    return _Loaded(graph, end, folder.open_tokenizer(), outputs)
 
 
 def _refuse_unread(language: str, unread: Collection[str]) -> None:
