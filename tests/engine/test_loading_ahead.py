@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memorist import config
 from memorist.engine.engine import Engine
+from memorist.engine.open import opened
 from memorist.errors import ModelUnavailable
 from memorist.ports import Progress, Purpose
 from memorist.stores.memory import MemoryStore
@@ -64,6 +66,16 @@ def test_each_model_is_loaded_once_and_not_by_the_caller() -> None:
         engine.recall("Where does Bob live?")
     assert embedder.loads == [False]
     assert reranker.loaded.is_set()
+
+
+def test_a_process_that_will_embed_loads_the_embedder_while_it_opens_the_memory() -> None:
+    given = config.load({}, db=":memory:")
+    one, other = Heavy(), Heavy()
+    with opened(given, embedder=one, ahead=True) as engine:
+        engine.remember("Alice moved to Stockholm.")
+    assert one.loaded.is_set() and not any(one.loads)
+    with opened(given, embedder=other):
+        assert not other.loads
 
 
 def test_looking_loads_no_model() -> None:

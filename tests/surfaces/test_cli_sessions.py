@@ -61,7 +61,7 @@ QUESTION = "Where does Alice live?"
 @pytest.fixture
 def alice(bare: Cli, db: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """A fact with the episode that says it, and commands that embed without a model."""
-    monkeypatch.setattr(Target, "open", lambda _: memorist.open(db, embedder=FakeEmbedder(), config={}))
+    monkeypatch.setattr(Target, "open", lambda _, ahead=False: memorist.open(db, embedder=FakeEmbedder(), config={}))
     with memorist.open(db, embedder=FakeEmbedder(), config={}) as engine:
         said = engine.remember("Alice moved to Oslo.", at="2024-06-03")
         fact = engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-06-03", source=said.id)

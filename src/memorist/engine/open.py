@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
@@ -15,6 +16,7 @@ from memorist.errors import InvalidInput, MissingExtra
 from memorist.model import check_space_length, checked_space
 from memorist.model.arguments import checks_call
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
+from memorist.ports.models import load_ahead
 from memorist.ports.notices import Hook, Notice, Notices, log
 
 if TYPE_CHECKING:
@@ -75,10 +77,18 @@ def opened(
     clock: Clock | None = None,
     notify: Hook | None = None,
     background: bool = True,
+    ahead: bool = False,
 ) -> Engine:
-    """The engine for settings that were loaded; objects replace what the settings name."""
-    from memorist.engine.engine import Engine
+    """The engine for settings that were loaded; objects replace what the settings name.
+
+    With `ahead`, the embedder is loaded in another thread meanwhile: for a process that will embed for certain.
+    """
     from memorist.models import embedders, rerankers
+
+    embed = embedders.build(embedder or chosen.embedder, options=chosen.embedder_options, models=chosen.models)
+    if ahead:
+        Thread(target=load_ahead, args=(embed,), name="memorist-load", daemon=True).start()
+    from memorist.engine.engine import Engine
     from memorist.profiles import find_profile, profiled
     from memorist.recall.recipes import Recipes, custom_recipes
     from memorist.recall.request import checked_verbosity
@@ -90,7 +100,7 @@ def opened(
     return Engine(
         store,
         models=chosen.models,
-        embedder=embedders.build(embedder or chosen.embedder, options=chosen.embedder_options, models=chosen.models),
+        embedder=embed,
         reranker=rerankers.build(reranker or chosen.reranker, options=chosen.reranker_options, models=chosen.models),
         askers=build_askers(chosen, profile, llm),
         facts=chosen.extract != "off",

@@ -88,7 +88,6 @@ def _part_from_data(data: object, where: str) -> Part:
             f"{where} is not a stage, signal or factor: {data!r}", remedy="Name it, as in { stage = 'rrf' }."
         )
     part = part_named(role, str(mapping[role]))
-    hints = get_type_hints(part)
     known = {field.name: field for field in _fields(part)}
     given = {name: value for name, value in mapping.items() if name != role}
     for name in given:
@@ -98,6 +97,7 @@ def _part_from_data(data: object, where: str) -> Part:
     for name, field in known.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
             raise InvalidInput(f"{part.kind!r} requires the parameter {name!r}", remedy=f"Add {name}.")
+    hints = get_type_hints(part) if given else {}
     return part(
         **{name: validated(value, hints[name], f"{part.kind}.{name}", _part_from_data) for name, value in given.items()}
     )

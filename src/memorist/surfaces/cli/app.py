@@ -139,11 +139,11 @@ class Target:
     embedder: str | None = None
     config: str | None = None
 
-    def open(self) -> Engine:
-        """Open it."""
+    def open(self, *, ahead: bool = False) -> Engine:
+        """Open it; `ahead` loads the embedder meanwhile, for a command that embeds for certain."""
         from memorist.engine.open import opened
 
-        return opened(self.settings())
+        return opened(self.settings(), ahead=ahead)
 
     def settings(self) -> config.Config:
         """The settings it is opened with; those that are ignored are named on standard error, once."""

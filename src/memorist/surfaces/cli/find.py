@@ -70,7 +70,7 @@ def answer(
     """The answer of a recall as data; after that, it is printed."""
     if only_context and (as_json or explain):
         raise typer.BadParameter("--context cannot be combined with --json (which includes it) or --explain.")
-    with target.open() as engine:
+    with target.open(ahead=True) as engine:
         found = ask(engine)
         reasons = [to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
     data = to_data(found) | ({"why_abstained": found.why_abstained} if found.abstained else {})

@@ -42,13 +42,14 @@ REASONS_SHOWN, PLACES_SHOWN = 5, 5
 
 @command(app, options=lambda: memory_options(Fields))
 def remember(
-    engine: Engine,
+    target: Target,
     text: Annotated[str, argument("TEXT", "The text to remember; - reads standard input.")],
     **fields: Unpack[Fields],
 ) -> Iterator[object]:
     """Store one memory, word for word."""
-    memory = engine.remember(_standard_input() if text == "-" else text, **fields)
-    before = _version_before(engine, memory)
+    with target.open(ahead=True) as engine:
+        memory = engine.remember(_standard_input() if text == "-" else text, **fields)
+        before = _version_before(engine, memory)
     yield memory
     print_remembered(memory)
     if before is not None:
