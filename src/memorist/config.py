@@ -106,7 +106,8 @@ class Config:
         "The reranker, for recipes that use one: auto (that of models), local:NAME, a service such as jina, or none.",
     )
     extract: str = _setting(
-        "rules", "How facts are extracted: rules, spacy (also finds names with a spaCy model), or off."
+        "rules",
+        "How facts, names and dates are read from texts: rules, spacy (also finds names with a spaCy model), or off.",
     )
     llm: str | None = _setting(None, "The language model, such as ollama:llama3.2; optional.")
     llm_calls: int = _setting(12, "The maximum number of language model calls per recall.", "lower")

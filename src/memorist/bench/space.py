@@ -124,7 +124,7 @@ class Space(AbstractContextManager["Space"]):
             MemoryStore("bench"),
             embedder=setup.embedder,
             reranker=setup.reranker,
-            facts=setup.extract != "off",
+            extract=setup.extract != "off",
             find=_finder(setup.extract),
             recipe=pipelines[0].name,
             recipes={one.name: one for one in pipelines},

@@ -42,7 +42,7 @@ class Means:
     store: Store
     embedder: StoreEmbedder | None
     policy: Policy
-    facts: bool
+    extract: bool
     tags: bool
     find: Find | None
     clock: Clock
@@ -83,7 +83,7 @@ class Desk:
             self.store,
             self.embedder,
             means.gates,
-            facts=means.facts,
+            extract=means.extract,
             tags=means.tags,
             find=means.find or names,
             follow_up_jobs=self._follow_up_jobs,
@@ -178,7 +178,9 @@ def recorded(given: str | Mapping[str, Any], now: datetime) -> Memory:
     """The memory that an entry of `remember_many` describes."""
     from memorist.remember.record import record
 
-    check_argument("memories", [given], _MEMORIES)
+    plain = type(given) is dict and set(map(type, cast("dict[str, Any]", given))) <= {str}
+    if not plain:
+        check_argument("memories", [given], _MEMORIES)
     fields = {"text": given} if isinstance(given, str) else dict(given)
     if "text" not in fields:
         raise InvalidInput("A memory has no text", remedy="Give each one as a string or with a 'text' key.")

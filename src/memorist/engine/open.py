@@ -103,7 +103,7 @@ def opened(
         embedder=embed,
         reranker=rerankers.build(reranker or chosen.reranker, options=chosen.reranker_options, models=chosen.models),
         askers=build_askers(chosen, profile, llm),
-        facts=chosen.extract != "off",
+        extract=chosen.extract != "off",
         policy=Policy.of(chosen),
         find=entity_finder(chosen.extract),
         recipe=chosen.recipe,

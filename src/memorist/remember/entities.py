@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from memorist.model import USUAL_CLASSIFICATION, Entity, Link, Memory, fingerprint, marked, marked_classification
 from memorist.remember.extract.names import Dictionary, Known, entities, name_runs
@@ -17,6 +18,7 @@ SUBJECT, OBJECT, MENTIONS = "subject", "object", "mentions"
 """Relations of the links from a memory to the entities that it mentions."""
 
 
+@lru_cache(maxsize=4096)
 def entity_named(name: str, classification: int = USUAL_CLASSIFICATION) -> Entity:
     """The entity with a name; names that differ only in case and spaces are the same entity.
 
@@ -50,8 +52,8 @@ def _dictionary(memories: Sequence[Memory], known: Sequence[Entity], classificat
     """The names that memories of one classification may use."""
     there = [entity for entity in known if marked_classification(entity.id) == classification]
     met = Dictionary(there)
-    sure = (name for name in _sure(memories) if met.find(name) is None)
-    return Dictionary([*there, *(entity_named(name, classification) for name in sure)])
+    met.add([entity_named(name, classification) for name in _sure(memories) if met.find(name) is None])
+    return met
 
 
 def _written(memories: Sequence[Memory]) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 from memorist.model import Entity, Link, Memory, Showing, Times, Usage
@@ -91,6 +92,17 @@ def _text_fields(record: type[Any]) -> tuple[str, ...]:
     return tuple(one.name for one in fields(record) if one.name not in untouched) if is_dataclass(record) else ()
 
 
+@cache
+def _texts_getter(record: type[Any]) -> Callable[[object], tuple[object, ...]] | None:
+    """Reads the values of a record's text fields."""
+    names = _text_fields(record)
+    return (attrgetter(*names) if len(names) > 1 else _values(names)) if names else None
+
+
+def _values(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
 def texts_of(value: object) -> list[str]:
     """Every text in anything that a store holds."""
     found: list[str] = []
@@ -114,9 +126,12 @@ def _collect(value: object, found: list[str]) -> None:
             _collect(one, found)
         if isinstance(value, list) and len(several) == 2 and all(isinstance(one, str) for one in several):
             found.append(f"{several[0]}: {several[1]}")
-    elif names := _text_fields(kind):
-        for name in names:
-            _collect(getattr(value, name), found)
+    elif get := _texts_getter(kind):
+        for one in get(value):
+            if type(one) is str:
+                found.append(one)
+            elif type(one) not in _WITHOUT_TEXT:
+                _collect(one, found)
         found.extend(_stated(value))
     elif isinstance(value, Mapping):
         pairs = cast("Mapping[str, object]", value)

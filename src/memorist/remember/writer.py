@@ -100,15 +100,16 @@ class Writer:
         embedder: StoreEmbedder | None,
         gates: Gates,
         *,
-        facts: bool = True,
+        extract: bool = True,
         tags: bool = False,
         find: Find = names,
         follow_up_jobs: FollowUpJobs = lambda memories: (),
     ) -> None:
         self._store = store
         self.embedder = embedder
-        self._facts = facts
-        self._tags = tags
+        self._extract = extract
+        """Whether facts, names, dates and tags are read from texts."""
+        self._tags = tags and extract
         self._find = find
         self._follow_up_jobs = follow_up_jobs
         self._gates = gates
@@ -236,9 +237,11 @@ class Writer:
 
     def _prepared(self, checked: Checked, *, embed: bool = True) -> Incoming:
         known = self._store.get([one.id for one in checked.memories])
-        new = [_dated(one) for one in numbered(new_or_changed(checked.memories, known), self._store)]
+        new = list(numbered(new_or_changed(checked.memories, known), self._store))
+        if self._extract:
+            new = list(map(_dated, new))
         vectors = self.embedder.vectors(new) if self.embedder and embed and new else {}
-        entities, links = about(new, self._store.alike, self._find) if new else ([], [])
+        entities, links = about(new, self._store.alike, self._find) if self._extract and new else ([], [])
         return Incoming(checked, tuple(new), vectors, entities, links)
 
     def _kept(self, checked: Checked, *, gated: bool = False) -> Written:
@@ -305,7 +308,7 @@ class Writer:
         found = {
             one.id: statements(one.text, speaker=one.origin.speaker, at=one.times.valid_from)
             for one in memories
-            if self._facts and one.kind in FACT_KINDS
+            if self._extract and one.kind in FACT_KINDS
         }
         names = self._canonical([one.fact.subject for some in found.values() for one in some])
         return {one.id: claims_of(one, found.get(one.id, ()), names) for one in memories}

@@ -43,7 +43,8 @@ def encode(batch: Batch, pack: Pack[P], draft: EncodedBatch[P] | None = None) ->
 
     def encoded(memory: Memory) -> EncodedMemory[P]:
         views, known = batch.vectors.get(memory.id, {}), ready.get(memory.id)
-        if known is not None and known.memory == memory and (known.views is views or not (known.views or views)):
+        same = known is not None and (known.memory is memory or known.memory == memory)
+        if known is not None and same and (known.views is views or not (known.views or views)):
             return known
         return encode_memory(memory, views, pack)
 

@@ -11,7 +11,7 @@ from html import unescape
 from typing import NamedTuple
 
 from memorist.text.labels import UNSEEN
-from memorist.text.patterns import lazy
+from memorist.text.patterns import any_of, lazy
 from memorist.text.tokens import holds_any
 
 DROP = "tells the model to drop its instructions"
@@ -36,6 +36,8 @@ def instructions_in(text: str) -> list[str]:
 
 def _reasons(text: str) -> Iterator[str]:
     folded = text.lower()
+    if not (_HINTS if folded.isascii() else _ALL_HINTS).search(folded):
+        return
     for form in _FORMS:
         if holds_any(folded, form.hints) and form.pattern.search(text):
             yield form.reason
@@ -110,7 +112,7 @@ _FORMS = (
     ),
     _form(
         MARKERS,
-        "<|im_|<|system|<|user|<|assistant|<|end|<|begin|<|start|<|eot|inst]|sys>>",
+        "im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id|inst]|sys>>",
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id)\|>",
         r"|\[/?INST\]|<</?SYS>>",
     ),
@@ -237,6 +239,10 @@ _FORMS = (
     ),
 )
 
+_ALL_HINTS = lazy(any_of(hint for form in _FORMS for hint in form.hints))
+_HINTS = lazy(any_of(hint for form in _FORMS for hint in form.hints if hint.isascii()))
+"""Any hint; most texts have none."""
+
 
 # Disguises: signs that do not show, letters of other alphabets, codes. A model reads through them.
 
@@ -249,7 +255,8 @@ _LETTERS = {ord(like): group[0] for group in _ALIKE.split() for like in group[1:
 _TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 """Letters that do not show, and that models read."""
 _SIGNS = lazy(f"[{UNSEEN}\u0300-\u036f\u200c\u200d\ufe00-\ufe0f]")
-_CODE = lazy(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{32,4096}+={0,2}")
+_SHORTEST_CODE = 32
+_CODE = lazy(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{_SHORTEST_CODE},4096}}+={{0,2}}")
 _MIRROR = "\u202e"
 MOST_CODES = 50
 
@@ -276,6 +283,8 @@ def _uncovered(text: str) -> str:
 
 def _decoded(text: str) -> Iterator[str]:
     """The texts that stand in it in Base64."""
+    if max(map(len, text.split()), default=0) < _SHORTEST_CODE:
+        return
     for place, found in enumerate(_CODE.finditer(text)):
         if place == MOST_CODES:
             return

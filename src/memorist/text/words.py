@@ -196,14 +196,19 @@ _first = itemgetter(0)
 
 def language(words: Sequence[str]) -> str:
     """The language of a text from its words, as a code such as `en`; `cjk` for Chinese, Japanese and Korean."""
+    used = set(map(_script, set(map(_first, islice(words, _SAMPLE))))) - {""}
+    if not used:
+        return DEFAULT
+    script = used.pop() if len(used) == 1 else _most_used_script(words)
+    return _latin_language(islice(words, _SAMPLE)) if script == "latin" else script
+
+
+def _most_used_script(words: Iterable[str]) -> str:
     scripts = Counter[str]()
     for letter, count in Counter(map(_first, islice(words, _SAMPLE))).items():
         scripts[_script(letter)] += count
     del scripts[""]
-    if not scripts:
-        return DEFAULT
-    script = max(scripts, key=lambda name: (scripts[name], name))
-    return _latin_language(islice(words, _SAMPLE)) if script == "latin" else script
+    return max(scripts, key=lambda name: (scripts[name], name))
 
 
 @lru_cache(maxsize=1024)
@@ -308,13 +313,22 @@ def _pairs(run: str) -> list[str]:
 
 
 def _spaced_words(text: str) -> list[str]:
+    runs: list[str] = _JOINED_RUNS.findall(text)
+    if all(map(str.isalnum, runs)) and max(map(len, runs), default=0) <= LONGEST:
+        return runs
     found: list[str] = []
-    for run in _JOINED_RUNS.findall(text):
+    for run in runs:
         if (run.isalnum() and len(run) <= LONGEST) or (len(run) == 1 and run != "_"):
             found.append(run)
         else:
-            found.extend(_resolved(run))
+            found.extend(_resolved_again(run) if len(run) <= LONGEST else _resolved(run))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _resolved_again(run: str) -> tuple[str, ...]:
+    """The words of a short run; `don't` and `it's` come again and again."""
+    return tuple(_resolved(run))
 
 
 def _resolved(run: str) -> list[str]:

@@ -29,7 +29,7 @@ class Guarded:
 
     def keep_all(self, memories: list[Memory]) -> list[Remembered]:
         """The same for a batch."""
-        return Writer(self.store, None, self.gates, facts=False).keep(memories).memories
+        return Writer(self.store, None, self.gates, extract=False).keep(memories).memories
 
     def texts(self) -> list[str]:
         """All that is kept, in order."""

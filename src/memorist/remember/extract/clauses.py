@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from memorist.remember.extract.lexicon import KIN, NOT_NAMES, word_set
 from memorist.remember.extract.objects import CAPITALISED
 from memorist.text.patterns import lazy
+from memorist.text.tokens import holds_any
 from memorist.text.words import UNSPACED
 
 LONGEST_TEXT = 20_000
@@ -28,6 +29,7 @@ _UNREAD = lazy(
 _CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]*+`|\[[^\]\n]*+\]?|^[ \t]*>.*$", re.DOTALL | re.MULTILINE)
 _INLINE_CODE = lazy(r"`[^`\n]*+`")
 _QUOTED = lazy(r"\"([^\"\n]{1,400}+)\"|“([^“”\n]{1,400}+)”|「([^「」\n]{1,400}+)」|『([^『』\n]{1,400}+)』")
+_OPENING_QUOTES = ('"', "“", "「", "『")
 _SPOKEN = lazy(r"[.!?。！？…,，]$|\b(?:i|i'm|i’m|you|we|me|my|your|our)\b|[我你您]", re.IGNORECASE)
 _LINE_SPEAKER = lazy(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][^\n:：,，.。!?()\"]{0,39})[:：](?:\s|(?<=：))")
 _LABELS = NOT_NAMES | word_set(
@@ -122,6 +124,8 @@ def own_words_of(text: str) -> str:
     head = head_of(text)
     if "`" in head or "[" in head or ">" in head:
         head = _CODE.sub(_mask_code, head)
+    if not holds_any(head, _OPENING_QUOTES):
+        return head
     return _QUOTED.sub(lambda found: found[0] if _is_title(found) else _mask(found), head)
 
 

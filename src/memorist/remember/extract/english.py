@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memorist.remember.extract import objects
-from memorist.remember.extract.lexicon import ATTRIBUTES, KIN, word_set
+from memorist.remember.extract.lexicon import ATTRIBUTES, BELONGINGS, IDENTITIES, JOBS, KIN, word_set
 from memorist.remember.extract.tense import Tense
-from memorist.text.patterns import lazy
+from memorist.text.patterns import LIKE_ASCII, lazy
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,3 +260,41 @@ WHOLE = (
     ),
 )
 """Rules for whole clauses about the speaker."""
+
+# Most sentences state nothing. Every rule above needs one of these words, or two of a pair.
+_NEEDED = word_set(
+    """
+    living based residing from born working studying majoring again student married engaged dating relationship
+    allergic intolerant fluent called named allergy job position promoted hired speak play address
+    favourite favorite fave"""
+)
+_NEEDS_MORE = word_set("can got adopted bought come comes all-time")
+"""Verbs and nouns whose rules all need a word of the others."""
+_HEADS = JOBS | IDENTITIES | BELONGINGS
+_WORD, _DIGIT = lazy(r"\w+"), lazy(r"\d")
+_HINTS = frozenset(
+    _WORD.findall(word)[-1]
+    for word in (
+        *_NEEDED,
+        *(VERBS.keys() | OWN.keys()) - _NEEDS_MORE,
+        *(form for head in _HEADS for form in (head, f"{head}s")),
+        *objects.TITLES,
+        *RELATIONS,
+        *_NOUNS.split("|"),
+    )
+)
+_PAIRS = (
+    (word_set("at"), word_set("for")),
+    (word_set("to"), word_set("have has had haven hasn hadn ve s")),
+    (word_set("all"), word_set("time")),
+)
+
+
+def may_state(sentence: str) -> bool:
+    """Whether a sentence has the words of any rule; False only if it surely states nothing."""
+    if not sentence.isascii() and LIKE_ASCII.search(sentence):
+        return True
+    words = set(_WORD.findall(sentence.lower()))
+    if not _HINTS.isdisjoint(words) or _DIGIT.search(sentence):
+        return True
+    return any(not one.isdisjoint(words) and not other.isdisjoint(words) for one, other in _PAIRS)

@@ -32,6 +32,7 @@ _RUN = lazy(
     rf"|[ \t]+\d{{1,4}}\b(?![.,]?\d)){{0,{MOST_WORDS - 1}}}+"
 )
 _WORD = lazy(r"\S+")
+_SEVERAL = lazy(r"\s")
 _OPENS = lazy(r"(?:^|[.!?:;…\n\"“”(\[*•\u2600-\u27bf\U0001f000-\U0001faff]\s*|\n\s*[->]\s*)$")
 _TITLE = lazy(r"\b(?:mr|mrs|ms|dr|prof|st)\.\s+$", re.IGNORECASE)
 _CONTRACTED = lazy(r"['’](?:m|re|ve|ll|d|t)$|n['’]t$", re.IGNORECASE)
@@ -57,13 +58,29 @@ def name_runs(text: str) -> tuple[NameRun, ...]:
 
 def _runs(head: str) -> Iterator[NameRun]:
     for found in _RUN.finditer(head):
+        parts = list(_split_run(found)) if _SEVERAL.search(found[0]) else _only_word(found)
+        if not parts:
+            continue
         before = head[max(0, found.start() - 8) : found.start()]
         opens = bool(_OPENS.search(before)) and not _TITLE.search(before)
-        for words in _split_run(found):
+        for words in parts:
             begin, stop = words[0][0], words[-1][1]
             if 1 < stop - begin <= LONGEST_NAME:
                 first = opens and begin == found.start() and len(words) == 1
                 yield NameRun(" ".join(head[start:end] for start, end in words), begin, stop, first)
+
+
+def _only_word(run: re.Match[str]) -> list[list[tuple[int, int]]]:
+    """A run of one word, as `_split_run` splits it: most are no names, but begin a sentence."""
+    length = _name_length(run[0])
+    return [[(run.start(), run.start() + length)]] if length else []
+
+
+@lru_cache(maxsize=4096)
+def _name_length(written: str) -> int:
+    """How much of a word is a name; 0 for other words."""
+    word = _POSSESSIVE.sub("", written)
+    return 0 if word in _JOINERS or _is_no_name(word) or word.isdigit() else len(word)
 
 
 def _split_run(run: re.Match[str]) -> Iterator[list[tuple[int, int]]]:
@@ -113,6 +130,10 @@ class Dictionary:
         self._exact: dict[str, dict[str, Entity]] = defaultdict(dict)
         self._first: dict[str, dict[str, Entity]] = defaultdict(dict)
         self._begins: dict[str, list[tuple[str, Entity]]] = defaultdict(list)
+        self.add(entities)
+
+    def add(self, entities: Iterable[Entity]) -> None:
+        """Know further entities."""
         for entity in entities:
             for name in dict.fromkeys(_key(one) for one in (entity.name, *entity.aliases)):
                 if name:
@@ -178,6 +199,7 @@ def _is_person(entity: Entity, first: str) -> bool:
     return entity.kind == "person" or (entity.kind is None and first in FIRST_NAMES)
 
 
+@lru_cache(maxsize=4096)
 def _key(name: str) -> str:
     return " ".join(fold(name).split())
 
@@ -330,11 +352,14 @@ def entities(text: str, known: Known = nobody, *, dates: Sequence[DateSpan] | No
     head = text[:LONGEST_TEXT]
     spans = date_spans(text, _ANY_DAY) if dates is None else dates
     taken = [*identifiers(head), *(Named(span.text, "date", span.begin, span.stop) for span in spans)]
+    found = name_runs(text)
+    if not taken and not found:
+        return []
     free = _without_overlap(taken)
-    runs = _apart(name_runs(text), free)
+    runs = _apart(found, free)
     resolved = _resolved(runs, known)
-    found = [*free, *_named(head, runs, resolved), *_handles_known(free, known)]
-    return sorted({(one.begin, one.stop): one for one in found}.values(), key=lambda one: (one.begin, one.stop))
+    every = [*free, *_named(head, runs, resolved), *_handles_known(free, known)]
+    return sorted({(one.begin, one.stop): one for one in every}.values(), key=lambda one: (one.begin, one.stop))
 
 
 def _without_overlap(found: Iterable[Named]) -> list[Named]:

@@ -314,11 +314,12 @@ def job_title(text: str, begin: int, stop: int) -> Spans:
     """A title in capitals: `Head of Sales`."""
     span = name_at(text, begin, stop)
     first = text[slice(*span)].split(maxsplit=1)[0].lower() if span else ""
-    return [span] if span and first in _TITLES and " " in text[slice(*span)] else []
+    return [span] if span and first in TITLES and " " in text[slice(*span)] else []
 
 
 _ON = lazy(r"(?:on|by)\s+")
-_TITLES = word_set("head director chief vice deputy senior lead managing assistant executive general")
+TITLES = word_set("head director chief vice deputy senior lead managing assistant executive general")
+"""The first words of titles."""
 
 
 def listed(matcher: Matcher) -> Matcher:

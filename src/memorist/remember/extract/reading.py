@@ -13,6 +13,7 @@ from memorist.remember.extract.chinese import chinese_statements
 from memorist.remember.extract.clauses import (
     APPOSED,
     KIN_NAMED,
+    LONGEST_TEXT,
     MASK,
     PRONOUN,
     Sentence,
@@ -41,6 +42,7 @@ from memorist.remember.extract.english import (
     VERBS,
     WHOLE,
     Rule,
+    may_state,
 )
 from memorist.remember.extract.lexicon import (
     ATTRIBUTES,
@@ -291,6 +293,8 @@ def _slug(words: str) -> str:
 
 def statements(text: str, *, speaker: str | None, at: datetime, addressee: str | None = None) -> list[Statement]:
     """The facts that a text states, in order; `I` is the speaker, whom a leading `Name: ` may override."""
+    if not (may_state(text[:LONGEST_TEXT]) or has_chinese(text)):
+        return []
     own_words = own_words_of(text)
     moment = instant(at)
     found: dict[tuple[Fact, bool], Statement] = {}
@@ -310,6 +314,8 @@ def _sentence_statements(sentence: Sentence, people: People, at: datetime) -> It
     if has_chinese(said):
         if people.speaker:
             yield from chinese_statements(text, sentence, people.speaker, at)
+        return
+    if not may_state(said):
         return
     if holds_any(said, _OWNERS):
         yield from _in_passing(sentence, people)

@@ -10,7 +10,7 @@ from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
 from memorist.remember.redaction import MOST, redacted, secrets_in_texts, without_secrets
 from memorist.text.chatter import says_nothing
-from memorist.text.gist import Copies, copies, pieces_of
+from memorist.text.gist import Copies, copies
 from memorist.text.injection import instructions_in
 from memorist.text.labels import NOTHING, framed_lines, has_header
 from memorist.text.sameness import canonical
@@ -112,7 +112,7 @@ def loops(memory: Memory, context: GateContext) -> Verdict | None:
     """Skip a text that has the form of a recalled context, or consists of sentences of other memories."""
     if context.policy.loops == "keep" or memory.kind is not Kind.EPISODIC or LOOP_FLAG in memory.worth.flags:
         return None
-    form, pieces = form_of(memory.text), pieces_of(memory.text)
+    form, pieces = form_of(memory.text), context.pieces(memory.text)
     if form is None and not (framed_lines(memory.text) or _may_be_copied(pieces, memory, context)):
         return None
     found = copies(pieces, _places(pieces, memory, context))
@@ -180,7 +180,7 @@ def noise(memory: Memory, context: GateContext) -> Verdict | None:
     said = spoken(memory)
     if says_nothing(said):
         reason = "is a phrase of courtesy or of ignorance"
-    elif canonical(said) in context.learnt:
+    elif context.learnt and canonical(said) in context.learnt:
         reason = "is in the noise bank"
     else:
         return None

@@ -54,12 +54,19 @@ class GateContext:
         self._known: dict[str, list[Memory]] = {}
         self._unread: list[Memory] = []
         self._pieces: dict[tuple[str, str], str] = {}
+        self._cut: dict[str, list[str]] = {}
 
     def texts(self, memory: Memory) -> list[str]:
         """Every text of a memory; several gates ask for them."""
         if self._asked is None or self._asked[0] is not memory:
             self._asked = memory, texts_of(memory)
         return self._asked[1]
+
+    def pieces(self, text: str) -> list[str]:
+        """The sentences of a text of this batch, as they are compared."""
+        if text not in self._cut:
+            self._cut[text] = pieces_of(text)
+        return self._cut[text]
 
     def expect(self, memories: Sequence[Memory]) -> None:
         """Look up at once which memories of the store say the same as these."""
@@ -97,7 +104,7 @@ class GateContext:
     def holding(self, piece: str, scope: str) -> Iterator[str]:
         """The ids of the memories of a scope that contain a piece of `pieces_of`."""
         for memory in self._unread:
-            for one in pieces_in(memory):
+            for one in pieces_in(memory, self.pieces):
                 self._pieces.setdefault((memory.scope, one), memory.id)
         self._unread.clear()
         if (scope, piece) in self._pieces:
@@ -155,10 +162,10 @@ def spoken(memory: Memory) -> str:
     return text[len(speaker) + 1 :].strip() if named and speaker else text
 
 
-def pieces_in(memory: Memory) -> list[str]:
+def pieces_in(memory: Memory, cut: Callable[[str], list[str]] = pieces_of) -> list[str]:
     """The sentences of a memory, as `pieces_of` finds them in a copy, with its speaker or without."""
     text = named(memory.text, memory.origin.speaker)
-    pieces = pieces_of(memory.text)
+    pieces = cut(memory.text)
     return list(dict.fromkeys(pieces if text == memory.text else (*pieces, *pieces_of(text))))
 
 

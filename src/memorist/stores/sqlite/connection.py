@@ -51,7 +51,11 @@ class Database:
 
     def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
         """Run a statement once per row of values."""
-        self._connection.executemany(sql, map(_bound, rows))  # pyright: ignore[reportUnknownMemberType]
+        given = list(rows)
+        if given and _bound(given[0]) is not given[0]:  # all rows have values of the same types
+            given = [_bound(row) for row in given]
+        if given:
+            self._connection.executemany(sql, given)  # pyright: ignore[reportUnknownMemberType]
 
     def change(self, sql: str, values: Values = ()) -> int:
         """Run a statement and return the number of rows that it changed."""

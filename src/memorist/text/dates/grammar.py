@@ -225,6 +225,13 @@ class Grammar:
             self._compile()
         return self._categories[name].first
 
+    def places(self, reading: Reading, name: str) -> list[int]:
+        """The places where a match of a category may begin, by the token there and the one after it."""
+        first, category = self.beginnings(name), self._categories[name]
+        keys = reading.tokens.keys
+        begun = [place for place in range(len(reading.tokens.begins)) if keys[place] in first]
+        return [place for place in begun if self._look(category, keys[place]).admits(keys[place + 1])]
+
     def matches(self, reading: Reading, name: str, place: int) -> Found:
         """Every match of a category from a place on: where it stops and its value, longest first."""
         if not self._compiled:

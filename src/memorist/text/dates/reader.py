@@ -64,12 +64,13 @@ def _hint_pattern() -> re.Pattern[str]:
 
 def read(text: str, context: Context) -> list[DateSpan]:
     """Every date in a text, in order and without overlap."""
-    if not may_hold_dates(text):
-        return []
+    return _read(tokenise(text), context) if may_hold_dates(text) else []
+
+
+def _read(tokens: Tokens, context: Context) -> list[DateSpan]:
     from memorist.text.dates.english_ranges import english  # the grammars are built for the first text with a hint
 
-    tokens = tokenise(text)
-    if not has_chinese(text):
+    if not has_chinese(tokens.text):
         return list(scan(english, Reading(tokens, context)))
     from memorist.text.dates.chinese import chinese
 
@@ -80,11 +81,16 @@ def read(text: str, context: Context) -> list[DateSpan]:
 
 def read_by_tense(text: str, now: datetime, edges: Edges) -> list[DateSpan]:
     """Every date in a text; one that may be past or to come is the one that the verb beside it speaks of."""
-    past = read(text, Context(now, "past", edges))
-    future = {(span.begin, span.stop): span for span in read(text, Context(now, "future", edges))} if past else {}
+    if not may_hold_dates(text):
+        return []
+    tokens, context = tokenise(text), Context(now, "past", edges)
+    past = _read(tokens, context)
+    if not past or not context.chosen:
+        return past
+    future = {(span.begin, span.stop): span for span in _read(tokens, Context(now, "future", edges))}
     if all(span == future.get((span.begin, span.stop), span) for span in past):
         return past
-    nearest = {(span.begin, span.stop): span for span in read(text, Context(now, "nearest", edges))}
+    nearest = {(span.begin, span.stop): span for span in _read(tokens, Context(now, "nearest", edges))}
     return [_chosen(text, span, future, nearest) for span in past]
 
 
@@ -107,17 +113,15 @@ def _longest(spans: list[DateSpan]) -> list[DateSpan]:
 def scan(grammar: Grammar, reading: Reading) -> Iterator[DateSpan]:
     """The dates that one grammar finds."""
     tokens, told = reading.tokens, reading.context
-    beginnings = grammar.beginnings("expression")
-    place = 0
-    while place < len(tokens.begins):
-        if tokens.keys[place] not in beginnings:
-            place += 1
+    passed = 0
+    for place in grammar.places(reading, "expression"):
+        if place < passed:
             continue
         stop, period = _best(grammar, reading, place, told)
         if period:
             told = told if period.start == OPEN_START else replace(told, now=period.start)
             yield _span(tokens, place, stop, period)
-        place = stop
+        passed = stop
 
 
 def _best(grammar: Grammar, reading: Reading, place: int, told: Context) -> tuple[int, Period | None]:

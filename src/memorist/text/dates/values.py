@@ -1,7 +1,7 @@
 """The values of date expressions, and how they are resolved to periods."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count, islice
 from typing import Literal
@@ -41,6 +41,8 @@ class Context:
     prefer: Prefer = "past"
     edges: Edges = "whole"
     year_first: bool = False
+    chosen: "list[Recurring]" = field(default_factory=list["Recurring"], compare=False)
+    """The values of which `prefer` chose an occurrence so far; without any, another preference reads the same."""
 
     @property
     def today(self) -> datetime:
@@ -124,6 +126,7 @@ def resolve(value: Value, context: Context) -> Period | None:
     past, future = _around(value, context)
     if past is None or future is None:
         return past or future
+    context.chosen.append(value)
     if context.prefer == "nearest":
         since, until = context.today - past.end, future.start - context.today - timedelta(days=1)
         return past if since <= until else future

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from memorist.text.patterns import lazy
+from memorist.text.patterns import any_of, lazy
 from memorist.text.secrets.codes import CODES
 from memorist.text.secrets.disguise import bare
 from memorist.text.secrets.form import Form, Secret
@@ -33,7 +33,7 @@ def secrets_in(text: str) -> list[Secret]:
 
 def _plain(text: str) -> list[Secret]:
     folded = text.lower()
-    found = list(_found(text, folded, _SAID))
+    found = list(_found(text, folded, _SAID)) if _SAID_HINTS.search(folded) else []
     if _LONG.search(text):
         found += _found(text, folded, _KEYS)
     if _DIGIT.search(text):
@@ -64,6 +64,8 @@ def _grouped(*forms: Form) -> _Groups:
 
 
 _SAID = _grouped(*PASSWORDS, *COMMANDS, *BASIC)
+_SAID_HINTS = lazy(any_of(hint for hints in _SAID for hint in hints))
+"""Any hint of these; most texts have none."""
 _KEYS = _grouped(*VENDORS, *TOKENS, *PROVEN)
 _CODES = _grouped(*CODES, *SOCIAL)
 

@@ -104,6 +104,7 @@ BASIC: Sequence[Form] = (
 
 _WORDS = 12
 _WORD = r"[a-z]{3,8}(?![a-z])"
+_LETTERS = lazy(r"[a-z]+")
 _RUN = lazy(rf"(?<![\w'])(?:\d{{1,2}}[.):]? )?{_WORD}(?:[\s,;|'\"]{{1,4}}(?:\d{{1,2}}[.):]?\s?)?{_WORD}){{11,59}}+")
 _ANNOUNCED = lazy(
     r"(?:(?:seed|recovery|backup|secret|wallet|mnemonic)[ -]?(?:phrase|words?|seed)s?|mnemonic|seed|frase semilla"
@@ -114,6 +115,8 @@ _ANNOUNCED = lazy(
 
 def seed_phrases_in(folded: str) -> Iterator[Secret]:
     """The seed phrases of wallets in a text in lower case: words with the checksum of BIP-39, or 12 announced ones."""
+    if not _may_hold_seed_phrase(folded):
+        return
     for run in _RUN.finditer(folded):
         words = [(run.start() + found.start(), run.start() + found.end()) for found in re.finditer(_WORD, run[0])]
         numbers = [_places().get(folded[start:end], -1) for start, end in words]
@@ -123,6 +126,16 @@ def seed_phrases_in(folded: str) -> Iterator[Secret]:
             last = len(words) if _mostly_known(numbers[first:]) else first
         if first < last:
             yield Secret("seed phrase", words[first][0], words[last - 1][1])
+
+
+def _may_hold_seed_phrase(folded: str) -> bool:
+    """Whether as many words as a seed phrase has, all of three to eight letters, follow each other."""
+    fitting = 0
+    for length in map(len, _LETTERS.findall(folded)):
+        fitting = fitting + 1 if 3 <= length <= 8 else 0
+        if fitting == _WORDS:
+            return True
+    return False
 
 
 def _mostly_known(numbers: Sequence[int]) -> bool:

@@ -123,7 +123,7 @@ COMMANDS: Sequence[Form] = (
     form("password", rf"\b(?:un)?zip\b{_MORE}-P ?{_OPTION}", "zip", is_given),
     form("password", rf"\bopenssl\b{_MORE}-(?:k |pass(?:in|out)? pass:){_OPTION}", "openssl", is_given),
     form("password", r"\bsqlplus [^\s/]{1,40}/(?P<it>[^\s@/]{3,60})", "sqlplus", is_given),
-    form("password", rf"\bnet use \S{{1,3}} \S{{3,100}} {_OPTION}", "net use", is_given),
+    form("password", rf"\bnet use \S{{1,3}} \S{{3,100}} {_OPTION}", "net", is_given),
     form("password", rf"\bhtpasswd -\w{{1,6}} \S{{1,100}} \S{{1,40}} {_OPTION}", "htpasswd", is_given),
     form(
         "password",
@@ -132,7 +132,7 @@ COMMANDS: Sequence[Form] = (
         is_given,
     ),
     form("password", rf"\s-U [^\s%]{{1,60}}%{_OPTION}", "-u ", is_given),
-    form("password", rf"\becho {_OPTION} ?\| ?sudo -S", "sudo -s", is_given),
+    form("password", rf"\becho {_OPTION} ?\| ?sudo -S", "sudo", is_given),
     ignoring_case(
         "password", rf"\s--?(?:pass(?:word|wd|phrase)?|pwd|secret)[ =]{_OPTION}", "-pass -pwd -secret", is_strong
     ),
