@@ -178,13 +178,17 @@ def recorded(given: str | Mapping[str, Any], now: datetime) -> Memory:
     """The memory that an entry of `remember_many` describes."""
     from memorist.remember.record import record
 
-    plain = type(given) is dict and set(map(type, cast("dict[str, Any]", given))) <= {str}
-    if not plain:
+    if not _is_plain(given):
         check_argument("memories", [given], _MEMORIES)
     fields = {"text": given} if isinstance(given, str) else dict(given)
     if "text" not in fields:
         raise InvalidInput("A memory has no text", remedy="Give each one as a string or with a 'text' key.")
     return record(fields.pop("text"), now, **cast("Fields", fields))
+
+
+def _is_plain(given: object) -> bool:
+    """Whether an entry is a dictionary with strings as keys, which surely fits."""
+    return type(given) is dict and set(map(type, cast("dict[str, Any]", given))) <= {str}
 
 
 def batches(memories: Iterable[Memory]) -> Iterator[list[Memory]]:

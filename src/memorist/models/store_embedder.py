@@ -121,9 +121,13 @@ class StoreEmbedder:
         """This embedder for a part of the store: it reads a turn only with turns of that part."""
         return _Within(self, part)
 
-    def vectors(self, memories: Sequence[Memory]) -> dict[str, Vectors]:
-        """Vectors of the memories that need them, and of stored turns that now follow one of them, by id and view."""
-        there = self._store.get([memory.id for memory in memories])
+    def vectors(self, memories: Sequence[Memory], stored: Mapping[str, Memory] | None = None) -> dict[str, Vectors]:
+        """Vectors of the memories that need them, and of stored turns that now follow one of them, by id and view.
+
+        `stored` are the memories that the store has under their ids, if that is known.
+        """
+        ids = [memory.id for memory in memories]
+        there = self._store.get(ids) if stored is None else {id: stored[id] for id in ids if id in stored}
         embedded = self._store.embedded(list(there)) if there else set[str]()
         known = {id: one for id, one in there.items() if id in embedded}
         new = new_or_changed(memories, known)

@@ -240,7 +240,7 @@ class Writer:
         new = list(numbered(new_or_changed(checked.memories, known), self._store))
         if self._extract:
             new = list(map(_dated, new))
-        vectors = self.embedder.vectors(new) if self.embedder and embed and new else {}
+        vectors = self.embedder.vectors(new, known) if self.embedder and embed and new else {}
         entities, links = about(new, self._store.alike, self._find) if self._extract and new else ([], [])
         return Incoming(checked, tuple(new), vectors, entities, links)
 
