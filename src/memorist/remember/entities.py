@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from memorist.model import USUAL_CLASSIFICATION, Entity, Link, Memory, fingerprint, marked, marked_classification
-from memorist.remember.extract.names import Dictionary, Known, entities, name_runs
+from memorist.remember.extract.dictionary import Dictionary
+from memorist.remember.extract.names import Known, entities, name_runs
 from memorist.remember.extract.objects import Named
 
 Find = Callable[[str, Known], list[Named]]

@@ -6,7 +6,7 @@ import pytest
 
 from memorist.model import Entity
 from memorist.remember.extract import Dictionary
-from memorist.remember.extract.names import similarity
+from memorist.remember.extract.dictionary import similarity
 
 ALICE = Entity("1", "Alice Berg", kind="person", aliases=("Ali",))
 BOB_ROSS, BOB_DYLAN = Entity("2", "Bob Ross"), Entity("3", "Bob Dylan")
