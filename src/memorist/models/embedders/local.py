@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from memorist.models.embedders.prefixes import prefixes_for
 from memorist.models.folder import INPUTS, ModelFolder, OnnxGraph
+from memorist.models.together import Together
 from memorist.ports import Progress, Purpose
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SENTENCE_OUTPUTS = ("embedding", "sentence_embedding")
 TOKEN_OUTPUTS = ("tokens", "last_hidden_state", "token_embeddings")
+BATCHES_AT_ONCE = 32
+"""Batches that wait for the model at a time; the number of texts of one call has no limit."""
 
 
 class OnnxEmbedder:
@@ -70,29 +72,20 @@ class OnnxEmbedder:
             return rows
         loaded = self._load()
         ids = [self._encode(self._prefixes.apply(text, purpose)).ids for text in texts]
-        for places, vectors in self._batched(ids, loaded.sentences):
-            rows[places] = vectors
-            if progress is not None:
-                progress(len(places))
+        batches = equal_length_batches([len(one) for one in ids], self._folder.manifest.tokens_per_batch)
+        for start in range(0, len(batches), BATCHES_AT_ONCE):
+            some = batches[start : start + BATCHES_AT_ONCE]
+            # A tokenizer without special tokens returns no tokens for an empty text; use token 0 instead.
+            rows_of_ids = [np.array([ids[place] or [0] for place in places], dtype=np.int64) for places in some]
+            for places, vectors in zip(some, loaded.sentences(rows_of_ids, purpose), strict=True):
+                rows[places] = vectors
+                if progress is not None:
+                    progress(len(places))
         return rows
 
     def _encode(self, text: str) -> Encoding:
         # One by one: a batch would start the threads of the tokenizer, which do not survive a fork.
         return self._load().tokenizer.encode(self._folder.cut(text))
-
-    def _batched(
-        self, ids: Sequence[Sequence[int]], run: Callable[[NDArray[np.int64]], Vector]
-    ) -> Iterator[tuple[list[int], Vector]]:
-        def rows(places: list[int]) -> Vector:
-            # A tokenizer without special tokens returns no tokens for an empty text; use token 0 instead.
-            return run(np.array([ids[place] or [0] for place in places], dtype=np.int64))
-
-        batches = equal_length_batches([len(one) for one in ids], self._folder.manifest.tokens_per_batch)
-        if len(batches) <= 1:
-            yield from ((places, rows(places)) for places in batches)
-            return
-        with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
-            yield from zip(batches, pool.map(rows, batches), strict=True)
 
     def _load(self) -> _Loaded:
         if self._loaded is None:
@@ -116,33 +109,29 @@ def equal_length_batches(lengths: Sequence[int], tokens: int) -> list[list[int]]
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """A graph with its tokenizer and the outputs to read."""
+    """A graph with its tokenizer; `per_token` tells whether it gives a vector per token rather than per text."""
 
-    graph: OnnxGraph
+    model: Together
     tokenizer: Tokenizer
-    sentence_output: str | None
-    token_output: str | None
+    per_token: bool
 
     def width(self) -> int:
         """The dimension of the vectors, from a trial run."""
-        return self.sentences(np.zeros((1, 1), dtype=np.int64)).shape[1]
+        return self.sentences([np.zeros((1, 1), dtype=np.int64)], "query")[0].shape[1]
 
-    def sentences(self, ids: NDArray[np.int64]) -> Vector:
-        """One unit vector per row of ids."""
-        if self.sentence_output is not None:
-            return _unit(self._run(ids, self.sentence_output))
-        assert self.token_output is not None
-        return _unit(self._run(ids, self.token_output).mean(axis=1))
-
-    def _run(self, ids: NDArray[np.int64], output: str) -> Vector:
-        arrays = (ids, np.ones_like(ids), np.zeros_like(ids))
-        return self.graph.run(output, dict(zip(INPUTS, arrays, strict=True)))
+    def sentences(self, batches: Sequence[NDArray[np.int64]], purpose: Purpose) -> list[Vector]:
+        """For each batch, one unit vector per row of ids."""
+        made = [output for (output,) in self.model(list(map(_inputs, batches)), question=purpose == "query")]
+        return [_unit(rows.mean(axis=1) if self.per_token else rows) for rows in made]
 
 
 def _load(folder: ModelFolder) -> _Loaded:
     graph = folder.open_graph()
     sentence, token = _outputs(folder, graph)
-    loaded = _Loaded(graph, folder.open_tokenizer(), sentence, token)
+    output = sentence if sentence is not None else token
+    assert output is not None
+    model = Together(partial(graph.run_all, (output,)), folder.manifest.tokens_per_batch)
+    loaded = _Loaded(model, folder.open_tokenizer(), per_token=sentence is None)
     try:
         width = loaded.width()
     except Exception as error:  # the exceptions of ONNX Runtime have no public base class
@@ -171,10 +160,9 @@ def _first(names: Sequence[str], among: Sequence[str]) -> str | None:
     return next((name for name in names if name in among), None)
 
 
+def _inputs(ids: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    return dict(zip(INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True))
+
+
 def _unit(rows: Vector) -> Vector:
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), np.float32(1e-12))
-
-
-def cores() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memorist.errors import ModelUnavailable
-from memorist.models.embedders.local import cores, equal_length_batches
+from memorist.models.embedders.local import equal_length_batches
 from memorist.models.folder import CHARACTERS_PER_TOKEN, INPUTS, ModelFolder, OnnxGraph
+from memorist.models.together import Together
 from memorist.ports import Reading
 from memorist.text.words import language, words
 
@@ -30,28 +31,11 @@ QUERY_TOKENS = 62
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """A graph, or two, with the tokenizer and the outputs to read."""
+    """A graph whose runs are shared, what makes logits of its outputs, and the tokenizer."""
 
-    graph: OnnxGraph
-    end: OnnxGraph | None
+    model: Together
+    logits: Callable[[Sequence[Vector]], Sequence[Vector]]
     tokenizer: Tokenizer
-    outputs: tuple[str, ...]
-
-    def batch(self, pairs: Sequence[Encoding]) -> list[tuple[Vector, ...]]:
-        """What the graph gives for each of some pairs of one length."""
-        ids = np.array([one.ids for one in pairs], dtype=np.int64)
-        types = np.array([one.type_ids for one in pairs], dtype=np.int64)
-        inputs: dict[str, NDArray[np.int64]] = dict(zip(INPUTS, (ids, np.ones_like(ids), types), strict=True))
-        outputs = self.outputs if self.end is None else self.graph.outputs
-        return list(zip(*self.graph.run_all(outputs, inputs), strict=True))
-
-    def logits(self, rows: Sequence[tuple[Vector, ...]]) -> Sequence[Vector]:
-        """The logits of all pairs, output by output, from what the graph gave for each."""
-        columns = [np.array(one) for one in zip(*rows, strict=True)]
-        if self.end is None:
-            return columns
-        given = dict(zip(self.graph.outputs, columns, strict=True))
-        return self.end.run_all(self.outputs, given)
 
 
 class CrossReranker:
@@ -98,12 +82,11 @@ class CrossReranker:
         loaded = self._load()
         pairs = [loaded.tokenizer.encode(asked, self._folder.cut(text)) for text in texts]
         batches = equal_length_batches([len(one.ids) for one in pairs], self._folder.manifest.tokens_per_batch)
-        parts = [[pairs[place] for place in places] for places in batches]
-        with ThreadPoolExecutor(min(cores(), len(batches))) as pool:
-            read = [row for rows in pool.map(loaded.batch, parts) for row in rows]
-        at = dict(zip(chain.from_iterable(batches), read, strict=True))
-        columns = [one.tolist() for one in loaded.logits([at[place] for place in range(len(pairs))])]
-        return [Reading(*row) for row in zip(*columns, strict=True)]
+        made = loaded.model([_inputs([pairs[place] for place in places]) for places in batches], question=True)
+        places = np.argsort(list(chain.from_iterable(batches)))
+        columns = [np.concatenate(column)[places] for column in zip(*made, strict=True)]
+        logits = [one.tolist() for one in loaded.logits(columns)]
+        return [Reading(*row) for row in zip(*logits, strict=True)]
 
     def _ending(self, query: str) -> str:
         """The end of a query that the model reads."""
@@ -128,7 +111,22 @@ def _load(folder: ModelFolder) -> _Loaded:
     if score not in there:
         raise folder.unusable(f"it has no output {score}, only {', '.join(there)}")
     outputs = (score, answers) if answers in there else (score,)
-    return _Loaded(graph, end, folder.open_tokenizer(), outputs)
+    tokenizer, tokens = folder.open_tokenizer(), folder.manifest.tokens_per_batch
+    if end is None:
+        return _Loaded(Together(partial(graph.run_all, outputs), tokens), lambda logits: logits, tokenizer)
+    model = Together(partial(graph.run_all, graph.outputs), tokens)
+    return _Loaded(model, partial(_ended, graph.outputs, end, outputs), tokenizer)
+
+
+def _ended(given: Sequence[str], end: OnnxGraph, outputs: Sequence[str], states: Sequence[Vector]) -> Sequence[Vector]:
+    """What the second graph makes of the outputs of the first, for pairs of all lengths at once."""
+    return end.run_all(outputs, dict(zip(given, states, strict=True)))
+
+
+def _inputs(pairs: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
+    ids = np.array([pair.ids for pair in pairs], dtype=np.int64)
+    types = np.array([pair.type_ids for pair in pairs], dtype=np.int64)
+    return dict(zip(INPUTS, (ids, np.ones_like(ids), types), strict=True))
 
 
 def _refuse_unread(language: str, unread: Collection[str]) -> None:
