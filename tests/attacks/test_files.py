@@ -24,7 +24,7 @@ from memorist.engine.engine import Engine
 from memorist.errors import Error, InvalidInput, NotFound, StoreError, StoreMoved
 from memorist.stores.sqlite import SqliteStore, connection
 from memorist.stores.sqlite.restoring import restore
-from memorist.surfaces.rest.server import Spaces
+from memorist.surfaces.rest.spaces import Spaces
 from memorist.testing.fakes import FakeClock
 from tests.attacks.killing import kills
 

@@ -98,13 +98,18 @@ class Answers:
         What stays is receipts, and memories and sessions that are still stored with the same text or goal, which
         `texts_of` gives by id.
         """
-        with self._connections.writing() as db:
+        with self._connections.reading() as db:
             rows = db.execute("SELECT caller, key, body FROM answers WHERE space = ? AND body IS NOT NULL", (space,))
             told = {(caller, key): _memories(body) for caller, key, body in rows}
-            stored = texts_of({id for one in told.values() for id in one or ()})
-            for ticket, memories in told.items():
-                if memories is None or any(stored.get(id) != text for id, text in memories.items()):
-                    db.execute("DELETE FROM answers WHERE caller = ? AND key = ?", ticket)
+        # Outside the lock: the other spaces do not wait until this one has looked up its texts.
+        stored = texts_of({id for one in told.values() for id in one or ()})
+        gone = [
+            ticket
+            for ticket, memories in told.items()
+            if memories is None or any(stored.get(id) != text for id, text in memories.items())
+        ]
+        with self._connections.writing() as db:
+            db.execute_many("DELETE FROM answers WHERE caller = ? AND key = ?", gone)
         return self._connections.checkpoint(wait=1.0)
 
     def close(self) -> None:

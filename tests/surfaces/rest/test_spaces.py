@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorist.errors import InvalidInput
-from memorist.surfaces.rest.server import Spaces
+from memorist.surfaces.rest.spaces import Spaces
 
 
 class Opened:

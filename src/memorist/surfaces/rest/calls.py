@@ -65,11 +65,13 @@ class Call:
         """
 
         def work() -> T:
-            with self.server.spaces.use(self.space, create=makes) as engine:
+            with spaces.use(self.space, create=makes) as engine:
                 return verb(up_to(engine, self.caller.max_classification))
 
+        spaces = self.server.spaces
+        opened = partial(spaces.opened, self.space, create=makes)
         try:
-            return await self.server.threads.run(self.caller.id, work, self._patience(long))
+            return await self.server.threads.run(self.caller.id, work, self._patience(long), self.space, opened)
         except OutOfTime:
             raise Refusal(TIMED_OUT) from None
 

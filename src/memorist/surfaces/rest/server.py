@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from memorist.access.idempotency import Answers
 from memorist.access.keys import KeyRing, keys_file
-from memorist.engine.engine import Engine
 from memorist.engine.open import locate, on_server, sharing_embedder
-from memorist.errors import Closed, InvalidInput, StoreMoved
-from memorist.model import checked_space, is_space_name
+from memorist.errors import InvalidInput
 from memorist.surfaces.rest.connections import ConnectionLimits
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
 from memorist.surfaces.rest.origin import OwnNames, is_loopback
+from memorist.surfaces.rest.spaces import Open, Spaces, loaded, out_of_the_way
 from memorist.surfaces.rest.threads import VerbThreads
 from memorist.surfaces.rest.watch import Metrics
 
@@ -107,124 +102,6 @@ class Settings:
         return cls(**data, allowed_hosts=hosts)
 
 
-Open = Callable[[str], Engine]
-
-
-class SpaceSlot:
-    """A slot of the pool: the number of its users, and the engine once it is open."""
-
-    def __init__(self, name: str, open_: Open) -> None:
-        self.name = name
-        self.users = 0
-        self._open = open_
-        self._lock = threading.Lock()
-        self._closed = False
-        self._engine: Engine | None = None
-
-    def engine(self) -> Engine:
-        """The engine; the first user opens it while others wait."""
-        with self._lock:
-            if self._closed:
-                raise _shut()
-            if self._engine is None:
-                self._engine = self._open(self.name)
-            return self._engine
-
-    def close(self) -> None:
-        """Close the engine if it was opened, and do not open it any more."""
-        with self._lock:
-            self._closed = True
-            if self._engine is not None:
-                self._engine.close()
-
-
-class Spaces:
-    """Opens spaces on demand, and closes the least recently used one when there are too many.
-
-    A space in use is never closed: the number of open spaces is at most `most`, or the number of running verbs.
-    """
-
-    def __init__(self, folder: Path, open_: Open, empty: Open, most: int) -> None:
-        self._folder = folder
-        self._open = open_
-        self._empty = empty
-        self._most = max(1, most)
-        self._lock = threading.Lock()
-        self._slots: OrderedDict[str, SpaceSlot] = OrderedDict()
-        self._closed = False
-
-    @contextmanager
-    def use(self, name: str, *, create: bool) -> Generator[Engine]:
-        """The engine of a space, kept open until the block ends.
-
-        A space that does not exist is created, or else stands in empty and in memory: reading leaves no file behind.
-        """
-        if not create and name not in self._slots and not self.file(name).exists():
-            with self._empty(name) as engine:
-                yield engine
-            return
-        slot = self._enter(name)
-        try:
-            yield slot.engine()
-        except StoreMoved:
-            self._abandon(slot)
-            raise
-        finally:
-            for idle in self._leave(slot):
-                idle.close()
-
-    def file(self, name: str) -> Path:
-        """The file of a space; a name that leads out of the folder is refused."""
-        return self._folder / f"{checked_space(name)}.db"
-
-    def names(self) -> list[str]:
-        """The names of all spaces."""
-        return sorted(file.stem for file in self._folder.glob("*.db") if is_space_name(file.stem))
-
-    @property
-    def open(self) -> int:
-        """The number of open spaces."""
-        return len(self._slots)
-
-    def close(self) -> None:
-        """Close them all, and open none any more."""
-        with self._lock:
-            self._closed = True
-            slots = list(self._slots.values())
-            self._slots.clear()
-        for slot in slots:
-            slot.close()
-
-    def _enter(self, name: str) -> SpaceSlot:
-        with self._lock:
-            if self._closed:
-                raise _shut()
-            slot = self._slots.setdefault(name, SpaceSlot(name, self._open))
-            self._slots.move_to_end(name)
-            slot.users += 1
-            return slot
-
-    def _abandon(self, slot: SpaceSlot) -> None:
-        """Let the next request open what lies there now."""
-        with self._lock:
-            if self._slots.get(slot.name) is slot:
-                del self._slots[slot.name]
-
-    def _leave(self, slot: SpaceSlot) -> list[SpaceSlot]:
-        with self._lock:
-            slot.users -= 1
-            idle = [one for one in self._slots.values() if not one.users]
-            surplus = idle[: max(0, len(self._slots) - self._most)]
-            for one in surplus:
-                del self._slots[one.name]
-            abandoned = not slot.users and slot not in surplus and self._slots.get(slot.name) is not slot
-            return [*surplus, slot] if abandoned else surplus
-
-
-def _shut() -> Closed:
-    return Closed("The server is shutting down", remedy="Try again in a moment.")
-
-
 def spaces_of(settings: Settings) -> Spaces:
     """The spaces of a server's folder. They share one embedder, so that its model is loaded once."""
     open_space = sharing_embedder(settings.config, settings.embedder, settings.models)
@@ -234,7 +111,7 @@ def spaces_of(settings: Settings) -> Spaces:
 
     folder = settings.folder
     kept, empty = opening(f"{folder}/", background=True), opening(":memory:", background=False)
-    return Spaces(folder, kept, empty, settings.open_spaces)
+    return Spaces(folder, lambda name: loaded(kept(name)), empty, settings.open_spaces, out_of_the_way)
 
 
 @dataclass(slots=True)

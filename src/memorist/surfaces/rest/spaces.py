@@ -1,0 +1,192 @@
+"""The open spaces of a server."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+
+from anyio import CapacityLimiter, to_thread
+
+from memorist.engine.engine import Engine
+from memorist.errors import Closed, StoreMoved
+from memorist.model import checked_space, is_space_name
+
+Open = Callable[[str], Engine]
+Run = Callable[[Callable[[], None]], object]
+"""Runs something, at once or in another thread."""
+
+
+def loaded(engine: Engine) -> Engine:
+    """An engine whose index was read, so that no verb waits for it; what goes wrong shows at its first use."""
+    with suppress(Exception):
+        engine.store.view()
+    return engine
+
+
+def out_of_the_way(close: Callable[[], None]) -> None:
+    """Close something in a thread of its own: writing an index file can take seconds, and nobody should wait for it."""
+    threading.Thread(target=close, name="memorist-closing").start()
+
+
+class SpaceSlot:
+    """A slot of the pool: the number of its users, and the engine once it is open."""
+
+    def __init__(self, name: str, open_: Open) -> None:
+        self.name = name
+        self.users = 0
+        self._open = open_
+        self._lock = threading.Lock()
+        self._closed = False
+        self._engine: Engine | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has to wait for the engine."""
+        return self._engine is not None or self._closed
+
+    def engine(self) -> Engine:
+        """The engine; the first user opens it while others wait."""
+        with self._lock:
+            if self._closed:
+                raise _shut()
+            if self._engine is None:
+                self._engine = self._open(self.name)
+            return self._engine
+
+    def close(self) -> None:
+        """Close the engine if it was opened, and do not open it any more."""
+        with self._lock:
+            self._closed = True
+            if self._engine is not None:
+                self._engine.close()
+
+
+class Spaces:
+    """Opens spaces on demand, and closes the least recently used one when there are too many.
+
+    A space in use is never closed: the number of open spaces is at most `most`, or the number of running verbs. No lock
+    is held for more than one space while one is opened or closed; `closing` says in which thread one is closed.
+    """
+
+    def __init__(self, folder: Path, open_: Open, empty: Open, most: int, closing: Run = lambda close: close()) -> None:
+        self._folder = folder
+        self._open = open_
+        self._empty = empty
+        self._most = max(1, most)
+        self._closing = closing
+        self._openings: dict[SpaceSlot, asyncio.Future[Engine]] = {}
+        self._lock = threading.Lock()
+        self._slots: OrderedDict[str, SpaceSlot] = OrderedDict()
+        self._closed = False
+
+    @contextmanager
+    def use(self, name: str, *, create: bool) -> Generator[Engine]:
+        """The engine of a space, kept open until the block ends.
+
+        A space that does not exist is created, or else stands in empty and in memory: reading leaves no file behind.
+        """
+        if self._is_missing(name, create=create):
+            with self._empty(name) as engine:
+                yield engine
+            return
+        with self._slot(name) as slot:
+            try:
+                yield slot.engine()
+            except StoreMoved:
+                self._abandon(slot)
+                raise
+
+    @asynccontextmanager
+    async def opened(self, name: str, *, create: bool) -> AsyncGenerator[None]:
+        """Wait until a space is open, and keep it open until the block ends; for the event loop only.
+
+        A space is opened once for all who wait, in a thread of its own: whoever wants another space does not wait, and
+        has all threads for verbs.
+        """
+        if self._is_missing(name, create=create):
+            yield
+            return
+        with self._slot(name) as slot:
+            if not slot.is_open:
+                await asyncio.shield(self._openings.get(slot) or self._opening(slot))
+            yield
+
+    def _opening(self, slot: SpaceSlot) -> asyncio.Future[Engine]:
+        opening = asyncio.ensure_future(to_thread.run_sync(slot.engine, limiter=CapacityLimiter(1)))
+        self._openings[slot] = opening
+
+        def over(_: object) -> None:
+            del self._openings[slot]
+            if not opening.cancelled():
+                opening.exception()  # perhaps nobody waits for it any more
+
+        opening.add_done_callback(over)
+        return opening
+
+    def _is_missing(self, name: str, *, create: bool) -> bool:
+        return not create and name not in self._slots and not self.file(name).exists()
+
+    @contextmanager
+    def _slot(self, name: str) -> Generator[SpaceSlot]:
+        """The slot of a space, kept until the block ends; what is too many then is closed."""
+        slot = self._enter(name)
+        try:
+            yield slot
+        finally:
+            for idle in self._leave(slot):
+                self._closing(idle.close)
+
+    def file(self, name: str) -> Path:
+        """The file of a space; a name that leads out of the folder is refused."""
+        return self._folder / f"{checked_space(name)}.db"
+
+    def names(self) -> list[str]:
+        """The names of all spaces."""
+        return sorted(file.stem for file in self._folder.glob("*.db") if is_space_name(file.stem))
+
+    @property
+    def open(self) -> int:
+        """The number of open spaces."""
+        return len(self._slots)
+
+    def close(self) -> None:
+        """Close them all, and open none any more."""
+        with self._lock:
+            self._closed = True
+            slots = list(self._slots.values())
+            self._slots.clear()
+        for slot in slots:
+            slot.close()
+
+    def _enter(self, name: str) -> SpaceSlot:
+        with self._lock:
+            if self._closed:
+                raise _shut()
+            slot = self._slots.setdefault(name, SpaceSlot(name, self._open))
+            self._slots.move_to_end(name)
+            slot.users += 1
+            return slot
+
+    def _abandon(self, slot: SpaceSlot) -> None:
+        """Let the next request open what lies there now."""
+        with self._lock:
+            if self._slots.get(slot.name) is slot:
+                del self._slots[slot.name]
+
+    def _leave(self, slot: SpaceSlot) -> list[SpaceSlot]:
+        with self._lock:
+            slot.users -= 1
+            idle = [one for one in self._slots.values() if not one.users]
+            surplus = idle[: max(0, len(self._slots) - self._most)]
+            for one in surplus:
+                del self._slots[one.name]
+            abandoned = not slot.users and slot not in surplus and self._slots.get(slot.name) is not slot
+            return [*surplus, slot] if abandoned else surplus
+
+
+def _shut() -> Closed:
+    return Closed("The server is shutting down", remedy="Try again in a moment.")
