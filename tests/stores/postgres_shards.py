@@ -24,7 +24,7 @@ from tests.stores.postgres_server import running
 def sharded(count: int = 3) -> Iterator[tuple[str, list[str]]]:
     """The URL of a database whose tables lie on other servers, and the URLs of those."""
     with ExitStack() as stack:
-        coordinator, *shards = [stack.enter_context(running()) for _ in range(count + 1)]
+        coordinator, *shards = [stack.enter_context(running(distributed=False)) for _ in range(count + 1)]
         for url in (coordinator, *shards):
             with psycopg.connect(url, autocommit=True) as connection:
                 migrate(connection)
@@ -41,9 +41,10 @@ def _add_server(connection: psycopg.Connection, number: int, url: str) -> None:
     place = conninfo_to_dict(url)
     _run(
         connection,
-        "CREATE SERVER {server} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host {host}, dbname {db})",
+        "CREATE SERVER {server} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host {host}, port {port}, dbname {db})",
         server=sql.Identifier(f"shard_{number}"),
         host=sql.Literal(str(place["host"])),
+        port=sql.Literal(str(place.get("port", 5432))),
         db=sql.Literal(str(place["dbname"])),
     )
     _run(

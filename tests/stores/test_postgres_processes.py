@@ -31,9 +31,12 @@ EVERYTHING = Filter(max_classification=3)
 AT = instant("2024-07-01")
 KILL_ONE = """
     SELECT pg_terminate_backend(pid, 100) FROM pg_stat_activity
-    WHERE application_name = 'memorist' ORDER BY state = 'idle', random() LIMIT 1
+    WHERE application_name = 'memorist' AND datname = current_database() ORDER BY state = 'idle', random() LIMIT 1
 """
-KILL_OTHERS = "SELECT count(pg_terminate_backend(pid, 1000)) FROM pg_stat_activity WHERE application_name = 'memorist'"
+KILL_OTHERS = """
+    SELECT count(pg_terminate_backend(pid, 1000)) FROM pg_stat_activity
+    WHERE application_name = 'memorist' AND datname = current_database()
+"""
 
 
 @pytest.fixture
