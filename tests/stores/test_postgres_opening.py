@@ -11,8 +11,8 @@ from uuid import uuid4
 import numpy as np
 import psycopg
 import pytest
-from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg import errors
+from psycopg.conninfo import make_conninfo
 
 import memorist
 from memorist.engine.open import open_database
@@ -21,29 +21,28 @@ from memorist.model import Origin
 from memorist.ports import Batch
 from memorist.stores.postgres import PostgresStore
 from memorist.stores.postgres.administration import distribute
-from memorist.stores.postgres.database import MIGRATIONS
+from memorist.stores.postgres.database import MIGRATIONS, statements
+from memorist.stores.postgres.failures import translated
 from memorist.stores.postgres.schema import DISTRIBUTED
 from memorist.testing import memory
+from tests.stores.postgres_server import needs_a_server_without_citus, new_database
 
 STAND_IN_FOR_CITUS = """
     CREATE TABLE calls (number SERIAL, made TEXT);
     CREATE FUNCTION create_distributed_table(called regclass, by TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE SQL AS
-        $$ INSERT INTO calls (made) VALUES (called::text || ' ' || by || ' ' || colocate_with) $$;
+        $$ INSERT INTO calls (made) SELECT 'memorist.' || relname || ' ' || by || ' ' || colocate_with
+           FROM pg_class WHERE oid = called $$;
+    CREATE FUNCTION truncate_local_data_after_distributing_table(emptied regclass) RETURNS VOID LANGUAGE SQL AS '';
     CREATE VIEW citus_tables AS
-        SELECT split_part(made, ' ', 1) AS table_name, 'distributed' AS citus_table_type FROM calls;
+        SELECT split_part(made, ' ', 1)::regclass AS table_name, 'distributed' AS citus_table_type FROM calls;
 """
 
 
 @pytest.fixture
 def empty(postgres: str) -> Iterator[str]:
     """The URL of an empty database on the server."""
-    name = f"empty_{uuid4().hex}"
-    place = conninfo_to_dict(postgres)
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    yield f"postgresql://{place['user']}@/{name}?host={place['host']}"
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    with new_database(postgres) as url:
+        yield url
 
 
 def test_a_url_opens_a_space_of_a_database(postgres: str) -> None:
@@ -113,9 +112,11 @@ def test_every_table_begins_with_its_space_and_so_does_every_index(postgres: str
     assert sequences == (0,)
 
 
-def test_a_database_is_spread_by_its_spaces_all_tables_together(empty: str) -> None:
+@pytest.mark.parametrize("path", ["public", "memorist, public"], ids=["any user", "a user named memorist"])
+def test_a_database_is_spread_by_its_spaces_all_tables_together(empty: str, path: str) -> None:
     PostgresStore.open(empty, space="a").close()
     with psycopg.connect(empty, autocommit=True) as connection:
+        connection.execute(f"SET search_path = {path}".encode())
         connection.execute(STAND_IN_FOR_CITUS.encode())
         assert distribute(connection) == list(DISTRIBUTED)
         calls = [made for (made,) in connection.execute("SELECT made FROM calls ORDER BY number")]
@@ -126,8 +127,33 @@ def test_a_database_is_spread_by_its_spaces_all_tables_together(empty: str) -> N
 
 
 def test_without_citus_distributing_says_what_is_missing(postgres: str) -> None:
+    needs_a_server_without_citus(postgres)
     with pytest.raises(StoreError, match="Install Citus"):
         open_database(postgres).distribute()
+
+
+def test_a_migration_is_sent_statement_by_statement() -> None:
+    assert statements("CREATE TABLE a (x INT); -- the first; there are two\nALTER TABLE a\n  ADD y INT;\n") == [
+        "CREATE TABLE a (x INT)",
+        "ALTER TABLE a\n  ADD y INT",
+    ]
+    assert [len(statements(one.sql)) for one in MIGRATIONS[1:3]] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (errors.FeatureNotSupported("complex joins are not supported"), "memorist db distribute"),
+        (errors.ConnectionFailure("connection to the remote node ann@worker:5432 failed"), "promote its standby"),
+        (errors.AdminShutdown("terminating connection"), "promote its standby"),
+    ],
+    ids=["a refused statement", "a lost node", "a stopped node"],
+)
+def test_what_a_cluster_says_has_its_own_remedy(error: psycopg.Error, remedy: str) -> None:
+    with pytest.raises(StoreError, match=remedy) as refused, translated():
+        raise error
+    assert "pgvector" not in str(refused.value)
+    assert str(error) in str(refused.value)
 
 
 @pytest.mark.parametrize(

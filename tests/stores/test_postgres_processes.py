@@ -179,6 +179,18 @@ def test_a_plan_is_asked_again_when_its_backend_is_killed(postgres: str, store: 
     assert [one.id for one in store.scan(EVERYTHING, 10).items] == ["try-2"]
 
 
+def test_a_plan_is_asked_again_when_a_node_of_a_cluster_is_lost(store: PostgresStore) -> None:
+    asked: list[int] = []
+
+    def plan(reader: object) -> Batch:
+        asked.append(len(asked))
+        if len(asked) < 3:
+            raise psycopg.errors.ConnectionFailure("server closed the connection unexpectedly")
+        return Batch([memory("a lantern", id=f"try-{len(asked)}")])
+
+    assert [one.id for one in store.update(plan)] == ["try-3"]
+
+
 def test_counting_a_recall_does_not_wait_for_a_writer(postgres: str, store: PostgresStore) -> None:
     store.put(Batch([memory("a lantern", id="a")]))
     other = PostgresStore.open(postgres, space=store.space)

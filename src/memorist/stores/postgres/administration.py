@@ -14,7 +14,13 @@ REWRITE_PATIENCE = 30.0
 """Seconds that a rewrite waits for others."""
 SERVER = "SELECT current_setting('server_version'), current_database()"
 EXTENSIONS = "SELECT extname, extversion FROM pg_extension WHERE extname IN ('vector', 'citus')"
-DISTRIBUTED_TABLES = "SELECT table_name::text FROM citus_tables WHERE citus_table_type = 'distributed'"
+TRUNCATE_LOCAL = "SELECT truncate_local_data_after_distributing_table(%s::regclass)"
+DISTRIBUTED_TABLES = """
+    SELECT n.nspname || '.' || c.relname FROM citus_tables AS t
+    JOIN pg_class AS c ON c.oid = t.table_name JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE t.citus_table_type = 'distributed'
+"""
+"""With their schema: the plain name of a table lacks it if the search path has it, as that of a user named memorist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,8 @@ def distribute(connection: Connection) -> list[str]:
                 "SELECT create_distributed_table(%s::regclass, 'space', colocate_with => %s)",
                 (f"memorist.{table}", colocated),
             )
+        for table in missing:  # the rows were copied; what is erased later must not live on in these
+            connection.execute(TRUNCATE_LOCAL, (f"memorist.{table}",))
     return missing
 
 

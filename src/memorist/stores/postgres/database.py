@@ -10,12 +10,13 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 from pgvector.psycopg.halfvec import register_halfvec_info
+from psycopg import errors
 from psycopg.abc import Buffer
 from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, StoreError
 from memorist.model import LONGEST_SPACE
 from memorist.stores.postgres.failures import translated
 from memorist.stores.postgres.schema import FIRST_TABLES, INDEX_FILES, SAYING
@@ -167,15 +168,35 @@ def migrate(connection: Connection) -> list[str]:
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         missing = pending(connection)  # another process may have been faster
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        _install_vector(connection)
         connection.execute("CREATE SCHEMA IF NOT EXISTS memorist")
         connection.execute('CREATE TABLE IF NOT EXISTS memorist.migrations (name TEXT COLLATE "C" PRIMARY KEY)')
         for migration in missing:
-            connection.execute(migration.sql.encode())
+            for statement in statements(migration.sql):
+                connection.execute(statement.encode())
             if migration.fill is not None:
                 migration.fill(connection)
             connection.execute("INSERT INTO memorist.migrations VALUES (%s)", (migration.name,))
     return [migration.name for migration in missing]
+
+
+def statements(script: str) -> list[str]:
+    """The statements of a migration, one by one, because a cluster sends its nodes the whole text that it was sent.
+
+    No quoted text in a migration may hold a semicolon or two dashes.
+    """
+    code = "\n".join(line.partition("--")[0] for line in script.splitlines())
+    return [one.strip() for one in code.split(";") if one.strip()]
+
+
+def _install_vector(connection: Connection) -> None:
+    try:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except (errors.FeatureNotSupported, errors.UndefinedFile) as error:
+        raise StoreError(
+            "the server has no pgvector, which keeps the vectors",
+            remedy="Install pgvector 0.7 or later on the server; on a cluster, on every node.",
+        ) from error
 
 
 @contextmanager

@@ -12,6 +12,16 @@ from psycopg import errors
 from memorist.errors import InvalidInput, StoreBusy, StoreError
 from memorist.stores.sql.database import Failure, failure_for
 
+LOST_NODE = (
+    errors.ConnectionException,
+    errors.ConnectionDoesNotExist,
+    errors.ConnectionFailure,
+    errors.SqlclientUnableToEstablishSqlconnection,
+    errors.AdminShutdown,
+    errors.CrashShutdown,
+    errors.CannotConnectNow,
+)
+"""What the coordinator of a cluster says about a node that is gone, over a connection that still works."""
 _FAILURES = (
     Failure(
         (errors.LockNotAvailable, errors.SerializationFailure, errors.DeadlockDetected),
@@ -32,10 +42,10 @@ _FAILURES = (
         "Grant CREATE on the database, or let its owner run `memorist db migrate` once.",
     ),
     Failure(
-        (errors.FeatureNotSupported, errors.UndefinedFile),
+        (errors.FeatureNotSupported,),
         StoreError,
-        "the server lacks a feature that Memorist needs",
-        "Install pgvector 0.7 or later on the server; PostgreSQL must be 15 or later.",
+        "the server cannot run a statement that Memorist needs",
+        "PostgreSQL must be 15 or later. On a Citus cluster, run `memorist db distribute` after each upgrade.",
     ),
     Failure(
         (errors.DiskFull, errors.OutOfMemory),
@@ -60,6 +70,12 @@ _FAILURES = (
         InvalidInput,
         "a value of the batch cannot be kept",
         "Remove NaN from numbers and vectors, and keep integers below 2⁶³.",
+    ),
+    Failure(
+        LOST_NODE,
+        StoreError,
+        "the server, or the node of its cluster with this space, does not respond",
+        "Start it, or promote its standby; then try again. Spaces on other nodes can be used meanwhile.",
     ),
     Failure(
         (psycopg.OperationalError, psycopg.InterfaceError),

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import psycopg
 from psycopg import errors
@@ -18,7 +19,7 @@ from psycopg_pool import ConnectionPool
 
 from memorist.errors import Closed, InvalidInput, StoreError
 from memorist.stores.postgres.database import Connection, adapt
-from memorist.stores.postgres.failures import translated
+from memorist.stores.postgres.failures import LOST_NODE, translated
 
 T = TypeVar("T")
 Pool = ConnectionPool[Any]
@@ -42,6 +43,10 @@ def checked(url: str) -> str:
             remedy="Write it as postgresql://user:password@host:5432/database, with %-escapes for special characters.",
         )
     return make_conninfo("", **{"application_name": "memorist", "connect_timeout": 10, **given})
+
+
+CLUSTERS = WeakSet[Connection]()
+"""Connections to the coordinator of a cluster: its nodes are told only what is set within a transaction."""
 
 
 class _Pools:
@@ -92,11 +97,25 @@ def _open_pool(url: str) -> Pool:
 
 
 def _configure(connection: Connection) -> None:
-    connection.execute(f"SET lock_timeout = {int(PATIENCE * 1000)}".encode())
+    connection.execute(f"SET lock_timeout = {_milliseconds(PATIENCE)}".encode())
     connection.execute(
         "SET plan_cache_mode = force_custom_plan"
     )  # a generic plan made for an empty table would stay in use while it fills
+    if connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone() is not None:
+        connection.execute("SET citus.propagate_set_commands = 'local'")
+        CLUSTERS.add(connection)
     adapt(connection)
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, int(seconds * 1000))  # 0 would mean no limit
+
+
+def _begin(connection: Connection, kind: str = "", *, wait: float = PATIENCE) -> None:
+    """Begin a transaction whose waits for locks are bounded."""
+    connection.execute(f"BEGIN {kind}".encode())
+    if wait != PATIENCE or connection in CLUSTERS:
+        connection.execute(f"SET LOCAL lock_timeout = {_milliseconds(wait)}".encode())
 
 
 class Connections:
@@ -111,9 +130,13 @@ class Connections:
         """Run a job on a connection; each statement sees the newest commit."""
         return self._retried(job)
 
-    def write(self, job: Callable[[Connection], T]) -> T:
-        """Run a job in a transaction, which is committed completely or not at all; the job may run more than once."""
-        return self._retried(lambda connection: _committed(connection, job))
+    def write(self, job: Callable[[Connection], T], *, wait: float | None = None) -> T:
+        """Run a job in a transaction, which is committed completely or not at all; the job may run more than once.
+
+        `wait` is how many seconds it may wait for each lock.
+        """
+        patience = PATIENCE if wait is None else wait
+        return self._retried(lambda connection: _committed(connection, job, patience))
 
     def read_still(self, job: Callable[[Connection], T]) -> T:
         """Run a job on a connection; all statements see one state."""
@@ -166,12 +189,12 @@ class Connections:
 
 
 def _transient(error: BaseException, connection: Connection) -> bool:
-    """Whether another attempt may succeed: the connection was lost, or another transaction won a race."""
-    return isinstance(error, LOST_RACES) or (isinstance(error, psycopg.Error) and connection.closed)
+    """Whether another attempt may succeed: a connection was lost, ours or a node's, or another won a race."""
+    return isinstance(error, (*LOST_RACES, *LOST_NODE)) or (isinstance(error, psycopg.Error) and connection.closed)
 
 
 def _begun(connection: Connection) -> Connection:
-    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    _begin(connection, "ISOLATION LEVEL REPEATABLE READ READ ONLY")
     return connection
 
 
@@ -187,8 +210,8 @@ def _ended(connection: Connection) -> None:
         connection.rollback()
 
 
-def _committed(connection: Connection, job: Callable[[Connection], T]) -> T:
-    connection.execute("BEGIN")
+def _committed(connection: Connection, job: Callable[[Connection], T], wait: float) -> T:
+    _begin(connection, wait=wait)
     try:
         done = job(connection)
     except BaseException:
@@ -198,8 +221,8 @@ def _committed(connection: Connection, job: Callable[[Connection], T]) -> T:
         connection.execute("COMMIT")
     except LOST_RACES:
         raise
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-        raise StoreError(
+    except (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError) as error:
+        raise StoreError(  # a coordinator calls it an internal error if a node is lost meanwhile
             "the connection was lost during the commit, so the write may or may not have been kept",
             remedy="Write it again; nothing is written twice.",
         ) from error

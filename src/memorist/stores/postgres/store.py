@@ -77,15 +77,12 @@ class PostgresStore(SqlStore[HalfVector]):
 
     def _write(self, change: Callable[[Write[HalfVector]], T], *, wait: float | None = None) -> T:
         def job(connection: Connection) -> T:
-            db = Database(connection, self._space)
-            if wait is not None:
-                db.execute("SELECT set_config('lock_timeout', %(wait)s, true)", {"wait": f"{int(wait * 1000)}ms"})
-            write = Write[HalfVector](db, POSTGRES)
+            write = Write[HalfVector](Database(connection, self._space), POSTGRES)
             done = change(write)
             self._finish(write)
             return done
 
-        return self._connections.write(job)
+        return self._connections.write(job, wait=wait)
 
     def _size(self, reads: Reads) -> int:
         return reads.value(SIZE)

@@ -129,7 +129,7 @@ class ReadStatements:
     counts: str  # → memories, versions, links, entities
     kinds: str  # → kind, count
     scopes: str  # → scope, count
-    changed: str  # seen, generation or NULL → row, ENTRY_COLUMNS, view, data
+    changed: str  # seen, generation or NO_GENERATION → row, ENTRY_COLUMNS, view, data
     entity_links: str  # relations → source, relation, target
     changed_links: str  # seen, relations → source, relation, target
     deleted: str  # seen → id

@@ -27,6 +27,8 @@ CHECKED_TOGETHER = 2000
 """How many memories are asked for at once, to see whether a condition holds for them."""
 ALL = 2**63 - 1
 """A limit that admits every row."""
+NO_GENERATION = -1
+"""Stands for a generation that has no vectors; not NULL, because a cluster does not route a join on it to one node."""
 
 
 class Generation(NamedTuple):
@@ -256,7 +258,8 @@ class Reads:
         generation = self.generation()
         sql = self._sql.changed_links if seen else self._sql.entity_links
         links = self._db.execute(sql, {"seen": seen, "relations": list(ENTITY_RELATIONS)})
-        rows = self._db.execute(self._sql.changed, {"seen": seen, "generation": generation and generation.id})
+        searched = generation.id if generation else NO_GENERATION
+        rows = self._db.execute(self._sql.changed, {"seen": seen, "generation": searched})
         return entries_of(self._with_vectors(readable(rows), generation), links)
 
     def _with_vectors(self, rows: Iterable[Row], generation: Generation | None) -> Iterator[Row]:
