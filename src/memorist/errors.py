@@ -69,11 +69,15 @@ class StoreError(Error):
 
 
 class StoreBusy(StoreError):
-    """Another process held the write lock of the store for too long."""
+    """The store is busy: others held its write lock for too long, or no connection to it became free."""
+
+
+class StoreUnavailable(StoreError):
+    """The database server does not respond, or went away during a write; try again."""
 
 
 class StoreMoved(StoreError):
-    """The file was deleted, moved or replaced while it was open; open it again."""
+    """The file or the space was deleted, moved or replaced while it was open; open it again."""
 
 
 class UnreadableMemory(StoreError):

@@ -35,6 +35,13 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
+def cache_folder() -> Path:
+    """The user's folder for what can be made again."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("memorist", appauthor=False)
+
+
 def make_file(path: Path) -> None:
     """Create an empty file for this user only, with its folder, if it does not exist."""
     make_folder(path.parent)

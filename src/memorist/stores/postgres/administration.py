@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memorist.errors import StoreBusy, StoreError
-from memorist.stores.postgres.database import Connection, connected, migrate, pending, recorded
+from memorist.errors import NotFound, StoreBusy, StoreError
+from memorist.stores.postgres.database import Connection, adapt, connected, migrate, pending, recorded
 from memorist.stores.postgres.pool import checked
 from memorist.stores.postgres.rewriting import rewrite
-from memorist.stores.postgres.schema import DISTRIBUTED
+from memorist.stores.postgres.schema import ANSWERS, DISTRIBUTED
+from memorist.stores.postgres.store import index_file_of
 
 REWRITE_PATIENCE = 30.0
 """Seconds that a rewrite waits for others."""
@@ -63,12 +64,39 @@ class Administration:
                     remedy="End long transactions, prepared ones and unused replication slots; then try again.",
                 )
 
+    def delete(self, space: str) -> int:
+        """Delete a space with everything in it; returns the number of its memories. Who has it open must open it again.
+
+        The answers about it are erased in a statement of its own: a cluster keeps them on another node.
+        """
+        with connected(self._conninfo) as connection:
+            migrate(connection)
+            adapt(connection)
+            gone = _delete(connection, space)
+            connection.execute(f"DELETE FROM memorist.{ANSWERS} WHERE space = %s".encode(), (space,))  # noqa: S608
+        index_file_of(self._conninfo, space).unlink(missing_ok=True)
+        return gone
+
     def distribute(self) -> list[str]:
         """Distribute the tables over the nodes of a Citus cluster by space; returns the newly distributed ones."""
         with connected(self._conninfo) as connection:
             migrate(connection)
             _install_citus(connection)
             return distribute(connection)
+
+
+def _delete(connection: Connection, space: str) -> int:
+    """Delete all rows of a space while nobody writes it; returns the number of its memories in all versions."""
+    with connection.transaction():
+        connection.execute(f"SET LOCAL lock_timeout = '{REWRITE_PATIENCE}s'".encode())
+        found = connection.execute("SELECT 1 FROM memorist.spaces WHERE space = %s FOR UPDATE", (space,)).fetchone()
+        if found is None:
+            raise NotFound(f"There is no space {space!r}", remedy="Check its name.")
+        gone = {
+            table: connection.execute(f"DELETE FROM memorist.{table} WHERE space = %s".encode(), (space,)).rowcount  # noqa: S608
+            for table in reversed(DISTRIBUTED)
+        }
+    return gone["memories"]
 
 
 def _status(connection: Connection) -> DatabaseStatus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +20,7 @@ from psycopg.types import TypeInfo
 from memorist.errors import InvalidInput, StoreError
 from memorist.model import LONGEST_SPACE
 from memorist.stores.postgres.failures import translated
-from memorist.stores.postgres.schema import FIRST_TABLES, INDEX_FILES, SAYING
+from memorist.stores.postgres.schema import ACCESS, FIRST_TABLES, INDEX_FILES, SAYING
 from memorist.stores.rows import Row, said
 from memorist.stores.sql.database import NO_VALUES, Migration, Values, missing_migrations
 
@@ -140,12 +141,13 @@ def _fill_saying(connection: Connection) -> None:
 
 
 NEW_SPACE = """
-    INSERT INTO memorist.spaces (space, seq, epoch, last, indexes) VALUES (%s, 0, 0, 0, '') ON CONFLICT DO NOTHING
+    INSERT INTO memorist.spaces (space, seq, epoch, last, indexes) VALUES (%s, 0, %s, 0, '') ON CONFLICT DO NOTHING
 """
 MIGRATIONS = (
     Migration("m001_first_tables", FIRST_TABLES),
     Migration("m002_saying", SAYING, _fill_saying),
     Migration("m003_index_files", INDEX_FILES),
+    Migration("m004_access", ACCESS),
 )
 
 
@@ -216,4 +218,5 @@ def prepare(conninfo: str, space: str) -> None:
         adapt(connection)
         known = connection.execute("SELECT 1 FROM memorist.spaces WHERE space = %s", (space,)).fetchone()
         if known is None:  # two processes may get here at once
-            connection.execute(NEW_SPACE, (space,))
+            # The epoch is new for each creation: who had a deleted space of this name open must load it again.
+            connection.execute(NEW_SPACE, (space, time.time_ns() // 1000))

@@ -9,7 +9,7 @@ import psycopg
 import psycopg_pool
 from psycopg import errors
 
-from memorist.errors import InvalidInput, StoreBusy, StoreError
+from memorist.errors import InvalidInput, StoreBusy, StoreError, StoreUnavailable
 from memorist.stores.sql.database import Failure, failure_for
 
 LOST_NODE = (
@@ -79,7 +79,7 @@ _FAILURES = (
     ),
     Failure(
         (psycopg.OperationalError, psycopg.InterfaceError),
-        StoreError,
+        StoreUnavailable,
         "the database does not respond",
         "Check that the server runs, and the host, database, user and password of the URL; then try again.",
     ),

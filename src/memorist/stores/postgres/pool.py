@@ -17,7 +17,7 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
-from memorist.errors import Closed, InvalidInput, StoreError
+from memorist.errors import Closed, InvalidInput, StoreUnavailable
 from memorist.stores.postgres.database import Connection, adapt
 from memorist.stores.postgres.failures import LOST_NODE, translated
 
@@ -27,6 +27,15 @@ Pool = ConnectionPool[Any]
 PATIENCE = 10.0
 """Seconds to wait for a connection, or for another writer."""
 MOST_CONNECTIONS = 8
+DEFAULTS = {
+    "application_name": "memorist",
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Settings of a connection, unless the URL has others: a machine that is gone is noticed within half a minute."""
 LONGEST_PAUSE = 0.2
 """The longest pause in seconds before a transaction is retried after a lost connection or a lost race."""
 LOST_RACES = (errors.SerializationFailure, errors.DeadlockDetected)
@@ -42,7 +51,7 @@ def checked(url: str) -> str:
             "The URL of the database is invalid",
             remedy="Write it as postgresql://user:password@host:5432/database, with %-escapes for special characters.",
         )
-    return make_conninfo("", **{"application_name": "memorist", "connect_timeout": 10, **given})
+    return make_conninfo("", **{**DEFAULTS, **given})
 
 
 CLUSTERS = WeakSet[Connection]()
@@ -56,13 +65,13 @@ class _Pools:
         self._lock = threading.Lock()
         self._open: dict[tuple[int, str], tuple[Pool, int]] = {}
 
-    def take(self, url: str) -> Pool:
-        """The pool of a URL, opened on first use."""
+    def take(self, url: str, most: int) -> Pool:
+        """The pool of a URL, opened on first use with so many connections at most."""
         key = os.getpid(), url
         with self._lock:
             pool, users = self._open.get(key, (None, 0))
             if pool is None:
-                pool = _open_pool(url)
+                pool = _open_pool(url, most)
             self._open[key] = pool, users + 1
         return pool
 
@@ -83,13 +92,14 @@ logging.getLogger("psycopg.pool").addHandler(
 )  # a lost connection is replaced, so it is not worth a line on stderr
 
 
-def _open_pool(url: str) -> Pool:
+def _open_pool(url: str, most: int) -> Pool:
     return ConnectionPool(
         url,
         kwargs={"autocommit": True},
         min_size=0,
-        max_size=MOST_CONNECTIONS,
+        max_size=most,
         timeout=PATIENCE,
+        reconnect_timeout=PATIENCE,  # then the next caller tries again, instead of waiting for ever longer pauses
         configure=_configure,
         open=True,
         name="memorist",
@@ -121,10 +131,10 @@ def _begin(connection: Connection, kind: str = "", *, wait: float = PATIENCE) ->
 class Connections:
     """The connections of one store, from a shared pool."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, most: int = MOST_CONNECTIONS) -> None:
         self.url = url
         self._pid = os.getpid()
-        self._pool: Pool | None = POOLS.take(url)
+        self._pool: Pool | None = POOLS.take(url, most)
 
     def read(self, job: Callable[[Connection], T]) -> T:
         """Run a job on a connection; each statement sees the newest commit."""
@@ -222,7 +232,7 @@ def _committed(connection: Connection, job: Callable[[Connection], T], wait: flo
     except LOST_RACES:
         raise
     except (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError) as error:
-        raise StoreError(  # a coordinator calls it an internal error if a node is lost meanwhile
+        raise StoreUnavailable(  # a coordinator calls it an internal error if a node is lost meanwhile
             "the connection was lost during the commit, so the write may or may not have been kept",
             remedy="Write it again; nothing is written twice.",
         ) from error

@@ -16,7 +16,7 @@ from psycopg import errors, sql
 from memorist.errors import StoreError
 from memorist.ports import SCRUB
 from memorist.stores.postgres.database import Connection
-from memorist.stores.postgres.schema import DISTRIBUTED
+from memorist.stores.postgres.schema import ANSWERS, DISTRIBUTED
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of tables that are rewritten without being asked; nobody can use a table while it is rewritten."""
@@ -61,7 +61,7 @@ def rewrite(connection: Connection, *, wait: float, largest: int | None = None) 
     connection.execute(f"SET lock_timeout = {int(wait * 1000)}".encode())
     try:
         connection.execute(OUTDATE_INDEX_FILES)
-        for table in DISTRIBUTED:
+        for table in (*DISTRIBUTED, ANSWERS):
             connection.execute(f"VACUUM (FULL, ANALYZE) memorist.{table}".encode())
     except errors.LockNotAvailable:
         return False

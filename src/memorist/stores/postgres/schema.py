@@ -200,6 +200,36 @@ ALTER TABLE memorist.memories ADD COLUMN said TEXT COLLATE "C";  -- equal for te
 CREATE INDEX memories_by_saying ON memorist.memories (space, said) WHERE version_of IS NULL;
 """
 
+ANSWERS = "answers"
+"""The table with texts that is not distributed; see `ACCESS`."""
+ACCESS = """
+CREATE TABLE memorist.keys (           -- of all spaces; the secrets are not here
+    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    name TEXT COLLATE "C" NOT NULL,
+    space TEXT COLLATE "C" NOT NULL,    -- or a prefix with *
+    rights TEXT COLLATE "C" NOT NULL,
+    max_classification BIGINT NOT NULL,
+    created_at TEXT COLLATE "C" NOT NULL,
+    expires_at TEXT COLLATE "C",
+    revoked_at TEXT COLLATE "C",
+    salt BYTEA NOT NULL,
+    digest BYTEA NOT NULL
+);
+CREATE TABLE memorist.answers (        -- to writes with an Idempotency-Key; body NULL: being answered
+    caller TEXT COLLATE "C" NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    space TEXT COLLATE "C" NOT NULL,
+    request TEXT COLLATE "C" NOT NULL,
+    run TEXT COLLATE "C" NOT NULL,      -- who answers it
+    at DOUBLE PRECISION NOT NULL,
+    body BYTEA,
+    PRIMARY KEY (caller, key)
+);
+CREATE INDEX answers_by_space ON memorist.answers (space, caller, key);
+CREATE INDEX answers_by_time ON memorist.answers (at);
+"""
+"""Small tables that all spaces share. A cluster keeps them on its coordinator; no statement joins them to others."""
+
 INDEX_FILES = """
 ALTER TABLE memorist.spaces ADD COLUMN indexes TEXT COLLATE "C" NOT NULL DEFAULT '';  -- a seq and tokens; see Write
 """

@@ -12,6 +12,7 @@ from pgvector import HalfVector
 from psycopg.conninfo import conninfo_to_dict
 
 from memorist.errors import InvalidInput
+from memorist.files import cache_folder
 from memorist.stores.postgres.database import Connection, Database, connected, prepare
 from memorist.stores.postgres.pool import Connections, checked
 from memorist.stores.postgres.rewriting import LARGEST
@@ -30,7 +31,7 @@ class PostgresStore(SqlStore[HalfVector]):
     """A space in a database. Threads, processes and machines may share it; a fork must open it again."""
 
     def __init__(self, connections: Connections, space: str) -> None:
-        super().__init__(space, HalfVector, _index_file(connections.url, space))
+        super().__init__(space, HalfVector, index_file_of(connections.url, space))
         self._connections = connections
 
     @classmethod
@@ -88,11 +89,9 @@ class PostgresStore(SqlStore[HalfVector]):
         return reads.value(SIZE)
 
 
-def _index_file(url: str, space: str) -> Path:
+def index_file_of(url: str, space: str) -> Path:
     """The place of the index file of a space: in the user's cache, under a name that outlives a new password."""
-    from platformdirs import user_cache_path
-
     given = conninfo_to_dict(url)
     server = [str(given.get(part)) for part in ("host", "hostaddr", "port", "dbname", "user")]
     name = blake2b("\0".join((*server, space)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return user_cache_path("memorist", appauthor=False) / "index" / name
+    return cache_folder() / "index" / name

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from memorist.errors import Error, NewerStore
+from memorist.errors import Error, NewerStore, StoreMoved
 from memorist.model import Filter
 from memorist.model.filter import ORIGIN
 from memorist.stores.index import micros
@@ -44,6 +44,16 @@ class Database(Protocol):
     def value(self, sql: str, values: Values = NO_VALUES) -> Any:
         """The only value of the only row."""
         ...
+
+
+def own_row(db: Database, sql: str) -> Row:
+    """The row of the space, which it has until it is deleted."""
+    if (row := db.first(sql)) is not None:
+        return row
+    raise StoreMoved(
+        "The space was deleted while it was open. Nothing was written",
+        remedy="Open it again; restore a backup if nobody deleted it.",
+    )
 
 
 class Migration(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memorist.errors import StoreError, UnreadableMemory
+from memorist.errors import UnreadableMemory
 from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, holds
 from memorist.ports import Embedded, Entry, Job, Kept, Page, Record, StoreStats, Vectors
 from memorist.stores.index.entries import IndexEntry, Named, micros, moment
@@ -19,7 +19,7 @@ from memorist.stores.index_file import Counters
 from memorist.stores.index_sync import entries_of
 from memorist.stores.rows import Row, Stored, checked_fields, read_memory, said, unreadable
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
-from memorist.stores.sql.database import CHECKED, NAMED, Database, Dialect, Values
+from memorist.stores.sql.database import CHECKED, NAMED, Database, Dialect, Values, own_row
 from memorist.text.words import beginning, fold
 
 PAGE = 500
@@ -56,14 +56,11 @@ class Reads:
 
     def counters(self) -> Counters:
         """The content counters of the space."""
-        row = self._db.first(self._sql.counters)
-        if row is None:
-            raise StoreError("the space has no counters", remedy="Restore the store from a backup.")
-        return Counters(*row)
+        return Counters(*own_row(self._db, self._sql.counters))
 
     def index_files(self) -> tuple[int, list[str]]:
         """The `seq` before which no index file may be made, and the tokens of those that were made, oldest first."""
-        since, *tokens = str(self._db.value(self._sql.index_files)).split() or ["0"]
+        since, *tokens = str(own_row(self._db, self._sql.index_files)[0]).split() or ["0"]
         return int(since), tokens
 
     def generation(self) -> Generation | None:

@@ -13,7 +13,7 @@ from memorist.stores.index_file import TOKENS_KEPT
 from memorist.stores.rows import Row, Stored
 from memorist.stores.rules import TEXT_RELATIONS, changed_entities, check_vectors
 from memorist.stores.sql import bookkeeping
-from memorist.stores.sql.database import Database, Dialect
+from memorist.stores.sql.database import Database, Dialect, own_row
 from memorist.stores.sql.reads import Generation, Reads, encodable
 from memorist.text.words import fold
 
@@ -52,8 +52,7 @@ class Write(Generic[P]):
         self.db = db
         self.sql = dialect.write
         self.reads = WriteReads(db, dialect)
-        row = db.first(self.sql.lock)
-        assert row is not None, "every open space has its row of counters"
+        row = own_row(db, self.sql.lock)
         self._found: tuple[int, int, int] = (row[0], row[1], row[2])
         self._seq, self._epoch, self._last = self._found
         self.has_erased = self.outdates_index_files = False

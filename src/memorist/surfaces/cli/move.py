@@ -16,7 +16,7 @@ from memorist.engine.open import locate, on_server, open_database, open_store
 from memorist.errors import Error, InvalidInput, NotFound
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
-from memorist.surfaces.cli.options import argument, command, flag, option
+from memorist.surfaces.cli.options import Yes, argument, command, flag, option, require_answer
 from memorist.surfaces.cli.output import count, one_line, progress, say, say_table, size
 
 if TYPE_CHECKING:
@@ -186,6 +186,25 @@ def rewrite(target: Target) -> Iterator[object]:
     open_database(_database_url(target)).rewrite()
     yield {"rewritten": True}
     say(("✓ ", "green"), "Rewrote the tables. The server's write-ahead log, backups and standbys are its own.")
+
+
+@command(db_app)
+def delete(
+    target: Target,
+    space: Annotated[str, argument("SPACE", "The space to delete.")],
+    as_json: bool,
+    yes: Yes = False,
+) -> Iterator[object]:
+    """Delete a space with everything in it, for good; other spaces are not touched."""
+    database = open_database(_database_url(target))
+    if not yes:
+        require_answer(as_json)
+        if not typer.confirm(f"Delete the space {one_line(space)} for good?", err=True):
+            raise Error("Nothing was deleted", remedy="Answer y to delete.")
+    gone = database.delete(space)
+    yield {"deleted": space, "memories": gone}
+    say(("✓ ", "green"), f"Deleted {one_line(space)} with {_memories(gone)}.")
+    say(("The bytes stay in the server's files until `memorist db rewrite`.", "dim"))
 
 
 def _database_url(target: Target) -> str:

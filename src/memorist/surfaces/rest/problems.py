@@ -31,6 +31,7 @@ STATUS: Mapping[type[errors.Error], int] = {
     errors.ModelUnavailable: 503,
     errors.MissingExtra: 501,
     errors.StoreBusy: 503,
+    errors.StoreUnavailable: 503,
     errors.StoreMoved: 503,
     errors.UnreadableMemory: 500,
     errors.NewerStore: 500,
