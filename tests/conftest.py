@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from tests.stores.kinds import OpenStore, opener
-from tests.stores.postgres_server import running
+from tests.stores.postgres_server import new_database, running
 
 settings.register_profile("memorist", deadline=None)  # machines differ, and no test asserts a time
 settings.load_profile("memorist")
@@ -39,6 +39,13 @@ def data() -> Path:
 def postgres() -> Iterator[str]:
     """The URL of a database on a real server, shared by the tests of this process."""
     with running() as url:
+        yield url
+
+
+@pytest.fixture
+def database(postgres: str) -> Iterator[str]:
+    """The URL of an empty database of this test."""
+    with new_database(postgres) as url:
         yield url
 
 

@@ -1,20 +1,23 @@
-"""Keys: what they open, how long, and that no secret is kept."""
+"""Keys: what they open, how long, and that no secret is kept, in a file or in a table."""
 
 from __future__ import annotations
 
-import os
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.access.keys import RIGHTS, Key, KeyRing, keys_file
+from memorist.access.home import key_ring, keys_file
+from memorist.access.keys import RIGHTS, Key, KeyRing
+from memorist.engine.open import on_server
 from memorist.errors import InvalidInput, StoreError
 from memorist.testing.fakes import FakeClock
 
@@ -23,18 +26,24 @@ SPACES = st.from_regex(r"\A[a-z][a-z0-9.@_-]{0,8}\Z")
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "spaces" / ".keys.db"
-
-
-@pytest.fixture
 def clock() -> FakeClock:
     return FakeClock(NOW)
 
 
 @pytest.fixture
-def ring(file: Path, clock: FakeClock) -> KeyRing:
-    return KeyRing(file, clock=clock)
+def ring(db: str, clock: FakeClock) -> Iterator[KeyRing]:
+    with key_ring(db, clock=clock) as opened:
+        yield opened
+
+
+def traces(db: str) -> list[str]:
+    """What the keys left in their place: files, or schemas."""
+    if on_server(db):
+        with psycopg.connect(db) as connection:
+            return [
+                name for (name,) in connection.execute("SELECT nspname FROM pg_namespace WHERE nspname = 'memorist'")
+            ]
+    return [one.name for one in Path(db).iterdir()] if Path(db).exists() else []
 
 
 def key(space: str, rights: str = "read") -> Key:
@@ -65,43 +74,53 @@ def test_a_key_ends_when_it_expires_or_is_revoked(ring: KeyRing, clock: FakeCloc
     assert {one.id: one.revoked_at for one in ring.all()} == {brief.id: None, lasting.id: clock.now()}
 
 
-def test_looking_makes_no_file_and_revoking_the_last_key_opens_no_door(ring: KeyRing, file: Path) -> None:
+def test_looking_makes_nothing_and_revoking_the_last_key_opens_no_door(ring: KeyRing, db: str) -> None:
     assert ring.empty and ring.all() == [] and ring.find("rk_a_b") is None and not ring.revoke("a")
-    assert not file.exists()
+    assert traces(db) == []
     made, _ = ring.create(space="ann", rights="read")
     ring.revoke(made.id)
     assert not ring.empty
+    with key_ring(db) as another:
+        assert not another.empty
 
 
-def test_the_file_is_for_its_owner_and_holds_no_secret(ring: KeyRing, file: Path) -> None:
-    _, secret = ring.create(space="ann", rights="admin")
-    ring.close()
+def test_the_file_is_for_its_owner_and_holds_no_secret(tmp_path: Path) -> None:
+    file = tmp_path / "spaces" / ".keys.db"
+    with KeyRing(file) as ring:
+        _, secret = ring.create(space="ann", rights="admin")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     held = b"".join(one.read_bytes() for one in file.parent.iterdir())
     assert secret.encode() not in held and secret.split("_", 2)[2].encode() not in held
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="modes are those of POSIX")
-def test_a_key_made_by_another_process_counts_at_once(ring: KeyRing, file: Path) -> None:
+def test_the_table_holds_no_secret(database: str) -> None:
+    with key_ring(database) as ring:
+        _, secret = ring.create(space="ann", rights="admin", name="laptop")
+    with psycopg.connect(database) as connection:
+        (row,) = connection.execute("SELECT k::text FROM memorist.keys AS k").fetchall()
+    held = secret.split("_", 2)[2]
+    assert "laptop" in row[0] and held not in row[0] and held.encode().hex() not in row[0]
+
+
+def test_a_key_made_by_another_process_counts_at_once(ring: KeyRing, db: str) -> None:
     assert ring.empty
-    code = "import sys; from memorist.access.keys import KeyRing as K; "
-    code += "print(K(sys.argv[1]).create(space='ann', rights='read')[1])"
-    ran = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True)
+    begin = "import sys; from memorist.access.home import key_ring\nwith key_ring(sys.argv[1]) as ring: "
+    create = f"{begin}print(ring.create(space='ann', rights='read')[1])"
+    ran = subprocess.run([sys.executable, "-c", create, db], capture_output=True, text=True, check=True)
     found = ring.find(ran.stdout.strip())
     assert found is not None and found.space == "ann"
-    revoke = f"import sys; from memorist.access.keys import KeyRing as K; assert K(sys.argv[1]).revoke('{found.id}')"
-    subprocess.run([sys.executable, "-c", revoke, file], check=True)
+    subprocess.run([sys.executable, "-c", f"{begin}assert ring.revoke('{found.id}')", db], check=True)
     assert ring.find(ran.stdout.strip()) is None
 
 
-def test_many_may_make_keys_at_once(file: Path) -> None:
+def test_many_may_make_keys_at_once(db: str) -> None:
     def make(number: int) -> str:
-        with KeyRing(file) as ring:
+        with key_ring(db) as ring:
             return ring.create(space=f"s{number}", rights="read")[0].id
 
     with ThreadPoolExecutor(8) as pool:
         made = set(pool.map(make, range(16)))
-    with KeyRing(file) as ring:
+    with key_ring(db) as ring:
         assert {one.id for one in ring.all()} == made and len(made) == 16
 
 
@@ -121,10 +140,10 @@ def test_many_may_make_keys_at_once(file: Path) -> None:
         {"name": "two\nlines"},
     ],
 )
-def test_a_key_that_makes_no_sense_is_refused(ring: KeyRing, file: Path, wrong: dict[str, object]) -> None:
-    with pytest.raises(InvalidInput):
+def test_a_key_that_makes_no_sense_is_refused(tmp_path: Path, clock: FakeClock, wrong: dict[str, object]) -> None:
+    with KeyRing(tmp_path / ".keys.db", clock=clock) as ring, pytest.raises(InvalidInput):
         ring.create(**{"space": "ann", "rights": "read", **wrong})  # pyright: ignore[reportArgumentType]
-    assert not file.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_holds_something_else_is_refused_with_a_remedy(tmp_path: Path) -> None:
@@ -178,4 +197,4 @@ def test_keys_stay_where_they_are_when_the_folder_comes_to_be(tmp_path: Path) ->
 
 def test_keys_for_what_is_no_file_lie_in_the_users_own_folder(tmp_path: Path) -> None:
     own = tmp_path / "XDG_DATA_HOME" / "memorist" / ".keys.db"
-    assert keys_file(":memory:") == keys_file("postgresql://host/name") == keys_file(None) == own
+    assert keys_file(":memory:") == keys_file(None) == own

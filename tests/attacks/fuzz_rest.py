@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
 import memorist
-from memorist.access.keys import KeyRing, keys_file
+from memorist.access.home import key_ring
 from memorist.surfaces.rest.app import create_app
 from memorist.surfaces.rest.server import Settings
 from tests.attacks.fuzz_targets import CANARY, CLASSIFIED, KEPT_APART, PLAIN, SAMPLES, SECRET, typed
@@ -33,7 +33,7 @@ class Rest:
                 if space == "agent":
                     engine.remember(CLASSIFIED, classification=3)
                     self.ids = [item.id for item in engine.list(max_classification=3).items]
-        with KeyRing(keys_file(db)) as ring:
+        with key_ring(db) as ring:
             self.low = ring.create(space="agent", rights="admin", max_classification=1)[1]
             self.high = ring.create(space="agent", rights="admin")[1]
         self.app = create_app(Settings(db=db, embedder="none", rate=0))

@@ -312,12 +312,12 @@ def test_an_answer_names_no_path_and_the_log_has_the_incident(
 
 
 def test_a_damaged_file_is_a_problem_without_its_path(server: Running) -> None:
-    server.settings.folder.mkdir(parents=True, exist_ok=True)
-    (server.settings.folder / "agent.db").write_bytes(b"This is no database." * 1000)
+    server.folder.mkdir(parents=True, exist_ok=True)
+    (server.folder / "agent.db").write_bytes(b"This is no database." * 1000)
     with server.http() as http:
         for answer in (http.get("/v1/spaces/agent/stats"), http.post("/v1/spaces/agent/recall", json={"query": "x"})):
             assert answer.status_code == 500 and answer.json()["type"] == "urn:memorist:store-error"
-            assert str(server.settings.folder) not in answer.text and "agent.db" not in answer.text
+            assert str(server.folder) not in answer.text and "agent.db" not in answer.text
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])

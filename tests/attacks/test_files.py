@@ -18,7 +18,7 @@ import pytest
 
 import memorist
 from memorist import files
-from memorist.access.idempotency import Answers
+from memorist.access.files import FileAnswers, FolderCatalogue
 from memorist.access.keys import KeyRing
 from memorist.engine.engine import Engine
 from memorist.errors import Error, InvalidInput, NotFound, StoreError, StoreMoved
@@ -67,7 +67,7 @@ def everything(folder: Path) -> None:
         check_private(folder)
     with KeyRing(folder / "keys" / "keys.db") as ring:
         ring.create(space="*", rights="read")
-    Answers(folder / "answers").close()
+    FileAnswers(folder / "answers").close()
 
 
 def check_private(folder: Path) -> None:
@@ -349,7 +349,8 @@ def test_closing_does_not_harm_the_file_that_took_the_place(path: Path) -> None:
 
 
 def test_a_server_opens_what_took_the_place(tmp_path: Path) -> None:
-    spaces = Spaces(tmp_path, lambda name: opened(tmp_path / f"{name}.db"), lambda name: opened(tmp_path / name), 2)
+    folder = FolderCatalogue(tmp_path)
+    spaces = Spaces(folder, lambda name: opened(tmp_path / f"{name}.db"), lambda name: opened(tmp_path / name), 2)
     with spaces.use("agent", create=True) as engine:
         engine.remember("Before.")
     for one in tmp_path.iterdir():

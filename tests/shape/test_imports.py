@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "profiles": {"errors", "asking", "recall", "validate"},
     "stages": {"model", "recall"},
     "engine": {*PURE, "asking", "config", "models", "profiles", "recall", "remember", "stores", "upkeep"},
-    "access": {*PURE, "config", "engine", "stores"},
+    "access": {*PURE, "config", "engine", "files", "stores"},
     "client": {*PURE, "engine", "files", "http", "recall", "remember", "upkeep"},
     "bench": {*PURE, "config", "engine", "models", "recall", "stores", "upkeep"},
     "tune": {*PURE, "bench", "config", "engine", "files", "models", "profiles", "recall", "trust", "upkeep"},

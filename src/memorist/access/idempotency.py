@@ -1,30 +1,21 @@
-"""Answers to writes that carried an Idempotency-Key, stored for a day in a file that all workers share."""
+"""Answers to writes that carried an Idempotency-Key, stored for a day where all workers find them."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
-from memorist.stores.sqlite.connection import Connections, use_write_ahead_log
-
-FILE = ".answers.db"
-"""No space can have this name, because it starts with a dot."""
 KEPT = 24 * 3600.0
 """Seconds an answer is kept."""
-_TABLE = """CREATE TABLE IF NOT EXISTS answers (
-    caller TEXT NOT NULL, key TEXT NOT NULL, space TEXT NOT NULL, request TEXT NOT NULL, at REAL NOT NULL,
-    body BLOB, PRIMARY KEY (caller, key)) STRICT"""
-
-
 RECEIPT = {"forgotten", "at", "pending"}
 """The fields of the answer to a forget, which has no text."""
 SESSION = {"id", "goal", "gates"}
 """The fields of an opened session."""
 TextsOf = Callable[[set[str]], Mapping[str, str]]
+Told = tuple[str, str, bytes]
+"""A caller, its key and the answer."""
 
 
 class KeyReused(Exception):
@@ -45,76 +36,46 @@ class Ticket:
     request: str
 
 
-class Answers:
-    """The answers sent so far. Safe for several threads and processes."""
-
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
-        self._connections = Connections(folder / FILE)
-        self._connections.create()
-        self._clock = clock
-        with self._connections.reading() as db:
-            use_write_ahead_log(db)
-        with self._connections.writing() as db:
-            db.execute(_TABLE)
+class Answers(Protocol):
+    """The answers sent so far. Safe for several threads, processes and workers."""
 
     def begin(self, ticket: Ticket, patience: float) -> bytes | None:
         """The stored answer; None if the request is to be answered now.
 
         A request under way for more than `patience` seconds starts again: its worker may have been killed.
         """
-        now = self._clock()
-        with self._connections.writing() as db:
-            db.execute("DELETE FROM answers WHERE at < ?", (now - KEPT,))
-            row = db.first(
-                "SELECT request, at, body FROM answers WHERE caller = ? AND key = ?",
-                (ticket.caller, ticket.key),
-            )
-            if row is not None:
-                request, at, body = row
-                if request != ticket.request:
-                    raise KeyReused
-                if body is not None:
-                    return body
-                if now - at < patience:
-                    raise RequestUnderWay
-            values = (ticket.caller, ticket.key, ticket.space, ticket.request, now)
-            db.execute("INSERT OR REPLACE INTO answers (caller, key, space, request, at) VALUES (?,?,?,?,?)", values)
-        return None
+        ...
 
     def keep(self, ticket: Ticket, body: bytes) -> None:
         """Store the answer that was sent."""
-        with self._connections.writing() as db:
-            values = (body, ticket.caller, ticket.key)
-            db.execute("UPDATE answers SET body = ? WHERE caller = ? AND key = ?", values)
+        ...
 
     def drop(self, ticket: Ticket) -> None:
         """Let the request be tried again, because it was refused or failed."""
-        with self._connections.writing() as db:
-            db.execute("DELETE FROM answers WHERE caller = ? AND key = ? AND body IS NULL", (ticket.caller, ticket.key))
+        ...
 
     def forget(self, space: str, texts_of: TextsOf) -> bool:
-        """Erase the answers about a space that may hold what was forgotten; False while the log still has a copy.
+        """Erase the answers about a space that may hold what was forgotten; False while a file still has a copy.
 
         What stays is receipts, and memories and sessions that are still stored with the same text or goal, which
         `texts_of` gives by id.
         """
-        with self._connections.reading() as db:
-            rows = db.execute("SELECT caller, key, body FROM answers WHERE space = ? AND body IS NOT NULL", (space,))
-            told = {(caller, key): _memories(body) for caller, key, body in rows}
-        # Outside the lock: the other spaces do not wait until this one has looked up its texts.
-        stored = texts_of({id for one in told.values() for id in one or ()})
-        gone = [
-            ticket
-            for ticket, memories in told.items()
-            if memories is None or any(stored.get(id) != text for id, text in memories.items())
-        ]
-        with self._connections.writing() as db:
-            db.execute_many("DELETE FROM answers WHERE caller = ? AND key = ?", gone)
-        return self._connections.checkpoint(wait=1.0)
+        ...
 
     def close(self) -> None:
-        """Release the file."""
-        self._connections.close()
+        """Release files and connections; safe to call twice."""
+        ...
+
+
+def outdated(told: Iterable[Told], texts_of: TextsOf) -> list[tuple[str, str]]:
+    """The callers and keys of the answers that hold anything but what is still stored."""
+    memories = {(caller, key): _memories(body) for caller, key, body in told}
+    stored = texts_of({id for one in memories.values() for id in one or ()})
+    return [
+        whose
+        for whose, one in memories.items()
+        if one is None or any(stored.get(id) != text for id, text in one.items())
+    ]
 
 
 def _memories(body: bytes) -> dict[str, str] | None:

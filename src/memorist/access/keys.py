@@ -1,24 +1,20 @@
-"""API keys: what each may do, and the file that stores them."""
+"""API keys: what each may do, their secrets, and the port for where they are kept."""
 
 from __future__ import annotations
 
 import hmac
 import secrets
-import threading
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, get_args
+from typing import Literal, Protocol, Self, get_args
 
-from memorist.config import default_db
-from memorist.engine.open import locate
 from memorist.errors import InvalidInput
 from memorist.model import SPACE_PATTERN, When, at_least, fields_of, from_data, instant, isoformat, to_data, within
 from memorist.ports import Clock
 from memorist.ports.models import SystemClock
 from memorist.stores.rows import Row
-from memorist.stores.sqlite.connection import Connections
 from memorist.text.patterns import lazy
 
 Right = Literal["read", "write", "admin"]
@@ -80,42 +76,59 @@ def checked_right(right: str) -> Right:
     return right
 
 
-FILE = ".keys.db"
-"""No space can have this name, because it starts with a dot."""
 PREFIX = "rk"
 _SALT, _SECRET = 16, 32
-_TABLE = """CREATE TABLE IF NOT EXISTS keys (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, space TEXT NOT NULL, rights TEXT NOT NULL,
-    max_classification INTEGER NOT NULL, created_at TEXT NOT NULL, expires_at TEXT, revoked_at TEXT,
-    salt BLOB NOT NULL, digest BLOB NOT NULL) STRICT"""
-_COLUMNS = tuple(fields_of(Key))
-_FIELDS = ", ".join(_COLUMNS)
+_ID = lazy(r"[0-9a-f]{12}")
+COLUMNS = (*fields_of(Key), "salt", "digest")
+"""The columns of a row, which hold the JSON form of a key's fields, and what its secret is compared with."""
 
 
-def keys_file(db: str | None) -> Path:
-    """The file with the keys for a database URL: beside its spaces, or in the user's folder if those are not files.
+class KeyTable(Protocol):
+    """Where keys are kept; safe for several threads and processes. Reading creates nothing."""
 
-    A path without a suffix that does not exist yet counts as a folder, as it does for `memorist serve`.
-    """
-    if db is not None and (db == ":memory:" or ("://" in db and not db.startswith("sqlite:"))):
-        return default_db() / FILE
-    path, in_folder = locate(db, None)
-    to_be_folder = not (in_folder or path.suffix or path.exists())
-    return (path if to_be_folder else path.parent) / FILE
+    @property
+    def waits(self) -> bool:
+        """Whether a call may wait for another machine, so that it must not be made in an event loop."""
+        ...
+
+    def add(self, row: Row) -> None:
+        """Keep a new key."""
+        ...
+
+    def all(self) -> list[Row]:
+        """Every row, oldest first."""
+        ...
+
+    def find(self, id: str) -> Row | None:
+        """The row of a key, as of now."""
+        ...
+
+    def revoke(self, id: str, at: str) -> bool:
+        """Set `revoked_at` unless it is set; False if nothing changed."""
+        ...
+
+    def any(self) -> bool:
+        """Whether there is a row."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections; safe to call twice."""
+        ...
 
 
 class KeyRing:
     """Creates, finds and revokes keys; thread-safe, and safe beside other processes.
 
     A secret has 256 random bits, which cannot be guessed: a salted HMAC-SHA-256 protects it as well as a slow hash
-    would, at no cost per request. The secret itself is shown once and never stored.
+    would, at no cost per request. The secret itself is shown once and never stored. Nothing is cached but that there
+    are keys, so a key that any process creates or revokes counts at once.
     """
 
-    def __init__(self, path: str | Path, *, clock: Clock | None = None) -> None:
-        self._path = Path(path)
+    def __init__(self, table: KeyTable | str | Path, *, clock: Clock | None = None) -> None:
+        """`table` may be the path of a file."""
+        self._table = _in_file(table) if isinstance(table, str | Path) else table
         self._clock = clock or SystemClock()
-        self._lock = threading.Lock()
-        self._open: Connections | None = None
+        self._used = False
 
     def __enter__(self) -> Self:
         return self
@@ -126,11 +139,13 @@ class KeyRing:
         self.close()
 
     def close(self) -> None:
-        """Release the file. Safe to call twice."""
-        with self._lock:
-            if self._open is not None:
-                self._open.close(tidy=False)
-                self._open = None
+        """Release the table. Safe to call twice."""
+        self._table.close()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a call may wait for another machine, so that it must not be made in an event loop."""
+        return self._table.waits
 
     def create(
         self,
@@ -147,71 +162,37 @@ class KeyRing:
         key = check(Key(id, name, space, checked_right(rights), max_classification, now, end))
         secret = f"{PREFIX}_{id}_{secrets.token_urlsafe(_SECRET)}"
         salt = secrets.token_bytes(_SALT)
-        row = (*to_data(key).values(), salt, _digest(salt, secret))
-        marks = ",".join("?" * len(row))
-        with self._made().writing() as db:
-            db.execute(f"INSERT INTO keys ({_FIELDS}, salt, digest) VALUES ({marks})", row)  # noqa: S608
+        self._table.add((*to_data(key).values(), salt, _digest(salt, secret)))
         return key, secret
 
     def all(self) -> list[Key]:
         """Every key ever created, oldest first."""
-        return [_key(row) for row in self._rows(f"SELECT {_FIELDS} FROM keys ORDER BY created_at, id")]  # noqa: S608
+        return [_key(row) for row in self._table.all()]
 
     def revoke(self, id: str) -> bool:
         """Revoke a key now; False if there is no such key or it was revoked before."""
-        if (connections := self._found()) is None:
-            return False
-        now = isoformat(self._clock.now())
-        with connections.writing() as db:
-            ended = db.execute(
-                "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id", (now, id)
-            )
-            return bool(list(ended))
+        return bool(_ID.fullmatch(id)) and self._table.revoke(id, isoformat(self._clock.now()))
 
     def find(self, secret: str) -> Key | None:
         """The key with this secret, compared in constant time; None if it is unknown, revoked or expired."""
         parts = secret.split("_", 2)
-        rows = self._rows(f"SELECT {_FIELDS}, salt, digest FROM keys WHERE id = ?", parts[1]) if len(parts) == 3 else []  # noqa: S608
-        *fields, salt, digest = rows[0] if rows else _NOBODY
+        row = self._table.find(parts[1]) if len(parts) == 3 and _ID.fullmatch(parts[1]) else None
+        *_, salt, digest = row or _NOBODY
         same = hmac.compare_digest(_digest(salt, secret), digest)
-        key = _key(tuple(fields)) if rows and same else None
+        key = _key(row) if row is not None and same else None
         return key if key is not None and key.usable(self._clock.now()) else None
 
     @property
     def empty(self) -> bool:
         """Whether no key was ever created. Revoked keys count: revoking the last one must not unlock the server."""
-        return not self._rows("SELECT 1 FROM keys LIMIT 1")
-
-    def _rows(self, sql: str, *values: str) -> list[Row]:
-        if (connections := self._found()) is None:
-            return []
-        with connections.reading() as db:
-            return list(db.execute(sql, values))
-
-    def _found(self) -> Connections | None:
-        """The open file, if it exists; reading does not create it."""
-        if self._open is not None or self._path.exists():
-            return self._made()
-        return None
-
-    def _made(self) -> Connections:
-        with self._lock:
-            if self._open is None:
-                self._open = _connected(self._path)
-            return self._open
+        self._used = self._used or self._table.any()
+        return not self._used
 
 
-def _connected(path: Path) -> Connections:
-    """The file, created readable for this user only; SQLite gives its journal the same mode."""
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder", remedy="Give the path of a file for the keys.")
-    connections = Connections(path, synchronous="full")
-    connections.create()
-    with connections.reading() as db:
-        if db.first("SELECT 1 FROM sqlite_schema WHERE name = 'keys'") is None:
-            with connections.writing() as writer:
-                writer.execute(_TABLE)
-    return connections
+def _in_file(path: str | Path) -> KeyTable:
+    from memorist.access.files import FileKeys
+
+    return FileKeys(Path(path))
 
 
 def _digest(salt: bytes, secret: str) -> bytes:
@@ -219,9 +200,9 @@ def _digest(salt: bytes, secret: str) -> bytes:
 
 
 def _key(row: Row) -> Key:
-    """The key that a row holds: its columns have the JSON form of its fields."""
-    return from_data(Key, dict(zip(_COLUMNS, row, strict=True)))
+    """The key that a row holds."""
+    return from_data(Key, dict(zip(COLUMNS[:-2], row[:-2], strict=True)))
 
 
-_NOBODY: Row = (*(None,) * len(_COLUMNS), bytes(_SALT), bytes(32))
-"""The row that an unknown secret is compared with."""
+_NOBODY: Row = (bytes(_SALT), bytes(32))
+"""The end of the row that an unknown secret is compared with."""

@@ -239,21 +239,22 @@ def open_database(url: str) -> Administration:
         raise InvalidInput(
             "Not the URL of a PostgreSQL database", remedy="Give a URL such as postgresql://host/database."
         )
-    with _extra_needed():
+    with needs_postgres():
         from memorist.stores.postgres.administration import Administration
 
     return Administration(url)
 
 
 def _on_server(url: str, space: str | None) -> Store:
-    with _extra_needed():
+    with needs_postgres():
         from memorist.stores.postgres import PostgresStore
 
     return PostgresStore.open(url, space=checked_space(space))
 
 
 @contextmanager
-def _extra_needed() -> Generator[None]:
+def needs_postgres() -> Generator[None]:
+    """Import what a PostgreSQL database needs; a missing package is named with the extra that has it."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -328,3 +328,8 @@ class Upkeep:
         if without_vectors and embedder is not None:
             reembed(self._store, embedder.making(self._store.embedding))
         return done
+
+
+def look_for_jobs(engine: Upkeep) -> None:
+    """Start the background work if another process left jobs."""
+    engine._wake()  # pyright: ignore[reportPrivateUsage]

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import uvicorn
 
-from memorist.access.keys import KeyRing, keys_file
+from memorist.access.home import catalogue_of, key_ring
 from memorist.client import Client, connect
 from memorist.surfaces.rest.app import create_app, listening
 from memorist.surfaces.rest.connections import uvicorn_config
@@ -27,8 +27,12 @@ class Running:
     opened: ExitStack = field(default_factory=ExitStack)
     """Clients, to be closed before the server."""
 
+    @property
+    def folder(self) -> Path:
+        return Path(catalogue_of(self.settings.db).shown)
+
     def key(self, space: str, rights: str, max_classification: int = 3) -> str:
-        with KeyRing(keys_file(self.settings.db)) as ring:
+        with key_ring(self.settings.db) as ring:
             return ring.create(space=space, rights=rights, max_classification=max_classification)[1]
 
     def client(self, space: str = "agent", key: str | None = None) -> Client:

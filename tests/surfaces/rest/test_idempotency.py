@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from memorist.access.idempotency import FILE, Answers, Ticket
+from memorist.access.files import ANSWERS_FILE, FileAnswers
+from memorist.access.idempotency import Ticket
 from memorist.engine.engine import Engine
 from memorist.model import Memory
 from tests.surfaces.rest.conftest import Running, Serve
@@ -34,13 +35,13 @@ def test_an_answer_that_came_too_late_is_there_for_the_next_who_asks(
         go.wait(20)
         return relate(self, *given, **more)
 
-    def kept(self: Answers, ticket: Ticket, answer: bytes) -> None:
+    def kept(self: FileAnswers, ticket: Ticket, answer: bytes) -> None:
         keep(self, ticket, answer)
         done.set()
 
-    keep = Answers.keep
+    keep = FileAnswers.keep
     monkeypatch.setattr(Engine, "relate", slow)
-    monkeypatch.setattr(Answers, "keep", kept)
+    monkeypatch.setattr(FileAnswers, "keep", kept)
     fact, headers = {"subject": "Alice", "relation": "lives_in", "object": "Oslo"}, {"Idempotency-Key": "one"}
     with serve(timeout=0.5).http() as http:
         assert http.post("/v1/spaces/agent/facts", json=fact, headers=headers).status_code == 504
@@ -64,7 +65,7 @@ def test_no_answer_outlives_what_was_forgotten(server: Running) -> None:
     with server.http() as http:
         kept = http.post("/v1/spaces/agent/memories", json={"text": text}, headers={"Idempotency-Key": "one"}).json()
         assert http.delete(f"/v1/spaces/agent/memories/{kept['id']}").json()["forgotten"] == [kept["id"]]
-    files = list(server.settings.folder.glob(f"{FILE}*"))
+    files = list(server.folder.glob(f"{ANSWERS_FILE}*"))
     assert files
     assert all(text.encode() not in file.read_bytes() for file in files)
 
@@ -97,4 +98,4 @@ def test_a_goal_that_was_forgotten_is_in_no_answer(server: Running) -> None:
         assert http.post(path, json={"goal": "Move the heron."}, headers=headers).is_success
         (goal,) = http.get("/v1/spaces/agent/memories").json()["items"]
         assert http.delete(f"/v1/spaces/agent/memories/{goal['id']}").json()["forgotten"] == [goal["id"]]
-    assert all(b"heron" not in file.read_bytes() for file in server.settings.folder.glob(f"{FILE}*"))
+    assert all(b"heron" not in file.read_bytes() for file in server.folder.glob(f"{ANSWERS_FILE}*"))

@@ -31,7 +31,7 @@ CHECKS = (
 def test_another_address_needs_a_key_and_a_folder(bare: Cli, tmp_path: Path) -> None:
     refused = bare("--db", f"{tmp_path}/spaces/", "serve", "--host", "0.0.0.0")
     assert refused.status == 1 and "without a key" in refused.problem and "keys create" in refused.problem
-    for url in (f"{tmp_path}/agent.db", ":memory:", "postgresql://somewhere/memories"):
+    for url in (f"{tmp_path}/agent.db", ":memory:"):
         assert "not a folder of spaces" in bare("--db", url, "serve").problem
     assert "Leave --space out" in bare("--space", "a", "serve").problem
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorist.access.files import FolderCatalogue
 from memorist.errors import InvalidInput
 from memorist.surfaces.rest.spaces import Spaces
 
@@ -38,7 +39,7 @@ class Pool:
 
     def __init__(self, most: int) -> None:
         self.opened: list[Opened] = []
-        self.spaces = Spaces(Path("nowhere"), self._open, self._open, most)
+        self.spaces = Spaces(FolderCatalogue(Path("nowhere")), self._open, self._open, most)
 
     def _open(self, name: str) -> Any:
         self.opened.append(Opened(name))
@@ -97,7 +98,7 @@ def test_a_space_that_cannot_be_opened_can_be_asked_for_again() -> None:
         attempts.append(name)
         raise InvalidInput("It is locked", remedy="Unlock it.")
 
-    spaces = Spaces(Path("nowhere"), failing, failing, 2)
+    spaces = Spaces(FolderCatalogue(Path("nowhere")), failing, failing, 2)
     for _ in range(2):
         with pytest.raises(InvalidInput, match="locked"), spaces.use("a", create=True):
             pass
@@ -125,16 +126,31 @@ def test_a_question_to_a_space_that_is_not_there_leaves_no_file(tmp_path: Path) 
         asked.append("empty")
         return Opened(name)
 
-    spaces = Spaces(tmp_path, made, empty, 2)
+    spaces = Spaces(FolderCatalogue(tmp_path), made, empty, 2)
     with spaces.use("a", create=False) as engine:
         pass
-    assert cast("Any", engine).closed and asked == ["empty"] and spaces.names() == []
+    assert cast("Any", engine).closed and asked == ["empty"] and list(tmp_path.iterdir()) == []
     for odd in ("../a", "", "a/b", ".keys"):
         with pytest.raises(InvalidInput, match="is not a valid space name"), spaces.use(odd, create=False):
             pass
 
 
+def test_a_space_in_use_is_searched_for_jobs_that_others_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[str] = []
+    monkeypatch.setattr("memorist.surfaces.rest.server.look_for_jobs", lambda engine: found.append(engine.name))
+    pool = Pool(2)
+    for _ in range(3):
+        with pool.use("a"):
+            pass
+    assert found == []  # opening it has just looked
+    monkeypatch.setattr("memorist.surfaces.rest.server.LOOK_EVERY", 0.0)
+    for name in ("a", "a", "b"):
+        with pool.use(name):
+            pass
+    assert found[:2] == ["a", "a"]
+
+
 def test_names_leave_out_what_is_no_space(tmp_path: Path) -> None:
     for file in ("b.db", "a.db", ".keys.db", "a.db-wal", "notes.txt"):
         (tmp_path / file).touch()
-    assert Spaces(tmp_path, cast("Any", None), cast("Any", None), 2).names() == ["a", "b"]
+    assert FolderCatalogue(tmp_path).names() == ["a", "b"]

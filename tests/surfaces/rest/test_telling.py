@@ -80,8 +80,8 @@ def test_no_name_of_a_space_leads_elsewhere(server: Running) -> None:
         for space in ("..", ".keys", "a%2Fb", "a" * 101, "%00", "a b", "-a", "%2e%2e%2fa"):
             answer = http.post(f"/v1/spaces/{space}/memories", json={"text": "The barn is red."})
             assert answer.status_code in (404, 405, 422), space
-    assert list(server.settings.folder.glob("[!.]*")) == []
-    assert [path.name for path in server.settings.folder.parent.iterdir()] == ["spaces"]
+    assert list(server.folder.glob("[!.]*")) == []
+    assert [path.name for path in server.folder.parent.iterdir()] == ["spaces"]
 
 
 def test_no_log_holds_a_key_a_memory_or_a_question(

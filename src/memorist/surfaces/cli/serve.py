@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +19,7 @@ from memorist.errors import InvalidInput, MissingExtra, NotFound
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import Json, argument, command, flag, option
-from memorist.surfaces.cli.output import count, one_line, print_json, print_raw, say, say_table
+from memorist.surfaces.cli.output import complain, count, one_line, print_json, print_raw, say, say_table
 from memorist.surfaces.mcp.install import CLIENTS, NAME, Start, apply, entry, has_password, plan, shown
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ LIMITS = {
     "upload_limit": _limit(int, "MIB", "The largest file to ingest or import.", 1, 1024),
     "head_timeout": _limit(float, "SECONDS", "The longest time to send the head of a request.", 1, 10),
     "timeout": _limit(float, "SECONDS", "The longest time for a request, its body, or reading its answer.", 1, 60),
+    "drain": _limit(float, "SECONDS", "How long it serves on after SIGTERM, while /readyz answers 503.", 0, 0),
 }
 
 
@@ -68,28 +70,38 @@ LIMITS = {
 def serve(
     target: Target,
     as_json: bool,
+    db: Annotated[str | None, argument("DB", "The folder or PostgreSQL database; that of --db if left out.")] = None,
     host: Host = "127.0.0.1",
     port: Annotated[int, option("PORT", "The port to listen on. Default: 8765.", min=1, max=65535)] = 8765,
     allow_host: AllowHost = None,
     workers: Annotated[int, option("NUMBER", "The number of processes. Default: 1.", min=1)] = 1,
     **limits: Any,
 ) -> None:
-    """Serve every space of the folder over HTTP: REST at /v1, documented at /docs."""
+    """Serve every space of a folder or a PostgreSQL database over HTTP: REST at /v1, documented at /docs."""
     for package in ("fastapi", "uvicorn"):
         if find_spec(package) is None:
             raise MissingExtra(f"{package} is not installed", remedy="Install it with: pip install 'memorist[server]'")
-    from memorist.surfaces.rest.app import check_locked
+    from memorist.surfaces.rest.app import prepare
     from memorist.surfaces.rest.app import serve as run
 
+    target = target if db is None else replace(target, db=db)
     settings = _server_settings(target, host=host, port=port, allowed_hosts=tuple(allow_host or ()), **limits)
-    check_locked(settings)
+    place = prepare(settings)
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    if target.db and has_password(target.db):
+        complain(_SEEN)
     if as_json:
-        print_json({"url": address, "folder": str(settings.folder)})
+        print_json({"url": address, place.kind: place.shown})
     else:
-        say(f"Serving the spaces of {one_line(str(settings.folder))} at {address}, documented at {address}/docs.")
+        say(f"Serving the spaces of {one_line(place.shown)} at {address}, documented at {address}/docs.")
     sys.stdout.flush()  # the parent process may be waiting for this line
     run(settings, workers)
+
+
+_SEEN = (
+    "Other users of this machine can read the password in the list of processes. "
+    "Give the URL as MEMORIST_DB instead, or keep the password in ~/.pgpass."
+)
 
 
 def _server_settings(target: Target, **given: Any) -> Settings:
@@ -281,9 +293,9 @@ def revoke(
 
 
 def _key_ring(target: Target) -> KeyRing:
-    from memorist.access.keys import KeyRing, keys_file
+    from memorist.access.home import key_ring
 
-    return KeyRing(keys_file(target.chosen_db()))
+    return key_ring(target.chosen_db())
 
 
 def _state(key: Key) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import NoReturn
 
 import anyio.to_thread
@@ -22,7 +23,7 @@ from memorist.surfaces.remedies import as_tool
 from memorist.surfaces.rest.connections import uvicorn_config
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate, bounded
 from memorist.surfaces.rest.origin import OwnNames, check_body, is_loopback
-from memorist.surfaces.rest.problems import FORBIDDEN, INTERNAL, UNKNOWN_KEY, Refusal, told
+from memorist.surfaces.rest.problems import FORBIDDEN, INTERNAL, UNKNOWN_KEY, Refusal, status_of, told
 from memorist.surfaces.rest.server import Settings
 
 PATH = "/mcp"
@@ -98,7 +99,7 @@ def _fail(error: Error) -> NoReturn:
     """Refuse a request because its key cannot be looked up."""
     _log.error("keys cannot be read: %s", error)
     detail, remedy = told(error, as_tool)
-    raise Refusal(INTERNAL, detail, remedy=remedy) from None
+    raise Refusal(replace(INTERNAL, status=status_of(type(error))), detail, remedy=remedy) from None
 
 
 def app(server: MemoryServer, ring: KeyRing, *, host: str, allow_hosts: list[str]) -> ASGIApp:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from types import FrameType
 
 import uvicorn
 from anyio import to_thread
@@ -18,15 +21,14 @@ from starlette.responses import HTMLResponse, Response
 from uvicorn.supervisors import Multiprocess
 
 import memorist
-from memorist.access.keys import KeyRing, keys_file
+from memorist.access.home import Catalogue, catalogue_of, key_ring
 from memorist.errors import Error, InvalidInput
-from memorist.files import make_folder
 from memorist.surfaces.rest.auth import Auth
 from memorist.surfaces.rest.connections import uvicorn_config
 from memorist.surfaces.rest.description import describe, page
 from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error, of_sort, of_status, problem
 from memorist.surfaces.rest.routes import memories, sessions, upkeep
-from memorist.surfaces.rest.server import Server, Settings
+from memorist.surfaces.rest.server import Server, Settings, note_migrated
 from memorist.surfaces.rest.threads import end_soon
 from memorist.surfaces.rest.watch import Watch, log_private, set_up
 
@@ -37,7 +39,7 @@ MOST_SHOWN = 3
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application for a folder of spaces."""
+    """The application for a folder or a database of spaces."""
     server = Server.started(settings)
     app = FastAPI(
         title="Memorist",
@@ -70,7 +72,9 @@ def create_app(settings: Settings) -> FastAPI:
 @asynccontextmanager
 async def _life(app: FastAPI) -> AsyncGenerator[None]:
     server: Server = app.state.server
-    server.ready = True
+    server.accepting = True
+    if server.owns_process:
+        drain_on_signal(server)
     try:
         yield
     finally:
@@ -111,11 +115,17 @@ PATIENCE = 30
 """Seconds that running requests have to finish after the signal to stop."""
 
 
+def prepare(settings: Settings) -> Catalogue:
+    """Where the spaces are, created or migrated; refuses what cannot be served, before any worker starts."""
+    catalogue = check_locked(settings)
+    migrated = catalogue.prepare()
+    set_up()
+    note_migrated(migrated)
+    return catalogue
+
+
 def serve(settings: Settings, workers: int = 1) -> None:
     """Serve until a signal to stop; then finish the running requests and close every space."""
-    check_locked(settings)
-    make_folder(settings.folder)
-    set_up()
     os.environ[VARIABLE] = settings.to_text()
     config = uvicorn_config(
         f"{__name__}:from_environment",
@@ -151,6 +161,26 @@ def listening(host: str, port: int) -> socket.socket:
     return door
 
 
+def drain_on_signal(server: Server) -> None:
+    """On SIGTERM, be no longer ready at once, and stop listening after the time to drain; a second one stops at once.
+
+    Uvicorn has set its own handler before the application starts, and sets the old ones again at the end.
+    """
+    stop = signal.getsignal(signal.SIGTERM)
+    loop = asyncio.get_running_loop()
+    if not callable(stop):
+        return
+
+    def drain(number: int, frame: FrameType | None) -> None:
+        again, server.accepting = not server.accepting, False
+        if again or not server.settings.drain:
+            stop(number, frame)
+        else:
+            loop.call_soon_threadsafe(loop.call_later, server.settings.drain, stop, number, frame)
+
+    signal.signal(signal.SIGTERM, drain)
+
+
 def from_environment() -> FastAPI:
     """The application of a worker."""
     set_up()
@@ -159,11 +189,14 @@ def from_environment() -> FastAPI:
     return app
 
 
-def check_locked(settings: Settings) -> None:
-    """Refuse to serve other machines without keys."""
-    with KeyRing(keys_file(settings.db)) as keys:
+def check_locked(settings: Settings) -> Catalogue:
+    """Where the spaces are; refuses what cannot be served, and to serve other machines without keys."""
+    catalogue = catalogue_of(settings.db)
+    catalogue.close()
+    with key_ring(settings.db) as keys:
         if not settings.loopback and keys.empty:
             raise InvalidInput(
                 f"Other machines could use {settings.host} without a key",
                 remedy="Create one with `memorist keys create`, or serve on 127.0.0.1.",
             )
+    return catalogue

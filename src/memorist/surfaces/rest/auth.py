@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,6 +13,7 @@ from memorist.model import MOST_CLASSIFIED
 from memorist.surfaces.rest.limits import bounded, checked_length
 from memorist.surfaces.rest.origin import check_body
 from memorist.surfaces.rest.problems import UNKNOWN_KEY, Refusal
+from memorist.surfaces.rest.remote import Lookups
 from memorist.surfaces.rest.server import Server
 
 HEALTH = ("/healthz", "/readyz")
@@ -48,6 +50,7 @@ class Auth:
         self._app = app
         self._server = server
         self._names = server.settings.names
+        self._lookups = Lookups(server.keys.waits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and pass it on."""
@@ -59,7 +62,7 @@ class Auth:
         if path in HEALTH:
             await self._app(scope, receive, send)
             return
-        caller = scope["state"]["caller"] = self._caller(headers)
+        caller = scope["state"]["caller"] = await self._lookups.run(partial(self._caller, headers))
         if caller.id is not None:
             self._server.rate.take(caller.id)
         settings, upload = self._server.settings, path.endswith(UPLOADS)

@@ -261,5 +261,5 @@ class _WholeFile(FileResponse):
 
 
 async def _scratch(call: Call) -> Scratch:
-    """A folder among the spaces: if this process is killed, the next `forget` in any of them removes it."""
-    return await to_thread.run_sync(Scratch, call.server.settings.folder / "transfer")
+    """A private folder: if this process is killed, the next one removes it, in a folder of spaces also a `forget`."""
+    return await to_thread.run_sync(Scratch, call.server.home.catalogue.transit / "transfer")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
+from memorist.access.home import Catalogue, Home, home_of
 from memorist.access.idempotency import Answers
-from memorist.access.keys import KeyRing, keys_file
-from memorist.engine.open import locate, on_server, sharing_embedder
-from memorist.errors import InvalidInput
+from memorist.access.keys import KeyRing
+from memorist.engine.open import sharing_embedder
 from memorist.surfaces.rest.connections import ConnectionLimits
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
 from memorist.surfaces.rest.origin import OwnNames, is_loopback
+from memorist.surfaces.rest.remote import Readiness
 from memorist.surfaces.rest.spaces import Open, Spaces, loaded, out_of_the_way
 from memorist.surfaces.rest.threads import VerbThreads
-from memorist.surfaces.rest.watch import Metrics
+from memorist.surfaces.rest.watch import Metrics, note
 
 MIB = 1024 * 1024
 
@@ -54,18 +54,8 @@ class Settings:
     """Seconds for one request, for its body, and for its client to read an answer."""
     upkeep_timeout: float = 3600.0
     """Seconds for a request that reads every memory, such as an audit."""
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the spaces."""
-        elsewhere = self.db is not None and (self.db == ":memory:" or on_server(self.db))
-        path, in_folder = (Path(), False) if elsewhere else locate(self.db, None)
-        if not in_folder:
-            raise InvalidInput(
-                "The database to serve is not a folder of spaces",
-                remedy="Give a folder, with a slash at the end: `memorist --db memories/ serve`.",
-            )
-        return path.parent
+    drain: float = 0.0
+    """Seconds between the signal to stop and the end of listening, in which a proxy can see that it is not ready."""
 
     @property
     def loopback(self) -> bool:
@@ -102,47 +92,64 @@ class Settings:
         return cls(**data, allowed_hosts=hosts)
 
 
-def spaces_of(settings: Settings) -> Spaces:
-    """The spaces of a server's folder. They share one embedder, so that its model is loaded once."""
+def spaces_of(settings: Settings, catalogue: Catalogue) -> Spaces:
+    """The spaces of a server. They share one embedder, so that its model is loaded once."""
     open_space = sharing_embedder(settings.config, settings.embedder, settings.models)
 
     def opening(url: str, *, background: bool) -> Open:
         return lambda name: open_space(url, name, background)
 
-    folder = settings.folder
-    kept, empty = opening(f"{folder}/", background=True), opening(":memory:", background=False)
-    return Spaces(folder, lambda name: loaded(kept(name)), empty, settings.open_spaces, out_of_the_way)
+    kept, empty = opening(catalogue.url, background=True), opening(":memory:", background=False)
+    return Spaces(catalogue, lambda name: loaded(kept(name)), empty, settings.open_spaces, out_of_the_way)
+
+
+def note_migrated(migrations: list[str]) -> None:
+    """Log what was migrated; of processes that start together, one has something to say."""
+    if migrations:
+        note("migrated", migrations=migrations)
 
 
 @dataclass(slots=True)
 class Server:
-    """Settings, keys and open spaces."""
+    """Settings, open spaces, and what it shares with other workers."""
 
     settings: Settings
-    keys: KeyRing
+    home: Home
     spaces: Spaces
-    answers: Answers
     room: ConcurrencyLimit
     rate: Rate
     threads: VerbThreads
+    readiness: Readiness
     metrics: Metrics = field(default_factory=Metrics)
-    ready: bool = False
+    accepting: bool = False
+    """Whether it has started, and no signal to stop has come."""
     owns_process: bool = False
     """Whether the process ends with it."""
 
     @classmethod
     def started(cls, settings: Settings) -> Server:
-        """A server for a folder of spaces, which is created if it does not exist."""
-        folder = settings.folder
+        """A server for a folder or a database, which is created or migrated if that is needed."""
+        home = home_of(settings.db)
+        note_migrated(home.catalogue.prepare())
         return cls(
             settings,
-            KeyRing(keys_file(settings.db)),
-            spaces_of(settings),
-            Answers(folder),
+            home,
+            spaces_of(settings, home.catalogue),
             settings.of_requests(),
             Rate(settings.rate),
             settings.of_threads(),
+            Readiness(home.catalogue.check),
         )
+
+    @property
+    def keys(self) -> KeyRing:
+        """Who may use it."""
+        return self.home.keys
+
+    @property
+    def answers(self) -> Answers:
+        """What was answered to writes with an Idempotency-Key."""
+        return self.home.answers
 
     @property
     def unlocked(self) -> bool:
@@ -151,7 +158,6 @@ class Server:
 
     def close(self) -> None:
         """Close every space and file."""
-        self.ready = False
+        self.accepting = False
         self.spaces.close()
-        self.answers.close()
-        self.keys.close()
+        self.home.close()

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from pathlib import Path
+from functools import partial
+from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
+from memorist.access.home import Catalogue
 from memorist.engine.engine import Engine
+from memorist.engine.upkeep import look_for_jobs
 from memorist.errors import Closed, StoreMoved
-from memorist.model import checked_space, is_space_name
 
+LOOK_EVERY = 300.0
+"""Seconds after which a space in use is searched for jobs again: the worker that left them may have been killed."""
+T = TypeVar("T")
 Open = Callable[[str], Engine]
 Run = Callable[[Callable[[], None]], object]
 """Runs something, at once or in another thread."""
@@ -42,6 +48,7 @@ class SpaceSlot:
         self._lock = threading.Lock()
         self._closed = False
         self._engine: Engine | None = None
+        self._looked = time.monotonic()
 
     @property
     def is_open(self) -> bool:
@@ -55,7 +62,11 @@ class SpaceSlot:
                 raise _shut()
             if self._engine is None:
                 self._engine = self._open(self.name)
-            return self._engine
+            engine, due = self._engine, time.monotonic() - self._looked > LOOK_EVERY
+            self._looked = time.monotonic() if due else self._looked
+        if due:
+            look_for_jobs(engine)
+        return engine
 
     def close(self) -> None:
         """Close the engine if it was opened, and do not open it any more."""
@@ -72,8 +83,10 @@ class Spaces:
     is held for more than one space while one is opened or closed; `closing` says in which thread one is closed.
     """
 
-    def __init__(self, folder: Path, open_: Open, empty: Open, most: int, closing: Run = lambda close: close()) -> None:
-        self._folder = folder
+    def __init__(
+        self, catalogue: Catalogue, open_: Open, empty: Open, most: int, closing: Run = lambda close: close()
+    ) -> None:
+        self._catalogue = catalogue
         self._open = open_
         self._empty = empty
         self._most = max(1, most)
@@ -87,9 +100,9 @@ class Spaces:
     def use(self, name: str, *, create: bool) -> Generator[Engine]:
         """The engine of a space, kept open until the block ends.
 
-        A space that does not exist is created, or else stands in empty and in memory: reading leaves no file behind.
+        A space that does not exist is created, or else stands in empty and in memory: reading leaves nothing behind.
         """
-        if self._is_missing(name, create=create):
+        if not create and name not in self._slots and not self._catalogue.has(name):
             with self._empty(name) as engine:
                 yield engine
             return
@@ -107,7 +120,7 @@ class Spaces:
         A space is opened once for all who wait, in a thread of its own: whoever wants another space does not wait, and
         has all threads for verbs.
         """
-        if self._is_missing(name, create=create):
+        if not create and name not in self._slots and not await _in_a_thread(partial(self._catalogue.has, name)):
             yield
             return
         with self._slot(name) as slot:
@@ -116,7 +129,7 @@ class Spaces:
             yield
 
     def _opening(self, slot: SpaceSlot) -> asyncio.Future[Engine]:
-        opening = asyncio.ensure_future(to_thread.run_sync(slot.engine, limiter=CapacityLimiter(1)))
+        opening = asyncio.ensure_future(_in_a_thread(slot.engine))
         self._openings[slot] = opening
 
         def over(_: object) -> None:
@@ -127,9 +140,6 @@ class Spaces:
         opening.add_done_callback(over)
         return opening
 
-    def _is_missing(self, name: str, *, create: bool) -> bool:
-        return not create and name not in self._slots and not self.file(name).exists()
-
     @contextmanager
     def _slot(self, name: str) -> Generator[SpaceSlot]:
         """The slot of a space, kept until the block ends; what is too many then is closed."""
@@ -139,14 +149,6 @@ class Spaces:
         finally:
             for idle in self._leave(slot):
                 self._closing(idle.close)
-
-    def file(self, name: str) -> Path:
-        """The file of a space; a name that leads out of the folder is refused."""
-        return self._folder / f"{checked_space(name)}.db"
-
-    def names(self) -> list[str]:
-        """The names of all spaces."""
-        return sorted(file.stem for file in self._folder.glob("*.db") if is_space_name(file.stem))
 
     @property
     def open(self) -> int:
@@ -186,6 +188,11 @@ class Spaces:
                 del self._slots[one.name]
             abandoned = not slot.users and slot not in surplus and self._slots.get(slot.name) is not slot
             return [*surplus, slot] if abandoned else surplus
+
+
+async def _in_a_thread(work: Callable[[], T]) -> T:
+    """What something returns that may wait for a disk or a database; no thread for verbs is taken."""
+    return await to_thread.run_sync(work, limiter=CapacityLimiter(1))
 
 
 def _shut() -> Closed:

@@ -101,7 +101,9 @@ class HealthData(ResponseModel):
     version: str
 
 
-_NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": HealthData, "description": "Starting or shutting down."}}
+_NOT_READY: dict[int | str, dict[str, Any]] = {
+    503: {"model": HealthData, "description": "Starting, shutting down, or without its database."}
+}
 
 
 @server_router.get("/healthz", response_model=HealthData)
@@ -112,10 +114,12 @@ async def health() -> Any:
 
 @server_router.get("/readyz", response_model=HealthData, responses=_NOT_READY)
 async def ready(request: Request, response: Response) -> Any:
-    """Whether requests are accepted; needs no key."""
+    """Whether requests are accepted and the database answers; needs no key."""
     server: Server = request.app.state.server
-    response.status_code = 200 if server.ready else 503
-    return {"status": "ready" if server.ready else "not ready", "version": memorist.__version__}
+    lacking = f"no {server.home.catalogue.kind}"
+    status = "stopping" if not server.accepting else "ready" if await server.readiness.reached() else lacking
+    response.status_code = 200 if status == "ready" else 503
+    return {"status": status, "version": memorist.__version__}
 
 
 @server_router.get("/metrics", response_class=PlainTextResponse)
@@ -134,5 +138,5 @@ async def spaces(request: Request) -> Any:
     """The spaces that the caller may read."""
     server: Server = request.app.state.server
     caller: Caller = request.state.caller
-    names = await to_thread.run_sync(server.spaces.names)
+    names = await to_thread.run_sync(server.home.catalogue.names)
     return {"items": [name for name in names if caller.allows(name, "read")]}
