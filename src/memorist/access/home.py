@@ -87,7 +87,7 @@ def catalogue_of(db: str | None) -> Catalogue:
     if not in_folder:
         raise InvalidInput(
             "The database to serve is not a folder of spaces",
-            remedy="Give a folder, with a slash at the end: `memorist --db memories/ serve`, or a PostgreSQL URL.",
+            remedy="Name a folder, with a slash at the end, such as memories/, or a PostgreSQL URL.",
         )
     return FolderCatalogue(path.parent)
 

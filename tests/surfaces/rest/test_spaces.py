@@ -137,13 +137,13 @@ def test_a_question_to_a_space_that_is_not_there_leaves_no_file(tmp_path: Path) 
 
 def test_a_space_in_use_is_searched_for_jobs_that_others_left(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []
-    monkeypatch.setattr("memorist.surfaces.rest.server.look_for_jobs", lambda engine: found.append(engine.name))
+    monkeypatch.setattr("memorist.surfaces.rest.spaces.look_for_jobs", lambda engine: found.append(engine.name))
     pool = Pool(2)
     for _ in range(3):
         with pool.use("a"):
             pass
     assert found == []  # opening it has just looked
-    monkeypatch.setattr("memorist.surfaces.rest.server.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("memorist.surfaces.rest.spaces.LOOK_EVERY", 0.0)
     for name in ("a", "a", "b"):
         with pool.use(name):
             pass
