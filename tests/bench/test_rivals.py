@@ -1,0 +1,180 @@
+"""The comparison with other stores: the parts of it that need none of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.rivals import measure
+from benchmarks.rivals.data import DIM, Data, Page, best_ten, unit, varied
+from benchmarks.rivals.measure import bytes_in, fill, memory, share_found, slug
+from benchmarks.rivals.report import HEADER, SEARCHED, table
+from benchmarks.rivals.stores import HYBRID, STORES, VECTOR, Given, Memorist, any_word
+
+ROOT = Path(__file__).parents[2]
+TEXTS = [f"The {animal} named Number{place} sleeps under the old {tree} behind our house" for place, (animal, tree) in
+         enumerate(zip(["cat", "dog", "hen", "owl"] * 8, ["oak", "elm", "yew", "fig"] * 8, strict=True))]  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Data:
+    """Texts with random vectors, kept in a folder as the script keeps them; the questions are three of the texts."""
+    draw = np.random.default_rng(2)
+    vectors = np.array([unit(row) for row in draw.standard_normal((len(TEXTS), 384)).astype(np.float32)])
+    np.savez(tmp_path / "real.npz", texts=np.array(TEXTS), vectors=vectors)
+    np.save(tmp_path / "probes.npy", vectors[[3, 5, 8]])
+    (tmp_path / "questions.json").write_text(json.dumps([TEXTS[3], TEXTS[5], TEXTS[8]]))
+    made = Data(tmp_path)
+    made.make(100, tmp_path)
+    return made
+
+
+def test_the_true_best_are_the_largest_cosines_over_all_pages() -> None:
+    rows = np.array([[1, 0], [0.6, 0.8], [0, 1], [-1, 0], [0.8, 0.6]], np.float32)
+    pages = [Page(0, ["a", "b"], rows[:2]), Page(2, ["c", "d", "e"], rows[2:])]
+    probes = np.array([[1, 0], [0, 1]], np.float32)
+    assert best_ten(probes, iter(pages), 3).tolist() == [[0, 4, 1], [2, 1, 4]]
+
+
+def test_changed_texts_are_new_and_the_same_in_every_run() -> None:
+    vectors = np.eye(len(TEXTS), dtype=np.float32)
+    made = list(islice(varied(TEXTS, vectors), 300))
+    assert [text for text, _ in made[: len(TEXTS)]] == TEXTS
+    assert len({text for text, _ in made}) == 300
+    assert all(abs(float(np.linalg.norm(vector)) - 1) < 1e-5 for _, vector in made)
+    again = list(islice(varied(TEXTS, vectors), 300))
+    assert [text for text, _ in again] == [text for text, _ in made]
+    assert all(np.array_equal(one, other) for (_, one), (_, other) in zip(made, again, strict=True))
+
+
+def test_a_smaller_size_is_the_beginning_of_a_larger_one(data: Data) -> None:
+    [small] = data.pages(40)
+    pages = list(data.pages(100, rows=30))
+    assert [(page.start, len(page.texts), len(page.vectors)) for page in pages] == [
+        (0, 30, 30), (30, 30, 30), (60, 30, 30), (90, 10, 10),
+    ]  # fmt: skip
+    assert small.texts == [*pages[0].texts, *pages[1].texts][:40]
+    assert small.texts[: len(TEXTS)] == TEXTS
+
+
+def test_the_nearest_text_to_a_text_is_itself(data: Data) -> None:
+    answers = data.answers(100)
+    assert [texts[0] for texts in answers] == data.questions
+    assert all(len(set(texts)) == 10 for texts in answers)
+    assert data.answers(100) == answers, "what was kept is read again"
+
+
+def test_the_share_found_counts_the_questions_that_were_asked() -> None:
+    best = [["a", "b"], ["c", "d"], ["e", "f"]]
+    assert share_found([["b", "x"], ["d", "c"]], best) == 0.75
+    assert share_found([[]], best) == 0
+
+
+def test_memorist_finds_the_true_best_both_ways(data: Data, tmp_path: Path) -> None:
+    place = tmp_path / "stores"
+    spent = fill("Memorist", 100, tmp_path, place)
+    assert spent["add_processor"] > 0 and spent["add_wall"] > 0
+    assert bytes_in(place) >= 100 * 2 * 384
+    found, recalled = (answers(place, mode, data) for mode in (VECTOR, HYBRID))
+    assert share_found(found, data.answers(100)) == 1
+    assert [texts[0] for texts in recalled] == data.questions
+
+
+def answers(place: Path, mode: str, data: Data) -> list[list[str]]:
+    with closing(Memorist(place, mode)) as store:
+        return [store.search(*one) for one in zip(data.questions, data.probes, strict=True)]
+
+
+@pytest.mark.slow  # five processes
+def test_every_process_reports(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "COLD_STARTS", 2)
+    found = measure.measured("Memorist", 100, tmp_path, 60)
+    assert found["searches"].keys() == {VECTOR, HYBRID}
+    assert found["searches"][VECTOR]["best_ten"] == 1
+    for search in found["searches"].values():
+        assert search.keys() >= SEARCHED.keys()
+        assert search["questions"] == len(data.questions) - 1
+    assert not any((tmp_path / "stores").iterdir()), "it is deleted afterwards"
+
+
+def test_a_store_that_takes_too_long_is_said_to(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "PATIENCE", 0.001)
+    found = measure.measured("Memorist", 100, tmp_path, 60)
+    assert found == {"store": "Memorist", "memories": 100, "failed": "did not finish in 1 minutes of processor time"}
+
+
+def test_given_vectors_are_those_of_the_texts() -> None:
+    given, rows = Given(), np.eye(3, DIM, dtype=np.float32)
+    given.know(["a"], rows[:1])
+    given.know(["b", "c"], rows[1:])
+    assert np.array_equal(given.embed(["c", "a", "b"]), rows[[2, 0, 1]])
+    given.know(["d"], rows[:1])
+    strange = given.embed(["a", "a fact that was read in a text", "b"])
+    assert np.linalg.norm(strange, axis=1) == pytest.approx(1, abs=1e-5)
+    assert abs(float(strange[0] @ rows[0])) < 0.3, "forgotten, and near nothing"
+    assert np.array_equal(strange[2], rows[1])
+
+
+def test_every_question_is_a_query_that_sqlite_takes() -> None:
+    with sqlite3.connect(":memory:") as db:
+        db.execute("CREATE VIRTUAL TABLE words USING fts5 (text)")
+        db.execute("INSERT INTO words VALUES ('Ann AND her cat, 75% asleep')")
+        for question in ("Is Ann's cat asleep?", 'What "AND" (NEAR) 75%*', "cat - NOT cat^"):
+            found = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (any_word(question),)).fetchone()
+            assert found == (1,)
+
+
+def test_the_memory_of_a_process_is_read_from_the_system() -> None:
+    used = memory()
+    assert 0 < used["private"] < used["resident"]
+
+
+def test_names_of_files_are_plain() -> None:
+    assert [slug(name) for name in STORES] == [
+        "memorist", "memorist-extract-off", "chroma", "lancedb", "txtai", "sqlite-vec-fts5",
+    ]  # fmt: skip
+
+
+def result(store: str, factor: float, *modes: str) -> dict[str, object]:
+    search = {
+        "cold_wall": 2.0 * factor, "cold_processor": 1.0 * factor, "p50": 0.01 * factor, "p95": 0.02 * factor,
+        "processor": 0.005 * factor, "resident": 2**30 * factor, "private": 2**27 * factor,
+    }  # fmt: skip
+    searches = {mode: search | ({"best_ten": 0.987} if mode == VECTOR else {}) for mode in modes}
+    spent = {"add_wall": 100.0 * factor, "add_processor": 50.0 * factor, "bytes": 4_000_000 * factor}
+    return {"store": store, "memories": 1000, **spent, "searches": searches}
+
+
+def test_the_table_divides_by_memorist() -> None:
+    failed = {"store": "Slow", "memories": 1000, "failed": "did not finish in 25 minutes"}
+    results = [failed, result("Other", 2.5, VECTOR), result("Memorist", 1, VECTOR, HYBRID)]
+    shown = table(results, ["Memorist", "Other", "Slow"]).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in shown]
+    assert {len(row) for row in cells} == {len(HEADER)}
+    _, _, vector, hybrid, other, slow = cells
+    assert vector == [
+        "1,000", "Memorist", "vector", "10", "50.00 ms", "4,000", "2.00 s", "1.00 s", "10.0 ms", "20.0 ms", "5.0 ms",
+        "1,024 MB", "128 MB", "0.987",
+    ]  # fmt: skip
+    assert hybrid[2:6] == ["hybrid", "", "", ""]
+    assert other == [
+        "1,000", "Other", "vector", "4", "125.00 ms (2.5×)", "10,000 (2.5×)", "5.00 s (2.5×)", "2.50 s (2.5×)",
+        "25.0 ms (2.5×)", "50.0 ms (2.5×)", "12.5 ms (2.5×)", "2,560 MB (2.5×)", "320 MB (2.5×)", "0.987",
+    ]  # fmt: skip
+    assert slow[:3] == ["1,000", "Slow", "did not finish in 25 minutes"]
+
+
+def test_the_page_names_the_versions_that_are_pinned() -> None:
+    page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    pins = (ROOT / "benchmarks" / "rivals" / "requirements.txt").read_text(encoding="utf-8")
+    pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)", pins, re.MULTILINE))
+    assert {"chromadb", "lancedb", "txtai", "sqlite-vec"} <= pinned.keys()
+    for name in ("chromadb", "lancedb", "txtai", "sqlite-vec"):
+        assert f"{name} {pinned[name]}" in page
+    assert "| `rivals/` |" in page
