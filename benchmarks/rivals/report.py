@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 OURS = "Memorist"
+WALL = {"cold_wall", "p50", "p95"}
+"""Times without a ratio: stores are measured one after the other, and meet different loads of the machine."""
 Figures = Mapping[str, Any]
 HEADER = (
     "memories", "store", "search", "added per second", "processor each", "bytes each", "first answer", "its processor",
@@ -18,7 +20,7 @@ def table(results: Iterable[Figures], order: Sequence[str]) -> str:
     given = sorted(results, key=lambda one: (one["memories"], order.index(one["store"])))
     ours = {one["memories"]: one for one in given if one["store"] == OURS}
     lines = [HEADER, *(row for one in given for row in rows(one, ours.get(one["memories"], {})))]
-    head, *shown = (f"| {' | '.join(line)} |".replace("|  |", "| |") for line in lines)
+    head, *shown = ("|" + "".join(f" {cell} |" if cell else " |" for cell in line) for line in lines)
     return "\n".join([head, "|" + "---|" * len(HEADER), *shown])
 
 
@@ -47,10 +49,10 @@ def _searched(one: Figures, ours: Figures) -> list[str]:
 
 
 def cell(one: Figures, ours: Figures, figure: str, form: Callable[[float], str]) -> str:
-    """A figure and its ratio to ours; nothing if it was not measured."""
+    """A figure, and its ratio to ours unless it is a wall-clock time; nothing if it was not measured."""
     if figure not in one:
         return ""
-    ratio = f" ({shortest(one[figure] / ours[figure])}×)" if ours.get(figure) else ""
+    ratio = f" ({shortest(one[figure] / ours[figure])}×)" if ours.get(figure) and figure not in WALL else ""
     return form(one[figure]) + ratio
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -109,6 +113,14 @@ def test_a_store_that_takes_too_long_is_said_to(data: Data, tmp_path: Path, monk
     assert found == {"store": "Memorist", "memories": 100, "failed": "did not finish in 1 minutes of processor time"}
 
 
+@pytest.mark.parametrize(("verb", "seconds"), [("fill", 60), ("ask", resource.RLIM_INFINITY)])
+def test_short_times_are_measured_without_a_limit_which_makes_the_clock_coarse(verb: str, seconds: int) -> None:
+    """With a limit of processor time, Linux updates the clock of a process only every few milliseconds."""
+    code = "import resource; print(resource.getrlimit(resource.RLIMIT_CPU)[0])"
+    limited = partial(measure._bound, verb, 60)
+    assert int(subprocess.check_output([sys.executable, "-c", code], preexec_fn=limited)) == seconds
+
+
 def test_given_vectors_are_those_of_the_texts() -> None:
     given, rows = Given(), np.eye(3, DIM, dtype=np.float32)
     given.know(["a"], rows[:1])
@@ -164,8 +176,8 @@ def test_the_table_divides_by_memorist() -> None:
     ]  # fmt: skip
     assert hybrid[2:6] == ["hybrid", "", "", ""]
     assert other == [
-        "1,000", "Other", "vector", "4", "125.00 ms (2.5×)", "10,000 (2.5×)", "5.00 s (2.5×)", "2.50 s (2.5×)",
-        "25.0 ms (2.5×)", "50.0 ms (2.5×)", "12.5 ms (2.5×)", "2,560 MB (2.5×)", "320 MB (2.5×)", "0.987",
+        "1,000", "Other", "vector", "4", "125.00 ms (2.5×)", "10,000 (2.5×)", "5.00 s", "2.50 s (2.5×)",
+        "25.0 ms", "50.0 ms", "12.5 ms (2.5×)", "2,560 MB (2.5×)", "320 MB (2.5×)", "0.987",
     ]  # fmt: skip
     assert slow[:3] == ["1,000", "Slow", "did not finish in 25 minutes"]
 
