@@ -21,6 +21,7 @@ from memorist.ports import Batch, Job
 from memorist.ports.models import SystemClock
 from memorist.remember.jobs import Worker
 from memorist.stores.postgres import PostgresStore
+from memorist.surfaces.cli.app import Target
 from memorist.surfaces.rest.remote import Readiness
 from memorist.surfaces.rest.server import Settings
 from tests.surfaces.conftest import Cli
@@ -190,6 +191,7 @@ def test_the_password_of_a_url_is_shown_nowhere(bare: Cli, tmp_path: Path) -> No
         refused = bare(*command)
         assert refused.status == 1 and "Check that the server runs" in refused.problem
         assert PASSWORD not in refused.err
+    assert PASSWORD not in f"{Settings(db=nowhere)!r} {Target(nowhere)!r}"
 
 
 def test_a_database_that_others_can_reach_needs_a_key(bare: Cli, database: str) -> None:

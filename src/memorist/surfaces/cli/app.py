@@ -5,7 +5,7 @@ A command's module is imported when the command is run, helped or completed, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
@@ -133,7 +133,7 @@ def all_commands() -> tuple[Any, dict[str, Any]]:
 class Target:
     """The memory to open; None means that the environment or a file decides."""
 
-    db: str | None = None
+    db: str | None = field(default=None, repr=False)  # it may hold a password
     space: str | None = None
     models: str | None = None
     embedder: str | None = None

@@ -25,7 +25,7 @@ MIB = 1024 * 1024
 class Settings:
     """Where the spaces are, who may connect, and the limits; 0 means no limit."""
 
-    db: str | None = None
+    db: str | None = field(default=None, repr=False)  # it may hold a password
     config: str | None = None
     models: str | None = None
     embedder: str | None = None
