@@ -274,7 +274,7 @@ def crash(sort: str, url: str) -> None:
         (data,) = connection.execute("SHOW data_directory").fetchone() or ("",)
         if sort == CRASHES[0]:
             for (pid,) in ours:
-                connection.execute("SELECT pg_terminate_backend(%s)", (pid,))
+                connection.execute("SELECT pg_terminate_backend(%s::integer)", (pid,))
     if sort == CRASHES[1]:
         for (pid,) in ours[:1]:
             os.kill(pid, signal.SIGKILL)
