@@ -37,7 +37,7 @@ class Rest:
             self.low = ring.create(space="agent", rights="admin", max_classification=1)[1]
             self.high = ring.create(space="agent", rights="admin")[1]
         self.app = create_app(Settings(db=db, embedder="none", rate=0))
-        self.app.state.server.ready = True
+        self.app.state.server.accepting = True
         self.routes = [
             (method, path, operation)
             for path, methods in self.app.openapi()["paths"].items()
