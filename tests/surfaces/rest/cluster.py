@@ -56,6 +56,8 @@ class Proxy:
         self._started, self._stop = threading.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.port = 0
+        self._passing = set[object]()
+        """The tasks of all connections: the event loop alone would let them be collected while they wait."""
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         self._thread.start()
         assert self._started.wait(30)
@@ -73,12 +75,15 @@ class Proxy:
         self._started.set()
         await self._stop.wait()
         server.close()
-        passing = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in passing:
-            task.cancel()
-        await asyncio.gather(*passing, return_exceptions=True)
+        await asyncio.sleep(0)  # whoever was accepted last has a task now
+        while passing := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in passing:
+                task.cancel()
+            await asyncio.gather(*passing, return_exceptions=True)
+        await asyncio.sleep(0)  # connections that were cut are told so
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._passing.add(asyncio.current_task())
         async with _closing(writer):
             head = await reader.readuntil(b"\r\n\r\n")
             head = re.sub(rb"(?i)\r\nconnection:[^\r]*", b"", head)[:-2] + b"Connection: close\r\n\r\n"
@@ -103,10 +108,11 @@ async def _closing(writer: asyncio.StreamWriter) -> AsyncGenerator[None]:
     try:
         with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             yield
-    finally:
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()
+    finally:
+        writer.transport.abort()
 
 
 async def _copied(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
