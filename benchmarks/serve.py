@@ -233,13 +233,13 @@ def main() -> None:
     parser.add_argument("--spaces", type=int, default=5)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--embedder", default="local")
-    parser.add_argument("--reranker", action="append", help="auto, none or both, the default")
+    parser.add_argument("--reranker", nargs="+", default=("auto", "none"), help="each is measured")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--against", type=Path, help="another checkout, measured in turn with this one")
     given = parser.parse_args()
     checkouts = {"before": given.against, "now": HERE} if given.against else {"now": HERE}
     for number in range(given.rounds):
-        for reranker in given.reranker or ("auto", "none"):
+        for reranker in given.reranker:
             for name, checkout in checkouts.items():
                 told = measured(given, reranker, checkout)
                 print(json.dumps({"round": number + 1, "reranker": reranker, "checkout": name, **told}), flush=True)
