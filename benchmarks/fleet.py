@@ -29,6 +29,8 @@ from itertools import accumulate
 from statistics import fmean, quantiles
 
 GIB = 2**30
+MOST = 256
+"""The most workers that are tried."""
 COLUMNS = ("routing", "workers", "busy", "p50", "p95", "p99", "loads per 1,000", "held by a worker")
 SMALLEST_FILE = 2_000
 """Spaces with fewer memories have no index file."""
@@ -38,22 +40,22 @@ SMALLEST_FILE = 2_000
 class Costs:
     """Seconds of processor time, and bytes."""
 
-    recall: float = 0.115
-    recall_each: float = 30e-9
+    recall: float = 0.14
+    recall_each: float = 12e-9
     """What a recall takes more for each memory of the space."""
-    write: float = 0.015
+    write: float = 0.010
     """One `remember` with its embedding."""
-    read_each: float = 39e-6
+    read_each: float = 30e-6
     """Making the index from the rows."""
-    file_each: float = 13e-6
+    file_each: float = 16e-6
     """Writing the index file."""
-    open: float = 0.05
-    open_each: float = 0.3e-6
+    open: float = 0.005
+    open_each: float = 0.13e-6
     """Opening an index file that is there."""
-    follow_each: float = 0.3e-3
+    follow_each: float = 30e-6
     """Reading a memory that another worker wrote."""
-    held: float = 0.3e6
-    held_each: float = 2_100.0
+    held: float = 0.1e6
+    held_each: float = 2_200.0
     """The memory that a space takes: arrays of its own, or mapped pages of the index file."""
 
     def bytes(self, memories: int) -> float:
@@ -221,16 +223,16 @@ def _scattered(space: int) -> int:
     return space * 2_654_435_761 >> 7
 
 
-def fewest(load: Load, costs: Costs, place: Place, seconds: float, *, affinity: bool, most: int = 1024) -> Outcome:
-    """The outcome with the fewest workers that answer 95 % of the requests in time."""
+def fewest(
+    load: Load, costs: Costs, place: Place, seconds: float, *, affinity: bool, most: int = MOST
+) -> Outcome | None:
+    """The outcome with the fewest workers that answer 95 % of the requests in time; None if `most` do not."""
     low, high, best = 1, 1, None
     while best is None and high <= most:
         tried = simulate(load, costs, place, high, affinity=affinity)
         best = tried if tried.within(0.95) <= seconds else None
         low, high = (low, high) if best else (high + 1, high * 2)
-    if best is None:
-        raise SystemExit(f"{most} workers are not enough")
-    while low < best.workers:
+    while best is not None and low < best.workers:
         middle = (low + best.workers) // 2
         tried = simulate(load, costs, place, middle, affinity=affinity)
         if tried.within(0.95) <= seconds:
@@ -258,13 +260,16 @@ def main() -> None:
         requests=given.requests,
     )
     place = Place(budget=given.budget * GIB, new=given.new)
-    costs = replace(Costs(), recall=0.015) if given.no_reranker else Costs()
+    costs = replace(Costs(), recall=0.0135) if given.no_reranker else Costs()
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
     for affinity in (False, True):
         best = fewest(load, costs, place, given.within, affinity=affinity)
+        routing = "by space" if affinity else "in turn"
+        if best is None:
+            print(f"| {routing} | more than {MOST} |{' |' * (len(COLUMNS) - 2)}")
+            continue
         times = " | ".join(f"{best.within(share) * 1000:.0f} ms" for share in (0.5, 0.95, 0.99))
         loads = best.loads * 1000 / len(best.waits)
-        routing = "by space" if affinity else "in turn"
         print(f"| {routing} | {best.workers} | {best.busy:.0%} | {times} | {loads:.1f} | {best.bytes / GIB:.1f} GiB |")
 
 

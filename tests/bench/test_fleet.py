@@ -78,5 +78,9 @@ def test_the_same_worker_for_a_space_loads_less_often() -> None:
 def test_the_fewest_workers_are_enough_and_one_less_is_not() -> None:
     place = Place(cores=1, budget=20_000)
     best = fewest(LOAD, COSTS, place, 3, affinity=True)
-    assert best.workers > 1
+    assert best is not None and best.workers > 1
     assert best.within(0.95) <= 3 < simulate(LOAD, COSTS, place, best.workers - 1, affinity=True).within(0.95)
+
+
+def test_no_number_of_workers_is_enough_if_one_answer_takes_too_long() -> None:
+    assert fewest(LOAD, COSTS, Place(), 0.4, affinity=True, most=4) is None
