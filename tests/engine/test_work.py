@@ -1,19 +1,21 @@
-"""The worker: due jobs are claimed once, failures wait and are told, the thread lives only while there is work."""
+"""The worker: due jobs are claimed once, failures wait and are told, threads live only while there is work."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from threading import enumerate as threads
+from time import monotonic, sleep
 
 import pytest
 
 from memorist.ports import Batch, Job, Store
 from memorist.ports.notices import Notice, Notices
-from memorist.remember.jobs import LEASE, Worker
+from memorist.remember.jobs import LEASE, MOST_ROUNDS, Schedule, Worker
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeClock
@@ -32,6 +34,14 @@ def with_jobs(*subjects: str, store: Store | None = None, due_in: timedelta = ti
 
 def running() -> list[str]:
     return [thread.name for thread in threads() if thread.name == "memorist-work"]
+
+
+def over() -> bool:
+    """Whether the threads end: they are the schedule's, and closing a worker waits for its own round only."""
+    for thread in threads():
+        if thread.name == "memorist-work":
+            thread.join(PATIENCE)
+    return not running()
 
 
 def test_due_jobs_are_run_and_done_and_others_wait() -> None:
@@ -113,7 +123,7 @@ def test_without_work_there_is_no_thread_and_with_work_it_ends_when_done() -> No
     worker.wake()
     assert ran.wait(PATIENCE)
     worker.close()
-    assert running() == []
+    assert over()
     assert store.jobs() == []
 
 
@@ -136,7 +146,7 @@ def test_closing_loses_nothing_and_ends_the_thread() -> None:
     worker.wake()
     worker.close()
     worker.close()
-    assert running() == []
+    assert over()
     worker.wake()
     assert running() == []
     assert [job.subject for job in store.jobs()] == ["a"]
@@ -161,7 +171,7 @@ def test_a_store_that_breaks_under_the_thread_is_told_and_work_goes_on_later() -
     assert told[0].error == "OSError: disk full"
     worker.wake()  # it has gone to sleep for a minute, and is still there
     worker.close()
-    assert running() == []
+    assert over()
 
 
 def test_a_job_is_done_however_many_wait() -> None:
@@ -169,3 +179,99 @@ def test_a_job_is_done_however_many_wait() -> None:
     store.put(Batch(jobs=[Job("task", f"job {number}", clock.now()) for number in range(1100)]))
     assert Worker(store, clock, {"task": lambda job: None}).run_due() == 1100
     assert store.jobs() == []
+
+
+def test_many_workers_have_few_threads_and_every_job_runs() -> None:
+    clock, ran = FakeClock(), Counter[str]()
+    stores = [with_jobs("soon", "later") for _ in range(50)]
+    for store in stores:
+        store.put(Batch(jobs=[Job("read", "later", NOW + timedelta(hours=1))]))
+    workers = [Worker(store, clock, {"read": lambda job: ran.update([job.subject])}) for store in stores]
+    for worker in workers:
+        worker.wake()
+        assert len(running()) <= MOST_ROUNDS
+    settle(lambda: ran == Counter(soon=50))
+    settle(lambda: len(running()) == 1)  # it watches the clock for all of them
+    clock.advance(timedelta(hours=1))
+    for worker in workers:
+        worker.wake()
+    settle(lambda: ran == Counter(soon=50, later=50))
+    assert over()
+
+
+def test_a_job_that_takes_long_delays_no_other_worker_and_is_waited_for_by_its_own_alone() -> None:
+    begun, end, ran = Event(), Event(), Event()
+
+    def slow(_: Job) -> None:
+        begun.set()
+        assert end.wait(PATIENCE)
+
+    store = with_jobs("a")
+    first = Worker(store, CLOCK, {"read": slow})
+    second = Worker(with_jobs("b"), CLOCK, {"read": lambda _: ran.set()})
+    first.wake()
+    assert begun.wait(PATIENCE)
+    second.wake()
+    assert ran.wait(PATIENCE)
+    second.close()
+    assert running()
+    with ThreadPoolExecutor(1) as pool:
+        closing = pool.submit(first.close)
+        end.set()
+        closing.result(PATIENCE)
+    assert over() and store.jobs() == []
+
+
+def test_a_worker_that_is_told_during_its_round_has_another_one() -> None:
+    store, begun, go, ran = with_jobs("a"), Event(), Event(), list[str]()
+
+    def work(job: Job) -> None:
+        ran.append(job.subject)
+        begun.set()
+        assert go.wait(PATIENCE)
+
+    worker = Worker(store, CLOCK, {"read": work})
+    worker.wake()
+    assert begun.wait(PATIENCE)
+    with_jobs("b", store=store)
+    worker.wake()
+    go.set()
+    assert over() and ran == ["a", "b"]
+
+
+def test_a_job_may_close_its_own_worker() -> None:
+    closed = Event()
+
+    def close(_: Job) -> None:
+        worker.close()
+        closed.set()
+
+    worker = Worker(with_jobs("a", "b"), CLOCK, {"read": close})
+    worker.wake()
+    assert closed.wait(PATIENCE) and over()
+    assert [job.subject for job in worker.jobs()] == ["b"]
+
+
+def test_what_ends_a_round_ends_no_thread_for_the_others() -> None:
+    plan, ran = Schedule(1), list[str]()
+
+    def exits() -> float | None:
+        ran.append("exits")
+        raise SystemExit
+
+    def goes_on() -> float | None:
+        ran.append("goes on")
+        return None
+
+    plan.now(exits)
+    plan.now(goes_on)
+    settle(lambda: ran == ["exits", "goes on"])
+    assert over() and not plan.has(exits)
+
+
+def settle(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    until = monotonic() + PATIENCE
+    while not condition():
+        assert monotonic() < until
+        sleep(0.001)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 from memorist.asking import Askers
 from memorist.engine.closing import guarded
 from memorist.engine.desk import Desk, Means, batches, keep, recorded
+from memorist.engine.helpers import Helpers
 from memorist.engine.upkeep import Upkeep
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import (
@@ -100,7 +100,7 @@ class Engine(Upkeep):
         self._recipe = recipe
         self._verbosity: Verbosity = verbosity
         self._clock = clock or SystemClock()
-        self._pool = ThreadPoolExecutor(thread_name_prefix="memorist")
+        self._helpers = Helpers()
         self._unloaded = {"embedder", "reranker"}
         self._notices = notices or Notices()
         self._means = Means(
@@ -156,7 +156,7 @@ class Engine(Upkeep):
             return  # it belongs to the engine that sees everything
         self._closing.set()
         self._worker.close()
-        self._pool.shutdown()
+        self._helpers.shutdown()
         self._store.close()
 
     # Writing
@@ -321,7 +321,7 @@ class Engine(Upkeep):
         return Env(
             store=self._store,
             view=view,
-            pool=self._pool,
+            pool=self._helpers,
             embedder=self._embedder and self._embedder.at(view.embedding),
             reranker=self._reranker,
             llm=self._askers.for_recall(),
@@ -332,7 +332,7 @@ class Engine(Upkeep):
         if service in self._unloaded:
             self._unloaded.discard(service)
             bound = self._embedder and self._embedder.at(self._store.embedding)
-            self._pool.submit(load_ahead, bound if service == "embedder" else self._reranker)
+            self._helpers.submit(load_ahead, bound if service == "embedder" else self._reranker)
 
     def _pipeline(self, name: str) -> Pipeline:
         try:

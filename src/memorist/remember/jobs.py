@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from threading import Event, Lock, Thread, current_thread
+from functools import cache
+from threading import Condition, Thread, get_ident
+from time import monotonic
 
 from memorist.errors import Closed
 from memorist.ports import Batch, Clock, Job, Reader, Store
@@ -19,7 +22,7 @@ LEASE = timedelta(minutes=30)
 """How long a claimed job belongs to its worker; after that it counts as abandoned."""
 FIRST_RETRY, LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=6)
 LONGEST_WAIT = timedelta(minutes=5)
-"""The longest sleep of the thread: another process may have left a job."""
+"""The longest time between two rounds of a worker that has jobs: another process may have left a job."""
 PATIENCE = timedelta(seconds=5)
 """How long closing waits for a running job; if it takes longer, its lease runs out."""
 
@@ -33,7 +36,7 @@ def retry_after(attempts: int) -> timedelta:
 
 
 class Worker:
-    """Runs due jobs, in the calling thread or in its own thread, which lives while there are jobs. Thread-safe.
+    """Runs due jobs, in the calling thread or, while there are any, when the schedule of the process says. Thread-safe.
 
     A job is claimed inside a write of the store, so two processes never run the same one. Nothing is raised into
     callers: a failure is recorded in the job and reported as a notice.
@@ -44,10 +47,7 @@ class Worker:
         self._clock = clock
         self._tasks = tasks
         self._notices = notices or Notices()
-        self._lock = Lock()
-        self._awake = Event()
         self._closing = False
-        self._thread: Thread | None = None
 
     def jobs(self) -> list[Job]:
         """The pending jobs that this worker can run, earliest due first."""
@@ -62,35 +62,17 @@ class Worker:
         return ran
 
     def wake(self) -> None:
-        """Check for jobs now; start the thread if there are any."""
-        with self._lock:
-            if self._closing:
-                return
-            if self._thread is not None:
-                self._awake.set()
-            elif self.jobs():
-                self._awake.clear()
-                self._thread = Thread(target=self._live, name="memorist-work", daemon=True)
-                self._thread.start()
+        """Check for jobs now; if there are any, they run in the background."""
+        if not self._closing and (schedule().has(self._round) or self.jobs()):
+            schedule().now(self._round)
 
     def close(self) -> None:
         """Stop. A running job may finish if it is quick, else another worker runs it again. Safe to call twice."""
-        with self._lock:
-            self._closing = True
-            thread = self._thread
-            self._awake.set()
-        if thread is not None and thread is not current_thread():
-            thread.join(PATIENCE.total_seconds())
-
-    def _live(self) -> None:
-        wait: float | None = 0.0
-        while wait is not None:
-            self._awake.wait(wait)
-            self._awake.clear()
-            wait = self._round()
+        self._closing = True
+        schedule().remove(self._round, PATIENCE.total_seconds())
 
     def _round(self) -> float | None:
-        """Run due jobs; returns how long to sleep, or None if the thread must end."""
+        """Run due jobs; returns the seconds until the next round, or None if it needs none."""
         try:
             self.run_due()
             return self._pause()
@@ -101,12 +83,10 @@ class Worker:
             return FIRST_RETRY.total_seconds()
 
     def _pause(self) -> float | None:
-        """Seconds until the next job is due; None if there is none, and the thread ends."""
-        with self._lock:
-            left = [] if self._closing else self.jobs()
-            if not left:
-                self._thread = None
-                return None
+        """Seconds until the next job is due; None if there is none."""
+        left = [] if self._closing else self.jobs()
+        if not left:
+            return None
         until = left[0].due - self._clock.now()
         return min(max(until, timedelta(0)), LONGEST_WAIT).total_seconds()
 
@@ -148,3 +128,97 @@ class Worker:
 
 def _words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+MOST_ROUNDS = 4
+"""Rounds that run at the same time in a process: most of their time they wait for a language model."""
+
+Round = Callable[[], float | None]
+"""Does what is due, and returns the seconds until its next turn; None if it needs none."""
+
+
+@cache
+def _of_process(_pid: int) -> Schedule:
+    return Schedule()
+
+
+def schedule() -> Schedule:
+    """The schedule of this process; a fork has one of its own."""
+    return _of_process(os.getpid())
+
+
+class Schedule:
+    """Runs rounds when they are due, each in one thread at a time. Thread-safe.
+
+    Threads live while there is a round to wait for: one of them watches the clock, the others end when nothing is due.
+    """
+
+    def __init__(self, most: int = MOST_ROUNDS) -> None:
+        self._most = most
+        self._changed = Condition()
+        self._due: dict[Round, float] = {}
+        self._running: dict[Round, int] = {}
+        self._threads = 0
+        self._watching = False
+
+    def has(self, turn: Round) -> bool:
+        """Whether a round waits for its turn, or runs."""
+        with self._changed:
+            return turn in self._due or turn in self._running
+
+    def now(self, turn: Round) -> None:
+        """Run a round at once; if it is running, again after that."""
+        with self._changed:
+            self._due[turn] = 0.0
+            self._staff()
+
+    def remove(self, turn: Round, patience: float) -> None:
+        """Run a round no more, and wait for the running one, unless that is who calls."""
+        with self._changed:
+            self._due.pop(turn, None)
+            self._changed.notify_all()
+            if self._running.get(turn) != get_ident():
+                self._changed.wait_for(lambda: turn not in self._running, patience)
+
+    def _staff(self) -> None:
+        """Have somebody look at what is due: whoever watches the clock, or else a new thread."""
+        if self._watching:
+            self._changed.notify_all()
+        elif self._threads < self._most:
+            self._threads += 1
+            Thread(target=self._live, name="memorist-work", daemon=True).start()
+
+    def _live(self) -> None:
+        while (turn := self._next()) is not None:
+            try:
+                pause = turn()
+            except BaseException:  # what is worth telling, a round has told
+                pause = None
+            self._ran(turn, pause)
+
+    def _next(self) -> Round | None:
+        """The round whose turn it is; None if the thread may end."""
+        with self._changed:
+            while waiting := [(due, turn) for turn, due in self._due.items() if turn not in self._running]:
+                due, turn = min(waiting, key=lambda one: one[0])
+                left = due - monotonic()
+                if left <= 0:
+                    del self._due[turn]
+                    self._running[turn] = get_ident()
+                    if len(waiting) > 1:
+                        self._staff()
+                    return turn
+                if self._watching:
+                    break
+                self._watching = True
+                self._changed.wait(left)
+                self._watching = False
+            self._threads -= 1
+            return None
+
+    def _ran(self, turn: Round, pause: float | None) -> None:
+        with self._changed:
+            del self._running[turn]
+            if pause is not None:
+                self._due.setdefault(turn, monotonic() + pause)
+            self._changed.notify_all()
