@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +24,8 @@ FEWEST_ROWS = 2_000
 """An index of fewer rows is built faster than a file is worth."""
 STALE_SHARE = 16
 """A file is written anew when its index lacks a sixteenth of the rows."""
+PAGE = 5_000
+"""Rows that are read together: a load holds so many besides the columns that they become."""
 REST = 10
 """After writing a file, no other is written for this many times as long."""
 _first = itemgetter(0)
@@ -38,6 +40,10 @@ class IndexSnapshot(Protocol):
 
     def embedding(self) -> str | None:
         """The searched embedding generation."""
+        ...
+
+    def count(self) -> int:
+        """The number of memories, in every form."""
         ...
 
     def changed(self, seen: int) -> Iterable[IndexEntry]:
@@ -105,6 +111,12 @@ class IndexCache:
             self._write_file_if_due(state)
             return state.view
 
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes the index takes."""
+        state = self._state
+        return 0 if state is None else state.index.nbytes
+
     def close(self) -> None:
         """Write a file that is due, so that the next process need not begin with the rows; safe to call twice."""
         self._finish_writing()
@@ -134,13 +146,20 @@ class IndexCache:
             self._state = None  # a load that fails halfway leaves nothing behind
             if base is None or base.at.epoch != now.epoch or base.at.seq > now.seq:
                 base = _begun(Index(self._read), Counters(now.epoch, 0))
+                base.index.expect(snapshot.count())
             deleted = list(snapshot.deleted(base.at.seq))
-            changed = snapshot.changed(base.at.seq)
-            base.index.apply(changed, deleted, generation=now.seq, embedding=snapshot.embedding())
+            self._apply(snapshot, base, deleted, now)
         if deleted and self._file is not None:
             self._file.drop_unlisted()
         self._state = replace(base, view=base.index.view(), at=now)
         return self._state
+
+    def _apply(self, snapshot: IndexSnapshot, base: _State, deleted: list[str], now: Counters) -> None:
+        """Apply what changed, page by page: rows are let go of as they become columns. Ids are distinct."""
+        changed, embedding = iter(snapshot.changed(base.at.seq)), snapshot.embedding()
+        base.index.apply(islice(changed, PAGE), deleted, generation=now.seq, embedding=embedding)
+        while page := list(islice(changed, PAGE)):
+            base.index.apply(page, (), generation=now.seq, embedding=embedding)
 
     def _write_file_if_due(self, state: _State) -> None:
         file = self._file

@@ -294,6 +294,15 @@ class Index:
         self._dead = 0
         self._view = IndexView(self._table, self._alive.head(len(self._alive)), 0)
 
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes."""
+        return self._table.nbytes
+
+    def expect(self, rows: int) -> None:
+        """Prepare for a load of so many rows."""
+        self._table.expected = rows
+
     def apply(
         self, entries: Iterable[IndexEntry], removed: Iterable[str], *, generation: int, embedding: str | None = None
     ) -> None:

@@ -39,6 +39,18 @@ class GrowingArray(Generic[S]):
     def __len__(self) -> int:
         return self._size
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its values."""
+        return self._array[: self._size].nbytes
+
+    def reserve(self, size: int) -> None:
+        """Make room for so many values in all; what is not used takes no memory."""
+        if size > len(self._array):
+            larger = np.empty((size, *self._array.shape[1:]), self._array.dtype)
+            larger[: self._size] = self._array[: self._size]
+            self._array = larger
+
     def extend(self, values: NDArray[S]) -> None:
         """Append values in amortized constant time: the capacity doubles when it runs out.
 
@@ -46,10 +58,7 @@ class GrowingArray(Generic[S]):
         """
         size = self._size + len(values)
         if size > len(self._array):
-            capacity = max(size + size // 8, 2 * len(self._array))
-            larger = np.empty((capacity, *self._array.shape[1:]), self._array.dtype)
-            larger[: self._size] = self._array[: self._size]
-            self._array = larger
+            self.reserve(max(size + size // 8, 2 * len(self._array)))
         self._array[self._size : size] = values
         self._size = size
 

@@ -27,6 +27,8 @@ from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, u
 from memorist.stores.index.texts import Packed, SortedTexts, Texts, in_order
 
 _RECENT_ROWS = 1024
+PAGE = 5_000
+"""Rows that are read together: their words are not all held at once."""
 
 
 class Occurrences(NamedTuple):
@@ -169,7 +171,7 @@ class TextIndex:
         return made
 
     @property
-    def texts(self) -> Sequence[str | None]:
+    def texts(self) -> Texts[str | None]:
         """The analysed texts, one per row."""
         return self._texts
 
@@ -237,8 +239,9 @@ class TextIndex:
                 lengths[row - start] = words.count(" ") + 1
         lexemes, rows = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         for language, (own, texts) in by_language.items():
-            words = " ".join(texts).split(" ")
-            lexemes.append(self._lexicon.numbers_of(language, words, len(words)))
+            for page in range(0, len(texts), PAGE):
+                words = " ".join(texts[page : page + PAGE]).split(" ")
+                lexemes.append(self._lexicon.numbers_of(language, words, len(words)))
             rows.append(np.repeat(np.array(own, np.int32), lengths[np.array(own) - start]))
         return build_postings(np.concatenate(lexemes), np.concatenate(rows), len(self._lexicon.words)), lengths
 

@@ -22,6 +22,8 @@ from memorist.stores.index.texts import NONE_SORTED, SortedTexts, Texts, in_orde
 from memorist.stores.index.vectors import VectorMatrix
 
 _MOST_FOUND = 10_000
+ROW_BYTES, TEXT_SHARE = 750, 3
+"""What a row takes besides its vectors, and what its words take in the lexicon and the postings, per byte of text."""
 
 
 class IndexTable:
@@ -37,10 +39,19 @@ class IndexTable:
         self.relations = EntityEdges()
         self.mentions = MentionIndex()
         self.signatures = SignaturesByBits()
+        self.expected = 0
+        """The number of rows that a load will add, so that vectors are not copied while it goes on."""
         self._newest: dict[str, int] = {}
         self._found: dict[str, int] = {}
         """The rows of the memories that were found last: a recall asks for their vectors next."""
         self._previous: dict[int, int] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes; those of a mapped file count in full, although processes share them."""
+        vectors = sum(matrix.nbytes for matrix in self.matrices.values())
+        texts = sum(field.texts.nbytes for field in self.fields.values())
+        return vectors + TEXT_SHARE * texts + ROW_BYTES * len(self.ids)
 
     def check(self, entries: Sequence[IndexEntry]) -> None:
         """Refuse vectors whose length differs from the others of their view."""
@@ -126,7 +137,7 @@ class IndexTable:
             vectors = [entry.vectors[view] for _, entry in having]
             if view not in self.matrices:
                 # A new dictionary, because a search may be iterating over the old one.
-                self.matrices = {**self.matrices, view: VectorMatrix(vectors[0].size)}
+                self.matrices = {**self.matrices, view: VectorMatrix(vectors[0].size, self.expected)}
             self.matrices[view].extend([row for row, _ in having], vectors)
 
     def parts(self, alive: Mask) -> Written:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar, cast, overload
@@ -85,6 +86,12 @@ class Texts(Sequence[T], Generic[T]):
         self._kept = kept
         self._size = len(kept.ends)
         self._new: list[T] = []
+        self._new_bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its texts."""
+        return self._kept.blob.nbytes + self._new_bytes
 
     def __len__(self) -> int:
         return self._size + len(self._new)
@@ -112,7 +119,9 @@ class Texts(Sequence[T], Generic[T]):
 
     def extend(self, texts: Iterable[T]) -> None:
         """Append texts."""
+        texts = list(texts)
         self._new.extend(texts)
+        self._new_bytes += sum(map(sys.getsizeof, texts))
 
     def packed(self, rows: NDArray[np.intp]) -> Packed:
         """Some of the texts, in ascending order of rows."""

@@ -40,10 +40,11 @@ def finite_rows(vectors: Vectors) -> Mask:
 class VectorMatrix:
     """Unit vectors of the rows that have one, in ascending order of rows."""
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, expected: int = 0) -> None:
         self.dim = dim
         self._rows = GrowingArray(np.intp)
         self._vectors = GrowingArray(np.float32, dim)
+        self._vectors.reserve(expected)
         self._signs = BinaryCodes(dim)
         self._lock = Lock()
         self._last_admitted: tuple[Mask, Mask, NDArray[np.intp]] | None = None
@@ -54,6 +55,11 @@ class VectorMatrix:
         kept = finite_rows(given)
         self._vectors.extend(given if kept.all() else given[kept])
         self._rows.extend(np.array(rows, np.intp)[kept])
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its vectors."""
+        return self._vectors.nbytes
 
     def select(self, rows: NDArray[np.intp]) -> VectorMatrix:
         """The vectors of some of the rows, renumbered from 0."""

@@ -231,13 +231,10 @@ class Reads:
     def stats(self, space: str, size: int) -> StoreStats:
         """The size of the space; kinds and scopes count current memories."""
         generation = self.generation()
-        ((memories, versions, links, entities),) = self._db.execute(self._sql.counts)
+        (counts,) = self._db.execute(self._sql.counts)  # memories, versions, links, entities
         return StoreStats(
-            space=space,
-            memories=memories,
-            versions=versions,
-            links=links,
-            entities=entities,
+            space,
+            *counts,
             bytes=size,
             generation=self.counters().seq,
             embedding=generation and generation.name,
@@ -249,6 +246,11 @@ class Reads:
     def value(self, sql: str) -> Any:
         """The answer to a question that only one database has."""
         return self._db.value(sql)
+
+    def count(self) -> int:
+        """The number of memories, in every form."""
+        ((memories, versions, _, _),) = self._db.execute(self._sql.counts)
+        return memories + versions
 
     def changed(self, seen: int) -> Iterator[IndexEntry]:
         """The memories written after a `seq`, in the order of writing."""

@@ -83,6 +83,11 @@ class SqlStore(ABC, Generic[P]):
         return self._space
 
     @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory it takes while it is open."""
+        return self._cache.nbytes
+
+    @property
     def embedding(self) -> str | None:
         """The embedding generation of the store's vectors, None before the first."""
         return self._read(Reads.embedding)

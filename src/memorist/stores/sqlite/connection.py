@@ -81,6 +81,12 @@ class Database:
         """Whether the file has a write-ahead log."""
         return self.value("PRAGMA journal_mode") == "wal"
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the pages and the schema that it keeps in memory."""
+        kinds = apsw.SQLITE_DBSTATUS_CACHE_USED, apsw.SQLITE_DBSTATUS_SCHEMA_USED, apsw.SQLITE_DBSTATUS_STMT_USED
+        return sum(self._connection.status(kind)[0] for kind in kinds)
+
     def wait_for(self, seconds: float) -> None:
         """Set how long to wait for a lock that another connection holds."""
         self._connection.set_busy_timeout(int(seconds * 1000))
@@ -131,6 +137,8 @@ class _Handle:
     def __init__(self, db: Database) -> None:
         self.db = db
         self.lock = threading.RLock()
+        self.nbytes = 0
+        """The bytes that it took when it was last free."""
         self.log: tuple[Identity, ...] | None = None
         """The files of the log that this connection writes, known from its first write on."""
 
@@ -243,6 +251,18 @@ class Connections:
         for handle in self._open_handles():
             with handle.lock:
                 handle.db.close(tidy=in_place)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the connections of all threads keep in memory; one in use counts as before."""
+        handles = self._open_handles()
+        for handle in handles:
+            if handle.lock.acquire(blocking=False):
+                try:
+                    handle.nbytes = 0 if self._closed else handle.db.nbytes
+                finally:
+                    handle.lock.release()
+        return sum(handle.nbytes for handle in handles)
 
     def _open_handles(self) -> list[_Handle]:
         with self._guard:

@@ -78,6 +78,11 @@ class SqliteStore(SqlStore[bytes]):
         """The file."""
         return self._connections.path
 
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes of memory it takes while it is open: its index, and the pages that SQLite keeps."""
+        return super().nbytes + self._connections.nbytes
+
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
         gone = super().delete(ids)
