@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 MIB = 1024 * 1024
-IN_MIB = ("body_limit", "upload_limit")
+IN_MIB = ("body_limit", "upload_limit", "memory_budget")
 
 
 Host = Annotated[
@@ -53,6 +53,15 @@ def _classification(default: int) -> Any:
 LIMITS = {
     "threads": _limit(int, "NUMBER", "Verbs that run at the same time in a process, of one key at most half.", 1, 8),
     "open_spaces": _limit(int, "NUMBER", "Spaces kept open in a process.", 1, 32),
+    "memory_budget": Annotated[
+        int,
+        option(
+            "MIB",
+            "Memory for open spaces in a process; 0 means no limit. Default: a quarter of the machine's.",
+            panel="Limits",
+            min=0,
+        ),
+    ],
     "concurrency": _limit(int, "NUMBER", "Concurrent requests in a process; 0 means no limit.", 0, 128),
     "key_concurrency": _limit(int, "NUMBER", "Concurrent requests of one key; 0 means no limit.", 0, 32),
     "connections": _limit(int, "NUMBER", "Connections to a process; 0 means no limit.", 0, 512),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from memorist.access.home import Catalogue, Home, home_of
@@ -50,6 +53,8 @@ class Settings:
     threads: int = 8
     """Verbs that run concurrently; one key has at most half of them."""
     open_spaces: int = 32
+    memory_budget: int | None = None
+    """Bytes that open spaces may take together; None for a quarter of the machine's memory."""
     timeout: float = 60.0
     """Seconds for one request, for its body, and for its client to read an answer."""
     upkeep_timeout: float = 3600.0
@@ -100,7 +105,21 @@ def spaces_of(settings: Settings, catalogue: Catalogue) -> Spaces:
         return lambda name: open_space(url, name, background)
 
     kept, empty = opening(catalogue.url, background=True), opening(":memory:", background=False)
-    return Spaces(catalogue, lambda name: loaded(kept(name)), empty, settings.open_spaces, out_of_the_way)
+    budget = machine_memory() // 4 if settings.memory_budget is None else settings.memory_budget
+    most = settings.open_spaces
+    return Spaces(catalogue, lambda name: loaded(kept(name)), empty, most, out_of_the_way, budget=budget)
+
+
+_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def machine_memory() -> int:
+    """The bytes of memory of this machine, or of the container that the process runs in."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for path in map(Path, _CGROUP_LIMITS):
+        with suppress(OSError, ValueError):
+            limits.append(int(path.read_text()))  # "max" is no number
+    return min(limits)
 
 
 def note_migrated(migrations: list[str]) -> None:

@@ -6,8 +6,8 @@ import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import TypeVar
 
@@ -20,6 +20,8 @@ from memorist.errors import Closed, StoreMoved
 
 LOOK_EVERY = 300.0
 """Seconds after which a space in use is searched for jobs again: the worker that left them may have been killed."""
+SPACE_BYTES = 200_000
+"""What an open space takes besides its index and the pages of its file: the engine and its parts."""
 T = TypeVar("T")
 Open = Callable[[str], Engine]
 Run = Callable[[Callable[[], None]], object]
@@ -44,6 +46,8 @@ class SpaceSlot:
     def __init__(self, name: str, open_: Open) -> None:
         self.name = name
         self.users = 0
+        self.nbytes = 0
+        """The bytes that it took when it was last left."""
         self._open = open_
         self._lock = threading.Lock()
         self._closed = False
@@ -54,6 +58,11 @@ class SpaceSlot:
     def is_open(self) -> bool:
         """Whether nobody has to wait for the engine."""
         return self._engine is not None or self._closed
+
+    def measured(self) -> int:
+        """About how many bytes it takes now."""
+        engine = self._engine
+        return 0 if engine is None else SPACE_BYTES + getattr(engine.store, "nbytes", 0)
 
     def engine(self) -> Engine:
         """The engine; the first user opens it while others wait."""
@@ -77,19 +86,32 @@ class SpaceSlot:
 
 
 class Spaces:
-    """Opens spaces on demand, and closes the least recently used one when there are too many.
+    """Opens spaces on demand, and closes the least recently used ones when there are too many, or they are too large.
 
-    A space in use is never closed: the number of open spaces is at most `most`, or the number of running verbs. No lock
-    is held for more than one space while one is opened or closed; `closing` says in which thread one is closed.
+    A space in use is never closed: the number of open spaces is at most `most`, or the number of running verbs. All
+    together take at most `budget` bytes, 0 for any number, but for those in use and one that is larger alone. No lock
+    is held for more than one space while one is opened or closed; `closing` says in which thread some are closed.
     """
 
     def __init__(
-        self, catalogue: Catalogue, open_: Open, empty: Open, most: int, closing: Run = lambda close: close()
+        self,
+        catalogue: Catalogue,
+        open_: Open,
+        empty: Open,
+        most: int,
+        closing: Run = lambda close: close(),
+        *,
+        budget: int = 0,
     ) -> None:
         self._catalogue = catalogue
         self._open = open_
         self._empty = empty
         self._most = max(1, most)
+        self._budget = budget
+        self.held = 0
+        """About how many bytes the open spaces take, each as of its last use."""
+        self.evicted = 0
+        """How many spaces were closed to make room."""
         self._closing = closing
         self._openings: dict[SpaceSlot, asyncio.Future[Engine]] = {}
         self._lock = threading.Lock()
@@ -147,8 +169,8 @@ class Spaces:
         try:
             yield slot
         finally:
-            for idle in self._leave(slot):
-                self._closing(idle.close)
+            if surplus := self._leave(slot):
+                self._closing(partial(_close_all, surplus))
 
     @property
     def open(self) -> int:
@@ -161,6 +183,7 @@ class Spaces:
             self._closed = True
             slots = list(self._slots.values())
             self._slots.clear()
+            self.held = 0
         for slot in slots:
             slot.close()
 
@@ -177,17 +200,41 @@ class Spaces:
         """Let the next request open what lies there now."""
         with self._lock:
             if self._slots.get(slot.name) is slot:
-                del self._slots[slot.name]
+                self._drop(slot)
+
+    def _drop(self, slot: SpaceSlot) -> None:
+        del self._slots[slot.name]
+        self.held -= slot.nbytes
 
     def _leave(self, slot: SpaceSlot) -> list[SpaceSlot]:
+        """The slots to close after one was left: itself if it was abandoned, and the idle ones for which no room is."""
+        nbytes = slot.measured()
         with self._lock:
             slot.users -= 1
-            idle = [one for one in self._slots.values() if not one.users]
-            surplus = idle[: max(0, len(self._slots) - self._most)]
-            for one in surplus:
-                del self._slots[one.name]
-            abandoned = not slot.users and slot not in surplus and self._slots.get(slot.name) is not slot
-            return [*surplus, slot] if abandoned else surplus
+            if self._slots.get(slot.name) is not slot:
+                return [] if slot.users else [slot]
+            self.held += nbytes - slot.nbytes
+            slot.nbytes = nbytes
+            surplus = list(self._surplus())
+            self.evicted += len(surplus)
+            return surplus
+
+    def _surplus(self) -> Iterator[SpaceSlot]:
+        """Idle slots, least recently used first, taken out until the rest fits."""
+        idle = (one for one in list(self._slots.values()) if not one.users)
+        while len(self._slots) > self._most or (0 < self._budget < self.held and len(self._slots) > 1):
+            one = next(idle, None)
+            if one is None:
+                return
+            self._drop(one)
+            yield one
+
+
+def _close_all(slots: Sequence[SpaceSlot]) -> None:
+    """Close some slots; one that fails does not keep the others open."""
+    with ExitStack() as closing:
+        for slot in reversed(slots):
+            closing.callback(slot.close)
 
 
 async def _in_a_thread(work: Callable[[], T]) -> T:
