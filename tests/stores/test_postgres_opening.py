@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
@@ -194,10 +193,3 @@ def test_what_a_server_cannot_keep_is_refused_and_nothing_of_it_kept(postgres: s
             store.put(batch)
     assert store.stats().memories == 0
     store.close()
-
-
-def test_a_server_has_its_own_backups(postgres: str, tmp_path: Path) -> None:
-    with memorist.open(postgres, embedder="none") as engine, pytest.raises(InvalidInput, match="pg_dump"):
-        engine.backup(tmp_path / "copy")
-    with pytest.raises(InvalidInput, match="pg_restore"):
-        memorist.restore(tmp_path / "copy", postgres)

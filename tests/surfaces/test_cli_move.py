@@ -85,6 +85,18 @@ def test_a_backup_is_restored_and_what_was_there_kept(cli: Cli, db: Path, tmp_pa
     assert "no backup" in cli("restore", str(tmp_path / "nothing.db")).problem
 
 
+def test_a_space_on_a_server_is_backed_up_and_restored(bare: Cli, database: str, tmp_path: Path) -> None:
+    where, file = ("--db", database, "--embedder", "none"), str(tmp_path / "agent-backup.db")
+    bare(*where, "--space", "agent", "remember", "The attic key hangs in the hall.")
+    assert bare(*where, "--space", "agent", "backup", file).out.endswith("verified.\n")
+    assert bare("restore", file, "--to", database).status == 0, "it holds what the backup holds"
+    bare(*where, "--space", "agent", "remember", "A lamp.")
+    assert "has memories of its own" in bare("restore", file, "--to", database).problem
+    assert bare("--space", "again", "restore", file, "--to", database).status == 0
+    found = bare(*where, "--space", "again", "list", "--json").data["items"]
+    assert [one["text"] for one in found] == ["The attic key hangs in the hall."]
+
+
 @pytest.mark.slow
 def test_vectors_that_lack_are_made_by_the_local_model(cli: Cli, bare: Cli, db: Path) -> None:
     cli("remember", "A lamp.")

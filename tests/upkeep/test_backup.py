@@ -92,10 +92,12 @@ def test_a_backup_overwrites_nothing_unless_told(tmp_path: Path) -> None:
     assert texts(tmp_path / "taken.db") == ["A lamp."]
 
 
-def test_a_memory_without_a_file_says_what_to_do(tmp_path: Path) -> None:
-    with opened(MemoryStore()) as engine, pytest.raises(InvalidInput, match="Export it"):
+def test_a_memory_without_a_file_is_backed_up_to_one(tmp_path: Path) -> None:
+    with opened(MemoryStore()) as engine:
+        fill(engine)
         engine.backup(tmp_path / "copy.db")
-    assert list(tmp_path.iterdir()) == []
+        with opened(SqliteStore.open(tmp_path / "copy.db")) as copy:
+            assert answers(copy) == answers(engine)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -198,7 +198,10 @@ def restore(
     space: str | None = None,
     config: str | Path | Mapping[str, Any] | None = None,
 ) -> list[Path]:
-    """Replace a memory that is not open by a backup; returns the paths that the old files were moved to."""
+    """Replace a memory that is not open by a backup; returns the paths that the old files were moved to.
+
+    On a server nothing is moved aside: the backup fills a space that is empty, or one where its restore was cut off.
+    """
     from memorist.stores.sqlite.restoring import restore as put_back
 
     chosen = settings.load(config, db=None if url is None else str(url), **({"space": space} if space else {}))
@@ -206,10 +209,20 @@ def restore(
     if chosen.db == ":memory:":
         raise InvalidInput("A backup cannot be restored to :memory:", remedy="Give the path of a file.")
     if chosen.db is not None and on_server(chosen.db):
-        raise InvalidInput("A backup cannot be restored to a server", remedy="Import an export, or use pg_restore.")
+        return _restore_on_server(Path(backup), chosen)
     path, in_folder = locate(chosen.db, chosen.space)
     notes = _notes_set(chosen, path.stem, in_folder=in_folder)
     return put_back(Path(backup), path, space=path.stem if in_folder else chosen.space, notes=notes)
+
+
+def _restore_on_server(backup: Path, chosen: settings.Config) -> list[Path]:
+    from memorist.engine.backups import fill_from
+    from memorist.stores.sqlite.restoring import checked_copy, copy_notes
+
+    with checked_copy(backup) as saved, closing(open_store(chosen.db, chosen.space or saved.space)) as store:
+        fill_from(saved, store)
+        notes = _notes_set(chosen, store.space, in_folder=True)
+    return [] if notes is None else copy_notes(backup, notes)
 
 
 def open_store(url: str | None, space: str | None) -> Store:

@@ -297,12 +297,13 @@ class Upkeep:
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
         """Copy the memory to a file while it is in use, and verify the copy. `memorist.restore` restores it."""
+        from memorist.engine.backups import file_copy
         from memorist.upkeep.maintenance import backup
 
         self._concerns_everything()
         source: Path | None = getattr(self._store, "path", None)
         notes = self._desk(USUAL_CLASSIFICATION).notebook.folder
-        return backup(self._store, path, overwrite=overwrite, source=source, notes=notes)
+        return backup(file_copy(self._whole), path, overwrite=overwrite, source=source, notes=notes)
 
     def export(
         self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from memorist.model import Entity, FactGraph, Filter, Hit, Link, Memory
@@ -313,10 +312,6 @@ class Maintenance(Protocol):
 
         The thread that starts the generator must exhaust or close it.
         """
-        ...
-
-    def backup(self, path: Path) -> None:
-        """Copy the store as of one moment to a new file and check the copy; others may keep writing."""
         ...
 
     def close(self) -> None:

@@ -6,13 +6,11 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.errors import InvalidInput
 from memorist.model import Entity, Filter, Link, Memory, Noise, Usage, follows
 from memorist.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, StoreStats, Vectors
 from memorist.stores.index import Index, IndexView, entry_of, half_precision, named_of
@@ -311,10 +309,6 @@ class MemoryStore:
             whole = all_records(kept, vectors, self._entities, self._links, self.jobs(), journal, self._shown)
             everything = [self.stats(), *whole, *map(Noise, self._noise)]
         yield from everything
-
-    def backup(self, path: Path) -> None:
-        """Not supported: there is no file to copy."""
-        raise InvalidInput(f"a store without a file cannot be backed up to {path}", remedy="Export it instead.")
 
     def close(self) -> None:
         """Refuse everything from now on."""

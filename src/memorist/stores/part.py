@@ -342,10 +342,6 @@ class Part(PartReader):
         """Refused: an export is of everything."""
         raise partial_work()
 
-    def backup(self, path: Path) -> None:
-        """Refused: a backup is of everything."""
-        raise partial_work()
-
     def close(self) -> None:
         """Nothing to release: the store stays open."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,14 +31,14 @@ class Backup:
 
 
 def backup(
-    store: Store,
+    copy: Callable[[Path], object],
     to: str | os.PathLike[str],
     *,
     overwrite: bool = False,
     source: Path | None = None,
     notes: Path | None = None,
 ) -> Backup:
-    """Copy a consistent snapshot of a store, while it is in use; the copy appears complete and verified, or not at all.
+    """Put what `copy` writes, a verified snapshot of a store, in place: it appears complete, or not at all.
 
     `source` is the file of the store, `notes` the folder of its notes if they are not beside that file. The notes are
     copied beside the backup.
@@ -48,7 +48,7 @@ def backup(
     if path.with_name(f"{path.name}-wal").exists() or (source is not None and path.exists() and path.samefile(source)):
         raise InvalidInput(f"{path} is a memory in use", remedy="Choose another name for the backup.")
     with replacing(path, home=source) as part:
-        store.backup(part)
+        copy(part)
     folder = notes or (source and _notes_beside(source))
     try:
         copied = 0 if folder is None else _copy_notes(folder, _notes_beside(path), source)

@@ -20,7 +20,7 @@ from memorist.access.home import key_ring
 from memorist.stores.postgres.database import MIGRATIONS
 from tests.stores.postgres_server import new_database, running, stopped
 from tests.surfaces.rest.cluster import Cluster, Worker, workers
-from tests.surfaces.verbs import FILE_STORIES, STORIES, a_backup_is_a_file
+from tests.surfaces.verbs import FILE_STORIES, STORIES
 
 pytestmark = pytest.mark.slow
 PASSWORD = "hunter2-of-the-database"
@@ -98,8 +98,7 @@ def test_the_stories_go_on_while_a_worker_is_killed(secret_url: str, tmp_path: P
                 cluster.workers[1].kill()
             story(cluster.client(uuid4().hex))
         for story in FILE_STORIES:
-            if story is not a_backup_is_a_file:
-                story(cluster.client(uuid4().hex), tmp_path / "files")
+            story(cluster.client(uuid4().hex), tmp_path / "files")
     answered = [Counter(one["status"] for one in logged(worker, "request")) for worker in cluster.workers]
     assert all(one[201] for one in answered), "every worker took part"
     assert {status for one in answered for status in one} <= {200, 201, 404, 422}

@@ -11,7 +11,6 @@ from typing import TypeVar
 from pgvector import HalfVector
 from psycopg.conninfo import conninfo_to_dict
 
-from memorist.errors import InvalidInput
 from memorist.files import cache_folder
 from memorist.stores.postgres.database import Connection, Database, connected, prepare
 from memorist.stores.postgres.pool import Connections, checked
@@ -49,13 +48,6 @@ class PostgresStore(SqlStore[HalfVector]):
             return False
         with connected(self._connections.url) as connection:
             return rewrite_tables(connection, wait=SCRUB_PATIENCE, largest=LARGEST)
-
-    def backup(self, path: Path) -> None:
-        """Not supported: a server has its own backups."""
-        raise InvalidInput(
-            f"a space on a server cannot be backed up to {path}",
-            remedy="Use pg_dump for the database, or export the space: an export holds everything.",
-        )
 
     def close(self) -> None:
         """Release the connections; safe to call twice."""

@@ -70,10 +70,6 @@ class SqlStore(ABC, Generic[P]):
         """Remove every byte of erased data from the files."""
 
     @abstractmethod
-    def backup(self, path: Path) -> None:
-        """Copy the store as of one moment to a new file."""
-
-    @abstractmethod
     def close(self) -> None:
         """Release files and connections; safe to call twice."""
 

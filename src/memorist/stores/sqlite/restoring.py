@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 from memorist.errors import NotFound, SpaceMismatch, StoreBusy
-from memorist.files import make_folder, make_private, mode_of, refusing, scratch, sync
+from memorist.files import cache_folder, make_folder, make_private, mode_of, refusing, scratch, sync
 from memorist.stores.sqlite.connection import PATIENCE, Database
 from memorist.stores.sqlite.failures import translated
 from memorist.stores.sqlite.opening import damaged
@@ -31,22 +31,44 @@ def restore(
     The backup is copied and checked first; nothing is changed until the copy has passed the checks. Its notes are
     copied next to the file, or into the folder `notes`, where only notes that the backup also has are moved aside.
     """
-    if not backup.is_file():
-        raise NotFound(f"there is no backup at {backup}", remedy="Check the path.")
+    _refuse_missing(backup)
     to = to.resolve()
     make_folder(to.parent)
     moment = now or datetime.now(UTC)
     with refusing(to), scratch(to, home=to) as folder:
         part = folder / to.name
-        with translated(backup), closing(Database(backup, create=False)) as source:
-            source.copy_to(part)
+        _copy(backup, part)
         _check(part, backup, space)
         part.chmod(mode_of(to))
         sync(part)
         aside = _replace(to, part, moment)
         sync(to.parent)
-        aside += _copy_notes(backup.with_name(backup.name + NOTES), notes or to.with_name(to.name + NOTES), moment)
+        aside += copy_notes(backup, notes or to.with_name(to.name + NOTES), moment)
     return aside
+
+
+@contextmanager
+def checked_copy(backup: Path) -> Generator[SqliteStore]:
+    """A private copy of a backup that has passed the checks, migrated and open; it is gone afterwards."""
+    _refuse_missing(backup)
+    place = cache_folder() / "restore"
+    make_folder(place.parent)
+    with refusing(place), scratch(place) as folder:
+        part = folder / backup.name
+        _copy(backup, part)
+        _check(part, backup, None)
+        with closing(SqliteStore.open(part, create=False)) as store:
+            yield store
+
+
+def _refuse_missing(backup: Path) -> None:
+    if not backup.is_file():
+        raise NotFound(f"there is no backup at {backup}", remedy="Check the path.")
+
+
+def _copy(backup: Path, part: Path) -> None:
+    with translated(backup), closing(Database(backup, create=False)) as source:
+        source.copy_to(part)
 
 
 def _replace(file: Path, part: Path, now: datetime) -> list[Path]:
@@ -122,9 +144,9 @@ def _check(part: Path, backup: Path, space: str | None) -> None:
         )
 
 
-def _copy_notes(saved: Path, folder: Path, now: datetime) -> list[Path]:
-    """Copy notes into a folder; returns the new paths of the notes that were moved aside."""
-    moved: list[Path] = []
+def copy_notes(backup: Path, folder: Path, now: datetime | None = None) -> list[Path]:
+    """Copy the notes of a backup into a folder; returns the new paths of the notes that were moved aside."""
+    saved, now, moved = backup.with_name(backup.name + NOTES), now or datetime.now(UTC), list[Path]()
     for one in sorted(saved.iterdir()) if saved.is_dir() else ():
         place = folder / one.name
         if place.exists():

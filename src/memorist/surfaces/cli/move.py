@@ -47,7 +47,7 @@ def restore(
     path: Annotated[Path, argument("BACKUP", "A file that `memorist backup` wrote.")],
     to: Annotated[str | None, option("DB", "The memory to replace; the one of --db if left out.")] = None,
 ) -> Iterator[object]:
-    """Replace a memory with a backup; the old files are renamed, not deleted."""
+    """Replace a memory with a backup; old files are renamed, not deleted. On PostgreSQL, fill an empty space."""
     aside = memorist.restore(path, to or target.db, space=target.space, config=target.config)
     yield {"restored": path, "aside": aside}
     say(("✓ ", "green"), f"Restored {one_line(str(path))}.")
