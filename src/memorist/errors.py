@@ -39,6 +39,10 @@ class TooClassified(Error):
     """The caller may not see or keep memories of this classification; nothing was written."""
 
 
+class QuotaExceeded(Error):
+    """The space is full: it has as many memories, or as much text, as its operator allows; nothing was written."""
+
+
 class MissingService(Error):
     """A recipe needs an embedder, reranker or language model that is not configured."""
 

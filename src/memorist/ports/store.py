@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from memorist.model import Entity, FactGraph, Filter, Hit, Link, Memory
-from memorist.ports.values import Batch, Entry, Job, Page, Record, StoreStats, TextField, Vectors
+from memorist.ports.values import Batch, Entry, Held, Job, Page, Record, StoreStats, TextField, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -305,6 +305,10 @@ class Maintenance(Protocol):
 
     def stats(self) -> StoreStats:
         """The size of the store."""
+        ...
+
+    def held(self, since: int = 0) -> Held:
+        """How much there is; after an earlier content counter, at least what changed, which is cheap to count."""
         ...
 
     def records(self) -> Generator[StoreStats | Record]:

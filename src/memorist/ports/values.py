@@ -105,6 +105,15 @@ class StoreStats:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """How much was written up to a content counter: memories in every form, and the bytes of their texts."""
+
+    generation: int
+    memories: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """A memory as a store holds it, with its vectors and pending jobs."""
 

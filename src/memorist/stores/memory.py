@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Entity, Filter, Link, Memory, Noise, Usage, follows
-from memorist.ports import Batch, Embedded, Entry, Job, Page, Plan, Record, StoreStats, Vectors
+from memorist.ports import Batch, Embedded, Entry, Held, Job, Page, Plan, Record, StoreStats, Vectors
 from memorist.stores.index import Index, IndexView, entry_of, half_precision, named_of
 from memorist.stores.memory_tables import (
     EntityTable,
@@ -300,6 +300,13 @@ class MemoryStore:
         with self._lock:
             held = [(kept.memory, kept.vectors) for kept in self._kept.values()]
             return statistics(self._space, held, len(self._links), len(self._entities), self._generation, self._adopted)
+
+    def held(self, since: int = 0) -> Held:
+        """How much there is, however much of it changed."""
+        with self._lock:
+            texts = [text for one in self._kept.values() for text in (one.memory.text, one.memory.original or "")]
+            size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+            return Held(self._generation, len(self._kept), size)
 
     def records(self) -> Generator[StoreStats | Record]:
         """The statistics, then every record as of one moment."""

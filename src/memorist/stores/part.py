@@ -26,7 +26,7 @@ from memorist.model import (
     marked,
     marked_classification,
 )
-from memorist.ports import Batch, Entry, Job, Page, Plan, Reader, Record, Store, StoreStats, Vectors, View
+from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Reader, Record, Store, StoreStats, Vectors, View
 from memorist.stores.apart import moved_apart
 from memorist.stores.rules import cursor_after, position_of
 
@@ -337,6 +337,10 @@ class Part(PartReader):
             kinds=Counter(str(memory.kind) for memory in current),
             scopes=Counter(memory.scope for memory in current),
         )
+
+    def held(self, since: int = 0) -> Held:
+        """Refused: a quota is of everything."""
+        raise partial_work()
 
     def records(self) -> Generator[StoreStats | Record]:
         """Refused: an export is of everything."""

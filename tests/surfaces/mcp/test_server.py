@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from mcp.types import TextContent, TextResourceContents
 import memorist
 from memorist.surfaces import mcp as package
 from memorist.surfaces.mcp.schemas import slim
-from memorist.surfaces.mcp.server import TOOLS, MemoryServer, cost
+from memorist.surfaces.mcp.server import LIMITS, TOOLS, MemoryServer, cost
 from memorist.surfaces.mcp.tools import NOTICE
 from memorist.testing import FakeEmbedder
 from tests.surfaces.conftest import Cli
@@ -290,3 +291,15 @@ def test_a_bound_outside_the_scale_is_refused_at_the_start(cli: Cli) -> None:
 
 def test_json_goes_with_cost_only(cli: Cli, db: Path) -> None:
     assert (cli("mcp", "--json").status, db.exists()) == (2, False)
+
+
+def test_a_full_space_says_what_to_do() -> None:
+    async def story(client: Client, engine: memorist.Engine) -> None:
+        kept = engine.remember("qwerty lamp")
+        said = await problem(client, "remember", text="One more.")
+        assert "limit of 1 memories" in said and "forget" in said and "max_memories" in said
+        await call(client, "recall", query="lamp")
+        await call(client, "forget", id=kept.id)
+        await call(client, "remember", text="There is room.")
+
+    run(story, limits=replace(LIMITS, max_memories=1))

@@ -145,6 +145,10 @@ _READ = ReadStatements(
             (SELECT count(*) FROM memorist.links WHERE space = %(space)s),
             (SELECT count(*) FROM memorist.entities WHERE space = %(space)s)
     """,
+    held="""
+        SELECT count(*), coalesce(sum(octet_length(text) + coalesce(octet_length(original), 0)), 0)::bigint
+        FROM memorist.memories WHERE space = %(space)s AND seq > %(seen)s
+    """,
     kinds=f"SELECT kind, count(*) {_CURRENT} GROUP BY 1",
     scopes=f"SELECT scope, count(*) {_CURRENT} GROUP BY 1",
     changed=f"""

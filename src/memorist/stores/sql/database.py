@@ -137,6 +137,7 @@ class ReadStatements:
     all_shown: str  # → session, id, at
     noise: str  # → row, text
     counts: str  # → memories, versions, links, entities
+    held: str  # seen → memories in every form, bytes of their texts
     kinds: str  # → kind, count
     scopes: str  # → scope, count
     changed: str  # seen, generation or NO_GENERATION → row, ENTRY_COLUMNS, view, data

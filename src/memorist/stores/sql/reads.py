@@ -13,7 +13,7 @@ import numpy as np
 
 from memorist.errors import UnreadableMemory
 from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, holds
-from memorist.ports import Embedded, Entry, Job, Kept, Page, Record, StoreStats, Vectors
+from memorist.ports import Embedded, Entry, Held, Job, Kept, Page, Record, StoreStats, Vectors
 from memorist.stores.index.entries import IndexEntry, Named, micros, moment
 from memorist.stores.index_file import Counters
 from memorist.stores.index_sync import entries_of
@@ -109,8 +109,7 @@ class Reads:
 
     def last_position(self, session: str) -> int | None:
         """The position of the last turn of a session; None if no turn has one."""
-        ((last,),) = self._db.execute(self._sql.last_position, {"session": session})
-        return last
+        return self._db.value(self._sql.last_position, {"session": session})
 
     def scan(self, where: Filter, limit: int, cursor: str | None) -> Page:
         """A page of the memories that a filter admits, in the order written."""
@@ -242,6 +241,10 @@ class Reads:
             scopes=dict(self._db.execute(self._sql.scopes)),
             dimension=generation and generation.dim,
         )
+
+    def held(self, seen: int) -> Held:
+        """How much was written after a `seq`."""
+        return Held(self.counters().seq, *(self._db.first(self._sql.held, {"seen": seen}) or (0, 0)))
 
     def value(self, sql: str) -> Any:
         """The answer to a question that only one database has."""

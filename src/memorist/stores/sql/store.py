@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from memorist.errors import StoreBusy
 from memorist.model import Entity, Filter, Link, Memory
-from memorist.ports import Batch, Entry, Job, Page, Plan, Record, StoreStats, Vectors
+from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Record, StoreStats, Vectors
 from memorist.stores.encoding import Pack, encode, pack_all
 from memorist.stores.index_file import Counters, IndexFile
 from memorist.stores.index_sync import IndexCache
@@ -219,6 +219,10 @@ class SqlStore(ABC, Generic[P]):
     def stats(self) -> StoreStats:
         """The size of the store."""
         return self._read_still(self._stats)
+
+    def held(self, since: int = 0) -> Held:
+        """The content counter, and the number and size of the memories that changed after an earlier one."""
+        return self._read_still(lambda reads: reads.held(since))
 
     def records(self) -> Generator[StoreStats | Record]:
         """The statistics, then every record as of one moment."""

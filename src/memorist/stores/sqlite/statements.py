@@ -127,6 +127,10 @@ _READ = ReadStatements(
             (SELECT count(*) FROM memories WHERE version_of IS NOT NULL),
             (SELECT count(*) FROM links), (SELECT count(*) FROM entities)
     """,
+    held="""
+        SELECT count(*), coalesce(sum(octet_length(text) + coalesce(octet_length(original), 0)), 0)
+        FROM memories WHERE seq > :seen
+    """,
     kinds="SELECT kind, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1",
     scopes="SELECT scope, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1",
     changed=f"""

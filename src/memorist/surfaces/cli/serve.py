@@ -50,6 +50,15 @@ def _classification(default: int) -> Any:
     return option("NUMBER", help, min=0, max=3)
 
 
+SpaceRate = Annotated[
+    float,
+    option("NUMBER", "Requests per second to one space; 0, the default, means any.", panel="Limits", min=0),
+]
+MaxMemories = Annotated[
+    int,
+    option("NUMBER", "Memories of one space, in all versions; 0, the default, means any.", panel="Limits", min=0),
+]
+MaxBytes = Annotated[int, option("BYTES", "Text of one space; 0, the default, means any.", panel="Limits", min=0)]
 LIMITS = {
     "threads": _limit(int, "NUMBER", "Verbs that run at the same time in a process, of one key at most half.", 1, 8),
     "open_spaces": _limit(int, "NUMBER", "Spaces kept open in a process.", 1, 32),
@@ -67,6 +76,9 @@ LIMITS = {
     "connections": _limit(int, "NUMBER", "Connections to a process; 0 means no limit.", 0, 512),
     "address_connections": _limit(int, "NUMBER", "Connections from one address; 0 means no limit.", 0, 256),
     "rate": _limit(float, "NUMBER", "Requests per second for each key and process; 0 means no limit.", 0, 100),
+    "space_rate": SpaceRate,
+    "max_memories": MaxMemories,
+    "max_bytes": MaxBytes,
     "body_limit": _limit(int, "MIB", "The largest request body.", 1, 32),
     "upload_limit": _limit(int, "MIB", "The largest file to ingest or import.", 1, 1024),
     "head_timeout": _limit(float, "SECONDS", "The longest time to send the head of a request.", 1, 10),
@@ -137,6 +149,9 @@ def mcp(
     port: Annotated[int, option("PORT", "The port to listen on with --http. Default: 8766.", min=1, max=65535)] = 8766,
     allow_host: AllowHost = None,
     max_classification: Annotated[int, _classification(2)] = 2,
+    space_rate: SpaceRate = 0.0,
+    max_memories: MaxMemories = 0,
+    max_bytes: MaxBytes = 0,
     cost: Annotated[bool, flag("--cost", "Print what the tools cost a model in tokens.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -153,17 +168,18 @@ def mcp(
         return
     target: Target = context.obj
     with target.open() as engine:
-        server = _mcp_server(engine, max_classification)
+        quotas = {"space_rate": space_rate, "max_memories": max_memories, "max_bytes": max_bytes}
+        server = _mcp_server(engine, max_classification, **quotas)
         if http:
             _serve_http(server, target, host, port, allow_host or [])
         else:
             server.run("stdio")
 
 
-def _mcp_server(engine: Engine, max_classification: int) -> MemoryServer:
-    from memorist.surfaces.mcp.server import MemoryServer
+def _mcp_server(engine: Engine, max_classification: int, **quotas: Any) -> MemoryServer:
+    from memorist.surfaces.mcp.server import LIMITS, MemoryServer
 
-    return MemoryServer(engine, max_classification=max_classification)
+    return MemoryServer(engine, max_classification=max_classification, limits=replace(LIMITS, **quotas))
 
 
 def _serve_http(server: MemoryServer, target: Target, host: str, port: int, allow_hosts: list[str]) -> None:

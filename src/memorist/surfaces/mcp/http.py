@@ -48,6 +48,7 @@ class KeyGate:
         self._open = open
         self._limits = limits
         self._rate = Rate(limits.rate)
+        self._space_rate = Rate(limits.space_rate)
         self._calls = limits.of_requests()
         self._streams = ConcurrencyLimit(limits.connections // 2, limits.connections // 8)
 
@@ -77,6 +78,7 @@ class KeyGate:
             _fail(error)
         if key is not None:
             self._rate.take(key.id)
+        self._space_rate.take(self._space, "This space has exceeded its rate limit")
         return key
 
     def _key(self, authorization: str | None) -> Key | None:

@@ -146,6 +146,7 @@ class Tools:
         self._bounds = bounds
         self._timeout = limits.timeout
         self._threads = limits.of_threads()
+        self._quota = limits.of_spaces()
 
     async def run(self, verb: Callable[..., T], context: Calling, **given: Any) -> T:
         """What a verb returns, within the caller's share of the threads and of time."""
@@ -170,7 +171,7 @@ class Tools:
         **fields: Any,
     ) -> Annotated[CallToolResult, RememberResult]:
         """Store something for later conversations, word for word."""
-        engine, caller = self._open(context, "write")
+        engine, caller = self._open(context, "write", adds=True)
         if replaces is not None:
             memory = engine.update(_known(engine, replaces).id, text, trust=TRUST.index(trust), **_changes(fields))
             if pinned:
@@ -220,7 +221,7 @@ class Tools:
         end: Annotated[bool, Field(description="Learn from the steps")] = False,
     ) -> Annotated[CallToolResult, SessionResult]:
         """Log a task: start it with a goal, add a step per call, end it to learn how it was done."""
-        engine, _ = self._open(context, "write")
+        engine, _ = self._open(context, "write", adds=True)
         if id is not None and goal is None and run_of(engine.store, id) is None:
             raise NotFound(f"There is no session {id!r}", remedy="Start it with a goal.")
         if observation is None and action is not None:
@@ -251,7 +252,7 @@ class Tools:
         **fields: Any,
     ) -> Annotated[CallToolResult, RelateResult]:
         """Store a fact that may change; a new value replaces the old, which stays in the history."""
-        engine, caller = self._open(context, "write")
+        engine, caller = self._open(context, "write", adds=True)
         fields["classification"] = caller.usual_classification
         memory = engine.relate(subject, relation, object, text, trust=TRUST.index(trust), **fields)
         return _result(_kept(memory), stored_memory(memory, text))
@@ -323,10 +324,15 @@ class Tools:
         engine, _ = self._open(context, "read")
         return _fence(memory_version(_known(engine, id)))
 
-    def _open(self, context: Calling, right: str) -> tuple[Engine, McpCaller]:
-        """The caller, if it has a right, and the engine as it may see it: no tool checks again."""
+    def _open(self, context: Calling, right: str, *, adds: bool = False) -> tuple[Engine, McpCaller]:
+        """The caller, if it has a right, and the engine as it may see it: no tool checks again.
+
+        A tool that `adds` something is refused if the space is full.
+        """
         who = caller(context, self._bounds)
         who.require(right)
+        if adds:
+            self._quota.check(self._engine)
         return up_to(self._engine, who.max_classification), who
 
 

@@ -58,14 +58,18 @@ class Call:
     space: str
     right: str
 
-    async def run(self, verb: Verb[T], *, long: bool = False, makes: bool = False) -> T:
+    async def run(self, verb: Verb[T], *, long: bool = False, makes: bool = False, adds: bool = False) -> T:
         """What a verb returns, run in a thread within the time limit; `makes` creates a missing space.
+
+        A verb that makes or `adds` something is refused if the space is full.
 
         The engine that it gets shows what the caller may see, as if nothing else were stored: no route checks again.
         """
 
         def work() -> T:
             with spaces.use(self.space, create=makes) as engine:
+                if makes or adds:
+                    self.server.quota.check(engine)
                 return verb(up_to(engine, self.caller.max_classification))
 
         spaces = self.server.spaces
@@ -75,7 +79,9 @@ class Call:
         except OutOfTime:
             raise Refusal(TIMED_OUT) from None
 
-    async def answer(self, verb: Verb[Any], *, long: bool = False, makes: bool = False, erases: bool = False) -> Any:
+    async def answer(
+        self, verb: Verb[Any], *, long: bool = False, makes: bool = False, adds: bool = False, erases: bool = False
+    ) -> Any:
         """The JSON form of what a verb returns. A write with an Idempotency-Key runs once; a repeat gets its answer."""
         ticket = None if self.right == "read" or self.request.url.path.endswith(UPLOADS) else await self._ticket()
 
@@ -86,9 +92,9 @@ class Call:
             return found
 
         if ticket is None:
-            return await self.run(find, long=long, makes=makes)
+            return await self.run(find, long=long, makes=makes, adds=adds)
         once = partial(self._once, ticket, self._patience(long))
-        return await self.run(lambda engine: once(lambda: find(engine)), long=long, makes=makes)
+        return await self.run(lambda engine: once(lambda: find(engine)), long=long, makes=makes, adds=adds)
 
     def _texts_of(self, ids: set[str]) -> dict[str, str]:
         """The texts of memories and the goals of sessions, whoever may see them."""
@@ -148,7 +154,9 @@ def _call_with(right: str) -> Callable[[Request, str], Awaitable[Call]]:
         caller: Caller = request.state.caller
         if not caller.allows(space, right):
             raise Refusal(FORBIDDEN, f"This key may not {right} in that space")
-        return Call(request.app.state.server, request, caller, space, right)
+        server: Server = request.app.state.server
+        server.space_rate.take(space, "This space has exceeded its rate limit")
+        return Call(server, request, caller, space, right)
 
     return call
 

@@ -28,7 +28,7 @@ class Rate:
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, caller: str) -> None:
+    def take(self, caller: str, detail: str | None = None) -> None:
         """Count one request, or refuse it if the caller's bucket is empty."""
         if not self._rate:
             return
@@ -40,7 +40,7 @@ class Rate:
             self._buckets.popitem(last=False)
         if left < 1:
             wait = math.ceil((1 - left) / self._rate)
-            raise Refusal(TOO_MANY, headers={"Retry-After": str(max(RETRY_SOON, wait))})
+            raise Refusal(TOO_MANY, detail, headers={"Retry-After": str(max(RETRY_SOON, wait))})
 
 
 class ConcurrencyLimit:

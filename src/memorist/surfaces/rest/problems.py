@@ -27,6 +27,7 @@ STATUS: Mapping[type[errors.Error], int] = {
     errors.InvalidInput: 422,
     errors.NotFound: 404,
     errors.TooClassified: 403,
+    errors.QuotaExceeded: 507,
     errors.MissingService: 409,
     errors.ModelUnavailable: 503,
     errors.MissingExtra: 501,
@@ -127,7 +128,7 @@ TOO_LARGE = Sort(
 TOO_MANY = Sort(
     "too-many-requests",
     429,
-    "Too many requests with this key",
+    "Too many requests with this key, or to this space",
     "This key has exceeded its rate limit",
     "Wait for the time in Retry-After.",
 )
@@ -278,6 +279,7 @@ _EXAMPLES: Mapping[int, Mapping[str, Any]] = {
     500: {"type": "store-error", "remedy": "Run `memorist doctor`."},
     501: {"type": "missing-extra", "remedy": "pip install 'memorist[openai]'"},
     503: {"type": "store-busy", "remedy": "Try again."},
+    507: {"type": "quota-exceeded", "remedy": "Forget memories with `POST /forget`, or ask for a higher max_memories."},
 }
 _SORTS = (UNKNOWN_KEY, FORBIDDEN, FOREIGN_HOST, UNSUPPORTED, TOO_LARGE, TOO_MANY, TIMED_OUT)
 

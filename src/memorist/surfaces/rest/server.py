@@ -16,6 +16,7 @@ from memorist.engine.open import sharing_embedder
 from memorist.surfaces.rest.connections import ConnectionLimits
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
 from memorist.surfaces.rest.origin import OwnNames, is_loopback
+from memorist.surfaces.rest.quotas import Quota
 from memorist.surfaces.rest.remote import Readiness
 from memorist.surfaces.rest.spaces import Open, Spaces, loaded, out_of_the_way
 from memorist.surfaces.rest.threads import VerbThreads
@@ -41,6 +42,12 @@ class Settings:
     """Bytes of a file to ingest or import; such files are not held in memory."""
     rate: float = 100.0
     """Requests per second and key, after a burst of twice as many; not applied without keys."""
+    space_rate: float = 0.0
+    """Requests per second and space, after a burst of twice as many."""
+    max_memories: int = 0
+    """Memories of one space, in all versions; reading and forgetting go on when it is full."""
+    max_bytes: int = 0
+    """Bytes of text of one space."""
     concurrency: int = 128
     """Concurrent requests; further ones are told to retry."""
     key_concurrency: int = 32
@@ -84,6 +91,10 @@ class Settings:
     def of_threads(self) -> VerbThreads:
         """The threads that run verbs."""
         return VerbThreads(self.threads, self.of_requests())
+
+    def of_spaces(self) -> Quota:
+        """What each space may hold."""
+        return Quota(self.max_memories, self.max_bytes)
 
     def to_text(self) -> str:
         """As text for an environment variable, which worker processes read."""
@@ -137,6 +148,8 @@ class Server:
     spaces: Spaces
     room: ConcurrencyLimit
     rate: Rate
+    space_rate: Rate
+    quota: Quota
     threads: VerbThreads
     readiness: Readiness
     metrics: Metrics = field(default_factory=Metrics)
@@ -156,6 +169,8 @@ class Server:
             spaces_of(settings, home.catalogue),
             settings.of_requests(),
             Rate(settings.rate),
+            Rate(settings.space_rate),
+            settings.of_spaces(),
             settings.of_threads(),
             Readiness(home.catalogue.check),
         )

@@ -137,7 +137,7 @@ async def get_memories(call: ReadCall, body: GetBody) -> Any:
 @router.patch("/memories/{id}", response_model=answer_of(Verbs.update))
 async def update(call: WriteCall, id: str, body: UpdateBody) -> Any:
     """Change a memory as a new version; the old one stays in its history."""
-    return await call.answer(lambda engine: engine.update(id, **body.given()))
+    return await call.answer(lambda engine: engine.update(id, **body.given()), adds=True)
 
 
 @router.get("/memories/{id}", response_model=answer_of(Verbs.get))

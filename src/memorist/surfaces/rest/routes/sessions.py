@@ -63,13 +63,13 @@ async def open_session(call: WriteCall, body: SessionBody) -> Any:
 @router.post("/{id}/steps", status_code=201, response_model=answer_of(SessionVerbs.step))
 async def step(call: WriteCall, id: str, body: StepBody) -> Any:
     """Keep an observation and the action that followed; it can be found at once."""
-    return await call.answer(lambda engine: _known(engine, id).step(**body.given()))
+    return await call.answer(lambda engine: _known(engine, id).step(**body.given()), adds=True)
 
 
 @router.post("/{id}/commit", response_model=answer_of(SessionVerbs.commit))
 async def commit(call: WriteCall, id: str) -> Any:
     """Learn from the steps so far and close the session; another step opens it again."""
-    return await call.answer(lambda engine: _known(engine, id).commit(), long=True)
+    return await call.answer(lambda engine: _known(engine, id).commit(), long=True, adds=True)
 
 
 @router.post("/{id}/recall", response_model=answer_of(Verbs.recall_in_context), response_model_exclude_unset=True)
