@@ -183,6 +183,13 @@ def sharing_embedder(
     )
 
 
+def model_runs() -> tuple[dict[str, tuple[int, float]], int]:
+    """The runs of local models in this process and their seconds, by kind, and the number of batches that wait."""
+    from memorist.models.together import RUNS
+
+    return RUNS.spent(), RUNS.waiting
+
+
 def open_async(url: str | Path | None = None, **options: Any) -> AsyncEngine:
     """`open`, for asyncio; takes the same keywords."""
     from memorist.engine.aio import AsyncEngine

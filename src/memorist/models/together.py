@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from heapq import heappop, heappush
 from threading import Event, Lock
+from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -44,8 +45,9 @@ class Together:
     `tokens` is the maximum of one run; with 0 each batch runs alone, because others would change its results.
     """
 
-    def __init__(self, run: Callable[[Inputs], Outputs], tokens: int) -> None:
+    def __init__(self, run: Callable[[Inputs], Outputs], tokens: int, kind: str = "model") -> None:
         self.run = run
+        self.kind = kind
         self.tokens = tokens
 
     def __call__(self, batches: Sequence[Inputs], *, question: bool) -> list[Outputs]:
@@ -120,6 +122,11 @@ class _Queue:
             heappop(self._heap)
         return self._heap[0][2] if self._heap else None
 
+    @property
+    def waiting(self) -> int:
+        """The number of batches that wait."""
+        return sum(batch.waits for _, _, batch in self._heap)
+
     def take(self) -> list[_Batch]:
         """The next batch, with those that fit into the same run; none if nobody waits."""
         first = self.first()
@@ -155,6 +162,18 @@ class Runs:
         self._free = self._most
         self._queue = _Queue()
         self._helpers = ThreadPoolExecutor(self._most, thread_name_prefix="memorist-models")
+        self._spent: dict[str, tuple[int, float]] = {}
+
+    def spent(self) -> dict[str, tuple[int, float]]:
+        """The number of runs so far, and their seconds, by the kind of model."""
+        with self._lock:
+            return dict(self._spent)
+
+    @property
+    def waiting(self) -> int:
+        """The batches that wait for a core."""
+        with self._lock:
+            return self._queue.waiting
 
     def run(self, model: Together, inputs: Sequence[Inputs], *, question: bool) -> list[Outputs]:
         """The outputs of each batch."""
@@ -200,10 +219,14 @@ class Runs:
             if leader.leads and not taken:
                 leader.leads = False
                 self._free += 1
+        began = perf_counter()
         try:
             _run(taken)
         finally:
             with self._lock:
+                if taken:
+                    runs, seconds = self._spent.get(taken[0].model.kind, (0, 0.0))
+                    self._spent[taken[0].model.kind] = runs + 1, seconds + perf_counter() - began
                 for batch in taken:
                     if batch.outputs is None:  # an interrupt of this thread
                         self._queue.put_back(batch)

@@ -123,7 +123,7 @@ def test_metrics_count_by_route_and_status() -> None:
     metrics = Metrics()
     for seconds in (0.005, 0.3, 99.0):
         metrics.count("GET", '/a"b', 200, seconds)
-    text = metrics.text({"memorist_open_spaces": ("Spaces that are open.", 2)})
+    text = metrics.text({"memorist_open_spaces": ("Spaces that are open.", 2)}, {}, {})
     labels = r'method="GET",route="/a\"b"'
     assert f'memorist_requests_total{{{labels},status="200"}} 3\n' in text
     assert f'memorist_request_seconds_bucket{{{labels},le="0.005"}} 1\n' in text

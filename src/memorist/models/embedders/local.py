@@ -130,7 +130,7 @@ def _load(folder: ModelFolder) -> _Loaded:
     sentence, token = _outputs(folder, graph)
     output = sentence if sentence is not None else token
     assert output is not None
-    model = Together(partial(graph.run_all, (output,)), folder.manifest.tokens_per_batch)
+    model = Together(partial(graph.run_all, (output,)), folder.manifest.tokens_per_batch, "embedder")
     loaded = _Loaded(model, folder.open_tokenizer(), per_token=sentence is None)
     try:
         width = loaded.width()

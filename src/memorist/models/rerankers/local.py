@@ -113,8 +113,8 @@ def _load(folder: ModelFolder) -> _Loaded:
     outputs = (score, answers) if answers in there else (score,)
     tokenizer, tokens = folder.open_tokenizer(), folder.manifest.tokens_per_batch
     if end is None:
-        return _Loaded(Together(partial(graph.run_all, outputs), tokens), lambda logits: logits, tokenizer)
-    model = Together(partial(graph.run_all, graph.outputs), tokens)
+        return _Loaded(Together(partial(graph.run_all, outputs), tokens, "reranker"), lambda logits: logits, tokenizer)
+    model = Together(partial(graph.run_all, graph.outputs), tokens, "reranker")
     return _Loaded(model, partial(_ended, graph.outputs, end, outputs), tokenizer)
 
 

@@ -7,12 +7,14 @@ import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from memorist.access.home import Catalogue, Home, home_of
 from memorist.access.idempotency import Answers
 from memorist.access.keys import KeyRing
-from memorist.engine.open import sharing_embedder
+from memorist.engine.engine import Engine
+from memorist.engine.open import model_runs, sharing_embedder
 from memorist.surfaces.rest.connections import ConnectionLimits
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate
 from memorist.surfaces.rest.origin import OwnNames, is_loopback
@@ -108,7 +110,7 @@ class Settings:
         return cls(**data, allowed_hosts=hosts)
 
 
-def spaces_of(settings: Settings, catalogue: Catalogue) -> Spaces:
+def spaces_of(settings: Settings, catalogue: Catalogue, metrics: Metrics) -> Spaces:
     """The spaces of a server. They share one embedder, so that its model is loaded once."""
     open_space = sharing_embedder(settings.config, settings.embedder, settings.models)
 
@@ -116,9 +118,15 @@ def spaces_of(settings: Settings, catalogue: Catalogue) -> Spaces:
         return lambda name: open_space(url, name, background)
 
     kept, empty = opening(catalogue.url, background=True), opening(":memory:", background=False)
+
+    def opened(name: str) -> Engine:
+        began = perf_counter()
+        engine = loaded(kept(name))
+        metrics.opened(perf_counter() - began)
+        return engine
+
     budget = machine_memory() // 4 if settings.memory_budget is None else settings.memory_budget
-    most = settings.open_spaces
-    return Spaces(catalogue, lambda name: loaded(kept(name)), empty, most, out_of_the_way, budget=budget)
+    return Spaces(catalogue, opened, empty, settings.open_spaces, out_of_the_way, budget=budget)
 
 
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -152,7 +160,7 @@ class Server:
     quota: Quota
     threads: VerbThreads
     readiness: Readiness
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: Metrics
     accepting: bool = False
     """Whether it has started, and no signal to stop has come."""
     owns_process: bool = False
@@ -163,16 +171,18 @@ class Server:
         """A server for a folder or a database, which is created or migrated if that is needed."""
         home = home_of(settings.db)
         note_migrated(home.catalogue.prepare())
+        metrics = Metrics()
         return cls(
             settings,
             home,
-            spaces_of(settings, home.catalogue),
+            spaces_of(settings, home.catalogue, metrics),
             settings.of_requests(),
             Rate(settings.rate),
             Rate(settings.space_rate),
             settings.of_spaces(),
             settings.of_threads(),
             Readiness(home.catalogue.check),
+            metrics,
         )
 
     @property
@@ -189,6 +199,20 @@ class Server:
     def unlocked(self) -> bool:
         """Whether no key is needed: the server is on loopback, and no key was ever created."""
         return self.settings.loopback and self.keys.empty
+
+    def measured(self) -> str:
+        """What /metrics shows: the counters of this process, and its load at this moment."""
+        models, batches = model_runs()
+        gauges = {
+            "memorist_requests_under_way": ("Requests that are being answered.", self.room.taken),
+            "memorist_open_spaces": ("Spaces that are open.", self.spaces.open),
+            "memorist_open_spaces_bytes": ("Memory that the open spaces take.", self.spaces.held),
+            "memorist_spaces_evicted": ("Spaces closed so far to make room for others.", self.spaces.evicted),
+            "memorist_verbs_waiting": ("Verbs that wait for a thread.", self.threads.waiting),
+            "memorist_model_batches_waiting": ("Batches of texts that wait for a local model.", batches),
+        }
+        waited = {"memorist_verb_waiting_seconds": ("Seconds that verbs waited for a thread.", self.threads.waited)}
+        return self.metrics.text(gauges, waited, models)
 
     def close(self) -> None:
         """Close every space and file."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from time import perf_counter
 from typing import TypeVar
 
 from anyio import CapacityLimiter, move_on_after, to_thread
@@ -49,6 +50,18 @@ class VerbThreads:
         self._of_caller = Counter[str | None]()
         self._of_space = Counter[str | None]()
         self._waiting: list[_Waiting] = []
+        self._began = 0
+        self._waited = 0.0
+
+    @property
+    def waiting(self) -> int:
+        """The verbs that wait for a thread."""
+        return len(self._waiting)
+
+    @property
+    def waited(self) -> tuple[int, float]:
+        """The verbs that got a thread so far, and the seconds that they waited for it."""
+        return self._began, self._waited
 
     async def run(
         self,
@@ -69,6 +82,7 @@ class VerbThreads:
 
     async def _begun(self, verb: _Waiting, work: Callable[[], T]) -> asyncio.Future[T]:
         """The running work, as soon as there is a thread for it."""
+        came = perf_counter()
         self._waiting.append(verb)
         self._admit()
         try:
@@ -79,6 +93,8 @@ class VerbThreads:
             else:
                 self._release(verb)
             raise
+        self._began += 1
+        self._waited += perf_counter() - came
         running = asyncio.ensure_future(to_thread.run_sync(work, limiter=CapacityLimiter(1)))
         running.add_done_callback(lambda _: self._release(verb))
         return running

@@ -80,6 +80,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histogram's buckets, in seconds."""
 Labels = tuple[tuple[str, str], ...]
+Spent = tuple[int, float]
+"""How often something was done, and the seconds that it took."""
 
 
 class Metrics:
@@ -92,6 +94,13 @@ class Metrics:
         self._lock = threading.Lock()
         self._requests: dict[Labels, int] = defaultdict(int)
         self._seconds: dict[Labels, list[float]] = {}
+        self._openings: Spent = (0, 0.0)
+
+    def opened(self, seconds: float) -> None:
+        """Count a space that was opened and loaded."""
+        with self._lock:
+            number, sum_ = self._openings
+            self._openings = number + 1, sum_ + seconds
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -102,10 +111,23 @@ class Metrics:
             row[bisect_left(BUCKETS, seconds)] += 1
             row[-1] += seconds
 
-    def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """All counters in the Prometheus format, with gauges by name, each with its meaning and value."""
+    def text(
+        self,
+        gauges: Mapping[str, tuple[str, float]],
+        spent: Mapping[str, tuple[str, Spent]],
+        models: Mapping[str, Spent],
+    ) -> str:
+        """All counters in the Prometheus format, with gauges and seconds by name, each with its meaning and value.
+
+        `models` are the runs of local models and their seconds, by kind.
+        """
         with self._lock:
             lines = [*_counter(self._requests), *_histogram(self._seconds)]
+            opened = ("Seconds in which spaces were opened and loaded.", self._openings)
+        for name, (meaning, value) in {"memorist_space_opening_seconds": opened, **spent}.items():
+            lines += _summary(name, meaning, {(): value})
+        runs = {(("kind", kind),): value for kind, value in models.items()}
+        lines += _summary("memorist_model_run_seconds", "Seconds in which local models ran, by kind.", runs)
         for name, (meaning, value) in gauges.items():
             lines += [f"# HELP {name} {meaning}", f"# TYPE {name} gauge", f"{name} {value:g}"]
         return "\n".join(lines) + "\n"
@@ -132,7 +154,17 @@ def _histogram(seconds: Mapping[Labels, list[float]]) -> Iterator[str]:
         yield f"{name}_count{_written(labels)} {total}"
 
 
+def _summary(name: str, meaning: str, values: Mapping[Labels, Spent]) -> Iterator[str]:
+    yield f"# HELP {name} {meaning}"
+    yield f"# TYPE {name} summary"
+    for labels, (number, seconds) in sorted(values.items()):
+        yield f"{name}_sum{_written(labels)} {seconds:.6f}"
+        yield f"{name}_count{_written(labels)} {number}"
+
+
 def _written(labels: Labels) -> str:
+    if not labels:
+        return ""
     return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels) + "}"
 
 

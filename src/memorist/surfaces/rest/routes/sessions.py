@@ -126,13 +126,7 @@ async def ready(request: Request, response: Response) -> Any:
 async def metrics(request: Request) -> Response:
     """The counters of this worker, for Prometheus."""
     server: Server = request.app.state.server
-    gauges = {
-        "memorist_requests_under_way": ("Requests that are being answered.", float(server.room.taken)),
-        "memorist_open_spaces": ("Spaces that are open.", float(server.spaces.open)),
-        "memorist_open_spaces_bytes": ("Memory that the open spaces take.", float(server.spaces.held)),
-        "memorist_spaces_evicted": ("Spaces closed so far to make room for others.", float(server.spaces.evicted)),
-    }
-    return PlainTextResponse(server.metrics.text(gauges), media_type=CONTENT_TYPE)
+    return PlainTextResponse(server.measured(), media_type=CONTENT_TYPE)
 
 
 @server_router.get("/v1/spaces", response_model=items_of(str))
