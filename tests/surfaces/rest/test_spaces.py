@@ -151,6 +151,15 @@ def test_the_ones_unused_for_longest_are_closed_until_the_rest_fits() -> None:
     assert (pool.alive, pool.spaces.held) == ([], 0)
 
 
+def test_one_that_was_used_until_now_is_closed_after_one_that_was_entered_later() -> None:
+    pool = Pool(2)
+    with pool.use("a"), pool.use("b"):
+        pass
+    with pool.use("c"):
+        pass
+    assert pool.alive == ["a", "c"]
+
+
 def test_a_space_that_grows_makes_others_leave() -> None:
     pool = Pool(10, 4 * MIB, of_mib(1, 1, 1))
     for name in "abc":
@@ -180,7 +189,7 @@ def test_the_idle_fit_the_budget_and_none_in_use_is_closed(
             inside.pop(name).close()
         else:
             inside.setdefault(name, ExitStack()).enter_context(pool.use(name))
-            last = [*(one for one in last if one != name), name]
+        last = [*(one for one in last if one != name), name]
         alive, closed = pool.alive, [one for one in before if one not in pool.alive]
         assert set(inside) <= set(alive)
         assert pool.spaces.open == len(alive) == len(set(alive))

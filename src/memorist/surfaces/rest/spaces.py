@@ -213,6 +213,7 @@ class Spaces:
             slot.users -= 1
             if self._slots.get(slot.name) is not slot:
                 return [] if slot.users else [slot]
+            self._slots.move_to_end(slot.name)
             self.held += nbytes - slot.nbytes
             slot.nbytes = nbytes
             surplus = list(self._surplus())
