@@ -11,7 +11,7 @@ from memorist.ports import Batch, Entry
 from memorist.stores.index import micros
 from memorist.stores.rows import read_usage, usage_row
 from memorist.stores.sql.database import Database, WriteStatements
-from memorist.stores.sql.reads import encodable
+from memorist.stores.sql.decoding import encodable
 
 SHOWN_KEPT = timedelta(days=30)
 """How long the showings of a session are kept."""

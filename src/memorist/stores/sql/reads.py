@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -17,9 +16,10 @@ from memorist.ports import Embedded, Entry, Held, Job, Kept, Page, Record, Store
 from memorist.stores.index.entries import IndexEntry, Named, micros, moment
 from memorist.stores.index_file import Counters
 from memorist.stores.index_sync import entries_of
-from memorist.stores.rows import Row, Stored, checked_fields, read_memory, said, unreadable
+from memorist.stores.rows import Row, Stored, checked_fields, read_memory, said
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
 from memorist.stores.sql.database import CHECKED, NAMED, Database, Dialect, Values, own_row
+from memorist.stores.sql.decoding import encodable, encodes, entry_data, job_of, readable, readable_memories
 from memorist.text.words import beginning, fold
 
 PAGE = 500
@@ -171,20 +171,20 @@ class Reads:
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
         """Pending jobs, earliest due first; optionally of one task, or about one subject."""
-        if not all(one is None or _encodes(one) for one in (task, subject)):
+        if not all(one is None or encodes(one) for one in (task, subject)):
             return []
-        return list(map(_job, self._db.execute(self._sql.jobs, {"task": task, "subject": subject, "limit": limit})))
+        return list(map(job_of, self._db.execute(self._sql.jobs, {"task": task, "subject": subject, "limit": limit})))
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         """Journal entries, newest first; optionally of one verb, or about one memory."""
-        if not all(one is None or _encodes(one) for one in (verb, subject)):
+        if not all(one is None or encodes(one) for one in (verb, subject)):
             return []
         rows = list(self._db.execute(self._sql.journal, {"verb": verb, "subject": subject, "limit": limit}))
         subjects: defaultdict[int, list[str]] = defaultdict(list)
         for entry, about in self._db.execute(self._sql.journal_subjects, {"entries": [row[0] for row in rows]}):
             subjects[entry].append(about)
         return [
-            Entry(id, moment(at), of, tuple(subjects[number]), _entry_data(id, data))
+            Entry(id, moment(at), of, tuple(subjects[number]), entry_data(id, data))
             for number, id, at, of, data in rows
         ]
 
@@ -291,7 +291,7 @@ class Reads:
         self._refuse_skipped()
         yield from self.entities_of([id for (id,) in self._db.execute(self._sql.entity_ids)]).values()
         yield from (Link(*row) for row in self._db.execute(self._sql.all_links))
-        yield from map(_job, self._db.execute(self._sql.jobs_about_no_memory))
+        yield from map(job_of, self._db.execute(self._sql.jobs_about_no_memory))
         yield from reversed(self.journal(limit=ALL))
         for session, id, at in self._db.execute(self._sql.all_shown):
             yield Showing(session, id, moment(at))
@@ -301,7 +301,7 @@ class Reads:
         ids = [memory.id for memory in memories]
         vectors = self.vectors(ids)
         jobs: defaultdict[str, list[Job]] = defaultdict(list)
-        for job in map(_job, self._db.execute(self._sql.jobs_about, {"ids": ids})):
+        for job in map(job_of, self._db.execute(self._sql.jobs_about, {"ids": ids})):
             jobs[job.subject].append(job)
         for memory in memories:
             yield Kept(memory, vectors.get(memory.id, {}), tuple(jobs[memory.id]))
@@ -344,7 +344,7 @@ class Reads:
         except (UnicodeDecodeError, UnreadableMemory):
             if self._skipped is None:
                 raise
-        return list(_readable_memories(self._db.execute(sql, values), self._skipped))  # slower, one by one
+        return list(readable_memories(self._db.execute(sql, values), self._skipped))  # slower, one by one
 
     def _refuse_skipped(self) -> None:
         for error in self._skipped or ():
@@ -352,51 +352,3 @@ class Reads:
 
     def _memories(self, sql: str, values: Values) -> list[Memory]:
         return [stored.memory for stored in self._stored(sql, values)]
-
-
-def readable(rows: Iterable[Row], skipped: list[Exception] | None = None) -> Iterator[Row]:
-    """The rows whose texts can be decoded; SQLite keeps any bytes as text."""
-    each = iter(rows)
-    while True:
-        try:
-            row = next(each)
-        except StopIteration:
-            return
-        except UnicodeDecodeError as error:
-            if skipped is not None:
-                skipped.append(error)
-        else:
-            yield row
-
-
-def _readable_memories(rows: Iterable[Row], skipped: list[Exception]) -> Iterator[Stored]:
-    for row in readable(rows, skipped):
-        try:
-            yield read_memory(row)
-        except UnreadableMemory as error:
-            skipped.append(error)
-
-
-def _entry_data(id: str, data: str) -> dict[str, Any]:
-    try:
-        return json.loads(data)
-    except ValueError as error:
-        raise unreadable(f"Entry {id} of the journal is damaged") from error
-
-
-def encodable(texts: Iterable[str]) -> list[str]:
-    """The distinct texts that can be stored at all; no row has a text with lone surrogates."""
-    return [text for text in dict.fromkeys(texts) if text.isascii() or _encodes(text)]
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _job(row: Row) -> Job:
-    task, subject, due, attempts, error = row
-    return Job(task, subject, moment(due), attempts, error)

@@ -14,7 +14,8 @@ from memorist.stores.rows import Row, Stored
 from memorist.stores.rules import TEXT_RELATIONS, changed_entities, check_vectors
 from memorist.stores.sql import bookkeeping
 from memorist.stores.sql.database import Database, Dialect, own_row
-from memorist.stores.sql.reads import Generation, Reads, encodable
+from memorist.stores.sql.decoding import encodable
+from memorist.stores.sql.reads import Generation, Reads
 from memorist.text.words import fold
 
 P = TypeVar("P")

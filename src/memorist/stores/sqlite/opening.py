@@ -12,7 +12,8 @@ from memorist.errors import SpaceMismatch, StoreError, UnreadableMemory
 from memorist.files import refusing, scratch, sync
 from memorist.stores.index import entry_of
 from memorist.stores.rows import read_memory
-from memorist.stores.sql.reads import Reads, readable
+from memorist.stores.sql.decoding import readable
+from memorist.stores.sql.reads import Reads
 from memorist.stores.sqlite.connection import Connections, Database, use_write_ahead_log
 from memorist.stores.sqlite.damage import damaged_rows
 from memorist.stores.sqlite.failures import translated
