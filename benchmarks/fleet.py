@@ -40,7 +40,7 @@ SMALLEST_FILE = 2_000
 class Costs:
     """Seconds of processor time, and bytes."""
 
-    recall: float = 0.14
+    recall: float = 0.11
     recall_each: float = 12e-9
     """What a recall takes more for each memory of the space."""
     write: float = 0.010
@@ -260,7 +260,7 @@ def main() -> None:
         requests=given.requests,
     )
     place = Place(budget=given.budget * GIB, new=given.new)
-    costs = replace(Costs(), recall=0.0135) if given.no_reranker else Costs()
+    costs = replace(Costs(), recall=0.012) if given.no_reranker else Costs()
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
     for affinity in (False, True):
         best = fewest(load, costs, place, given.within, affinity=affinity)
