@@ -123,13 +123,15 @@ def test_metrics_count_by_route_and_status() -> None:
     metrics = Metrics()
     for seconds in (0.005, 0.3, 99.0):
         metrics.count("GET", '/a"b', 200, seconds)
-    text = metrics.text({"memorist_open_spaces": ("Spaces that are open.", 2)}, {}, {})
+    values = {"memorist_spaces_evicted_total": ("Closed.", 12_345_678), "memorist_open_spaces": ("Open.", 2)}
+    text = metrics.text(values, {}, {})
     labels = r'method="GET",route="/a\"b"'
     assert f'memorist_requests_total{{{labels},status="200"}} 3\n' in text
     assert f'memorist_request_seconds_bucket{{{labels},le="0.005"}} 1\n' in text
     assert f'memorist_request_seconds_bucket{{{labels},le="0.5"}} 2\n' in text
     assert f'memorist_request_seconds_bucket{{{labels},le="+Inf"}} 3\n' in text
     assert f"memorist_request_seconds_sum{{{labels}}} 99.305000\n" in text
+    assert "# TYPE memorist_spaces_evicted_total counter\nmemorist_spaces_evicted_total 12345678\n" in text
     assert text.endswith("# TYPE memorist_open_spaces gauge\nmemorist_open_spaces 2\n")
 
 

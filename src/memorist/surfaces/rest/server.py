@@ -203,16 +203,16 @@ class Server:
     def measured(self) -> str:
         """What /metrics shows: the counters of this process, and its load at this moment."""
         models, batches = model_runs()
-        gauges = {
+        values = {
             "memorist_requests_under_way": ("Requests that are being answered.", self.room.taken),
             "memorist_open_spaces": ("Spaces that are open.", self.spaces.open),
             "memorist_open_spaces_bytes": ("Memory that the open spaces take.", self.spaces.held),
-            "memorist_spaces_evicted": ("Spaces closed so far to make room for others.", self.spaces.evicted),
+            "memorist_spaces_evicted_total": ("Spaces closed to make room for others.", self.spaces.evicted),
             "memorist_verbs_waiting": ("Verbs that wait for a thread.", self.threads.waiting),
             "memorist_model_batches_waiting": ("Batches of texts that wait for a local model.", batches),
         }
         waited = {"memorist_verb_waiting_seconds": ("Seconds that verbs waited for a thread.", self.threads.waited)}
-        return self.metrics.text(gauges, waited, models)
+        return self.metrics.text(values, waited, models)
 
     def close(self) -> None:
         """Close every space and file."""

@@ -113,13 +113,14 @@ class Metrics:
 
     def text(
         self,
-        gauges: Mapping[str, tuple[str, float]],
+        values: Mapping[str, tuple[str, int]],
         spent: Mapping[str, tuple[str, Spent]],
         models: Mapping[str, Spent],
     ) -> str:
-        """All counters in the Prometheus format, with gauges and seconds by name, each with its meaning and value.
+        """All counters in the Prometheus format, with values and seconds by name, each with its meaning.
 
-        `models` are the runs of local models and their seconds, by kind.
+        A value whose name ends with `_total` is a counter, and any other a gauge, as Prometheus names them. `models`
+        are the runs of local models and their seconds, by kind.
         """
         with self._lock:
             lines = [*_counter(self._requests), *_histogram(self._seconds)]
@@ -128,8 +129,9 @@ class Metrics:
             lines += _summary(name, meaning, {(): value})
         runs = {(("kind", kind),): value for kind, value in models.items()}
         lines += _summary("memorist_model_run_seconds", "Seconds in which local models ran, by kind.", runs)
-        for name, (meaning, value) in gauges.items():
-            lines += [f"# HELP {name} {meaning}", f"# TYPE {name} gauge", f"{name} {value:g}"]
+        for name, (meaning, value) in values.items():
+            sort = "counter" if name.endswith("_total") else "gauge"
+            lines += [f"# HELP {name} {meaning}", f"# TYPE {name} {sort}", f"{name} {value}"]
         return "\n".join(lines) + "\n"
 
 
