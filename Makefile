@@ -3,7 +3,9 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 
-.PHONY: demo test test-all check bench bench-check size clean
+INTEGRATIONS := .integrations
+
+.PHONY: demo test test-all test-integrations check bench bench-check size clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m memorist demo
@@ -14,6 +16,10 @@ test: $(VENV)/.dev ## the fast tests
 test-all: $(VENV)/.dev ## every test, the slow ones too
 	$(PYTHON) -m pytest -n 2
 
+test-integrations: $(INTEGRATIONS)/.installed ## the adapters, by our tests and those of each framework
+	$(INTEGRATIONS)/bin/basedpyright --project tests/integrations
+	$(INTEGRATIONS)/bin/python -m pytest tests/integrations
+
 check: $(VENV)/.dev ## lint, format, types
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
@@ -22,17 +28,21 @@ check: $(VENV)/.dev ## lint, format, types
 bench: $(VENV)/.dev ## speed and size of the engine; takes minutes
 	$(PYTHON) benchmarks/engine.py
 
-bench-check: $(VENV)/.dev ## the quick ones of benchmarks/expected again; fails on a drop beyond noise
+bench-test-integrations: $(INTEGRATIONS)/.installed ## the adapters, by our tests and those of each framework
+	$(INTEGRATIONS)/bin/basedpyright --project tests/integrations
+	$(INTEGRATIONS)/bin/python -m pytest tests/integrations
+
+check: $(VENV)/.dev ## the quick ones of benchmarks/expected again; fails on a drop beyond noise
 	$(PYTHON) benchmarks/check.py
 
 size: $(PYTHON) ## the installed size of the default, by package; fails above 300 MB
 	$(PYTHON) benchmarks/size.py
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(INTEGRATIONS)
 
-$(PYTHON):
-	python3 -m venv $(VENV)
+$(PYTHON) $(INTEGRATIONS)/bin/python:
+	python3 -m venv $(@D:/bin=)
 
 # All folders in one command: no package index has the models. Tests want every set of models, a user only the default.
 $(VENV)/.installed: $(PYTHON) $(PROJECTS)
@@ -42,3 +52,7 @@ $(VENV)/.installed: $(PYTHON) $(PROJECTS)
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)
 	$(PYTHON) -m pip install --quiet $(addprefix -e ,$(wildcard packages/*)) -e ".[dev]"
 	touch $@ $(VENV)/.installed
+
+$(INTEGRATIONS)/.installed: $(INTEGRATIONS)/bin/python $(PROJECTS) tests/integrations/requirements.txt
+	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e packages/memorist-models -e .
+	touch $@

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "tune": {*PURE, "bench", "config", "engine", "files", "models", "profiles", "recall", "trust", "upkeep"},
     "testing": {*PURE, "recall"},
     "surfaces": {"access", "config", "engine", "errors", "files", "model", "text", "trust"},
+    "integrations": {"engine", "errors", "model", "ports"},
     "__main__": {"surfaces"},
 }
 EXCEPTIONS = {

@@ -1,0 +1,20 @@
+"""Adapters: one module per agent framework, each behind the extra of the same name, imported when it is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import memorist
+from memorist.engine.verbs import Verbs
+
+Source = Verbs | str | Path
+"""What an adapter takes: an open memory, or where one is: a file, a database URL, or the address of a server."""
+
+
+def opened(source: Source, *, space: str | None = None) -> Verbs:
+    """The memory of an adapter. One that is opened here is closed by whoever uses the adapter, with its `close`."""
+    if not isinstance(source, str | Path):
+        return source
+    if str(source).startswith(("http://", "https://")):
+        return memorist.connect(str(source), space=space or "default")
+    return memorist.open(source, space=space)
