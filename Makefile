@@ -5,7 +5,7 @@ PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 
 INTEGRATIONS := .integrations
 
-.PHONY: demo test test-all test-integrations check bench bench-check size clean
+.PHONY: demo test test-all test-integrations check docs bench bench-check size clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m memorist demo
@@ -24,6 +24,11 @@ check: $(VENV)/.dev ## lint, format, types
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/basedpyright
+
+docs: $(VENV)/.docs ## the documentation site, in build/site; read it with `python3 -m http.server -d build/site`
+	$(PYTHON) docs/site.py
+	$(VENV)/bin/zensical build --strict --clean
+	$(PYTHON) docs/site.py --check
 
 bench: $(VENV)/.dev ## speed and size of the engine; takes minutes
 	$(PYTHON) benchmarks/engine.py
@@ -52,6 +57,10 @@ $(VENV)/.installed: $(PYTHON) $(PROJECTS)
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)
 	$(PYTHON) -m pip install --quiet $(addprefix -e ,$(wildcard packages/*)) -e ".[dev]"
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.docs: $(PYTHON) pyproject.toml
+	$(PYTHON) -m pip install --quiet -e ".[docs]"
+	touch $@
 
 $(INTEGRATIONS)/.installed: $(INTEGRATIONS)/bin/python $(PROJECTS) tests/integrations/requirements.txt
 	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e packages/memorist-models -e .
