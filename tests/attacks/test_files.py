@@ -118,7 +118,11 @@ def consolidated(folder: Path) -> None:
         engine.consolidate()
 
 
-VERBS: dict[str, Verb] = {"backup": backed_up, "export": exported, "consolidate": consolidated}
+VERBS = [
+    pytest.param(backed_up, id="backup"),
+    pytest.param(exported, id="export"),
+    pytest.param(consolidated, id="consolidate", marks=pytest.mark.slow),
+]
 
 
 @pytest.fixture
@@ -130,14 +134,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+@pytest.mark.parametrize("verb", VERBS)
 def test_a_kill_leaves_nothing_that_the_next_to_open_does_not_remove(folder: Path, verb: Verb) -> None:
     for step in kills(lambda: verb(folder), folder):
         opened(folder / "agent.db").close()
         assert [one for one in folder.rglob("*") if "part" in one.name] == [], step
 
 
-@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+@pytest.mark.parametrize("verb", VERBS)
 def test_what_a_kill_leaves_is_forgotten_with_the_memory(folder: Path, verb: Verb) -> None:
     whole = ("copy.db", "all.jsonl")  # finished before it was forgotten
     for step in kills(lambda: verb(folder), folder):

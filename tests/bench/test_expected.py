@@ -26,6 +26,7 @@ def test_figures_that_stand_pass(tmp_path: Path) -> None:
     assert ran.stdout.count("as expected") == 2
 
 
+@pytest.mark.slow
 def test_a_drop_fails_and_is_named(tmp_path: Path) -> None:
     better = TINY.read_text().replace('[recipes.bm25]\n"recall@10" = 0.7857', '[recipes.bm25]\n"recall@10" = 0.95')
     (tmp_path / "tiny.toml").write_text(better)
@@ -39,6 +40,7 @@ def test_a_dataset_that_is_not_here_is_skipped_with_a_sentence(tmp_path: Path) -
     assert (ran.returncode, ran.stdout) == (0, f"tiny: skipped, there is no tiny in {tmp_path}\n")
 
 
+@pytest.mark.slow
 def test_an_experiment_that_does_not_run_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY.read_text().replace("--recipe bm25", "--recipe best"))
     ran = check(tmp_path)

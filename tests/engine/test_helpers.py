@@ -92,6 +92,7 @@ def test_closing_waits_for_its_own_work_and_drops_what_nobody_began(busy: ExitSt
         running.submit(own)
 
 
+@pytest.mark.slow
 def test_fifty_open_memories_keep_as_few_threads_as_one(tmp_path: Path) -> None:
     before = threading.active_count()
     with ExitStack() as opened:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from threading import enumerate as threads
 from time import monotonic, sleep
 
@@ -32,15 +32,29 @@ def with_jobs(*subjects: str, store: Store | None = None, due_in: timedelta = ti
     return store
 
 
+OTHERS: set[Thread] = set()
+"""Threads that were there before a test: an earlier one may have left a memory open with work to wait for."""
+
+
+@pytest.fixture(autouse=True)
+def _own_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    OTHERS.update(threads())
+    own = Schedule()
+    monkeypatch.setattr("memorist.remember.jobs.schedule", lambda: own)
+
+
+def at_work() -> list[Thread]:
+    return [thread for thread in threads() if thread.name == "memorist-work" and thread not in OTHERS]
+
+
 def running() -> list[str]:
-    return [thread.name for thread in threads() if thread.name == "memorist-work"]
+    return [thread.name for thread in at_work()]
 
 
 def over() -> bool:
     """Whether the threads end: they are the schedule's, and closing a worker waits for its own round only."""
-    for thread in threads():
-        if thread.name == "memorist-work":
-            thread.join(PATIENCE)
+    for thread in at_work():
+        thread.join(PATIENCE)
     return not running()
 
 
