@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -48,3 +50,8 @@ def test_links_follow_the_pages_and_links_to_sources_become_text(site: ModuleTyp
 def test_code_is_left_alone(site: ModuleType) -> None:
     pieces = list(site._pieces("[a](b)\n```\n[c](d)\n```\n[e](f)"))
     assert pieces == [("[a](b)\n", False), ("```\n[c](d)\n```", True), ("\n[e](f)", False)]
+
+
+def test_the_diagrams_are_current() -> None:
+    check = subprocess.run([sys.executable, ROOT / "docs" / "diagrams.py", "--check"], capture_output=True, text=True)
+    assert check.returncode == 0, check.stderr
