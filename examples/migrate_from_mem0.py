@@ -1,0 +1,34 @@
+"""Move from mem0: read its memories, and check that questions find them.
+
+    python examples/migrate_from_mem0.py EXPORT.json agent.db
+
+EXPORT.json is what mem0's `get_all` returns, saved as JSON. Running this twice adds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import memorist
+
+
+def main() -> None:
+    export, db = Path(sys.argv[1]), sys.argv[2]
+    with memorist.open(db) as memory:
+        report = memory.ingest(export, format="mem0")
+        print(f"{report.kept} kept, {report.known} known already, {len(report.skipped)} skipped")
+        for one in report.skipped:
+            print(f"  {one.where}: {one.reason}")
+
+        data = json.loads(export.read_text(encoding="utf-8"))
+        missing = 0
+        for one in data["results"] if isinstance(data, dict) else data:
+            found = memory.recall(one["memory"], limit=5)
+            missing += one["memory"] not in [item.memory.text for item in found.items]
+        print(f"{missing} of them are not among the first five for their own text")
+
+
+if __name__ == "__main__":
+    main()
