@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 import tomllib
@@ -14,16 +13,14 @@ from typing import Any
 
 import pytest
 
+from tests.shape.scripts import loaded
+
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def site() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_of_docs", ROOT / "docs" / "site.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("site")
 
 
 def listed(entries: list[Any]) -> Iterator[str]:

@@ -1,0 +1,75 @@
+"""Figures in pages are those of the results on disk, and sentences name the cell that a figure comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.shape.scripts import loaded
+
+ROOT = Path(__file__).parents[2]
+LEFT = ROOT / "benchmarks" / "results" / "unnamed.json"
+"""How many figures in the sentences of each page do not name their cell yet. The numbers may only fall."""
+TABLE = {
+    "command": "memorist bench PATH",
+    "commit": "0a4a749",
+    "date": "2026-11-16",
+    "columns": ["recipe", "recall@10", ""],
+    "rows": [["memorist", "85.6 (84.2–87.0)", ""], ["bm25", "63.2", "plain"]],
+}
+
+
+@pytest.fixture(scope="module")
+def figures() -> ModuleType:
+    return loaded("figures")
+
+
+@pytest.fixture
+def kept(figures: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(figures, "RESULTS", tmp_path)
+    (tmp_path / "talk.json").write_text(json.dumps({"all": TABLE}), encoding="utf-8")
+    return figures
+
+
+def test_every_page_shows_its_results(figures: ModuleType) -> None:
+    for path in figures.PAGES:
+        page = path.read_text(encoding="utf-8")
+        assert figures.written(page) == page, f"run `python docs/figures.py` for {path.name}"
+        assert list(figures.wrong_cells(page)) == [], path.name
+
+
+def test_no_page_gains_a_figure_that_comes_from_nowhere(figures: ModuleType) -> None:
+    listed: dict[str, int] = json.loads(LEFT.read_text(encoding="utf-8"))
+    measured = [path for path in figures.PAGES if not {"reference", "decisions"} & set(path.parts)]
+    for path in measured:
+        name, found = path.relative_to(ROOT).as_posix(), figures.unnamed(path.read_text(encoding="utf-8"))
+        assert len(found) <= listed.get(name, 0), f"{name}: name the cells of {found}, as docs/figures.py says"
+
+
+def test_a_table_is_written_as_it_was_kept(kept: ModuleType) -> None:
+    named = "85.6<!-- = talk/all: memorist | recall@10 -->"
+    page = f"Before.\n\n<!-- figures talk/all -->\nsomething old\n<!-- end -->\n\nAfter {named}."
+    written = kept.written(page)
+    assert "| memorist | 85.6 (84.2–87.0) | |\n| bm25 | 63.2 | plain |\n\n*`memorist bench PATH`; commit" in written
+    assert kept.written(written) == written
+    assert list(kept.wrong_cells(written)) == []
+
+
+def test_a_figure_that_the_results_do_not_have_is_named(kept: ModuleType) -> None:
+    sentence = "It finds 86.5<!-- = talk/all: memorist | recall@10 --> of them."
+    assert list(kept.wrong_cells(sentence)) == ["86.5 is 85.6 (84.2–87.0) in talk/all"]
+
+
+def test_numbers_with_decimals_or_units_count_as_figures(kept: ModuleType) -> None:
+    page = "It takes 12 ms or 0.6 s, `0.5` in code, on 3 June; 40 % of it.\n| 1.5 | a table |\n"
+    assert kept.unnamed(page) == ["12 ms", "0.6", "40 %"]
+
+
+def test_what_was_measured_is_kept_with_its_commit(kept: ModuleType) -> None:
+    kept.keep("talk", "new", "python benchmarks/x.py", ["a"], [["1"]])
+    made = kept.read("talk", "new")
+    assert (made["command"], made["rows"], len(made["commit"])) == ("python benchmarks/x.py", [["1"]], 7)
+    assert kept.read("talk", "all") == TABLE
