@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -13,10 +14,13 @@ import pytest
 
 from memorist.recall.catalogue import BUILT_IN
 from memorist.stages import RECIPES
+from memorist.surfaces.rest.server import Settings
+from tests.surfaces.rest.conftest import running
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|py|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MESSAGES = [{"role": "user", "content": "We fly to Oslo in May."}, {"role": "assistant", "content": "Noted, in May."}]
 
 
 def blocks(language: str) -> list[tuple[Path, str]]:
@@ -37,6 +41,22 @@ def name(value: object) -> str:
 @pytest.mark.parametrize(("page", "code"), blocks("python"), ids=name)
 def test_the_python_examples_of_a_page_run(page: Path, code: str, tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "code"), [one for one in blocks("py") if "integrations" not in one[0].parts], ids=name
+)
+def test_examples_that_need_files_or_a_server_run_where_they_are(page: Path, code: str, tmp_path: Path) -> None:
+    """Those of docs/integrations need the frameworks, and run with them."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "boiler.md").write_text("# Boiler\n\nIt was repaired in May.\n", encoding="utf-8")
+    (tmp_path / "conversations.json").write_text(json.dumps(MESSAGES), encoding="utf-8")
+    with running(Settings(db=f"{tmp_path}/spaces/", embedder="none")) as server:
+        key = server.key("agent", "write")
+        there = code.replace("http://127.0.0.1:8765", server.url).replace("rk_…", key)
+        whole = f"import memorist\nmessages = {MESSAGES}\n{there}"
+        ran = subprocess.run([sys.executable, "-W", "error", "-c", whole], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
 
 
