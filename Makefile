@@ -33,11 +33,7 @@ docs: $(VENV)/.docs ## the documentation site, in build/site; read it with `pyth
 bench: $(VENV)/.dev ## speed and size of the engine; takes minutes
 	$(PYTHON) benchmarks/engine.py
 
-bench-test-integrations: $(INTEGRATIONS)/.installed ## the adapters, by our tests and those of each framework
-	$(INTEGRATIONS)/bin/basedpyright --project tests/integrations
-	$(INTEGRATIONS)/bin/python -m pytest tests/integrations
-
-check: $(VENV)/.dev ## the quick ones of benchmarks/expected again; fails on a drop beyond noise
+bench-check: $(VENV)/.dev ## the quick ones of benchmarks/expected again; fails on a drop beyond noise
 	$(PYTHON) benchmarks/check.py
 
 size: $(PYTHON) ## the installed size of the default, by package; fails above 300 MB
