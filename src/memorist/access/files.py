@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from memorist.access.idempotency import KEPT, KeyReused, RequestUnderWay, TextsOf, Ticket, outdated
 from memorist.errors import InvalidInput, StoreError
@@ -61,6 +62,40 @@ class FolderCatalogue:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+class FileCatalogue:
+    """A single file, which holds one space."""
+
+    kind = "file"
+
+    def __init__(self, file: Path, space: str) -> None:
+        self.file = file
+        self.space = space
+        self.url = self.shown = str(file)
+        self._transit = TemporaryDirectory(prefix="memorist-")
+        self.transit = Path(self._transit.name)
+
+    def prepare(self) -> list[str]:
+        """Nothing to create: the file exists."""
+        return []
+
+    def names(self) -> list[str]:
+        """The name of its space."""
+        return [self.space]
+
+    def has(self, name: str) -> bool:
+        """Whether it is the space of the file."""
+        return checked_space(name) == self.space
+
+    def check(self) -> None:
+        """Raise an error if the file is gone."""
+        if not self.file.is_file():
+            raise StoreError("The file of the memory is gone", remedy="Restore it, and start again.")
+
+    def close(self) -> None:
+        """Remove the folder for files in transit."""
+        self._transit.cleanup()
 
 
 class FileKeys:

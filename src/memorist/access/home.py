@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from memorist.access.files import KEYS_FILE, FileAnswers, FolderCatalogue
+from memorist.access.files import KEYS_FILE, FileAnswers, FileCatalogue, FolderCatalogue
 from memorist.access.idempotency import Answers
 from memorist.access.keys import KeyRing
 from memorist.config import default_db
@@ -76,14 +76,16 @@ class Home:
             one.close()
 
 
-def catalogue_of(db: str | None) -> Catalogue:
-    """Where the spaces of a folder or a database are; refuses a single file."""
+def catalogue_of(db: str | None, only: str | None = None) -> Catalogue:
+    """Where the spaces of a folder or a database are; a single file needs the name of its `only` space."""
     if db is not None and on_server(db):
         with needs_postgres():
             from memorist.access.database import DatabaseCatalogue, SharedTables
 
         return DatabaseCatalogue(db, SharedTables(db))
     path, in_folder = (Path(), False) if db == ":memory:" else locate(db, None)
+    if not in_folder and only is not None and db != ":memory:":
+        return FileCatalogue(path, only)
     if not in_folder:
         raise InvalidInput(
             "The database to serve is not a folder of spaces",
@@ -92,9 +94,9 @@ def catalogue_of(db: str | None) -> Catalogue:
     return FolderCatalogue(path.parent)
 
 
-def home_of(db: str | None) -> Home:
-    """Everything that is shared at a folder or a database; `prepare` comes before its use."""
-    catalogue = catalogue_of(db)
+def home_of(db: str | None, only: str | None = None) -> Home:
+    """Everything that is shared at a folder, a database or a file; `prepare` comes before its use."""
+    catalogue = catalogue_of(db, only)
     if db is not None and on_server(db):
         from memorist.access.database import DatabaseAnswers, SharedTables
 

@@ -182,6 +182,12 @@ class KeyRing:
         key = _key(row) if row is not None and same else None
         return key if key is not None and key.usable(self._clock.now()) else None
 
+    def called(self, id: str) -> Key | None:
+        """The key with this id, for a caller who proved earlier to hold it; None if it may no longer be used."""
+        row = self._table.find(id) if _ID.fullmatch(id) else None
+        key = None if row is None else _key(row)
+        return key if key is not None and key.usable(self._clock.now()) else None
+
     @property
     def empty(self) -> bool:
         """Whether no key was ever created. Revoked keys count: revoking the last one must not unlock the server."""

@@ -38,6 +38,7 @@ from memorist.ports.values import (
     Receipt,
     Record,
     StoreStats,
+    Tally,
     TextField,
     Vectors,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "Searcher",
     "Store",
     "StoreStats",
+    "Tally",
     "TextField",
     "Updater",
     "Vectors",

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from memorist.model import Entity, FactGraph, Filter, Hit, Link, Memory
-from memorist.ports.values import Batch, Entry, Held, Job, Page, Record, StoreStats, TextField, Vectors
+from memorist.ports.values import Batch, Entry, Held, Job, Page, Record, StoreStats, Tally, TextField, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,6 +104,14 @@ class View(Protocol):
         Outside it is 1 / (1 + gap / (length of the window + a day)). A mentioned time that is longer than the window
         counts the square root of the window's share of it. With said=False, only mentioned times count.
         """
+        ...
+
+    def tally(self, where: Filter) -> Tally:
+        """How many memories there are, by each label and by the day on which they became known."""
+        ...
+
+    def newest(self, where: Filter, limit: int, after: Hit | None = None) -> list[Hit]:
+        """The memories that became known last, newest first, scored by that moment; `after` is the last of a page."""
         ...
 
     def graph(self, where: Filter) -> tuple[FactGraph, NDArray[np.bool_]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from memorist.model import Entity, Link, Memory, Noise, Showing, Usage
@@ -102,6 +102,18 @@ class StoreStats:
     kinds: Mapping[str, int]
     scopes: Mapping[str, int]
     dimension: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many memories a filter admits, by each label, most first, and by the day on which they became known."""
+
+    memories: int
+    kinds: Mapping[str, int]
+    tiers: Mapping[str, int]
+    scopes: Mapping[str, int]
+    classifications: Mapping[int, int]
+    days: Mapping[date, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memorist.errors import EmbeddingMismatch
 from memorist.model import Check, Condition, FactGraph, Filter, Hit
 from memorist.model.filter import TEXT
-from memorist.ports import TextField
+from memorist.ports import Tally, TextField
 from memorist.stores.index.bm25 import (
     CollectionStats,
     Find,
@@ -182,6 +182,19 @@ class IndexView:
             scores = np.maximum(scores, closeness(spoken, spoken + 1, window, away))
         near = scores > 0
         return self._table.hits(rows[near], scores[near], limit)
+
+    def tally(self, where: Filter) -> Tally:
+        """The memories that a filter admits, counted by each label and by the day on which they became known."""
+        from memorist.stores.index.counting import tally
+
+        return tally(self._table, self._mask(where))
+
+    def newest(self, where: Filter, limit: int, after: Hit | None = None) -> list[Hit]:
+        """The memories that became known last, newest first, ties by id; a score is the moment in microseconds."""
+        from memorist.stores.index.counting import newest
+
+        behind = None if after is None else (int(after.score), after.id)
+        return newest(self._table, self._mask(where), limit, behind)
 
     def graph(self, where: Filter) -> tuple[FactGraph, Mask]:
         """The entity graph, and a mask of the edges that the filter admits."""

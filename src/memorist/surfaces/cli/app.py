@@ -56,6 +56,7 @@ COMMANDS = {
         "neighbours": ("find", "Print what a name is related to."),
         "journal": ("find", "Print what was decided and changed, newest first; undo takes an entry back."),
         "stats": ("find", "Print the size of the space."),
+        "inspect": ("inspect", "Look at a memory in a browser."),
     },
     "Upkeep": {
         "recipes": ("recipes", "Print the recipes, or one of them in detail."),

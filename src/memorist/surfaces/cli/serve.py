@@ -38,6 +38,7 @@ Host = Annotated[
     str,
     option("ADDRESS", "The address to listen on; keys are required unless it is loopback. Default: 127.0.0.1."),
 ]
+ReadOnly = Annotated[bool, flag("--read-only", "Let nobody change anything, whatever the rights of a key.")]
 AllowHost = Annotated[list[str] | None, option("NAME", "A host name that clients use; may be repeated.")]
 
 
@@ -96,17 +97,20 @@ def serve(
     port: Annotated[int, option("PORT", "The port to listen on. Default: 8765.", min=1, max=65535)] = 8765,
     allow_host: AllowHost = None,
     workers: Annotated[int, option("NUMBER", "The number of processes. Default: 1.", min=1)] = 1,
+    read_only: ReadOnly = False,
     **limits: Any,
 ) -> None:
-    """Serve every space of a folder or a PostgreSQL database over HTTP: REST at /v1, documented at /docs."""
-    for package in ("fastapi", "uvicorn"):
-        if find_spec(package) is None:
-            raise MissingExtra(f"{package} is not installed", remedy="Install it with: pip install 'memorist[server]'")
+    """Serve every space of a folder or a PostgreSQL database over HTTP: REST at /v1, and an inspector for people at /.
+
+    REST is documented at /docs.
+    """
+    require_server()
+    from memorist.surfaces.inspector.app import serve as run
     from memorist.surfaces.rest.app import prepare
-    from memorist.surfaces.rest.app import serve as run
 
     target = target if db is None else replace(target, db=db)
-    settings = _server_settings(target, host=host, port=port, allowed_hosts=tuple(allow_host or ()), **limits)
+    listening = {"host": host, "port": port, "allowed_hosts": tuple(allow_host or ()), "read_only": read_only}
+    settings = _server_settings(target, **listening, **limits)
     place = prepare(settings)
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     if target.db and has_password(target.db):
@@ -115,8 +119,16 @@ def serve(
         print_json({"url": address, place.kind: place.shown})
     else:
         say(f"Serving the spaces of {one_line(place.shown)} at {address}, documented at {address}/docs.")
+        say(f"Look at them in a browser: {address}")
     sys.stdout.flush()  # the parent process may be waiting for this line
     run(settings, workers)
+
+
+def require_server() -> None:
+    """Refuse to serve without the packages for it."""
+    for package in ("fastapi", "uvicorn", "jinja2"):
+        if find_spec(package) is None:
+            raise MissingExtra(f"{package} is not installed", remedy="Install it with: pip install 'memorist[server]'")
 
 
 _SEEN = (
@@ -189,14 +201,15 @@ def _serve_http(server: MemoryServer, target: Target, host: str, port: int, allo
 
     with closing(_key_ring(target)) as ring:
         listening = listener(application(server, ring, host=host, allow_hosts=allow_hosts), host=host, port=port)
-        signal.signal(signal.SIGTERM, _exit)  # uvicorn raises it again after its shutdown; this closes the engine
+        signal.signal(signal.SIGTERM, exit_quietly)  # uvicorn raises it again after its shutdown; this closes the engine
         try:
             listening.run()
         finally:
             end_soon()
 
 
-def _exit(_signal: int, _frame: object) -> None:
+def exit_quietly(_signal: int, _frame: object) -> None:
+    """End the process by way of every `finally`."""
     raise SystemExit(0)
 
 

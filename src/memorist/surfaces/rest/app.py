@@ -38,9 +38,9 @@ MOST_SHOWN = 3
 """The number of invalid fields that a problem names."""
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The application for a folder or a database of spaces."""
-    server = Server.started(settings)
+def create_app(settings: Settings, server: Server | None = None) -> FastAPI:
+    """The application for a folder or a database of spaces; another application may share its `server`."""
+    server = server or Server.started(settings)
     app = FastAPI(
         title="Memorist",
         version=memorist.__version__,
@@ -124,22 +124,27 @@ def prepare(settings: Settings) -> Catalogue:
     return catalogue
 
 
-def serve(settings: Settings, workers: int = 1) -> None:
+def serve(settings: Settings, workers: int = 1, factory: str = f"{__name__}:from_environment") -> None:
     """Serve until a signal to stop; then finish the running requests and close every space."""
+    with listening(settings.host, settings.port) as door:
+        serve_on(door, settings, workers, factory)
+
+
+def serve_on(door: socket.socket, settings: Settings, workers: int, factory: str) -> None:
+    """`serve`, on a socket that listens; each worker runs the application that the factory makes."""
     os.environ[VARIABLE] = settings.to_text()
     config = uvicorn_config(
-        f"{__name__}:from_environment",
+        factory,
         settings.of_connections,
         factory=True,
         workers=workers,
         log_config=None,
         timeout_graceful_shutdown=PATIENCE,
     )
-    with listening(settings.host, settings.port) as door:
-        if workers > 1:
-            Multiprocess(config, sockets=[door]).run()
-        else:
-            uvicorn.Server(config).run(sockets=[door])
+    if workers > 1:
+        Multiprocess(config, sockets=[door]).run()
+    else:
+        uvicorn.Server(config).run(sockets=[door])
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -191,7 +196,7 @@ def from_environment() -> FastAPI:
 
 def check_locked(settings: Settings) -> Catalogue:
     """Where the spaces are; refuses what cannot be served, and to serve other machines without keys."""
-    catalogue = catalogue_of(settings.db)
+    catalogue = catalogue_of(settings.db, settings.only)
     catalogue.close()
     with key_ring(settings.db) as keys:
         if not settings.loopback and keys.empty:

@@ -29,6 +29,7 @@ from memorist.surfaces.rest.auth import UPLOADS, Caller
 from memorist.surfaces.rest.problems import (
     FORBIDDEN,
     INTERNAL,
+    READ_ONLY,
     RETRY_SOON,
     REUSED_KEY,
     TIMED_OUT,
@@ -155,6 +156,8 @@ def _call_with(right: str) -> Callable[[Request, str], Awaitable[Call]]:
         if not caller.allows(space, right):
             raise Refusal(FORBIDDEN, f"This key may not {right} in that space")
         server: Server = request.app.state.server
+        if right != "read" and server.settings.read_only:
+            raise Refusal(READ_ONLY)
         server.space_rate.take(space, "This space has exceeded its rate limit")
         return Call(server, request, caller, space, right)
 

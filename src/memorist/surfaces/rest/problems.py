@@ -83,6 +83,13 @@ FORBIDDEN = Sort(
     "This key does not have the right for this space",
     "Use a key for this space with the necessary right.",
 )
+READ_ONLY = Sort(
+    "read-only",
+    403,
+    "The server is read-only",
+    "This server was started to be looked at, and changes nothing",
+    "Start it without --read-only.",
+)
 FOREIGN_ORIGIN = Sort(
     "foreign-origin",
     403,

@@ -32,6 +32,8 @@ class Settings:
     """Where the spaces are, who may connect, and the limits; 0 means no limit."""
 
     db: str | None = field(default=None, repr=False)  # it may hold a password
+    only: str | None = None
+    """The space of `db`, if that is a single file."""
     config: str | None = None
     models: str | None = None
     embedder: str | None = None
@@ -68,6 +70,12 @@ class Settings:
     """Seconds for one request, for its body, and for its client to read an answer."""
     upkeep_timeout: float = 3600.0
     """Seconds for a request that reads every memory, such as an audit."""
+    read_only: bool = False
+    """Whether nobody may change anything, whatever the rights of a key."""
+    ticket: str | None = field(default=None, repr=False)
+    """What lets one browser in, once, as the owner; nobody else is let in without a key."""
+    session_secret: str = field(default="", repr=False)
+    """What the inspector's sessions are signed with, in every worker; a random one if it is empty."""
     drain: float = 0.0
     """Seconds between the signal to stop and the end of listening, in which a proxy can see that it is not ready."""
 
@@ -169,7 +177,7 @@ class Server:
     @classmethod
     def started(cls, settings: Settings) -> Server:
         """A server for a folder or a database, which is created or migrated if that is needed."""
-        home = home_of(settings.db)
+        home = home_of(settings.db, settings.only)
         note_migrated(home.catalogue.prepare())
         metrics = Metrics()
         return cls(
@@ -197,8 +205,8 @@ class Server:
 
     @property
     def unlocked(self) -> bool:
-        """Whether no key is needed: the server is on loopback, and no key was ever created."""
-        return self.settings.loopback and self.keys.empty
+        """Whether no key is needed: the server is on loopback, has no ticket, and no key was ever created."""
+        return self.settings.ticket is None and self.settings.loopback and self.keys.empty
 
     def measured(self) -> str:
         """What /metrics shows: the counters of this process, and its load at this moment."""

@@ -43,14 +43,14 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, default=str)
 
 
-def set_up() -> None:
+def set_up(level: int = logging.INFO) -> None:
     """Log the server and its libraries to standard error, as lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("memorist", "uvicorn"):
         named = logging.getLogger(name)
         named.handlers = [handler]
-        named.setLevel(logging.INFO)
+        named.setLevel(level)
         named.propagate = False
 
 

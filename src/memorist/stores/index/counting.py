@@ -1,0 +1,71 @@
+"""Counts of the rows that a filter admits, and the newest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memorist.model import Hit
+from memorist.ports import Tally
+from memorist.stores.index.columns import LabelColumn, top_positions
+from memorist.stores.index.filtering import Mask
+from memorist.stores.index.table import IndexTable
+
+_DAY = 86_400_000_000
+_EPOCH = date(1970, 1, 1)
+
+
+def tally(table: IndexTable, admitted: Mask) -> Tally:
+    """The admitted rows, counted by each label, and by the day (UTC) on which they became known."""
+    columns, count = table.columns, len(admitted)
+    known = columns.ingested_at.head(count)[admitted] // _DAY
+    secret = np.bincount(columns.classification.head(count)[admitted])
+    return Tally(
+        memories=int(np.count_nonzero(admitted)),
+        kinds=_by_label(columns.kind, admitted),
+        tiers=_by_label(columns.tier, admitted),
+        scopes=_by_label(columns.scope, admitted),
+        classifications={number: int(some) for number, some in enumerate(secret) if some},
+        days=_by_day(known),
+    )
+
+
+def _by_label(column: LabelColumn, admitted: Mask) -> dict[str, int]:
+    counts: list[int] = np.bincount(column.codes.head(len(admitted))[admitted]).tolist()
+    named = zip(list(column.numbers), counts, strict=False)
+    return dict(sorted(((str(label), some) for label, some in named if some), key=lambda one: (-one[1], one[0])))
+
+
+def _by_day(known: NDArray[np.int64]) -> dict[date, int]:
+    if not len(known):
+        return {}
+    first = int(known.min())
+    if int(known.max()) - first > len(known) * 8 + 100_000:  # a few memories, many ages apart
+        days, counts = np.unique(known, return_counts=True)
+        numbered: Sequence[tuple[int, int]] = list(zip(days.tolist(), counts.tolist(), strict=True))
+    else:
+        numbered = list(enumerate(np.bincount(known - first).tolist(), first))
+    return {_EPOCH + timedelta(days=day): some for day, some in numbered if some}
+
+
+def newest(table: IndexTable, admitted: Mask, limit: int, after: tuple[int, str] | None) -> list[Hit]:
+    """The admitted rows that became known last, newest first, ties by id; only those behind `after`, if given.
+
+    A hit's score, and the first value of `after`, is that moment in microseconds, which a float holds exactly until
+    the year 2255.
+    """
+    rows = np.flatnonzero(admitted)
+    known = table.columns.ingested_at.head(len(admitted))[rows]
+    if after is not None:
+        moment, last = after
+        tied = np.flatnonzero(known == moment)
+        shown = [place for place, id in zip(tied.tolist(), table.ids.chosen(rows[tied]), strict=True) if id <= last]
+        behind = known <= moment
+        behind[shown] = False
+        rows, known = rows[behind], known[behind]
+    places = top_positions(known, limit)
+    best = sorted(zip((-known[places]).tolist(), table.ids_of(rows[places]), strict=True))
+    return [Hit(id, -moment) for moment, id in best[:limit]]

@@ -1,0 +1,92 @@
+"""The command that shows a memory in a browser."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import sys
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Annotated
+
+import typer
+
+from memorist.engine.open import locate, on_server
+from memorist.errors import InvalidInput, NotFound
+from memorist.files import make_file
+from memorist.surfaces.cli.app import Target
+from memorist.surfaces.cli.options import argument, command, flag, option
+from memorist.surfaces.cli.output import print_json, say
+from memorist.surfaces.cli.serve import ReadOnly, exit_quietly, require_server
+
+app = typer.Typer()
+HERE = "127.0.0.1"
+
+
+@command(app)
+def inspect(
+    target: Target,
+    as_json: bool,
+    file: Annotated[str | None, argument("FILE", "The file, folder or database; that of --db if left out.")] = None,
+    port: Annotated[int, option("PORT", "The port to listen on. Default: a free one.", min=0, max=65535)] = 0,
+    no_open: Annotated[bool, flag("--no-open", "Print the address and open no browser.")] = False,
+    read_only: ReadOnly = False,
+) -> None:
+    """Look at a memory in a browser: what it remembers, where each came from, and how to correct it.
+
+    The address works once, in one browser, so that nobody else on this machine gets in.
+    """
+    require_server()
+    from memorist.surfaces.inspector.app import QUIET_FACTORY, with_secret
+    from memorist.surfaces.rest.app import listening, serve_on
+    from memorist.surfaces.rest.server import Settings
+
+    target = target if file is None else replace(target, db=file)
+    db, only = _place(target)
+    ticket = secrets.token_urlsafe(32)
+    with listening(HERE, port) as door, TemporaryDirectory(prefix="memorist-") as folder:
+        port = door.getsockname()[1]
+        chosen = {"config": target.config, "models": target.models, "embedder": target.embedder}
+        settings = Settings(db=db, only=only, port=port, ticket=ticket, read_only=read_only, **chosen)
+        address = f"http://{HERE}:{port}/?key={ticket}"
+        if as_json:
+            print_json({"url": address})
+        else:
+            say(f"Look at it in a browser, once: {address}")
+            say(("Press Ctrl-C to stop.", "dim"))
+        sys.stdout.flush()  # the parent process may be waiting for this line
+        door.listen()  # so that the browser waits for the server, which starts now
+        if not no_open:
+            Thread(target=_open, args=(Path(folder) / "open.html", address), daemon=True).start()
+        signal.signal(signal.SIGTERM, exit_quietly)  # uvicorn raises it again after its shutdown
+        serve_on(door, with_secret(settings), 1, QUIET_FACTORY)
+
+
+def _place(target: Target) -> tuple[str | None, str | None]:
+    """The database to look at, and the name of its space if it is a single file."""
+    db, space = target.chosen_db(), target.space
+    if db is not None and on_server(db):
+        if space is not None:
+            raise InvalidInput("A database is shown with all its spaces", remedy="Leave --space out, and choose there.")
+        return db, None
+    path, in_folder = locate(db, space)
+    if in_folder and space is None:
+        return db, None
+    if not path.exists():
+        raise NotFound(f"There is no memory at {path}", remedy="Name a file that exists, or `remember()` something.")
+    with replace(target, db=str(path)).open() as engine:
+        return str(path), engine.space
+
+
+def _open(page: Path, address: str) -> None:
+    """Open the address by way of a page that only this user can read: others can see what a command is given."""
+    make_file(page)
+    page.write_text(
+        f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">'
+        f'<title>Memorist</title><a href="{address}">Look at the memory</a>\n',
+        encoding="utf-8",
+    )
+    webbrowser.open(page.as_uri())
