@@ -15,9 +15,12 @@ from memorist.model import Filters, Hit, Memory
 from memorist.ports import Entry, Page, Tally
 from memorist.recall.request import listing_filter
 from memorist.remember.journal import CHANGES, FINAL, LINKED, UNDONE, UNLINKED, USAGE, WITHHELD
+from memorist.text.patterns import lazy
+from memorist.upkeep.feedback import FEEDBACK, INVALIDATE, JUDGED, PIN
 
 MOST_FOUND = 500
 """How many memories a search by words returns at most."""
+_ID = lazy(r"\b[0-9a-f]{32}\b")
 _UNDOABLE = {CHANGES, LINKED, UNLINKED, USAGE, WITHHELD, "claim"}
 
 
@@ -87,6 +90,15 @@ def changes(
     return [_change(one) for one in engine.journal(verb, subject, limit, cursor)]
 
 
+BY_PEOPLE = (FEEDBACK, JUDGED, INVALIDATE, PIN)
+"""The verbs of entries that somebody asked for; all others were decided by gates, jobs and upkeep."""
+
+
+def decisions(engine: Engine, limit: int, within: int = 200) -> list[Change]:
+    """What was decided without anybody asking, newest first, as far as the newest `within` entries tell."""
+    return [_change(one) for one in engine.store.journal(limit=within) if one.verb not in BY_PEOPLE][:limit]
+
+
 def changes_called(engine: Engine, ids: list[str], within: int = 1000) -> list[Change]:
     """The entries with these ids, if they are among the newest `within` of the journal."""
     wanted = set(ids)
@@ -97,8 +109,11 @@ def _change(entry: Entry) -> Change:
     data = dict(entry.data)
     undone = data.get(UNDONE)
     able = undone is None and FINAL not in data and bool(data.keys() & _UNDOABLE)
-    reason = data.get("reason") or data.get("verdict") or data.get(FINAL) or ""
-    return Change(entry.id, entry.at, entry.verb, str(reason), entry.subjects, data, cast("str | None", undone), able)
+    reason = str(data.get("reason") or data.get("verdict") or data.get(FINAL) or "")
+    for subject in entry.subjects[:1]:
+        reason = reason.replace(subject, "it")
+    reason = _ID.sub(lambda found: f"{found[0][:8]}…", reason)
+    return Change(entry.id, entry.at, entry.verb, reason, entry.subjects, data, cast("str | None", undone), able)
 
 
 def known(engine: Engine, id: str) -> Memory:

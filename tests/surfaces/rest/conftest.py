@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -51,8 +52,8 @@ Serve = Callable[..., Running]
 
 
 @contextmanager
-def running(settings: Settings) -> Generator[Running]:
-    app = create_app(settings)
+def running(settings: Settings, create: Callable[[Settings], Any] = create_app) -> Generator[Running]:
+    app = create(settings)
     with listening("127.0.0.1", 0) as door:
         port = door.getsockname()[1]
         server = uvicorn.Server(uvicorn_config(app, settings.of_connections, log_config=None))

@@ -49,8 +49,8 @@ def inspect(
     ticket = secrets.token_urlsafe(32)
     with listening(HERE, port) as door, TemporaryDirectory(prefix="memorist-") as folder:
         port = door.getsockname()[1]
-        chosen = {"config": target.config, "models": target.models, "embedder": target.embedder}
-        settings = Settings(db=db, only=only, port=port, ticket=ticket, read_only=read_only, **chosen)
+        settings = Settings(db, only, target.config, target.models, target.embedder, port=port)
+        settings = replace(settings, ticket=ticket, read_only=read_only)
         address = f"http://{HERE}:{port}/?key={ticket}"
         if as_json:
             print_json({"url": address})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from urllib.parse import parse_qsl, quote
 
-from starlette.datastructures import FormData, Headers, MutableHeaders
+from starlette.datastructures import Headers, ImmutableMultiDict, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -39,6 +39,8 @@ OPEN = ("/", LOGIN, "/logout")
 """Paths that somebody who has not logged in may use, besides the static files."""
 FORM, TOKEN, TOKEN_HEADER = "application/x-www-form-urlencoded", "csrf", "x-csrf-token"
 MOST_FIELDS = 5000
+Form = ImmutableMultiDict[str, str]
+"""The fields of a form; a name may come several times."""
 NO_TOKEN = Sort(
     "no-token",
     403,
@@ -64,7 +66,7 @@ class Door:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        scope["state"] |= {"caller": None, "session": None, "token": "", "form": FormData()}
+        scope["state"] |= {"caller": None, "session": None, "token": "", "form": Form([])}
 
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -110,7 +112,7 @@ class Door:
         receive = bounded(request.receive, settings.body_limit, settings.timeout)
         if request.method not in SAFE:
             request.scope["state"]["form"] = form = await _form(Request(request.scope, receive))
-            given = request.headers.get(TOKEN_HEADER) or str(form.get(TOKEN, ""))
+            given = request.headers.get(TOKEN_HEADER) or form.get(TOKEN, "")
             if not self._sessions.admits(session, given):
                 raise Refusal(NO_TOKEN)
         keeping = partial(self._keeping, request, session, send) if fresh else send
@@ -163,14 +165,14 @@ def _to_login(request: Request) -> Response:
     return RedirectResponse(place, 303)
 
 
-async def _form(request: Request) -> FormData:
+async def _form(request: Request) -> Form:
     """The fields of a form; no other type of body is read."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = await request.body()
     if body and kind != FORM:
         raise Refusal(UNSUPPORTED, "A form of this page is sent in another way", remedy=f"Send `{FORM}`.")
     try:
-        return FormData(
+        return Form(
             parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
         )
     except ValueError:

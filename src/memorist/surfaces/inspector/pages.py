@@ -9,16 +9,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-import memorist
 from memorist.access.keys import RIGHTS
 from memorist.surfaces.remedies import Given
 from memorist.surfaces.rest.auth import Caller
@@ -101,8 +100,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"visible": visible, "cut": cut, "moment": moment, "ago": ago, "size": size, "part": _part, "json": _json}
-    made.globals |= {"static": static_url, "version": memorist.__version__}
+    for one in (visible, cut, moment, ago, size):
+        made.filters[one.__name__] = one
+    made.filters |= {"part": _part, "json": _json}
+    cast("dict[str, Any]", made.globals)["static"] = static_url
     return made
 
 
@@ -131,12 +132,12 @@ def show(request: Request, template: str, status: int = 200, **values: Any) -> H
         "can_undo": may["admin"] and not server.settings.read_only,
         "read_only": server.settings.read_only,
         "path": request.url.path,
-        "address": lambda **changed: address(request, changed),
+        "address": partial(address, request),
     }
     return HTMLResponse(environment().get_template(template).render(usual | values), status)
 
 
-def address(request: Request, changed: Mapping[str, object]) -> str:
+def address(request: Request, **changed: object) -> str:
     """The address of this page with other values in its query; None takes one out."""
     kept = [(name, value) for name, value in request.query_params.multi_items() if name not in changed]
     added = [(name, str(value)) for name, value in changed.items() if value is not None]
@@ -148,9 +149,7 @@ def error_page(
     request: Request, sort: Sort, detail: str | None = None, headers: Mapping[str, str] | None = None
 ) -> HTMLResponse:
     """What went wrong, and what to do about it."""
-    page = show(
-        request, "error.html", sort.status, title=sort.title, detail=detail or sort.detail, remedy=sort.remedy
-    )
+    page = show(request, "error.html", sort.status, title=sort.title, detail=detail or sort.detail, remedy=sort.remedy)
     page.headers.update(headers or {})
     return page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import Any, Literal, cast
+from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
@@ -31,9 +32,30 @@ class Selection:
     filters: Filters
 
     @property
-    def filtered(self) -> int:
-        """The number of filters in use."""
-        return len(self.given) + bool(self.kinds) + self.ended
+    def filtered(self) -> bool:
+        """Whether a filter is in use."""
+        return bool(self.stated)
+
+    @property
+    def stated(self) -> list[tuple[str, str]]:
+        """Each filter in use, by its name in an address."""
+        return [
+            *(("kind", kind) for kind in self.kinds),
+            *self.given.items(),
+            *([("ended", "1")] if self.ended else []),
+        ]
+
+    @property
+    def chips(self) -> list[tuple[str, str, str]]:
+        """Each filter in use as people read it, with the query of an address without it."""
+        asked = [("q", self.query)] if self.query else []
+        how = [("how", self.how)] if self.how != "words" else []
+        found: list[tuple[str, str, str]] = []
+        for one in self.stated:
+            rest = urlencode([*asked, *how, *(other for other in self.stated if other != one)])
+            name, value = ("also ended", "") if one[0] == "ended" else (one[0].replace("_", " "), one[1])
+            found.append((name, value, rest))
+        return found
 
 
 def selection(params: QueryParams) -> Selection:
@@ -43,9 +65,7 @@ def selection(params: QueryParams) -> Selection:
     how: How = "recall" if params.get("how") == "recall" else "words"
     ended = params.get("ended") == "1"
     cursor = params.get("cursor") or None
-    return Selection(
-        params.get("q", "").strip(), how, given, kinds, ended, cursor, _filters(given, kinds, ended)
-    )
+    return Selection(params.get("q", "").strip(), how, given, kinds, ended, cursor, _filters(given, kinds, ended))
 
 
 FIELDS = ("tier", "scope", *LABELS, *ORIGIN, "max_classification", "where")

@@ -59,7 +59,7 @@ class Sessions:
 
     def read(self, headers: Headers) -> Session | None:
         """The session of a request; None if it has none, or one that is over or forged."""
-        jar = SimpleCookie[str]()
+        jar = SimpleCookie()
         try:
             jar.load(headers.get("cookie", ""))
         except CookieError:

@@ -7,6 +7,7 @@ class TestMyStore(StoreConformance):
 ```
 """
 
+from memorist.testing.store_suite.counting import Counting
 from memorist.testing.store_suite.embeddings import Reembedding, VectorSearching
 from memorist.testing.store_suite.erasing import Erasing, Hostile, Sharing
 from memorist.testing.store_suite.graph import Graph
@@ -17,6 +18,17 @@ __all__ = ["StoreConformance"]
 
 
 class StoreConformance(
-    Writing, Revising, Filtering, Searching, VectorSearching, Reembedding, Graph, Paging, Erasing, Sharing, Hostile
+    Writing,
+    Revising,
+    Filtering,
+    Searching,
+    VectorSearching,
+    Reembedding,
+    Graph,
+    Paging,
+    Counting,
+    Erasing,
+    Sharing,
+    Hostile,
 ):
     """All groups of tests. A subclass implements `make_store`, and sets `shared` to False if handles share nothing."""

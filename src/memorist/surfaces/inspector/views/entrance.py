@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from memorist.surfaces.inspector.access import Form
 from memorist.surfaces.inspector.calls import home_of
 from memorist.surfaces.inspector.pages import show
 from memorist.surfaces.inspector.sessions import Sessions
@@ -54,10 +55,10 @@ async def login_page(request: Request, next: str = "/") -> Response:
 @router.post("/login")
 async def login(request: Request) -> Response:
     """Exchange a key for a session."""
-    form = request.state.form
+    form: Form = request.state.form
     sessions: Sessions = request.app.state.sessions
-    session = await to_thread.run_sync(partial(sessions.of_key, str(form.get("key", ""))))
-    place = _own(str(form.get("next", "/")))
+    session = await to_thread.run_sync(partial(sessions.of_key, form.get("key", "")))
+    place = _own(form.get("next", "/"))
     if session is None:
         return show(request, "login.html", 403, failed="key", next=place, ticketed=_ticketed(request))
     response = RedirectResponse(place, 303)

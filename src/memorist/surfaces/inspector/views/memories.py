@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -13,7 +12,8 @@ from starlette.responses import Response
 from memorist.engine.engine import Engine
 from memorist.engine.looking import changes, changes_called, newest, with_words
 from memorist.errors import InvalidInput
-from memorist.model import Filters, Kind, Memory, RecallOptions, Tier
+from memorist.model import Kind, Memory, Tier
+from memorist.surfaces.inspector.access import Form
 from memorist.surfaces.inspector.calls import Changing, Reading, back, own_place, sees_journal
 from memorist.surfaces.inspector.pages import show
 from memorist.surfaces.inspector.selection import Selection, selection
@@ -71,24 +71,19 @@ def _found(engine: Engine, chosen: Selection) -> Found:
         page = newest(engine, PAGE, chosen.cursor, **chosen.filters)
         return Found(tuple(map(Row, page.items)), page.cursor)
     if chosen.how == "recall":
-        options: RecallOptions = {**_recall_filters(chosen.filters), "limit": RECALLED, "track": False}
-        recall = engine.recall(chosen.query, **options)
+        recall = engine.recall(chosen.query, limit=RECALLED, track=False, **chosen.filters)
         return Found(tuple(Row(item.memory, item.score) for item in recall.items), None, recall.abstained)
     skip = int(chosen.cursor) if chosen.cursor and chosen.cursor.isdecimal() and len(chosen.cursor) < 6 else 0
     page = with_words(engine, chosen.query, PAGE, skip, **chosen.filters)
     return Found(tuple(map(Row, page.items)), page.cursor)
 
 
-def _recall_filters(filters: Filters) -> Any:
-    return dict(filters)
-
-
 @router.post("/change")
 async def change_several(request: Request, call: Changing) -> Response:
     """Do one thing to the selected memories; forgetting is confirmed first."""
-    form = request.state.form
-    ids, action = [*dict.fromkeys(map(str, form.getlist("id")))], str(form.get("action", ""))
-    place = own_place(call, str(form.get("back", "")))
+    form: Form = request.state.form
+    ids, action = [*dict.fromkeys(form.getlist("id"))], form.get("action", "")
+    place = own_place(call, form.get("back", ""))
     if not ids:
         raise InvalidInput("No memory is selected", remedy="Select memories with their boxes, or with x.")
     if action == FORGET:

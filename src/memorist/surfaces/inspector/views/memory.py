@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any, cast
 
 from fastapi import APIRouter
-from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,6 +18,7 @@ from memorist.engine.looking import changes, changes_called, known, now_of
 from memorist.errors import InvalidInput
 from memorist.model import CITES, Changes, Memory, Tier, keywords_of, to_data
 from memorist.model.memory import DENIES, STATES
+from memorist.surfaces.inspector.access import Form
 from memorist.surfaces.inspector.calls import Administering, Changing, Reading, back, home_of, sees_journal
 from memorist.surfaces.inspector.pages import show
 from memorist.surfaces.inspector.views.memories import ACTIONS, VERDICTS, act
@@ -145,14 +145,14 @@ async def edit_page(request: Request, call: Changing, id: str) -> Response:
 @router.post("/memories/{id}/edit")
 async def edit(request: Request, call: Changing, id: str) -> Response:
     """Save a memory as a new version, if nobody else has changed it meanwhile."""
-    form: FormData = request.state.form
+    form: Form = request.state.form
     done = await call.run(lambda engine: _edited(engine, id, form), adds=True)
     return back(call, f"{home_of(call.space)}/memories/{id}", saved=done)
 
 
-def _edited(engine: Engine, id: str, form: FormData) -> str:
+def _edited(engine: Engine, id: str, form: Form) -> str:
     before = known(engine, id)
-    if str(form.get("version", "")) != str(before.version):
+    if form.get("version", "") != str(before.version):
         raise InvalidInput(
             "Somebody changed this memory while you edited it", remedy="Open it again and repeat your change."
         )
@@ -172,10 +172,10 @@ def form_of(memory: Memory) -> dict[str, str]:
     }
 
 
-def changed_fields(before: Memory, form: FormData) -> tuple[str | None, Changes]:
+def changed_fields(before: Memory, form: Form) -> tuple[str | None, Changes]:
     """The text and the keywords of `update` for what differs in a form from the memory as it was shown."""
     shown = form_of(before)
-    given = {name: str(form[name]).replace("\r\n", "\n") for name in shown if name in form}
+    given = {name: form[name].replace("\r\n", "\n") for name in shown if name in form}
     differing = {name: value for name, value in given.items() if value != shown[name].replace("\r\n", "\n")}
     text, found, clear = differing.pop("text", None), dict[str, Any](), list[str]()
     for name, value in differing.items():
@@ -201,14 +201,15 @@ def _read(name: str, value: str) -> Any:
 @router.post("/memories/{id}/restore")
 async def restore(request: Request, call: Changing, id: str) -> Response:
     """Make an old version the newest one again."""
-    wanted = str(request.state.form.get("version", ""))
+    form: Form = request.state.form
+    wanted = form.get("version", "")
 
     def restored(engine: Engine) -> str:
         old = next((one for one in engine.history(id) if str(one.version) == wanted), None)
         if old is None:
             raise InvalidInput("There is no such version", remedy="Choose one of the versions of this memory.")
         now, values = known(engine, id), form_of(old)
-        text, changed = changed_fields(now, FormData(list(values.items())))
+        text, changed = changed_fields(now, Form(list(values.items())))
         return str(engine.update(id, text, **changed).outcome)
 
     return back(call, f"{home_of(call.space)}/memories/{id}", saved=await call.run(restored, adds=True))
@@ -226,8 +227,8 @@ async def change(request: Request, call: Changing, id: str, action: str) -> Resp
 @router.post("/undo")
 async def undo(request: Request, call: Administering) -> Response:
     """Undo entries of the journal, the newest first."""
-    form: FormData = request.state.form
-    entries = [*dict.fromkeys(map(str, form.getlist("entry")))][:ENTRIES]
-    place = str(form.get("back", ""))
+    form: Form = request.state.form
+    entries = [*dict.fromkeys(form.getlist("entry"))][:ENTRIES]
+    place = form.get("back", "")
     await call.run(lambda engine: [engine.undo(one) for one in reversed(entries)])
     return back(call, place, entries)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.looking import changes, newest, tally
+from memorist.engine.looking import decisions, newest, tally
 from memorist.model import MOST_CLASSIFIED
 from memorist.surfaces.inspector.calls import Reading, home_of, sees_journal
 from memorist.surfaces.inspector.pages import show
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/inspect/{space}")
 RECENT = 6
 FEW = 8
 """Rows of a table of counts."""
-MOST_BARS = 60
+MOST_BARS = 92
 SPANS = (1, 7, 30, 91, 365)
 """Days that one bar of the chart may stand for."""
 WIDTH, HEIGHT = 720, 120
@@ -44,9 +44,7 @@ async def overview(request: Request, call: Reading) -> Response:
 
 def _found(engine: Engine, *, whole: bool, journal: bool) -> dict[str, Any]:
     counted = tally(engine, max_classification=MOST_CLASSIFIED)
-    every = tally(
-        engine, max_classification=MOST_CLASSIFIED, include_expired=True, as_of=EVER, known_at=EVER
-    )
+    every = tally(engine, max_classification=MOST_CLASSIFIED, include_expired=True, as_of=EVER, known_at=EVER)
     jobs = engine.jobs()
     return {
         "tally": counted,
@@ -64,7 +62,7 @@ def _found(engine: Engine, *, whole: bool, journal: bool) -> dict[str, Any]:
         "waiting": len(jobs),
         "failing": [job for job in jobs if job.attempts][:RECENT],
         "recent": newest(engine, RECENT, max_classification=MOST_CLASSIFIED).items,
-        "decided": changes(engine, limit=RECENT) if journal else None,
+        "decided": decisions(engine, RECENT) if journal else None,
     }
 
 
