@@ -4,17 +4,21 @@ PYTHON := $(VENV)/bin/python
 PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 
 INTEGRATIONS := .integrations
+BROWSER := .browser
 
-.PHONY: demo test test-all test-integrations check docs bench bench-check size clean
+.PHONY: demo test test-all test-browser test-integrations check docs bench bench-check size clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m memorist demo
 
 test: $(VENV)/.dev ## the fast tests
-	$(PYTHON) -m pytest -n 2 -m "not slow"
+	$(PYTHON) -m pytest -n 2 -m "not slow and not browser"
 
 test-all: $(VENV)/.dev ## every test, the slow ones too
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 -m "not browser"
+
+test-browser: $(BROWSER)/.installed ## the inspector in Debian's Chromium, headless
+	$(PYTHON) -m pytest tests/browser -m browser
 
 test-integrations: $(INTEGRATIONS)/.installed ## the adapters, by our tests and those of each framework
 	$(INTEGRATIONS)/bin/basedpyright --project tests/integrations
@@ -40,7 +44,7 @@ size: $(PYTHON) ## the installed size of the default, by package; fails above 30
 	$(PYTHON) benchmarks/size.py
 
 clean:
-	rm -rf $(VENV) $(INTEGRATIONS)
+	rm -rf $(VENV) $(INTEGRATIONS) $(BROWSER)
 
 $(PYTHON) $(INTEGRATIONS)/bin/python:
 	python3 -m venv $(@D:/bin=)
@@ -60,4 +64,9 @@ $(VENV)/.docs: $(PYTHON) pyproject.toml
 
 $(INTEGRATIONS)/.installed: $(INTEGRATIONS)/bin/python $(PROJECTS) tests/integrations/requirements.txt
 	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e packages/memorist-models -e .
+	touch $@
+
+$(BROWSER)/.installed: $(VENV)/.dev tests/browser/requirements.txt tests/browser/install.sh
+	$(PYTHON) -m pip install --quiet -r tests/browser/requirements.txt
+	tests/browser/install.sh $(BROWSER)
 	touch $@

@@ -47,7 +47,8 @@ def _by_day(known: NDArray[np.int64]) -> dict[date, int]:
         days, counts = np.unique(known, return_counts=True)
         numbered: Sequence[tuple[int, int]] = list(zip(days.tolist(), counts.tolist(), strict=True))
     else:
-        numbered = list(enumerate(np.bincount(known - first).tolist(), first))
+        sums: list[int] = np.bincount(known - first).tolist()
+        numbered = list(enumerate(sums, first))
     return {_EPOCH + timedelta(days=day): some for day, some in numbered if some}
 
 

@@ -201,9 +201,7 @@ def _serve_http(server: MemoryServer, target: Target, host: str, port: int, allo
 
     with closing(_key_ring(target)) as ring:
         listening = listener(application(server, ring, host=host, allow_hosts=allow_hosts), host=host, port=port)
-        signal.signal(
-            signal.SIGTERM, exit_quietly
-        )  # uvicorn raises it again after its shutdown; this closes the engine
+        signal.signal(signal.SIGTERM, exit_quietly)  # uvicorn raises it again at the end; this closes the engine
         try:
             listening.run()
         finally:

@@ -9,5 +9,6 @@ To add a view NAME:
    inside `<bdi>` or `.text`. For a part that follows the user, give htmx the same address and `hx-select` that part.
 4. A form posts `{{ m.csrf() }}`; `request.state.form` has its fields, and the token was checked before. Redirect with
    `back(call, place, entries)`, and the page tells what was done with `m.told(done, did)` and its undo.
-5. Tests: `inspecting` and `agent` in `tests/surfaces/inspector/conftest.py` give browsers without scripts; `tests/browser` drives Chromium.
+5. Tests: `inspecting` and `agent` in `tests/surfaces/inspector/conftest.py` give browsers without scripts;
+   `tests/browser` drives Chromium.
 """

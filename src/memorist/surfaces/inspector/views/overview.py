@@ -38,11 +38,18 @@ async def home(call: Reading) -> Response:
 async def overview(request: Request, call: Reading) -> Response:
     """The page."""
     whole = call.caller.max_classification == MOST_CLASSIFIED
-    found = await call.run(lambda engine: _found(engine, whole=whole, journal=sees_journal(call)))
-    return show(request, "overview.html", view="overview", **found)
+    found = await call.run(lambda engine: _found(engine, journal=sees_journal(call)))
+    return show(request, "overview.html", view="overview", whole=whole, **found)
 
 
-def _found(engine: Engine, *, whole: bool, journal: bool) -> dict[str, Any]:
+@router.get("/overview/sizes")
+async def sizes(request: Request, call: Reading) -> Response:
+    """The figures that take a count of all rows, for the page to load after the others."""
+    stats = await call.run(lambda engine: engine.stats())
+    return show(request, "sizes.html", stats=stats)
+
+
+def _found(engine: Engine, *, journal: bool) -> dict[str, Any]:
     counted = tally(engine, max_classification=MOST_CLASSIFIED)
     every = tally(engine, max_classification=MOST_CLASSIFIED, include_expired=True, as_of=EVER, known_at=EVER)
     jobs = engine.jobs()
@@ -56,7 +63,6 @@ def _found(engine: Engine, *, whole: bool, journal: bool) -> dict[str, Any]:
             "Scopes": ("scope", few(counted.scopes)),
         },
         "secret": counted.classifications,
-        "stats": engine.stats() if whole else None,
         "embedding": engine.store.embedding,
         "jobs": jobs[:RECENT],
         "waiting": len(jobs),
