@@ -82,11 +82,15 @@ def _place(target: Target) -> tuple[str | None, str | None]:
 
 
 def _open(page: Path, address: str) -> None:
-    """Open the address by way of a page that only this user can read: others can see what a command is given."""
+    webbrowser.open(write_page(page, address).as_uri())
+
+
+def write_page(page: Path, address: str) -> Path:
+    """A page that only this user can read and that leads to an address: others can see what a command is given."""
     make_file(page)
     page.write_text(
         f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">'
         f'<title>Memorist</title><a href="{address}">Look at the memory</a>\n',
         encoding="utf-8",
     )
-    webbrowser.open(page.as_uri())
+    return page
