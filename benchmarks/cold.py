@@ -40,6 +40,30 @@ VERBS = {
     "recall, words only": ["recall", QUESTION],
 }
 OPTIONS = {"recall, words only": ["--embedder", "none"]}
+FAILED = "Error: Cannot find module 'left-pad'"
+TRANSCRIPT = [
+    {"role": "user", "content": "Get the tests green. From now on, always write commit messages in English."},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "input": {"command": "pnpm test"}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "is_error": True, "content": FAILED}]},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "2", "input": {"command": "pnpm add left-pad"}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "2", "content": "done"}]},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "3", "input": {"command": "pnpm test"}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "3", "content": "ok"}]},
+    *(
+        {"role": role, "content": f"{TEXT} That was number {n}. {QUESTION}"}
+        for n in range(8)
+        for role in ("assistant", "user")
+    ),
+]
+"""A session with a failure, a wish, and eight exchanges."""
+HOOKS = {
+    "session-start": {"source": "startup"},
+    "prompt": {"prompt": QUESTION},
+    "tool-failure": {"tool_input": {"command": "pnpm test"}, "error": FAILED},
+    "stop": {},
+    "pre-compact": {"trigger": "auto"},
+}
+VERBS |= {f"hook {event}": ["hook", event] for event in HOOKS} | {"hook prompt, a command": ["hook", "prompt"]}
 COUNT = """
 import json, re, sys
 real, compiled = re._compiler.compile, []
@@ -98,18 +122,29 @@ def measured(verb: str, store: Path, checkouts: dict[str, Path], runs: int, fold
         for name, checkout in checkouts.items():
             db = folder / "copy.db"
             copy(store, db)
+            given = payload(verb, folder)
             command = ["--db", str(db), *OPTIONS.get(verb, []), *VERBS[verb]] if VERBS[verb][0][0] != "-" else [verb]
             environment = of_checkout(checkout)
             if not run:
-                costs[name].counted = counted(command, environment, folder / "counts.json")
+                costs[name].counted = counted(command, environment, folder / "counts.json", given)
                 copy(store, db)
             spent, began = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
-            call([sys.executable, "-m", "memorist", *command], environment)
+            call([sys.executable, "-m", "memorist", *command], environment, given)
             wall, now = perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
             if run:
                 costs[name].wall.append(wall)
                 costs[name].processor.append(now.ru_utime + now.ru_stime - spent.ru_utime - spent.ru_stime)
     return costs
+
+
+def payload(verb: str, folder: Path) -> str:
+    """What a client would send to a hook; empty for another verb."""
+    if not verb.startswith("hook "):
+        return ""
+    transcript = folder / "transcript.jsonl"
+    transcript.write_text("".join(f"{json.dumps({'message': one, 'role': one['role']})}\n" for one in TRANSCRIPT))
+    said = {"prompt": "/clear"} if verb.endswith("a command") else HOOKS[verb.removeprefix("hook ")]
+    return json.dumps({"session_id": "s", "cwd": str(folder), "transcript_path": str(transcript), **said})
 
 
 def copy(store: Path, to: Path) -> None:
@@ -121,14 +156,14 @@ def index_of(store: Path) -> Path:
     return store.with_name(f"{store.name}-index")
 
 
-def counted(command: Sequence[str], environment: dict[str, str], counts: Path) -> list[int]:
+def counted(command: Sequence[str], environment: dict[str, str], counts: Path, given: str) -> list[int]:
     """Modules of ours, all modules, and patterns compiled."""
-    call([sys.executable, "-c", COUNT, str(counts), *command], environment)
+    call([sys.executable, "-c", COUNT, str(counts), *command], environment, given)
     return json.loads(counts.read_text())
 
 
-def call(command: Sequence[str], environment: dict[str, str]) -> None:
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+def call(command: Sequence[str], environment: dict[str, str], given: str = "") -> None:
+    ran = subprocess.run(command, env=environment, input=given, capture_output=True, text=True, check=False)
     if ran.returncode:
         sys.exit(ran.stderr)
 

@@ -15,6 +15,16 @@ def without_passwords(text: str) -> str:
     return re.sub(_PARAMETER, r"\1=…", re.sub(_USER, "…", text)) if "://" in text else text
 
 
+def has_password(url: str) -> bool:
+    """Whether the URL of a database holds a password."""
+    if "://" not in url:
+        return False
+    from urllib.parse import parse_qs, urlsplit
+
+    parts = urlsplit(url)
+    return parts.password is not None or not parse_qs(parts.query).keys().isdisjoint(("password", "sslpassword"))
+
+
 class Error(Exception):
     """The base class of all errors that Memorist raises. No message holds the password of a URL."""
 

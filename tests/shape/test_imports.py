@@ -45,6 +45,7 @@ EXCEPTIONS = {
     "surfaces/cli/move.py": {"upkeep"},  # copies one store to another, without an engine
     "model/filter.py": {"text"},  # a condition on the text reads its words as the index does
     "surfaces/mcp/schemas.py": {"asking", "ports"},  # cuts texts as prompts do; results of verbs as schemas
+    "surfaces/agents/hooks.py": {"recall"},  # writes pinned memories as the head of a context
     "surfaces/mcp/tools.py": {"asking"},  # fences memories as prompts do
 }
 """What a file or folder may import beyond its room's rule, and why."""

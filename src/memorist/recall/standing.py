@@ -76,9 +76,8 @@ class Standing(Stage):
         wishes = islice(self._wishes(draft, pins), self.wishes)
         asked = draft.request.max_tokens
         room = min(self.max_tokens, int(self.share * (USUAL_CONTEXT if asked is None else asked)))
-        told = _fitting([*pins.values(), *wishes], room, self.longest)
-        head = "\n".join([HEADER, *(text for _, text in told)]) if told else ""
-        return replace(draft, head=head, standing=tuple(memory for memory, _ in told))
+        head, told = head_of([*pins.values(), *wishes], room, self.longest)
+        return replace(draft, head=head, standing=told)
 
     def _wishes(self, draft: Draft, pins: Mapping[str, Memory]) -> Iterator[Memory]:
         """The candidates that state a wish, best first, if the query asks for something to be done."""
@@ -105,13 +104,15 @@ def pinned(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]
     return sorted(known, key=lambda one: (one.times.valid_from, one.id), reverse=True)
 
 
-def _fitting(memories: Iterable[Memory], room: int, longest: int) -> list[tuple[Memory, str]]:
-    """The memories whose lines fit below the heading, with their lines; one that does not fit is left out."""
-    told: list[tuple[Memory, str]] = []
+def head_of(memories: Iterable[Memory], room: int, longest: int) -> tuple[str, tuple[Memory, ...]]:
+    """The head of a context with the memories whose lines fit, and those; one that does not fit is left out."""
+    told: list[Memory] = []
+    lines = [HEADER]
     room -= count_tokens(HEADER)
     for memory in memories:
         text = f"-{line(0, memory, longest).removeprefix('[0]')}{STANDING.after}"
         if (cost := count_tokens(f"\n{text}")) <= room:
-            told.append((memory, text))
+            told.append(memory)
+            lines.append(text)
             room -= cost
-    return told
+    return "\n".join(lines) if told else "", tuple(told)

@@ -2,7 +2,7 @@
 
 `main` runs a command and turns any failure into one line and an exit status; `run` does so for a process of its own.
 To read on: `app` (the commands and the options before them), `options`, `output`, then the commands: `demo`, `write`,
-`find`, `recipes`, `tune`, `upkeep`, `doctor`, `trust`, `move`, `serve`.
+`find`, `recipes`, `tune`, `upkeep`, `doctor`, `trust`, `move`, `serve`, `agents`.
 """
 
 from __future__ import annotations
@@ -49,6 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         survive_any_text()
+        if "hook" in given:
+            from memorist.surfaces.agents.guard import guarded, is_hook
+
+            return guarded(given, _run) if is_hook(given) else _run(given)
         return _run(given)
     except BrokenPipeError:
         _close_quietly()

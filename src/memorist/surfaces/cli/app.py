@@ -80,6 +80,9 @@ COMMANDS = {
         "serve": ("serve", "Serve every space over HTTP."),
         "db": ("move", "Administer a PostgreSQL database of memories."),
         "mcp": ("serve", "Serve the memory to agents over MCP."),
+        "install": ("agents", "Give a coding agent or editor the memory: its MCP entry and hooks."),
+        "uninstall": ("agents", "Take the entry and hooks out of a client's settings."),
+        "hook": ("agents", "Handle an event of a coding agent; clients call it."),
         "keys": ("serve", "Create, list and revoke API keys."),
     },
 }
@@ -140,11 +143,11 @@ class Target:
     embedder: str | None = None
     config: str | None = None
 
-    def open(self, *, ahead: bool = False) -> Engine:
+    def open(self, *, ahead: bool = False, background: bool = True) -> Engine:
         """Open it; `ahead` loads the embedder meanwhile, for a command that embeds for certain."""
         from memorist.engine.open import opened
 
-        return opened(self.settings(), ahead=ahead)
+        return opened(self.settings(), ahead=ahead, background=background)
 
     def settings(self) -> config.Config:
         """The settings it is opened with; those that are ignored are named on standard error, once."""

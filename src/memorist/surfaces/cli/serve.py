@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memorist.config import anchored
-from memorist.errors import InvalidInput, MissingExtra, NotFound
+from memorist.errors import InvalidInput, MissingExtra, NotFound, has_password
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import Json, argument, command, flag, option
 from memorist.surfaces.cli.output import complain, count, one_line, print_json, print_raw, say, say_table
-from memorist.surfaces.mcp.install import CLIENTS, NAME, Start, apply, entry, has_password, plan, shown
 
 if TYPE_CHECKING:
     from memorist.access.keys import Key, KeyRing
@@ -164,6 +160,9 @@ def mcp(
     space_rate: SpaceRate = 0.0,
     max_memories: MaxMemories = 0,
     max_bytes: MaxBytes = 0,
+    project: Annotated[
+        bool, flag("--project", "Keep and find memories of the project in the working folder, and global ones.")
+    ] = False,
     cost: Annotated[bool, flag("--cost", "Print what the tools cost a model in tokens.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -181,17 +180,24 @@ def mcp(
     target: Target = context.obj
     with target.open() as engine:
         quotas = {"space_rate": space_rate, "max_memories": max_memories, "max_bytes": max_bytes}
-        server = _mcp_server(engine, max_classification, **quotas)
+        server = _mcp_server(engine, max_classification, _project_scope() if project else None, **quotas)
         if http:
             _serve_http(server, target, host, port, allow_host or [])
         else:
             server.run("stdio")
 
 
-def _mcp_server(engine: Engine, max_classification: int, **quotas: Any) -> MemoryServer:
+def _mcp_server(engine: Engine, max_classification: int, scope: str | None = None, **quotas: Any) -> MemoryServer:
     from memorist.surfaces.mcp.server import LIMITS, MemoryServer
 
-    return MemoryServer(engine, max_classification=max_classification, limits=replace(LIMITS, **quotas))
+    limits = replace(LIMITS, **quotas)
+    return MemoryServer(engine, max_classification=max_classification, limits=limits, scope=scope)
+
+
+def _project_scope() -> str:
+    from memorist.surfaces.agents.project import project_of, scope_of
+
+    return scope_of(project_of())
 
 
 def _serve_http(server: MemoryServer, target: Target, host: str, port: int, allow_hosts: list[str]) -> None:
@@ -228,57 +234,6 @@ def _print_cost(tokens: dict[str, Any], as_json: bool) -> None:
     costs = {**tokens["tools"], "instructions": tokens["instructions"]}
     say_table(((name, "bold"), f"{number:>5}") for name, number in costs.items())
     say(f"{tokens['total']:,} tokens in total; {tokens['output']:,} more if a client shows the model output schemas.")
-
-
-@command(mcp_app)
-def install(
-    target: Target,
-    client: Annotated[str, argument("CLIENT", f"One of {', '.join(CLIENTS)}.", autocompletion=lambda: list(CLIENTS))],
-    name: Annotated[str, option("TEXT", f"The name of the server in that client. Default: {NAME}.")] = NAME,
-    dry_run: Annotated[bool, flag("--dry-run", "Print the entry and write nothing.")] = False,
-) -> Iterator[object]:
-    """Add the server to a client's settings; the old settings are copied first."""
-    if client not in CLIENTS:
-        raise InvalidInput(f"There is no client {client!r}", remedy=f"Choose one of {', '.join(CLIENTS)}.")
-    chosen, start = CLIENTS[client], _mcp_start(target)
-    if dry_run:
-        file, settings = chosen.file(), shown({chosen.servers: {name: entry(chosen, start)}})
-        yield {"file": file, "settings": settings, "written": False}
-        say((f"{one_line(str(file))} would contain:", "dim"))
-        print_raw(json.dumps(settings, indent=2, ensure_ascii=False))
-        return
-    change = plan(chosen, start, name=name)
-    copy = apply(change)
-    yield {"file": change.file, "entry": shown(change.entry), "written": change.needed, "backup": copy}
-    if change.needed:
-        say(("✓ ", "green"), f"Written to {one_line(str(change.file))}; restart {chosen.title}.")
-    else:
-        say(f"{chosen.title} has it already: {one_line(str(change.file))}")
-    if change.secret:
-        say((_BEWARE, "yellow"), indent=2)
-    if copy is not None:
-        say((f"The old settings are in {one_line(str(copy))}", "dim"), indent=2)
-
-
-_BEWARE = """The file now holds the password of the database, and only you can read it.
-Better keep the password in ~/.pgpass, leave it out of --db, and install again."""
-
-
-def _mcp_start(target: Target) -> Start:
-    """How a client starts the server, with absolute paths: it runs in another folder."""
-    settings = target.settings()
-    db = settings.db and anchored(settings.db, Path.cwd())
-    secret = db if db and has_password(db) else None
-    given = {
-        "--db": None if secret else db,
-        "--space": settings.space,
-        "--models": target.models,
-        "--embedder": target.embedder,
-        "--config": target.config and str(Path(target.config).absolute()),
-    }
-    return Start(
-        [*(part for name, value in given.items() if value is not None for part in (name, value)), "mcp"], secret
-    )
 
 
 # API keys

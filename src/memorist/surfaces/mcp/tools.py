@@ -240,7 +240,7 @@ class Tools:
             _with_gates(f"Session {session.id}.", gates), {name: one for name, one in data.items() if one is not None}
         )
 
-    @with_keywords(FactFields, "valid_from", bare=("valid_to", "source"))
+    @with_keywords(FactFields, "valid_from", bare=("valid_to", "source", "scope"))
     def relate(
         self,
         context: Calling,

@@ -1,0 +1,200 @@
+"""What each event of a coding agent does with a memory: tell what fits, or keep what was learnt.
+
+What is told is fenced data, like the context of a recall. Nothing is told if nothing fits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memorist.surfaces.agents import lessons, transcript
+from memorist.surfaces.agents.clients import CLIENTS, PRE_COMPACT, PROMPT, SESSION_START, STOP, TOOL_FAILURE
+from memorist.surfaces.agents.payload import Payload, is_noise
+from memorist.surfaces.agents.project import GLOBAL, scope_of
+
+if TYPE_CHECKING:
+    from memorist.engine.engine import Engine
+    from memorist.model import Memory, Recall
+    from memorist.surfaces.cli.app import Target
+
+
+TOKENS = {SESSION_START: 800, PROMPT: 600, TOOL_FAILURE: 400}
+"""The longest context of each event."""
+PIN_TOKENS = 300
+MOST_TOLD = 5
+LIKELY = 0.5
+"""The probability from which on a memory is told without being asked for."""
+LONGEST_QUESTION = 4000
+LONGEST_LINE = 300
+TO_KNOW = "Conventions, commands, decisions, lessons and open work of the project {name}."
+FENCE = "<memories>\n{}\n</memories>"
+"""Around what is told; no text of a memory can end it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An event, the client it comes from, and what it says."""
+
+    event: str
+    client: str
+    payload: Payload
+    project: Path | None
+
+    @property
+    def scope(self) -> str:
+        """The scope of the project's memories."""
+        return scope_of(self.project)
+
+    @property
+    def session(self) -> str | None:
+        """The name of the session in the store."""
+        return f"{self.client}:{self.payload.session}" if self.payload.session else None
+
+
+def handled(call: Call, target: Target) -> str | None:
+    """Handle an event; returns what the client shall read, or None."""
+    if call.payload.ignored:
+        return None
+    told = {
+        SESSION_START: _start_session,
+        PROMPT: _answer_prompt,
+        TOOL_FAILURE: _keep_failure,
+        STOP: _keep_lessons,
+        PRE_COMPACT: _keep_conversation,
+    }[call.event](call, target)
+    return None if not told else _answered(call, FENCE.format(told))
+
+
+def _answered(call: Call, context: str) -> str | None:
+    """The answer in the shape that the client reads; None if it reads none for this event."""
+    if call.client == "cursor":
+        return json.dumps({"additional_context": context}) if call.event == SESSION_START else None
+    hooks = CLIENTS[call.client].hooks if call.client in CLIENTS else None
+    name = next((one.native for one in hooks.events if one.event == call.event), None) if hooks else None
+    if name is None or call.client == "windsurf":
+        return None
+    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}})
+
+
+def _opened(target: Target, *, ahead: bool = True) -> Engine:
+    """The memory, without the threads that work on pending jobs: a hook has no time for them."""
+    return target.open(ahead=ahead, background=False)
+
+
+# Telling
+
+
+def _start_session(call: Call, target: Target) -> str:
+    """The pinned memories, and what the project's memories say that one should know."""
+    project, scope = call.project, call.scope
+    with _opened(target, ahead=project is not None) as engine:
+        pins = engine.pinned(50, scope=[scope, GLOBAL])
+        found: Sequence[Memory] = ()
+        if project is not None:
+            again = call.payload.source in ("compact", "clear")
+            recall = engine.recall(
+                TO_KNOW.format(name=project.name),
+                scope=scope,
+                min_confidence=0.0,
+                session=call.session,
+                repeat=again,
+                max_tokens=TOKENS[SESSION_START],
+            )
+            found = [item.memory for item in recall.items]
+    return _page(pins, found)
+
+
+def _page(pins: Sequence[Memory], found: Sequence[Memory]) -> str:
+    """Pinned memories, then others, each on a line, within the tokens of the start of a session."""
+    from memorist.recall.assemble import line
+    from memorist.recall.standing import head_of
+    from memorist.text.labels import AS_DATA
+    from memorist.text.tokens import count_tokens
+
+    head, told = head_of(pins, PIN_TOKENS, LONGEST_LINE)
+    known = {one.id for one in told}
+    lines = [f"Memories of this project{AS_DATA}"]
+    room = TOKENS[SESSION_START] - count_tokens(head) - count_tokens(lines[0])
+    for number, memory in enumerate((one for one in found if one.id not in known), 1):
+        written = line(number, memory, LONGEST_LINE)
+        cost = count_tokens(f"\n{written}")
+        if cost <= room:
+            lines.append(written)
+            room -= cost
+    return "\n".join(filter(None, (head, *(lines if len(lines) > 1 else ()))))
+
+
+def _answer_prompt(call: Call, target: Target) -> str:
+    """The memories that probably matter for a prompt."""
+    if is_noise(call.payload.prompt):
+        return ""
+    with _opened(target) as engine:
+        return _fitting(engine, call, call.payload.prompt)
+
+
+def _fitting(engine: Engine, call: Call, question: str) -> str:
+    """The context for a question, if a memory that was not told before probably answers it."""
+    found: Recall = engine.recall(
+        question[:LONGEST_QUESTION],
+        scope=sorted({call.scope, GLOBAL}),
+        limit=MOST_TOLD,
+        min_confidence=LIKELY,
+        session=call.session,
+        max_tokens=TOKENS[call.event],
+    )
+    return "" if found.abstained or not found.items else found.context
+
+
+# Keeping
+
+
+def _keep_failure(call: Call, target: Target) -> str:
+    """Keep a command that failed for a while; tell what helped when it failed before."""
+    kept = lessons.failure(call.payload.command, call.payload.error)
+    if kept is None:
+        return ""
+    with _opened(target) as engine:
+        told = _fitting(engine, call, kept["text"])
+        if not _is_known(engine, kept["key"], call.scope):
+            expires = datetime.now(UTC) + timedelta(days=lessons.DAYS_OF_FAILURE)
+            _keep(engine, call, [{**kept, "expires_at": expires, "importance": 0.3}])
+    return told
+
+
+def _is_known(engine: Engine, key: str, scope: str) -> bool:
+    """Whether a memory with a key is there; what helped before must not be replaced by the mere failure."""
+    now = datetime.now(UTC)
+    found = (one for one in engine.store.keyed([key]) if one.scope == scope and one.version_of is None)
+    return any(one.times.expires_at is None or one.times.expires_at > now for one in found)
+
+
+def _keep_lessons(call: Call, target: Target) -> str:
+    """Keep what helped when commands failed, and standing wishes of the user."""
+    events = transcript.read(call.payload.transcript) if call.payload.transcript else []
+    said = [call.payload.prompt] if call.payload.prompt else lessons.prompts(events)
+    learnt = [*lessons.lessons(events), *lessons.wishes(said)]
+    if learnt:
+        with _opened(target) as engine:
+            _keep(engine, call, learnt)
+    return ""
+
+
+def _keep_conversation(call: Call, target: Target) -> str:
+    """Keep what was said and learnt before the client summarises it."""
+    events = transcript.read(call.payload.transcript) if call.payload.transcript else []
+    learnt = [*lessons.lessons(events), *lessons.conversation(events)]
+    if learnt:
+        with _opened(target) as engine:
+            _keep(engine, call, learnt)
+    return ""
+
+
+def _keep(engine: Engine, call: Call, memories: Sequence[dict[str, Any]]) -> None:
+    """Keep memories in the scope of the project, in one transaction."""
+    common = {"scope": call.scope, "source": call.client, "session": call.session}
+    engine.remember_many([{**common, **one} for one in memories])

@@ -1,0 +1,190 @@
+"""Commands for coding agents: install, uninstall, and hook, which the agents call."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memorist.errors import InvalidInput
+from memorist.surfaces.agents.clients import CLIENTS, EVENTS, Client, Start
+from memorist.surfaces.cli.app import Target
+from memorist.surfaces.cli.options import argument, command, flag, option
+from memorist.surfaces.cli.output import one_line, print_raw, say
+
+if TYPE_CHECKING:
+    from memorist.surfaces.agents.install import Change
+
+
+app = typer.Typer()
+
+ClientName = Annotated[str, argument("CLIENT", f"One of {', '.join(CLIENTS)}.", autocompletion=lambda: list(CLIENTS))]
+Name = Annotated[str, option("TEXT", "The name of the MCP server in that client. Default: memorist.")]
+InProject = Annotated[
+    bool, flag("--project", "Write this project's files, in the working folder; without it, the user's own.")
+]
+DryRun = Annotated[bool, flag("--dry-run", "Print what would change and write nothing.")]
+NoHooks = Annotated[bool, flag("--no-hooks", "Write the MCP entry alone.")]
+
+
+@command(app)
+def install(
+    target: Target,
+    client: ClientName,
+    name: Name = "memorist",
+    project: InProject = False,
+    no_hooks: NoHooks = False,
+    dry_run: DryRun = False,
+) -> Iterator[object]:
+    """Give a client the memory: an MCP entry and, where it has them, hooks; the old settings are copied first."""
+    from memorist.surfaces.agents import install as agents
+
+    start = _start(target, hooks=not no_hooks and _client(client).hooks is not None)
+    changes = _changes(client, start, name, project, no_hooks)
+    copies = [] if dry_run else [agents.apply(one) for one in changes]
+    for change, copy in zip(changes, copies, strict=False):
+        if change.needed:
+            agents.remember(change, copy)
+    yield _report(changes, copies, dry_run)
+    if dry_run:
+        _print_plan(changes)
+        return
+    _print_written(changes, copies, client)
+    if any(one.secret for one in changes):
+        say((_BEWARE, "yellow"), indent=2)
+    if any(one.needed for one in changes) and _client(client).after and not no_hooks:
+        say(_client(client).after, indent=2)
+
+
+@command(app)
+def uninstall(
+    client: ClientName, name: Name = "memorist", project: InProject = False, dry_run: DryRun = False
+) -> Iterator[object]:
+    """Take the entry and the hooks out of a client's settings; everything else stays as it is."""
+    from memorist.surfaces.agents import install as agents
+
+    entries = agents.entries_of(_client(client), Start(()), name, project=_folder(project), hooks=True)
+    changes = [agents.plan_removal(file, some, name) for file, some in entries.items()]
+    copies = [] if dry_run else [agents.apply(one) for one in changes]
+    for change in changes if not dry_run else ():
+        agents.forget(change)
+    yield _report(changes, copies, dry_run)
+    done = [one for one in changes if one.needed]
+    for one in done:
+        would = "would be removed from" if dry_run else "removed from"
+        say(("✓ ", "green"), f"{would.capitalize()} {one_line(str(one.file))}.")
+    if not done:
+        say(f"{_client(client).title} has no entry {one_line(name)} and no hooks of ours.")
+
+
+@command(app)
+def hook(
+    target: Target,
+    event: Annotated[str, argument("EVENT", f"One of {', '.join(EVENTS)}.", autocompletion=lambda: list(EVENTS))],
+    client: Annotated[
+        str, option("NAME", "The client that calls, whose JSON is on standard input. Default: claude-code.")
+    ] = "claude-code",
+) -> None:
+    """Handle an event of a coding agent: read its JSON on standard input, and print what the agent shall read.
+
+    A failure never reaches the agent: nothing is printed, the status is 0, and a log says what happened.
+    """
+    from memorist.surfaces.agents import guard
+
+    with guard.noting():
+        from memorist.surfaces.agents import hooks, payload
+        from memorist.surfaces.agents.project import project_of
+
+        given = payload.read(sys.stdin.buffer)
+        call = hooks.Call(_event(event), client, given, project_of(given.folder))
+        if answer := hooks.handled(call, target):
+            guard.answer(answer)
+
+
+def _event(name: str) -> str:
+    if name not in EVENTS:
+        raise InvalidInput(f"There is no event {name!r}", remedy=f"Choose one of {', '.join(EVENTS)}.")
+    return name
+
+
+def _client(name: str) -> Client:
+    if name not in CLIENTS:
+        raise InvalidInput(f"There is no client {name!r}", remedy=f"Choose one of {', '.join(CLIENTS)}.")
+    return CLIENTS[name]
+
+
+def _folder(project: bool) -> Path | None:
+    return Path.cwd() if project else None
+
+
+def _changes(client: str, start: Start, name: str, project: bool, no_hooks: bool) -> list[Change]:
+    from memorist.surfaces.agents import install as agents
+
+    chosen = _client(client)
+    entries = agents.entries_of(chosen, start, name, project=_folder(project), hooks=not no_hooks)
+    secret = start.secret_db is not None
+    return [agents.plan(file, some, name, secret=secret) for file, some in entries.items()]
+
+
+def _report(changes: Sequence[Change], copies: Sequence[Path | None], dry_run: bool) -> list[dict[str, Any]]:
+    backups = [*copies, *[None] * len(changes)]
+    return [
+        {"file": one.file, "settings": one.settings, "written": one.needed and not dry_run, "backup": backup}
+        for one, backup in zip(changes, backups, strict=False)
+    ]
+
+
+def _print_plan(changes: Sequence[Change]) -> None:
+    for one in changes:
+        say((f"{one_line(str(one.file))} {'would contain' if one.needed else 'contains already'}:", "dim"))
+        print_raw(json.dumps(one.settings, indent=2, ensure_ascii=False))
+
+
+def _print_written(changes: Sequence[Change], copies: Sequence[Path | None], client: str) -> None:
+    title = _client(client).title
+    for one, copy in zip(changes, copies, strict=True):
+        if not one.needed:
+            say(f"{title} has it already: {one_line(str(one.file))}")
+            continue
+        say(("✓ ", "green"), f"Written to {one_line(str(one.file))}; restart {title}.")
+        if copy is not None:
+            say((f"The old settings are in {one_line(str(copy))}", "dim"), indent=2)
+
+
+_BEWARE = """The file now holds the password of the database, and only you can read it.
+Better keep the password in ~/.pgpass, leave it out of --db, and install again."""
+
+
+def _start(target: Target, *, hooks: bool) -> Start:
+    """How a client starts us: with absolute paths, because it runs in another folder, and with the memory named.
+
+    Otherwise the settings file of a project could choose another memory than this one.
+    """
+    from memorist.config import anchored, default_db
+    from memorist.engine.open import locate, on_server
+    from memorist.errors import has_password
+
+    settings = target.settings()
+    db = anchored(settings.db or f"{default_db()}/", Path.cwd())
+    secret = db if has_password(db) else None
+    if secret and hooks:
+        raise InvalidInput(
+            "Hooks cannot be given the password of a database: other users could read it",
+            remedy="Keep it in ~/.pgpass and leave it out of --db, or add --no-hooks.",
+        )
+    space = settings.space
+    if space is None and not on_server(db) and db != ":memory:":
+        path, in_folder = locate(db, None)
+        space = path.stem if in_folder else None
+    given = {
+        "--db": None if secret else db,
+        "--space": space,
+        "--models": target.models,
+        "--embedder": target.embedder,
+        "--config": target.config and str(Path(target.config).absolute()),
+    }
+    return Start([part for name, value in given.items() if value is not None for part in (name, value)], secret)
