@@ -42,6 +42,11 @@ VERBS = {
 OPTIONS = {"recall, words only": ["--embedder", "none"]}
 FAILED = "Error: Cannot find module 'left-pad'"
 TRANSCRIPT = [
+    *(
+        {"role": role, "content": f"{TEXT} That was number {number}. {QUESTION}"}
+        for number in range(8)
+        for role in ("user", "assistant")
+    ),
     {"role": "user", "content": "Get the tests green. From now on, always write commit messages in English."},
     {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "input": {"command": "pnpm test"}}]},
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "is_error": True, "content": FAILED}]},
@@ -49,11 +54,6 @@ TRANSCRIPT = [
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "2", "content": "done"}]},
     {"role": "assistant", "content": [{"type": "tool_use", "id": "3", "input": {"command": "pnpm test"}}]},
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "3", "content": "ok"}]},
-    *(
-        {"role": role, "content": f"{TEXT} That was number {n}. {QUESTION}"}
-        for n in range(8)
-        for role in ("assistant", "user")
-    ),
 ]
 """A session with a failure, a wish, and eight exchanges."""
 HOOKS = {

@@ -240,7 +240,7 @@ def test_a_password_in_the_settings_of_an_mcp_client_is_private(
     file.write_text("{}")
     file.chmod(0o644)
     for options in (["--dry-run"], ["--dry-run", "--json"], ["--json"], [], ["--name", "other"]):
-        assert main(["--db", url, "mcp", "install", "cursor", *options]) == 0
+        assert main(["--db", url, "install", "cursor", "--no-hooks", *options]) == 0
     entry = json.loads(file.read_text())["mcpServers"]["memorist"]
     assert WORD not in str(entry["args"]) and entry["env"] == {"MEMORIST_DB": url}
     assert {stat.S_IMODE(one.stat().st_mode) for one in file.parent.iterdir()} == {0o600}
@@ -248,8 +248,18 @@ def test_a_password_in_the_settings_of_an_mcp_client_is_private(
     assert WORD not in told and "~/.pgpass" in told
 
 
+def test_hooks_are_not_given_a_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command of a hook is a line in a file and in the list of processes: there is no place for a secret."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert main(["--db", URLS[0], "install", "claude-code"]) == 1
+    assert "~/.pgpass" in capsys.readouterr().err
+    assert not (tmp_path / ".claude.json").exists()
+
+
 def test_a_url_without_a_password_stays_an_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert main(["--db", "postgresql://ann@db.example/memories", "mcp", "install", "cursor"]) == 0
+    assert main(["--db", "postgresql://ann@db.example/memories", "install", "cursor"]) == 0
     entry = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["memorist"]
     assert "postgresql://ann@db.example/memories" in entry["args"] and "env" not in entry

@@ -52,6 +52,12 @@ class Means:
     notes: Path | None
     on_new_job: Callable[[], None]
 
+    def label(self, text: str) -> str:
+        """A name that is stored beside memories, as the gates leave it; they are loaded only if it holds a secret."""
+        from memorist.text.secrets import secrets_in
+
+        return self.gates.text(text) if secrets_in(text) else text
+
     @cached_property
     def gates(self) -> Gates:
         """What every text passes on its way in."""

@@ -313,7 +313,7 @@ class Engine(Upkeep):
         refuse_unknown(options, RecallOptions, verb)
         options.setdefault("verbosity", self._verbosity)
         request = recall_request(query, options, self._clock.now())
-        session = request.session and self._writer.text(request.session)  # the store notes what a session was shown
+        session = request.session and self._means.label(request.session)  # the store notes what a session was shown
         return request if session == request.session else replace(request, session=session)
 
     def _env(self) -> Env:

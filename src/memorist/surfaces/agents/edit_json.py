@@ -160,37 +160,44 @@ def _indent(text: str) -> str:
     return found[1] if found else "  "
 
 
-def removed(text: str, unwanted: Callable[[tuple[str | int, ...], object], bool]) -> str:
-    """The text without the parts that are not wanted, judged by their path and value."""
-    while (found := next(_unwanted(parsed(text), (), unwanted), None)) is not None:
-        start, end = _extent(text, *found)
-        text = text[:start] + text[end:]
+Spans = list[tuple[int, int]]
+"""Places in a text: start and end of each."""
+Unwanted = Callable[[tuple[str | int, ...], object], bool]
+"""Whether a part is not wanted, by its path and value."""
+
+
+def removed(text: str, unwanted: Unwanted) -> str:
+    """The text without the parts that are not wanted; an empty one stays if a comment would go with it."""
+    while (spans := next(_found(text, parsed(text), (), unwanted), None)) is not None:
+        for start, end in reversed(spans):
+            text = text[:start] + text[end:]
     return text
 
 
-def _unwanted(
-    node: Node, path: tuple[str | int, ...], unwanted: Callable[[tuple[str | int, ...], object], bool]
-) -> Iterator[tuple[Node, int]]:
+def _found(text: str, node: Node, path: tuple[str | int, ...], unwanted: Unwanted) -> Iterator[Spans]:
     for number, part in enumerate(node.parts):
-        inner = (*path, part.name)
-        if unwanted(inner, part.node.value):
-            yield node, number
-        else:
-            yield from _unwanted(part.node, inner, unwanted)
+        inner, value = (*path, part.name), part.node.value
+        if not unwanted(inner, value):
+            yield from _found(text, part.node, inner, unwanted)
+            continue
+        spans = _spans(text, node, number)
+        if value not in ({}, []) or "/" not in _STRING.sub("", "".join(text[start:end] for start, end in spans)):
+            yield spans
 
 
-def _extent(text: str, node: Node, number: int) -> tuple[int, int]:
-    """Where a part stands with the comma that goes with it: the one before it, or after it if it is the first."""
+def _spans(text: str, node: Node, number: int) -> Spans:
+    """Where a part stands, with the comma before it, or after it if it is the first; not the comments between."""
     part, end = node.parts[number], node.parts[number].node.end
     if number:
-        return node.parts[number - 1].node.end, end
-    comma = _skip(text, end)
-    following = node.parts[1].start if len(node.parts) > 1 else node.end - 1
-    if len(node.parts) > 1:
-        return part.start, following
-    end = comma + 1 if text[comma] == "," else end
-    alone = not text[node.start + 1 : part.start].strip() and not text[end : node.end - 1].strip()
-    return (node.start + 1, node.end - 1) if alone else (part.start, end)
+        last = node.parts[number - 1].node.end
+        comma = _skip(text, last)
+        plain = not text[last : part.start].replace(",", "", 1).strip()
+        return [(last, end)] if plain else [(comma, comma + 1), (part.start, end)]
+    if text[comma := _skip(text, end)] == ",":
+        end = comma + 1
+        end += len(text[end:]) - len(text[end:].lstrip()) if len(node.parts) > 1 else 0
+    alone = not (text[node.start + 1 : part.start] + text[end : node.end - 1]).strip()
+    return [(node.start + 1, node.end - 1)] if alone else [(part.start, end)]
 
 
 def _member(node: Node, name: str) -> Part | None:

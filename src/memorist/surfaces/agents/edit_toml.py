@@ -42,18 +42,21 @@ def removed(text: str, group: str, name: str) -> str:
     if not isinstance(listed, dict) or name not in listed:
         return text
     del cast("dict[str, object]", listed)[name]
+    lines = text.splitlines(keepends=True)
     kept: list[str] = []
-    ours = False
-    for line in text.splitlines(keepends=True):
-        if line.lstrip().startswith("["):
-            ours = _is_ours(line, group, name)
-            if ours and kept and not kept[-1].strip():
+    inside = False
+    for number, line in enumerate(lines):
+        opens = _opens(line, group, name)
+        if line.lstrip().startswith("[") and opens != inside and _is_complete("".join(lines[:number])):
+            inside = opens
+            if inside and kept and not kept[-1].strip():
                 kept.pop()  # the empty line before the table
-        if not ours:
+        if not inside:
             kept.append(line)
-    if not listed and not any(line.lstrip().startswith("[") and group in line for line in kept):
+    after = "".join(kept)
+    if not listed and group not in parsed(after):
         del wanted[group]
-    return _agreed("".join(kept), wanted)
+    return _agreed(after, wanted)
 
 
 def _table(group: str, name: str, entry: Table) -> str:
@@ -75,13 +78,22 @@ def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _is_ours(line: str, group: str, name: str) -> bool:
-    """Whether a heading opens our table or one in it."""
+def _opens(line: str, group: str, name: str) -> bool:
+    """Whether a line is the heading of our table, or of one in it."""
     try:
         inner: object = tomllib.loads(line).get(group)
     except ValueError:
         return False
     return isinstance(inner, dict) and list(cast("dict[str, object]", inner)) == [name]
+
+
+def _is_complete(text: str) -> bool:
+    """Whether a text ends between two settings, and not within a list or a text of several lines."""
+    try:
+        tomllib.loads(text.removeprefix("\ufeff"))
+    except ValueError:
+        return False
+    return True
 
 
 def _agreed(text: str, wanted: Table) -> str:

@@ -11,12 +11,13 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock, Thread
-from time import monotonic, sleep, strftime
+from threading import Lock, Timer
+from time import monotonic, strftime
 from types import TracebackType
 
 LIMIT = 5.0
 """Seconds after which a hook gives up. What it was writing is rolled back by the database."""
+LONGEST_LIMIT = 600.0
 LIMIT_VARIABLE = "MEMORIST_HOOK_SECONDS"
 LARGEST_LOG = 128 * 1024
 """Bytes of the log; the log before that is kept too."""
@@ -53,10 +54,13 @@ def is_hook(arguments: Sequence[str]) -> bool:
 def guarded(arguments: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
     """Run a hook; its status is always 0."""
     CALL.begin(arguments)
-    Thread(target=_give_up, daemon=True).start()
+    watch = Timer(_limit(), _give_up)
+    watch.daemon = True
+    watch.start()
     with noting():
         if (status := run(arguments)) != 0:
             log(f"it was called wrongly, status {status}")
+    watch.cancel()
     return 0
 
 
@@ -70,14 +74,16 @@ def noting() -> Generator[None]:
 
 
 def answer(text: str) -> None:
-    """Write the answer of a hook, all of it."""
+    """Write the answer of a hook, all of it and past the buffer, which nobody could empty if the reader is gone."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed before we started
+        return
+    rest = f"{text}\n".encode()
     with _ANSWERING:
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
+        while rest:
+            rest = rest[os.write(sys.stdout.fileno(), rest) :]
 
 
 def _give_up() -> None:
-    sleep(_limit())
     log("it took too long")
     _ANSWERING.acquire(timeout=1)  # an answer that nobody reads is not waited for
     os._exit(0)
@@ -85,9 +91,10 @@ def _give_up() -> None:
 
 def _limit() -> float:
     try:
-        return min(max(float(os.environ.get(LIMIT_VARIABLE, LIMIT)), 0.0), 600.0)
+        given = float(os.environ.get(LIMIT_VARIABLE, LIMIT))
     except ValueError:
         return LIMIT
+    return given if 0 < given <= LONGEST_LIMIT else LIMIT
 
 
 def _what(error: BaseException) -> str:

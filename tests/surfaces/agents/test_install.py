@@ -1,0 +1,324 @@
+"""Entering the memory into the settings of clients: merged, copied, repeated without effect, and taken out again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import stat
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memorist.surfaces.agents import edit_json
+from memorist.surfaces.agents.clients import CLIENTS, EVENTS, is_hook_command
+from tests.surfaces.conftest import Cli
+
+LINUX = {
+    "claude-code": [".claude.json", ".claude/settings.json"],
+    "codex": [".codex/config.toml", ".codex/hooks.json"],
+    "cursor": [".cursor/mcp.json", ".cursor/hooks.json"],
+    "gemini": [".gemini/settings.json"],
+    "windsurf": [".codeium/windsurf/mcp_config.json", ".codeium/windsurf/hooks.json"],
+    "zed": [".config/zed/settings.json"],
+    "vscode": [".config/Code/User/mcp.json"],
+    "claude-desktop": [".config/Claude/claude_desktop_config.json"],
+}
+MACOS = LINUX | {
+    "claude-desktop": ["Library/Application Support/Claude/claude_desktop_config.json"],
+    "vscode": ["Library/Application Support/Code/User/mcp.json"],
+}
+WINDOWS = LINUX | {
+    "claude-desktop": ["Roaming/Claude/claude_desktop_config.json"],
+    "vscode": ["Roaming/Code/User/mcp.json"],
+    "zed": ["Roaming/Zed/settings.json"],
+}
+PROJECT = {
+    "claude-code": [".mcp.json", ".claude/settings.local.json"],
+    "codex": [".codex/config.toml", ".codex/hooks.json"],
+    "cursor": [".cursor/mcp.json", ".cursor/hooks.json"],
+    "gemini": [".gemini/settings.json"],
+    "zed": [".zed/settings.json"],
+    "vscode": [".vscode/mcp.json"],
+}
+SERVERS = {"codex": "mcp_servers", "zed": "context_servers", "vscode": "servers"}
+NATIVE = {
+    "claude-code": ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop", "PreCompact"],
+    "codex": ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact"],
+    "cursor": ["sessionStart", "postToolUseFailure", "stop", "preCompact"],
+    "gemini": ["SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "PreCompress"],
+    "windsurf": ["post_cascade_response_with_transcript"],
+}
+BEFORE = {
+    ".json": """// My settings
+{
+  "theme": "dunkel ☾", /* as always */
+  "mcpServers": {"other": {"command": "x"}},
+  "hooks": {
+    "Stop": [
+      {"hooks": [{"type": "command", "command": "say done"}]},
+    ],
+  },
+  "last": [1, 2.50],
+}
+""",
+    ".toml": """# My settings
+model = "gpt-5"   # the large one
+[mcp_servers.other]
+command = 'x'
+
+[mcp_servers."a.b".env]
+K = "[mcp_servers.memorist]"
+""",
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setattr(Path, "home", lambda: folder)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / ".config"))
+    monkeypatch.setenv("APPDATA", str(folder / "Roaming"))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    return folder
+
+
+def settings(file: Path) -> dict[str, Any]:
+    text = file.read_text(encoding="utf-8")
+    return tomllib.loads(text) if file.suffix == ".toml" else edit_json.parsed(text).value
+
+
+def commands(data: Any) -> list[str]:
+    """Every command of a hook in some settings."""
+    if isinstance(data, dict):
+        return [data["command"]] if isinstance(data.get("command"), str) else commands(list(data.values()))
+    return [one for inner in data for one in commands(inner)] if isinstance(data, list) else []
+
+
+@pytest.mark.parametrize(("platform", "files"), [("linux", LINUX), ("darwin", MACOS), ("win32", WINDOWS)])
+def test_each_client_has_its_files_on_each_platform(
+    home: Path, monkeypatch: pytest.MonkeyPatch, platform: str, files: dict[str, list[str]]
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    for name, client in CLIENTS.items():
+        found = dict.fromkeys([client.user(), *([client.hooks.user()] if client.hooks else [])])
+        assert list(found) == [home / file for file in files[name]]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_entry_starts_this_server_on_this_memory(cli: Cli, db: Path, home: Path, client: str) -> None:
+    done = cli("install", client, "--json").data
+    assert [one["file"] for one in done] == [str(home / file) for file in LINUX[client]]
+    assert all(one["written"] and one["backup"] is None for one in done)
+    entry = settings(home / LINUX[client][0])[SERVERS.get(client, "mcpServers")]["memorist"]
+    project = [] if client in ("windsurf", "claude-desktop") else ["--project"]
+    assert entry["command"] == sys.executable
+    assert entry["args"] == ["-m", "memorist", "--db", str(db), "--embedder", "none", "mcp", *project]
+    assert entry.get("type", "stdio") == "stdio"
+
+
+@pytest.mark.parametrize("client", NATIVE)
+def test_each_event_that_a_client_has_calls_its_hook(cli: Cli, db: Path, home: Path, client: str) -> None:
+    cli("install", client)
+    file = settings(home / LINUX[client][-1])
+    assert list(file["hooks"]) == NATIVE[client]
+    assert file.get("version") == (1 if client == "cursor" else None)
+    ran = [shlex.split(one) for one in commands(file["hooks"])]
+    start = [sys.executable, "-m", "memorist", "--db", str(db), "--embedder", "none", "hook"]
+    assert all(one[:8] == start and one[9:] == ["--client", client] for one in ran)
+    assert {one[8] for one in ran} <= {*EVENTS} and all(map(is_hook_command, commands(file["hooks"])))
+
+
+def test_hooks_can_be_left_out(cli: Cli, home: Path) -> None:
+    done = cli("install", "gemini", "--no-hooks", "--json").data
+    assert list(done[0]["settings"]) == ["mcpServers"]
+    assert "hooks" not in settings(home / ".gemini/settings.json")
+
+
+@pytest.mark.parametrize("client", PROJECT)
+def test_a_project_gets_files_of_its_own(cli: Cli, home: Path, client: str) -> None:
+    cli("install", client, "--project")
+    here = sorted(str(file.relative_to(Path.cwd())) for file in Path.cwd().rglob("*") if file.is_file())
+    assert here == sorted(PROJECT[client])
+    assert [one for one in home.rglob("*") if one.is_file() and one.name != "installed.json"] == []
+    assert cli("uninstall", client, "--project").status == 0
+    assert [file for file in Path.cwd().rglob("*") if file.is_file()] == []
+
+
+@pytest.mark.parametrize("client", ["windsurf", "claude-desktop"])
+def test_a_client_without_files_for_a_project_says_so(cli: Cli, client: str) -> None:
+    title = CLIENTS[client].title
+    assert cli("install", client, "--project").problem == (
+        f"{title} has no settings file for one project. Leave --project out."
+    )
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_was_there_stays_and_is_copied_and_uninstalling_restores_every_byte(
+    cli: Cli, home: Path, client: str
+) -> None:
+    files = [home / file for file in LINUX[client]]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(BEFORE[file.suffix], encoding="utf-8", newline="")
+        file.chmod(0o640)
+    done = cli("install", client, "--json").data
+    for file, change in zip(files, done, strict=True):
+        before, after = BEFORE[file.suffix], file.read_text(encoding="utf-8")
+        assert Path(change["backup"]).read_text(encoding="utf-8") == before
+        assert stat.S_IMODE(file.stat().st_mode) == 0o640
+        rest = iter(after)
+        assert all(sign in rest for sign in before), "text was added, and none was changed"
+        assert "memorist" in str(settings(file))
+    texts = [file.read_bytes() for file in files]
+    again = cli("install", client, "--json").data
+    assert not any(one["written"] or one["backup"] for one in again)
+    assert [file.read_bytes() for file in files] == texts
+    assert all(one["written"] for one in cli("uninstall", client, "--json").data)
+    assert [file.read_text(encoding="utf-8") for file in files] == [BEFORE[file.suffix] for file in files]
+    assert cli("uninstall", client).out.startswith(f"{CLIENTS[client].title} has no entry")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_files_that_we_made_are_removed(cli: Cli, home: Path, client: str) -> None:
+    cli("install", client)
+    cli("uninstall", client)
+    assert [one.name for one in home.rglob("*") if one.is_file()] == ["installed.json"]
+
+
+def test_a_file_that_the_client_wrote_again_loses_our_entries_alone(cli: Cli, home: Path) -> None:
+    """Clients rewrite their own files, and users add to them."""
+    cli("install", "gemini")
+    file = home / ".gemini/settings.json"
+    data = settings(file)
+    data["theme"] = "dark"
+    data["hooks"]["SessionStart"].append({"hooks": [{"type": "command", "command": "echo hook session-start"}]})
+    file.write_text(json.dumps(data), encoding="utf-8")
+    assert not cli("install", "gemini", "--json").data[0]["written"]  # the entries are there, written in another way
+    data["hooks"]["AfterAgent"][0]["hooks"].append({"type": "command", "command": "say done"})
+    file.write_text(json.dumps(data), encoding="utf-8")
+    cli("uninstall", "gemini")
+    assert settings(file) == {
+        "hooks": {
+            "SessionStart": [{"hooks": [{"type": "command", "command": "echo hook session-start"}]}],
+            "AfterAgent": [{"hooks": [{"type": "command", "command": "say done"}]}],
+        },
+        "theme": "dark",
+    }
+
+
+def test_a_table_of_codex_that_was_edited_is_removed_alone(cli: Cli, home: Path) -> None:
+    file = home / ".codex/config.toml"
+    file.parent.mkdir()
+    file.write_text(BEFORE[".toml"], encoding="utf-8")
+    cli("install", "codex")
+    file.write_text(file.read_text() + "startup_timeout_sec = 20\n\n[later]\nx = [\n  1,\n]\n", encoding="utf-8")
+    cli("uninstall", "codex")
+    assert file.read_text() == BEFORE[".toml"] + "[later]\nx = [\n  1,\n]\n"
+
+
+def test_another_memory_replaces_the_entry_and_uninstalling_still_restores(bare: Cli, home: Path) -> None:
+    file = home / ".cursor/mcp.json"
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {}}')
+    for db in ("one.db", "two.db"):
+        assert bare("--db", db, "install", "cursor").status == 0
+    entry = settings(file)["mcpServers"]["memorist"]
+    assert str(Path.cwd() / "two.db") in entry["args"]
+    assert len(commands(settings(home / ".cursor/hooks.json")["hooks"])) == len(NATIVE["cursor"])
+    bare("uninstall", "cursor")
+    assert file.read_text() == '{"mcpServers": {}}'
+
+
+def test_an_older_copy_is_never_overwritten(cli: Cli, home: Path) -> None:
+    file = home / ".claude.json"
+    file.write_text("{}")
+    for name in ("one", "two", "three"):
+        cli("install", "claude-code", "--no-hooks", "--name", name)
+    copies = [json.loads((home / f".claude.json.bak{n}").read_text()) for n in ("", "1", "2")]
+    assert [list(copy.get("mcpServers", {})) for copy in copies] == [[], ["one"], ["one", "two"]]
+    cli("uninstall", "claude-code", "--name", "two")
+    assert list(settings(file)["mcpServers"]) == ["one", "three"]
+
+
+@pytest.mark.parametrize(
+    "broken", ['{"mcpServers": {}', "{'a': 1}", "[]", '{"mcpServers": []}', "\xff", "{,}", "[" * 5000]
+)
+def test_settings_that_cannot_be_read_are_left_alone(cli: Cli, home: Path, broken: str) -> None:
+    file = home / ".claude.json"
+    file.write_text(broken, encoding="latin-1")
+    ran = cli("install", "claude-code")
+    assert ran.status == 1
+    assert ran.problem.startswith(f"{file} cannot be read as JSON and was not changed")
+    assert file.read_text(encoding="latin-1") == broken
+    assert not (home / ".claude").exists()  # not even the other file was written
+
+
+@pytest.mark.parametrize("broken", ["a = ", "mcp_servers = 3", "mcp_servers = {}", "[[mcp_servers]]"])
+def test_a_toml_file_that_cannot_take_a_table_is_left_alone(cli: Cli, home: Path, broken: str) -> None:
+    file = home / ".codex/config.toml"
+    file.parent.mkdir()
+    file.write_text(broken)
+    assert cli("install", "codex").problem.startswith(f"{file} cannot be read as TOML and was not changed")
+    assert file.read_text() == broken
+
+
+def test_an_empty_file_is_filled(cli: Cli, home: Path) -> None:
+    (home / ".claude.json").write_text("\n")
+    assert cli("install", "claude-code").status == 0
+    assert "memorist" in settings(home / ".claude.json")["mcpServers"]
+
+
+def test_a_link_stays_a_link(cli: Cli, home: Path) -> None:
+    (home / "dotfiles").mkdir()
+    real = home / "dotfiles" / "claude.json"
+    real.write_text("{}")
+    (home / ".claude.json").symlink_to(real)
+    assert cli("install", "claude-code").status == 0
+    assert (home / ".claude.json").is_symlink()
+    assert "memorist" in json.loads(real.read_text())["mcpServers"]
+    cli("uninstall", "claude-code")
+    assert (home / ".claude.json").is_symlink() and real.read_text() == "{}"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_dry_run_prints_and_writes_nothing(cli: Cli, home: Path, client: str) -> None:
+    shown = cli("install", client, "--dry-run")
+    assert "would contain:" in shown.out and "memorist" in shown.out
+    assert not any(one["written"] for one in cli("install", client, "--dry-run", "--json").data)
+    assert list(home.iterdir()) == []
+    cli("install", client)
+    before = {file: file.read_bytes() for file in home.rglob("*") if file.is_file()}
+    assert "Would be removed from" in cli("uninstall", client, "--dry-run").out
+    assert {file: file.read_bytes() for file in home.rglob("*") if file.is_file()} == before
+
+
+def test_an_unknown_client_is_named_with_those_that_are_known(cli: Cli) -> None:
+    known = "claude-code, codex, cursor, gemini, windsurf, zed, vscode, claude-desktop"
+    for verb in ("install", "uninstall"):
+        assert cli(verb, "emacs").problem == f"There is no client 'emacs'. Choose one of {known}."
+
+
+def test_the_memory_is_named_so_that_no_project_chooses_another(bare: Cli, home: Path) -> None:
+    """A folder may bring a settings file with a database of its author; the options in an entry win over it."""
+    assert bare("install", "cursor").status == 0
+    arguments = settings(home / ".cursor/mcp.json")["mcpServers"]["memorist"]["args"]
+    assert arguments[2] == "--db" and arguments[4:6] == ["--space", "default"]
+    Path("memorist.toml").write_text('db = "mine.db"\nspace = "ann"\n', encoding="utf-8")
+    assert bare("install", "cursor", "--name", "here").status == 0
+    arguments = settings(home / ".cursor/mcp.json")["mcpServers"]["here"]["args"]
+    assert arguments[2:] == ["--db", str(Path.cwd() / "mine.db"), "--space", "ann", "mcp", "--project"]
+
+
+def test_a_damaged_record_is_no_obstacle(cli: Cli, home: Path) -> None:
+    cli("install", "cursor")
+    record = home / ".config/memorist/installed.json"
+    for text in ("{", "[1]", '{"x": 1, "y": {"after": 1}}'):
+        record.write_text(text)
+        assert cli("uninstall", "cursor").status == 0
+        assert "memorist" not in str(settings(home / ".cursor/mcp.json"))
+        assert cli("install", "cursor").status == 0
