@@ -98,8 +98,13 @@ def pinned(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]
     """The pinned memories that a filter admits, newest first."""
     if where.tier not in (None, Tier.PINNED):
         return []
+    return newest(store, view, replace(where, tier=Tier.PINNED), limit)
+
+
+def newest(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]:
+    """The newest memories that a filter admits, newest first."""
     moment = where.as_of or _LAST
-    hits = view.search_time(moment, moment, replace(where, tier=Tier.PINNED), limit, reach=_EVER)
+    hits = view.search_time(moment, moment, where, limit, reach=_EVER)
     known = (one.as_known_at(where.known_at) for one in store.get([hit.id for hit in hits]).values())
     return sorted(known, key=lambda one: (one.times.valid_from, one.id), reverse=True)
 

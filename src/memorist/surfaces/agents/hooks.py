@@ -31,7 +31,9 @@ LIKELY = 0.5
 """The probability from which on a memory is told without being asked for."""
 LONGEST_QUESTION = 4000
 LONGEST_LINE = 300
-TO_KNOW = "Conventions, commands, decisions, lessons and open work of the project {name}."
+MOST_PINS, MOST_READ = 50, 200
+"""The most memories that are read for the start of a session; far fewer fit."""
+TOLD_KINDS = ("episodic", "semantic", "procedural", "note")
 FENCE = "<memories>\n{}\n</memories>"
 """Around what is told; no text of a memory can end it."""
 
@@ -90,23 +92,17 @@ def _opened(target: Target, *, ahead: bool = True) -> Engine:
 
 
 def _start_session(call: Call, target: Target) -> str:
-    """The pinned memories, and what the project's memories say that one should know."""
-    project, scope = call.project, call.scope
-    with _opened(target, ahead=project is not None) as engine:
-        pins = engine.pinned(50, scope=[scope, GLOBAL])
-        found: Sequence[Memory] = ()
-        if project is not None:
-            again = call.payload.source in ("compact", "clear")
-            recall = engine.recall(
-                TO_KNOW.format(name=project.name),
-                scope=scope,
-                min_confidence=0.0,
-                session=call.session,
-                repeat=again,
-                max_tokens=TOKENS[SESSION_START],
-            )
-            found = [item.memory for item in recall.items]
-    return _page(pins, found)
+    """The pinned memories, and those of the project that matter most, the newest first; no question is asked yet."""
+    from memorist.recall.request import listing_filter
+    from memorist.recall.standing import newest
+
+    with _opened(target, ahead=False) as engine:
+        pins = engine.pinned(MOST_PINS, scope=sorted({call.scope, GLOBAL}))
+        found: list[Memory] = []
+        if call.project is not None:
+            where = listing_filter({"scope": call.scope, "kinds": TOLD_KINDS}, datetime.now(UTC))
+            found = newest(engine.store, engine.store.view(), where, MOST_READ)
+    return _page(pins, sorted(found, key=lambda one: -one.worth.importance))
 
 
 def _page(pins: Sequence[Memory], found: Sequence[Memory]) -> str:
@@ -137,7 +133,7 @@ def _answer_prompt(call: Call, target: Target) -> str:
         return _fitting(engine, call, call.payload.prompt)
 
 
-def _fitting(engine: Engine, call: Call, question: str) -> str:
+def _fitting(engine: Engine, call: Call, question: str, **filters: Any) -> str:
     """The context for a question, if a memory that was not told before probably answers it."""
     found: Recall = engine.recall(
         question[:LONGEST_QUESTION],
@@ -146,8 +142,11 @@ def _fitting(engine: Engine, call: Call, question: str) -> str:
         min_confidence=LIKELY,
         session=call.session,
         max_tokens=TOKENS[call.event],
+        **filters,
     )
-    return "" if found.abstained or not found.items else found.context
+    standing = {one.id for one in found.standing}
+    fits = not found.abstained and any(item.memory.id not in standing for item in found.items)
+    return found.context if fits else ""
 
 
 # Keeping
@@ -159,10 +158,10 @@ def _keep_failure(call: Call, target: Target) -> str:
     if kept is None:
         return ""
     with _opened(target) as engine:
-        told = _fitting(engine, call, kept["text"])
+        told = _fitting(engine, call, kept["text"], kinds="procedural")
         if not _is_known(engine, kept["key"], call.scope):
             expires = datetime.now(UTC) + timedelta(days=lessons.DAYS_OF_FAILURE)
-            _keep(engine, call, [{**kept, "expires_at": expires, "importance": 0.3}])
+            _keep(engine, call, [{**kept, "expires_at": expires}])
     return told
 
 

@@ -39,7 +39,10 @@ def failure(command: str, error: str, helped: Sequence[str] = ()) -> Fields | No
     if helped:
         text += f"\nWhat helped: {'; '.join(helped)}; then it succeeded."
     mark = fingerprint("failure", " ".join(shown.split()), _VARYING.sub("0", told))
-    return {"text": text, "key": f"failure:{mark}", "kind": "procedural" if helped else "episodic", "trust": UNTRUSTED}
+    return {
+        **{"text": text, "key": f"failure:{mark}", "trust": UNTRUSTED},
+        **({"kind": "procedural", "importance": 0.6} if helped else {"importance": 0.3}),
+    }
 
 
 def _excerpt(lines: Sequence[str], told: str) -> str:
@@ -95,7 +98,8 @@ def _last_turn(events: Sequence[Event]) -> Sequence[Event]:
 def wishes(said: Sequence[str]) -> list[Fields]:
     """The standing wishes in what the user said, such as "always run the tests with uv"."""
     found = (standing_wish(text) for text in said if not is_noise(text))
-    return [{"text": wish.text, "kind": "semantic", "speaker": "user", "trust": AGENT} for wish in found if wish]
+    common = {"kind": "semantic", "speaker": "user", "trust": AGENT, "importance": 0.7}
+    return [{"text": wish.text, **common} for wish in found if wish]
 
 
 def prompts(events: Sequence[Event]) -> list[str]:
@@ -112,6 +116,7 @@ def conversation(events: Sequence[Event]) -> list[Fields]:
             "speaker": one.role,
             "position": one.place,
             "trust": AGENT,
+            "importance": 0.2,
             **({} if one.at is None else {"at": one.at}),
         }
         for one in kept

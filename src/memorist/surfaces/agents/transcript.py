@@ -75,13 +75,14 @@ def _tail(path: str) -> tuple[bytes, int]:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return b"", 0
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode) or state.st_uid != os.getuid():
             return b"", 0
         start = max(0, state.st_size - LARGEST)
-        file.seek(start)
-        content = file.read(LARGEST)
+        content = os.pread(descriptor, LARGEST, start)
+    finally:
+        os.close(descriptor)
     if not start:
         return content, 0
     cut, _, rest = content.partition(b"\n")
