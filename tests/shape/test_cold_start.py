@@ -108,6 +108,33 @@ def test_what_only_plugins_need_is_not_loaded(recall: Loaded) -> None:
     assert not {"importlib.metadata", "importlib.resources", "numpy.ma", "httpx"} & recall.modules
 
 
+HOOK = """
+import io
+sys.stdin = io.TextIOWrapper(io.BytesIO(sys.argv.pop().encode()))
+from memorist.surfaces.cli import main
+assert main() == 0
+"""
+
+
+def hook(db: str, event: str, **payload: str) -> Loaded:
+    return process(HOOK, "--db", db, "hook", event, json.dumps({"session_id": "s", **payload}))
+
+
+def test_a_hook_that_recalls_loads_nothing_that_writes(db: str, remember: Loaded) -> None:
+    assert remember
+    for loaded in (hook(db, "session-start"), hook(db, "prompt", prompt="Where does Alice live now?")):
+        assert loaded.of("remember") == {"remember", "remember.jobs", "remember.policy"}
+        assert not loaded.of("upkeep") and "rich" not in loaded.modules
+        assert len(loaded.ours) < 150, sorted(loaded.ours)
+        assert not [file for file, function in loaded.compiled if function == "<module>"]
+
+
+def test_a_hook_with_nothing_to_do_opens_no_memory(db: str) -> None:
+    for loaded in (hook(db, "prompt", prompt="/clear"), hook(db, "stop", transcript_path="/nowhere")):
+        assert not loaded.of("stores") | loaded.of("recall") | loaded.of("models")
+        assert not {"numpy", "apsw", "onnxruntime"} & loaded.modules
+
+
 THREADS = """
 import os
 from memorist.surfaces.cli import run

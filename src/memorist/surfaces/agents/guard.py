@@ -54,6 +54,7 @@ def is_hook(arguments: Sequence[str]) -> bool:
 def guarded(arguments: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
     """Run a hook; its status is always 0."""
     CALL.begin(arguments)
+    _replace_closed_streams()
     watch = Timer(_limit(), _give_up)
     watch.daemon = True
     watch.start()
@@ -62,6 +63,13 @@ def guarded(arguments: Sequence[str], run: Callable[[Sequence[str]], int]) -> in
             log(f"it was called wrongly, status {status}")
     watch.cancel()
     return 0
+
+
+def _replace_closed_streams() -> None:
+    """Let nothing be written to a stream that was closed before we started: the database could get its number."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  # open to the end
 
 
 @contextmanager
@@ -75,8 +83,6 @@ def noting() -> Generator[None]:
 
 def answer(text: str) -> None:
     """Write the answer of a hook, all of it and past the buffer, which nobody could empty if the reader is gone."""
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed before we started
-        return
     rest = f"{text}\n".encode()
     with _ANSWERING:
         while rest:
