@@ -86,6 +86,7 @@ def test_bad_input_says_nothing(run: Run, home: Path, given: bytes) -> None:
     assert log_of(home).count("\n") == 1 and " prompt after " in log_of(home)
 
 
+@pytest.mark.slow
 def test_huge_input_is_read_to_its_end_and_refused(run: Run, home: Path) -> None:
     ran = run("hook", "prompt", given=b'{"prompt": "' + b"x" * 20_000_000 + b'"}')
     assert (ran.returncode, ran.stdout) == (0, b"")
@@ -104,6 +105,7 @@ def test_help_is_still_help(run: Run) -> None:
     assert b"EVENT" in run("hook", "--help").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["a folder that is a file", "a damaged file", "settings", "a full disk"])
 def test_a_memory_that_cannot_be_opened_says_nothing(run: Run, home: Path, broken: str) -> None:
     words, db = list[str](), home / "x.db"
@@ -122,6 +124,7 @@ def test_a_memory_that_cannot_be_opened_says_nothing(run: Run, home: Path, broke
     assert log_of(home).count("\n") == 1 and "Redis" not in log_of(home)
 
 
+@pytest.mark.slow
 def test_a_locked_memory_is_given_up_in_time_and_nothing_is_half_written(run: Run, home: Path) -> None:
     db = str(home / "x.db")
     assert run("--db", db, "--embedder", "none", "remember", "One.").returncode == 0
@@ -145,6 +148,7 @@ def test_an_input_that_never_ends_is_given_up(home: Path) -> None:
     assert "it took too long" in log_of(home)
 
 
+@pytest.mark.slow
 def test_a_reader_that_is_gone_or_was_never_there_is_no_failure(run: Run, home: Path) -> None:
     run("--embedder", "none", "remember", "Use pnpm.", "--pinned")
     given = json.dumps(claude_code("SessionStart", home / "mill", source="startup"))

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memorist.surfaces.agents import lessons, transcript
 from memorist.surfaces.agents.clients import CLIENTS, PRE_COMPACT, PROMPT, SESSION_START, STOP, TOOL_FAILURE
 from memorist.surfaces.agents.payload import Payload, is_noise
 from memorist.surfaces.agents.project import GLOBAL, scope_of
@@ -154,6 +153,8 @@ def _fitting(engine: Engine, call: Call, question: str, **filters: Any) -> str:
 
 def _keep_failure(call: Call, target: Target) -> str:
     """Keep a command that failed for a while; tell what helped when it failed before."""
+    from memorist.surfaces.agents import lessons
+
     kept = lessons.failure(call.payload.command, call.payload.error)
     if kept is None:
         return ""
@@ -174,7 +175,9 @@ def _is_known(engine: Engine, key: str, scope: str) -> bool:
 
 def _keep_lessons(call: Call, target: Target) -> str:
     """Keep what helped when commands failed, and standing wishes of the user."""
-    events = transcript.read(call.payload.transcript) if call.payload.transcript else []
+    from memorist.surfaces.agents import lessons, transcript
+
+    events = transcript.read(call.payload.transcript)
     said = [call.payload.prompt] if call.payload.prompt else lessons.prompts(events)
     learnt = [*lessons.lessons(events), *lessons.wishes(said)]
     if learnt:
@@ -185,7 +188,9 @@ def _keep_lessons(call: Call, target: Target) -> str:
 
 def _keep_conversation(call: Call, target: Target) -> str:
     """Keep what was said and learnt before the client summarises it."""
-    events = transcript.read(call.payload.transcript) if call.payload.transcript else []
+    from memorist.surfaces.agents import lessons, transcript
+
+    events = transcript.read(call.payload.transcript)
     learnt = [*lessons.lessons(events), *lessons.conversation(events)]
     if learnt:
         with _opened(target) as engine:

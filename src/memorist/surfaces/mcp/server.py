@@ -60,17 +60,17 @@ class MemoryServer(MCPServer[Any]):
         self, engine: Engine, *, max_classification: int = 2, limits: Settings = LIMITS, scope: str | None = None
     ) -> None:
         within("max_classification", max_classification, 0, 3)
-        bounds = Bounds(engine.space, f"mcp:{uuid4().hex}", max_classification)
+        bounds = Bounds(engine.space, f"mcp:{uuid4().hex}", max_classification, scope)
         verbs = Tools(engine, bounds, limits)
         self.space = engine.space
         self.limits = limits
-        self._scopes = {} if scope is None else _usual_scopes(scope)
+        self._scope = scope
         tools = [_tool(verbs, name) for name in TOOLS]
         self._arguments = {tool.name: set(tool.parameters["properties"]) for tool in tools}
         super().__init__(
             NAME,
             title="Memorist",
-            instructions=wording("instructions") + (f" {wording('project')}" if self._scopes else ""),
+            instructions=wording("instructions") + (f" {wording('project')}" if scope else ""),
             version=memorist.__version__,
             tools=tools,
             log_level="WARNING",  # below that the SDK logs what callers sent
@@ -96,8 +96,9 @@ class MemoryServer(MCPServer[Any]):
         if unknown:
             known = ", ".join(sorted(self._arguments[name])) or "none"
             raise ToolError(f"There is no argument {unknown[0]!r}. Arguments of {name}: {known}.")
-        if name in self._scopes and all(arguments.get(one) is None for one in ("scope", *_HAS_SCOPE.get(name, ()))):
-            arguments = {**arguments, "scope": self._scopes[name]}
+        given = (arguments.get(one) for one in ("scope", HAVE_SCOPE.get(name, "")))
+        if self._scope is not None and name in HAVE_SCOPE and not any(given):
+            arguments = {**arguments, "scope": self._scope}
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -108,14 +109,8 @@ class MemoryServer(MCPServer[Any]):
             raise ToolError(_explained(name, error)) from None
 
 
-_HAS_SCOPE = {"remember": ("replaces",), "session": ("id",)}
-"""Arguments that name something which has a scope already."""
-
-
-def _usual_scopes(scope: str) -> dict[str, str | list[str]]:
-    """The scope of each tool if the caller names none: writes go to this one, reads also see what is global."""
-    seen = sorted({scope, "global"})
-    return {"remember": scope, "relate": scope, "session": scope, "recall": seen, "entities": seen}
+HAVE_SCOPE = {"remember": "replaces", "session": "id", "relate": ""}
+"""Tools that write in a scope, and the argument that names something which has one already."""
 
 
 def wording(name: str) -> str:

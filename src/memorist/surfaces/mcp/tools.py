@@ -78,6 +78,12 @@ class Bounds:
     space: str
     session: str
     max_classification: int = 2
+    scope: str | None = None
+
+    @property
+    def seen(self) -> list[str] | None:
+        """The scopes that a call sees if it names none; None for all."""
+        return None if self.scope is None else sorted({self.scope, "global"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +207,7 @@ class Tools:
     ) -> Annotated[CallToolResult, RecallResult]:
         """Find what earlier conversations stored about a question."""
         engine, caller = self._open(context, "read")
+        options["scope"] = options.get("scope") or self._bounds.seen
         ask = engine.recall if in_session is None else partial(engine.recall_in_context, in_session)
         most = caller.max_classification
         found = ask(query, limit=limit, session=caller.session, max_classification=most, **options)
@@ -279,6 +286,7 @@ class Tools:
     ) -> Annotated[CallToolResult, EntitiesResult]:
         """List the names that memories mention, or the relations of one."""
         engine, caller = self._open(context, "read")
+        filters["scope"] = filters.get("scope") or self._bounds.seen
         filters["max_classification"] = caller.max_classification
         if name is None:
             data = listed_names(engine.entities(prefix, limit, **filters))
