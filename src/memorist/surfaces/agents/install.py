@@ -115,6 +115,22 @@ def plan_removal(file: Path, entries: Sequence[Entry], name: str) -> Change:
     return Change(file, name, entries, before, before if after == text else after.encode())
 
 
+def written(change: Change) -> Path | None:
+    """Write a file and note what it was before; returns the copy of the old one, if there was one to change."""
+    copy = apply(change)
+    if change.needed:
+        _note(change, copy)
+    return copy
+
+
+def taken_out(change: Change) -> Path | None:
+    """Write a file without our entries, and drop the note about it; returns the copy of the old one."""
+    copy, known = apply(change), _record()
+    if known.pop(_id(change.file, change.name), None) is not None:
+        _write_record(known)
+    return copy
+
+
 def apply(change: Change) -> Path | None:
     """Write the file atomically; returns the copy of the old file, or None if there was none or nothing changed."""
     try:
@@ -134,20 +150,13 @@ def apply(change: Change) -> Path | None:
     return copy
 
 
-def remember(change: Change, copy: Path | None) -> None:
-    """Note what the file was before, so that `plan_removal` can restore it."""
+def _note(change: Change, copy: Path | None) -> None:
+    """Note what the file was before; if we wrote that ourselves, what it was before the first time."""
     known, id = _record(), _id(change.file, change.name)
     old = known.get(id)
-    again = old is not None and change.before is not None and old["after"] == _digest(change.before)
-    first = old if again and old else {"before": _digest(change.before), "copy": copy and str(copy)}
-    _write_record({**known, id: {**first, "after": _digest(change.after)}})
-
-
-def forget(change: Change) -> None:
-    """Drop the note about a file that our entries were taken out of."""
-    known = _record()
-    if known.pop(_id(change.file, change.name), None) is not None:
-        _write_record(known)
+    if old is None or change.before is None or old["after"] != _digest(change.before):
+        old = {"before": _digest(change.before), "copy": copy and str(copy)}
+    _write_record({**known, id: {**old, "after": _digest(change.after)}})
 
 
 # Texts

@@ -45,11 +45,11 @@ def install(
 
     start = _start(target, hooks=not no_hooks and _client(client).hooks is not None)
     changes = _changes(client, start, name, project, no_hooks)
-    copies = [] if dry_run else [agents.apply(one) for one in changes]
-    for change, copy in zip(changes, copies, strict=False):
-        if change.needed:
-            agents.remember(change, copy)
-    yield _report(changes, copies, dry_run)
+    copies = [None if dry_run else agents.written(one) for one in changes]
+    yield [
+        {**one, "settings": change.settings}
+        for one, change in zip(_report(changes, copies, dry_run), changes, strict=True)
+    ]
     if dry_run:
         _print_plan(changes)
         return
@@ -69,9 +69,7 @@ def uninstall(
 
     entries = agents.entries_of(_client(client), Start(()), name, project=_folder(project), hooks=True)
     changes = [agents.plan_removal(file, some, name) for file, some in entries.items()]
-    copies = [] if dry_run else [agents.apply(one) for one in changes]
-    for change in changes if not dry_run else ():
-        agents.forget(change)
+    copies = [None if dry_run else agents.taken_out(one) for one in changes]
     yield _report(changes, copies, dry_run)
     done = [one for one in changes if one.needed]
     for one in done:
@@ -131,10 +129,9 @@ def _changes(client: str, start: Start, name: str, project: bool, no_hooks: bool
 
 
 def _report(changes: Sequence[Change], copies: Sequence[Path | None], dry_run: bool) -> list[dict[str, Any]]:
-    backups = [*copies, *[None] * len(changes)]
     return [
-        {"file": one.file, "settings": one.settings, "written": one.needed and not dry_run, "backup": backup}
-        for one, backup in zip(changes, backups, strict=False)
+        {"file": one.file, "written": one.needed and not dry_run, "backup": copy}
+        for one, copy in zip(changes, copies, strict=True)
     ]
 
 
