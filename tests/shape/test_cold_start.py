@@ -105,7 +105,7 @@ def test_a_pipe_is_written_to_without_rich(remember: Loaded, recall: Loaded) -> 
 
 
 def test_what_only_plugins_need_is_not_loaded(recall: Loaded) -> None:
-    assert not {"importlib.metadata", "importlib.resources", "numpy.ma", "httpx"} & recall.modules
+    assert not {"importlib.metadata", "importlib.resources", "numpy.ma", "httpx", "opentelemetry"} & recall.modules
 
 
 HOOK = """

@@ -43,6 +43,7 @@ EXCEPTIONS = {
     "surfaces/cli/recipes.py": {"recall", "bench"},  # prints recipes as data without opening a memory; measures them
     "surfaces/cli/tune.py": {"tune"},  # fits a recipe to a memory without opening an engine
     "surfaces/cli/move.py": {"upkeep"},  # copies one store to another, without an engine
+    "surfaces/rest/tracing.py": {"ports"},  # a span per request
     "model/filter.py": {"text"},  # a condition on the text reads its words as the index does
     "surfaces/mcp/schemas.py": {"asking", "ports"},  # cuts texts as prompts do; results of verbs as schemas
     "surfaces/agents/hooks.py": {"recall"},  # writes pinned memories as the head of a context
@@ -68,6 +69,7 @@ LAZY = {
     "pydantic",
     "starlette",
     "uvicorn",
+    "opentelemetry",
 }
 
 

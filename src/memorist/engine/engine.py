@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from memorist.asking import Askers
-from memorist.engine.closing import guarded
+from memorist.engine.calls import guarded
 from memorist.engine.desk import Desk, Means, batches, keep, recorded
 from memorist.engine.helpers import Helpers
 from memorist.engine.upkeep import Upkeep

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -334,3 +334,8 @@ class Upkeep:
 def look_for_jobs(engine: Upkeep) -> None:
     """Start the background work if another process left jobs."""
     engine._wake()  # pyright: ignore[reportPrivateUsage]
+
+
+def jobs_seen(engine: Upkeep) -> Sequence[Job]:
+    """The pending jobs as of the last look at them, which costs no other."""
+    return engine._worker.seen  # pyright: ignore[reportPrivateUsage]

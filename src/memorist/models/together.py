@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from memorist.ports.notices import inner_span
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -52,7 +54,8 @@ class Together:
 
     def __call__(self, batches: Sequence[Inputs], *, question: bool) -> list[Outputs]:
         """The outputs of each batch. One that fails raises its error; those of other callers do not fail with it."""
-        return RUNS.run(self, batches, question=question)
+        with inner_span("memorist.model.run", {"memorist.model": self.kind, "memorist.batches": len(batches)}):
+            return RUNS.run(self, batches, question=question)
 
 
 class _Caller:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
@@ -12,7 +12,7 @@ from time import monotonic
 
 from memorist.errors import Closed
 from memorist.ports import Batch, Clock, Job, Reader, Store
-from memorist.ports.notices import Notice, Notices
+from memorist.ports.notices import Notice, Notices, span
 
 COMMIT_TASK = "session"
 """The task of a session's job, which commits the session once it is idle."""
@@ -48,10 +48,13 @@ class Worker:
         self._tasks = tasks
         self._notices = notices or Notices()
         self._closing = False
+        self.seen: Sequence[Job] = ()
+        """The pending jobs as of the last look at them."""
 
     def jobs(self) -> list[Job]:
         """The pending jobs that this worker can run, earliest due first."""
-        return [job for job in self._store.jobs() if job.task in self._tasks]
+        self.seen = jobs = [job for job in self._store.jobs() if job.task in self._tasks]
+        return jobs
 
     def run_due(self) -> int:
         """Run every job that is due, one after another; returns how many ran."""
@@ -105,7 +108,8 @@ class Worker:
 
     def _run(self, job: Job) -> None:
         try:
-            self._tasks[job.task](job)
+            with span("memorist.job", {"memorist.task": job.task, "memorist.attempts": job.attempts}):
+                self._tasks[job.task](job)
         except Exception as error:
             self._failed(job, _words(error))
         else:

@@ -6,11 +6,18 @@ import asyncio
 import re
 import threading
 import time
+from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 
+import memorist
+from memorist.access.home import catalogue_of
+from memorist.engine.engine import Engine
 from memorist.models.together import Runs, Together
+from memorist.ports import Batch, Job
 from memorist.surfaces.rest.limits import ConcurrencyLimit
+from memorist.surfaces.rest.spaces import Spaces
 from memorist.surfaces.rest.threads import VerbThreads
 from memorist.surfaces.rest.watch import Metrics
 from tests.surfaces.rest.conftest import Serve
@@ -77,3 +84,26 @@ def test_a_verb_that_waits_for_a_thread_is_counted() -> None:
         assert (threads.waiting, threads.waited[0]) == (0, 3)
 
     asyncio.run(story())
+
+
+def test_jobs_that_are_due_or_failed_are_counted_without_a_look_at_the_store(serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "spaces").mkdir()
+    url, past, future = f"{tmp_path}/spaces/", datetime(2024, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
+    jobs = [Job("facts", "one", past), Job("facts", "two", past, attempts=2), Job("facts", "three", future, attempts=1)]
+
+    def open_(name: str) -> Engine:
+        return memorist.open(url, space=name, embedder="none", background=False)
+
+    with open_("agent") as memory:
+        memory.store.put(Batch(jobs=jobs[2:]))
+    server = serve()
+    with server.http() as http:
+        assert http.get("/v1/spaces/agent/stats").status_code == 200
+        text = http.get("/metrics").text
+    assert "\nmemorist_jobs_due 0\n" in text and "\nmemorist_jobs_failed 1\n" in text
+    spaces = Spaces(catalogue_of(url), open_, open_, 2)
+    with spaces.use("agent", create=False) as engine:
+        engine.store.put(Batch(jobs=jobs))
+        assert spaces.jobs() == (0, 0) and len(engine.jobs()) == 3
+        assert spaces.jobs() == (2, 2)
+    spaces.close()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from memorist.errors import StoreBusy
 from memorist.model import Entity, Filter, Link, Memory
 from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Record, StoreStats, Vectors
+from memorist.ports.notices import inner_span
 from memorist.stores.encoding import Pack, encode, pack_all
 from memorist.stores.index_file import Counters, IndexFile
 from memorist.stores.index_sync import IndexCache
@@ -115,16 +116,20 @@ class SqlStore(ABC, Generic[P]):
     def put(self, batch: Batch) -> list[Memory]:
         """Write a batch atomically and return its memories as the store now has them."""
         encoded = encode(batch, self._pack)
-        return self._write(lambda write: write.batch(encoded))
+        return self._traced(lambda write: write.batch(encoded))
 
     def update(self, plan: Plan, draft: Batch | None = None) -> list[Memory]:
         """`put` the batch that a plan makes, with no other write in between; the draft is encoded before the lock."""
         encoded = None if draft is None else encode(draft, self._pack)
-        return self._write(lambda write: write.batch(encode(plan(write.reads), self._pack, encoded)))
+        return self._traced(lambda write: write.batch(encode(plan(write.reads), self._pack, encoded)))
 
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
-        return self._write(lambda write: write.erase(ids))
+        return self._traced(lambda write: write.erase(ids))
+
+    def _traced(self, change: Callable[[Write[P]], T]) -> T:
+        with inner_span("memorist.store.write"):
+            return self._write(change)
 
     def embedded(self, ids: Sequence[str]) -> set[str]:
         """Which of these memories have vectors of the store's embedding generation."""

@@ -9,6 +9,7 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import uvicorn
 from anyio import to_thread
@@ -30,12 +31,25 @@ from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error,
 from memorist.surfaces.rest.routes import memories, sessions, upkeep
 from memorist.surfaces.rest.server import Server, Settings, note_migrated
 from memorist.surfaces.rest.threads import end_soon
+from memorist.surfaces.rest.tracing import exporters, flush, request_spans, start_exporting
 from memorist.surfaces.rest.watch import Watch, log_private, set_up
+
+if TYPE_CHECKING:
+    from fastapi.telemetry import TelemetryConfig
 
 ABOUT = """The memory of AI agents, over HTTP. Writes accept an `Idempotency-Key`, every response has an
 `X-Request-Id`, and errors are `application/problem+json` documents with a remedy."""
 MOST_SHOWN = 3
 """The number of invalid fields that a problem names."""
+
+NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""FastAPI's own spans hold paths and queries, which name spaces, memories and people; its logs hold our messages."""
 
 
 def create_app(settings: Settings, server: Server | None = None) -> FastAPI:
@@ -49,7 +63,8 @@ def create_app(settings: Settings, server: Server | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         responses=documented(),
-        middleware=[Middleware(Watch, server.metrics), Middleware(Auth, server)],
+        telemetry=NO_TELEMETRY,
+        middleware=[*request_spans(), Middleware(Watch, server.metrics), Middleware(Auth, server)],
     )
     app.state.server = server
     for router in (
@@ -81,6 +96,8 @@ async def _life(app: FastAPI) -> AsyncGenerator[None]:
         if server.owns_process:
             end_soon()
         await to_thread.run_sync(server.close)
+        if server.owns_process and exporters():
+            await to_thread.run_sync(flush)
 
 
 async def _page(request: Request) -> Response:
@@ -189,6 +206,7 @@ def drain_on_signal(server: Server) -> None:
 def from_environment() -> FastAPI:
     """The application of a worker."""
     set_up()
+    start_exporting()
     app = create_app(Settings.from_text(os.environ[VARIABLE]))
     app.state.server.owns_process = True
     return app

@@ -211,6 +211,7 @@ class Server:
     def measured(self) -> str:
         """What /metrics shows: the counters of this process, and its load at this moment."""
         models, batches = model_runs()
+        due, failed = self.spaces.jobs()
         values = {
             "memorist_requests_under_way": ("Requests that are being answered.", self.room.taken),
             "memorist_open_spaces": ("Spaces that are open.", self.spaces.open),
@@ -218,6 +219,8 @@ class Server:
             "memorist_spaces_evicted_total": ("Spaces closed to make room for others.", self.spaces.evicted),
             "memorist_verbs_waiting": ("Verbs that wait for a thread.", self.threads.waiting),
             "memorist_model_batches_waiting": ("Batches of texts that wait for a local model.", batches),
+            "memorist_jobs_due": ("Background jobs of open spaces that are due.", due),
+            "memorist_jobs_failed": ("Background jobs of open spaces that failed and will be tried again.", failed),
         }
         waited = {"memorist_verb_waiting_seconds": ("Seconds that verbs waited for a thread.", self.threads.waited)}
         return self.metrics.text(values, waited, models)

@@ -8,15 +8,19 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
 from memorist.access.home import Catalogue
 from memorist.engine.engine import Engine
-from memorist.engine.upkeep import look_for_jobs
+from memorist.engine.upkeep import jobs_seen, look_for_jobs
 from memorist.errors import Closed, StoreMoved
+
+if TYPE_CHECKING:
+    from memorist.engine.verbs import Job
 
 LOOK_EVERY = 300.0
 """Seconds after which a space in use is searched for jobs again: the worker that left them may have been killed."""
@@ -63,6 +67,11 @@ class SpaceSlot:
         """About how many bytes it takes now."""
         engine = self._engine
         return 0 if engine is None else SPACE_BYTES + getattr(engine.store, "nbytes", 0)
+
+    def jobs(self) -> Sequence[Job]:
+        """The background jobs that it had when it was last looked at."""
+        engine = self._engine
+        return () if engine is None else jobs_seen(engine)
 
     def engine(self) -> Engine:
         """The engine; the first user opens it while others wait."""
@@ -176,6 +185,13 @@ class Spaces:
     def open(self) -> int:
         """The number of open spaces."""
         return len(self._slots)
+
+    def jobs(self) -> tuple[int, int]:
+        """The background jobs of open spaces that are due, and those that failed and wait; nothing is read for it."""
+        now = datetime.now(UTC)
+        with self._lock:
+            jobs = [job for slot in self._slots.values() for job in slot.jobs()]
+        return sum(job.due <= now for job in jobs), sum(job.attempts > 0 for job in jobs)
 
     def close(self) -> None:
         """Close them all, and open none any more."""

@@ -219,7 +219,7 @@ class Watch:
                 raise
             await _answer(of_error(error, id), scope, receive, told)
         except Exception as error:
-            failure("request failed", error, request_id=id, route=_route(scope))
+            failure("request failed", error, request_id=id, route=route_of(scope))
             if status:
                 raise  # the response has started and can only be cut off
             await _answer(of_sort(INTERNAL, id), scope, receive, told)
@@ -227,9 +227,8 @@ class Watch:
             self._write(scope, status, perf_counter() - started)
 
     def _write(self, scope: Scope, status: int, seconds: float) -> None:
-        route, state = _route(scope), scope["state"]
+        route, method, state = route_of(scope), method_of(scope), scope["state"]
         caller = state.get("caller")
-        method = scope["method"] if scope["method"] in METHODS else OTHER
         self._metrics.count(method, route, status, seconds)
         note(
             "request",
@@ -252,7 +251,12 @@ def _request_id(given: str | None) -> str:
     return given if given and _ID.fullmatch(given) else uuid4().hex
 
 
-def _route(scope: Scope) -> str:
+def method_of(scope: Scope) -> str:
+    """The method, if it is a known one."""
+    return scope["method"] if scope["method"] in METHODS else OTHER
+
+
+def route_of(scope: Scope) -> str:
     """The template of the path, because paths may contain names and ids."""
     route: Any = scope.get("route")
     return getattr(route, "path_format", None) or getattr(route, "path", NO_ROUTE)
