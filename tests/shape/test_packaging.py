@@ -1,0 +1,105 @@
+"""The packages fit together: one version, pins that match, extras that exist and are described, licences that ship."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tools.wheels import PROJECTS, PYTHONS
+
+import memorist
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = PROJECTS[1:]
+OURS_ALONE = {"dev", "docs"}
+"""Extras for those who work on Memorist."""
+OTHER_MODELS = {"best", "multilingual"}
+DOCUMENTS = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").iterdir()]
+SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.md")]
+FOREIGN = {"bip39.txt"}
+"""Files by others that lie among ours; all others are in folders named `vendor`."""
+
+
+def project(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def extras() -> dict[str, list[str]]:
+    return project(ROOT)["optional-dependencies"]
+
+
+def test_the_version_is_written_in_one_place() -> None:
+    whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert whole["project"]["dynamic"] == ["version"] and "version" not in whole["project"]
+    assert whole["tool"]["hatch"]["version"]["path"] == "src/memorist/__init__.py"
+    for file in (ROOT / "deploy").iterdir():
+        for version in re.findall(r"memorist:(\d[\w.]*)", file.read_text(encoding="utf-8")):
+            assert version == memorist.__version__, file.name
+
+
+def test_the_pins_are_the_versions_of_the_packages() -> None:
+    pinned = [*project(ROOT)["dependencies"], *(one for wanted in extras().values() for one in wanted)]
+    pins = {one.partition("==")[0]: one.partition("==")[2] for one in pinned if one.startswith("memorist-")}
+    assert pins == {project(package)["name"]: project(package)["version"] for package in PACKAGES}
+
+
+def test_all_packages_support_the_same_pythons() -> None:
+    assert {project(one)["requires-python"] for one in PROJECTS} == {f">={PYTHONS[0]}"}
+    named = {one.rpartition(" ")[2] for one in project(ROOT)["classifiers"] if "Python :: 3." in one}
+    assert named <= set(PYTHONS), "`make test-wheels` does not try all of them"
+
+
+def named_extras(file: Path) -> set[str]:
+    """The extras that a file asks to install, and those that code passes on to such a message."""
+    text = file.read_text(encoding="utf-8")
+    asked = re.findall(r"(?:memorist|'\.|\"\.)\[([a-z0-9,_-]+)\]", text)
+    passed = re.findall(r"\bextra=\"([a-z0-9_-]+)\"", text) if "ConfigDict" not in text else []
+    return {name for names in (*asked, *passed) for name in names.split(",")}
+
+
+@pytest.mark.parametrize("file", [*DOCUMENTS, *SOURCES], ids=lambda file: str(file.relative_to(ROOT)))
+def test_an_extra_that_is_named_exists(file: Path) -> None:
+    assert named_extras(file) <= extras().keys()
+
+
+def test_every_extra_is_described_where_one_installs() -> None:
+    page = (ROOT / "docs/how-to/install.md").read_text(encoding="utf-8")
+    described = {
+        name for cell in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for name in re.findall("`(.*?)`", cell)
+    }
+    assert described == extras().keys() - OURS_ALONE
+
+
+def test_all_means_every_extra_but_other_models() -> None:
+    (everything,) = extras()["all"]
+    named = set(re.findall(r"\[(.*)\]", everything)[0].split(","))
+    assert named == extras().keys() - OURS_ALONE - OTHER_MODELS - {"all"}
+
+
+@pytest.mark.parametrize("folder", PROJECTS, ids=lambda folder: folder.name)
+def test_a_package_is_typed_and_has_its_licences(folder: Path) -> None:
+    for pattern in project(folder)["license-files"]:
+        assert list(folder.glob(pattern)), pattern
+    assert list(folder.glob("src/*/py.typed"))
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)
+def test_each_bundled_model_has_its_origin_and_licence_in_the_notice(folder: Path) -> None:
+    notice = (folder / "NOTICE").read_text(encoding="utf-8")
+    models = [one.parent for one in folder.glob("src/*/*/model.json")]
+    assert models and "NOTICE" in project(folder)["license-files"]
+    for model in models:
+        assert model.name in notice, f"{model.name} is not in NOTICE"
+        assert "licen" in (model / "README.md").read_text(encoding="utf-8").lower()
+
+
+def test_each_file_by_others_has_its_licence_beside_it() -> None:
+    source = ROOT / "src" / "memorist"
+    vendored = [one for one in source.rglob("vendor/*") if one.suffix not in (".LICENSE", ".md")]
+    foreign = [*vendored, *(one for one in source.rglob("*") if one.name in FOREIGN)]
+    assert {one.name for one in foreign} >= FOREIGN
+    for file in foreign:
+        assert (file.parent / f"{file.name.partition('.')[0]}.LICENSE").exists(), file.name
