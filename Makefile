@@ -6,7 +6,8 @@ PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 INTEGRATIONS := .integrations
 BROWSER := .browser
 
-.PHONY: demo test test-all test-browser test-integrations check docs bench bench-check size clean
+.PHONY: demo test test-all test-browser test-integrations test-wheels coverage check docs bench bench-check size wheels \
+	changelog-draft release-check clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m memorist demo
@@ -24,6 +25,15 @@ test-integrations: $(INTEGRATIONS)/.installed ## the adapters, by our tests and 
 	$(INTEGRATIONS)/bin/basedpyright --project tests/integrations
 	$(INTEGRATIONS)/bin/python -m pytest tests/integrations
 
+test-wheels: $(VENV)/.dev ## build every package, and use the wheels in clean environments; takes minutes
+	$(PYTHON) tools/wheels.py
+
+coverage: $(VENV)/.dev ## how much of the source the fast tests run; fails below the floor in pyproject.toml
+	rm -f .coverage .coverage.*
+	$(PYTHON) -m coverage run -m pytest -n 2 -m "not slow"
+	$(PYTHON) -m coverage combine --quiet
+	$(PYTHON) -m coverage report --skip-covered
+
 check: $(VENV)/.dev ## lint, format, types
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
@@ -39,6 +49,15 @@ bench: $(VENV)/.dev ## speed and size of the engine; takes minutes
 
 bench-check: $(VENV)/.dev ## the quick ones of benchmarks/expected again; fails on a drop beyond noise
 	$(PYTHON) benchmarks/check.py
+
+wheels: $(VENV)/.dev ## sdists and wheels of every package, in dist/
+	$(PYTHON) tools/wheels.py --build-only --out dist
+
+changelog-draft: $(VENV)/.dev ## the entry that the fragments in changelog.d make
+	$(PYTHON) -m towncrier build --draft --version $$($(PYTHON) -c "import memorist; print(memorist.__version__)")
+
+release-check: $(VENV)/.dev ## everything that must hold before a release; takes many minutes
+	$(PYTHON) tools/release_check.py
 
 size: $(PYTHON) ## the installed size of the default, by package; fails above 300 MB
 	$(PYTHON) benchmarks/size.py

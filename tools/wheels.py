@@ -53,6 +53,12 @@ def build(into: Path) -> list[Wheel]:
     return [_built(project, into) for project in PROJECTS]
 
 
+def built(folder: Path) -> list[Wheel]:
+    """The wheels in a folder, one per project."""
+    named = {one: one.name.replace("-", "_") for one in PROJECTS[1:]}
+    return [Wheel(next(folder.glob(f"{named.get(one, 'memorist')}-*.whl")), one) for one in PROJECTS]
+
+
 def _built(project: Path, into: Path) -> Wheel:
     with tempfile.TemporaryDirectory() as folder:
         through, direct = Path(folder, "through"), Path(folder, "direct")
@@ -126,12 +132,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, help="keep the sdists and wheels in this folder")
     parser.add_argument("--python", action="append", choices=PYTHONS, help="try only this one; may be repeated")
+    parser.add_argument("--built", type=Path, help="try the wheels in this folder instead of building them")
     parser.add_argument("--build-only", action="store_true", help="build and check the contents, install nothing")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(given.out or folder).resolve()
+        out = Path(given.built or given.out or folder).resolve()
         out.mkdir(parents=True, exist_ok=True)
-        wheels = build(out)
+        wheels = built(out) if given.built else build(out)
         if given.build_only:
             return
         found = interpreters()
