@@ -1,0 +1,67 @@
+"""The walks of CONTRIBUTING.md work: each is applied to a copy of the tree, and its own commands are run there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+WALKS = dict(re.findall(r"^### (Add an? .+?)\n(.*?)(?=^##)", GUIDE, re.MULTILINE | re.DOTALL))
+BLOCK = re.compile(r"^```(\w+)(?: title=\"(.+?)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COPIED = ("src", "tests", "docs", "tools", "benchmarks", "pyproject.toml", "README.md")
+
+
+def test_there_are_three_walks() -> None:
+    assert list(WALKS) == ["Add a stage", "Add an importer", "Add a field"]
+
+
+def apply(tree: Path, language: str, title: str, text: str) -> Path:
+    """Change a file of the tree as a block says; a diff must fit in exactly one place."""
+    path = tree / title
+    if language == "diff":
+        lines = [(line[:1], line[1:]) for line in text.splitlines(keepends=True)]
+        before = "".join(rest for sign, rest in lines if sign != "+").removesuffix("\n")
+        after = "".join(rest for sign, rest in lines if sign != "-").removesuffix("\n")
+        known = path.read_text(encoding="utf-8")
+        assert known.count(before) == 1, f"{title} has this {known.count(before)} times:\n{before}"
+        text = known.replace(before, after)
+    elif path.exists():
+        text = f"{path.read_text(encoding='utf-8').rstrip()}\n\n\n{text}"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("walk", WALKS)
+def test_a_newcomer_can_follow_the_walk(walk: str, tmp_path: Path) -> None:
+    for name in COPIED:
+        source = ROOT / name
+        leave_out = shutil.ignore_patterns("__pycache__", "*.db")
+        shutil.copytree(source, tmp_path / name, ignore=leave_out) if source.is_dir() else shutil.copy(source, tmp_path)
+    changed, commands = list[Path](), list[str]()
+    for language, title, text in BLOCK.findall(WALKS[walk]):
+        if language == "sh":
+            commands += text.splitlines()
+        else:
+            changed.append(apply(tmp_path, language, title, text))
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}/src{os.pathsep}{tmp_path}"}
+    files = " ".join(map(str, changed))
+    lint = [f".venv/bin/python -m ruff {how} {files}" for how in ("check", "format --check")]
+    for command in (*lint, *commands):
+        ran = subprocess.run(
+            command.replace(".venv/bin/python", sys.executable),
+            shell=True,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == 0, f"{command}\n{ran.stdout[-3000:]}{ran.stderr[-2000:]}"
+    assert len(commands) >= 2
