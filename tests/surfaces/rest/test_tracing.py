@@ -23,9 +23,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import memorist
 from memorist.errors import InvalidInput, MissingExtra
 from memorist.ports import Batch, Job, notices
+from memorist.surfaces.rest.server import Settings
 from memorist.surfaces.rest.tracing import exporters, start_exporting
 from memorist.testing import FakeEmbedder
-from tests.surfaces.rest.conftest import Serve
+from tests.surfaces.rest.conftest import running
 
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 SECRETS = ("Zanzibar", "Ottokar", "amber", "sekret")
@@ -62,9 +63,14 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Spans]:
     provider.shutdown()
 
 
-def test_a_request_continues_the_callers_trace_down_to_each_stage(serve: Serve, recorded: Spans) -> None:
-    server = serve()
-    with server.http() as http:
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A request's span may end after its answer, so that tests look at spans when their server has ended."""
+    return Settings(db=f"{tmp_path}/spaces/", embedder="none")
+
+
+def test_a_request_continues_the_callers_trace_down_to_each_stage(recorded: Spans, settings: Settings) -> None:
+    with running(settings) as server, server.http() as http:
         headers = {"traceparent": CALLER, "X-Request-Id": "mine-1"}
         kept = http.post("/v1/spaces/agent/memories", json={"text": "Ottokar moved to Zanzibar."}, headers=headers)
         found = http.post("/v1/spaces/agent/recall", json={"query": "Where is Ottokar?"}, headers=headers)
@@ -105,17 +111,17 @@ def test_stages_lie_one_after_another_within_their_recall(recorded: Spans) -> No
     assert (last["memorist.after"], last["memorist.skipped"]) == (found.trace.steps[-1].after, False)
 
 
-def test_no_span_holds_content(serve: Serve, recorded: Spans) -> None:
-    server = serve()
-    client = server.client("sekret-space", server.key("sekret-space", "admin"))
-    client.remember("Ottokar likes amber.", key="sekret", scope="Ottokar")
-    client.relate("Ottokar", "lives_in", "Zanzibar")
-    client.recall("Ottokar amber Zanzibar")
-    client.history("Ottokar")
-    with pytest.raises(InvalidInput):
-        client.recall("Zanzibar", recipe="sekret-recipe")
-    with client.session("Find Zanzibar") as session:
-        session.step("Ottokar saw amber.")
+def test_no_span_holds_content(recorded: Spans, settings: Settings) -> None:
+    with running(settings) as server:
+        client = server.client("sekret-space", server.key("sekret-space", "admin"))
+        client.remember("Ottokar likes amber.", key="sekret", scope="Ottokar")
+        client.relate("Ottokar", "lives_in", "Zanzibar")
+        client.recall("Ottokar amber Zanzibar")
+        client.history("Ottokar")
+        with pytest.raises(InvalidInput):
+            client.recall("Zanzibar", recipe="sekret-recipe")
+        with client.session("Find Zanzibar") as session:
+            session.step("Ottokar saw amber.")
     written = "\n".join(span.to_json() for span in recorded.all())
     assert len(recorded.all()) > 20
     assert [word for word in SECRETS if word in written] == []
@@ -153,7 +159,9 @@ def test_nothing_is_exported_unless_the_environment_asks(monkeypatch: pytest.Mon
     assert exporters() == []
 
 
-def test_an_unknown_exporter_or_a_missing_sdk_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_exporter_or_a_missing_sdk_is_told_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     for name in ("OTEL_SERVICE_NAME", "OTEL_EXPORTER_OTLP_PROTOCOL"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "carrier-pigeon")
@@ -162,6 +170,11 @@ def test_an_unknown_exporter_or_a_missing_sdk_is_told_with_the_remedy(monkeypatc
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     with pytest.raises(MissingExtra, match=r"memorist\[otel\]"):
         start_exporting()
+    monkeypatch.delenv("OTEL_TRACES_EXPORTER")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
+    with caplog.at_level("INFO", "memorist.serve"):
+        start_exporting()
+    assert "no traces" in caplog.text
 
 
 OFF = """

@@ -31,7 +31,7 @@ from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error,
 from memorist.surfaces.rest.routes import memories, sessions, upkeep
 from memorist.surfaces.rest.server import Server, Settings, note_migrated
 from memorist.surfaces.rest.threads import end_soon
-from memorist.surfaces.rest.tracing import exporters, flush, request_spans, start_exporting
+from memorist.surfaces.rest.tracing import flush, request_spans, start_exporting
 from memorist.surfaces.rest.watch import Watch, log_private, set_up
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ async def _life(app: FastAPI) -> AsyncGenerator[None]:
         if server.owns_process:
             end_soon()
         await to_thread.run_sync(server.close)
-        if server.owns_process and exporters():
-            await to_thread.run_sync(flush)
+        if server.owns_process:
+            await flush()
 
 
 async def _page(request: Request) -> Response:
@@ -137,6 +137,7 @@ def prepare(settings: Settings) -> Catalogue:
     catalogue = check_locked(settings)
     migrated = catalogue.prepare()
     set_up()
+    start_exporting()
     note_migrated(migrated)
     return catalogue
 

@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import entry_points
 from typing import Any
 
+from anyio import move_on_after, to_thread
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,14 +15,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memorist.errors import InvalidInput, MissingExtra
 from memorist.ports.notices import API, span
 from memorist.surfaces.rest.auth import HEALTH
-from memorist.surfaces.rest.watch import method_of, route_of
+from memorist.surfaces.rest.watch import method_of, note, route_of
 
 EXPORTERS = "OTEL_TRACES_EXPORTER"
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 DEFAULTS = {"OTEL_SERVICE_NAME": "memorist", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}
 PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
-FLUSH_MS = 3000
-"""The longest time to send the last spans when the server ends."""
+REMEDY = "Install it with: pip install 'memorist[otel]', or set OTEL_TRACES_EXPORTER=none."
+FLUSHED_WITHIN = 3.0
+"""Seconds to send the last spans when the server ends."""
 
 
 class Traced:
@@ -88,10 +90,10 @@ def start_exporting() -> None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        raise MissingExtra(
-            f"{EXPORTERS} or an OTLP endpoint is set, but the OpenTelemetry SDK is not installed",
-            remedy="Install it with: pip install 'memorist[otel]', or set OTEL_TRACES_EXPORTER=none.",
-        ) from None
+        if EXPORTERS not in os.environ:  # an endpoint alone may be meant for other programs
+            note("no traces: the OpenTelemetry SDK is not installed", remedy=REMEDY)
+            return
+        raise MissingExtra(f"{EXPORTERS} is set, but the OpenTelemetry SDK is not installed", remedy=REMEDY) from None
     if isinstance(trace.get_tracer_provider(), TracerProvider):
         return
     provider = TracerProvider()
@@ -100,13 +102,15 @@ def start_exporting() -> None:
     trace.set_tracer_provider(provider)
 
 
-def flush() -> None:
-    """Send the spans that wait."""
+async def flush() -> None:
+    """Send the spans that wait, unless that takes too long: a collector that is away keeps no server from ending."""
     from opentelemetry import trace
 
     provider: Any = trace.get_tracer_provider()
-    if hasattr(provider, "force_flush"):
-        provider.force_flush(FLUSH_MS)
+    if not hasattr(provider, "force_flush"):  # that of the API, without the SDK
+        return
+    with move_on_after(FLUSHED_WITHIN):
+        await to_thread.run_sync(provider.force_flush, abandon_on_cancel=True)
 
 
 def _exporter(name: str) -> Any:

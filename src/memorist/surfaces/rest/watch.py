@@ -47,7 +47,7 @@ def set_up(level: int = logging.INFO) -> None:
     """Log the server and its libraries to standard error, as lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("memorist", "uvicorn"):
+    for name in ("memorist", "uvicorn", "opentelemetry"):
         named = logging.getLogger(name)
         named.handlers = [handler]
         named.setLevel(level)
