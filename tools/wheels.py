@@ -83,8 +83,9 @@ def missing(wheel: Wheel) -> list[str]:
     listed = subprocess.run(["git", "ls-files", "src"], cwd=wheel.project, capture_output=True, text=True, check=True)
     wanted = {name.removeprefix("src/") for name in listed.stdout.splitlines()} | {f"{wheel.name}/py.typed"}
     project = tomllib.loads((wheel.project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    about = f"{wheel.name}-{wheel.version}.dist-info"
-    wanted |= {f"{about}/licenses/{name}" for name in project["license-files"]}
+    licences = [file for pattern in project["license-files"] for file in wheel.project.glob(pattern)]
+    about = f"{wheel.name}-{wheel.version}.dist-info/licenses"
+    wanted |= {f"{about}/{file.relative_to(wheel.project).as_posix()}" for file in licences}
     absent = sorted(wanted - wheel.digests().keys())
     return [f"it lacks {', '.join(absent[:5])}"] if absent else []
 
