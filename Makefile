@@ -30,7 +30,7 @@ test-wheels: $(VENV)/.dev ## build every package, and use the wheels in clean en
 
 coverage: $(VENV)/.dev ## how much of the source the fast tests run; fails below the floor in pyproject.toml
 	rm -f .coverage .coverage.*
-	$(PYTHON) -m coverage run -m pytest -n 2 -m "not slow" --ignore tests/attacks --ignore tests/shape  # they count steps and modules
+	$(PYTHON) -m coverage run -m pytest -n 2 -m "not slow and not browser" --ignore tests/attacks --ignore tests/shape  # they count steps and modules
 	$(PYTHON) -m coverage combine --quiet
 	$(PYTHON) -m coverage report --skip-covered
 

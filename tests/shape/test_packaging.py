@@ -61,7 +61,7 @@ def named_extras(file: Path) -> set[str]:
 
 
 def test_an_extra_that_is_named_exists() -> None:
-    named = {file.name: named_extras(file) for file in (*DOCUMENTS, *SOURCES)}
+    named = {str(file): named_extras(file) for file in (*DOCUMENTS, *SOURCES)}
     assert {"server", "client", "spacy", "ollama"} <= set[str]().union(*named.values())
     assert {file: names - extras().keys() for file, names in named.items() if names - extras().keys()} == {}
 

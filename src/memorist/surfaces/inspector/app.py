@@ -26,6 +26,7 @@ from memorist.surfaces.rest.app import create_app as create_rest
 from memorist.surfaces.rest.app import serve as serve_rest
 from memorist.surfaces.rest.problems import Refusal, Sort, status_of, title_of, told
 from memorist.surfaces.rest.server import Server, Settings
+from memorist.surfaces.rest.tracing import NO_TELEMETRY, request_spans, start_exporting
 from memorist.surfaces.rest.watch import Watch, log_private, set_up
 
 FACTORY, QUIET_FACTORY = f"{__name__}:from_environment", f"{__name__}:quiet_from_environment"
@@ -62,7 +63,8 @@ def create_inspector(server: Server) -> FastAPI:
     app = FastAPI(
         title="Memorist inspector",
         openapi_url=None,
-        middleware=[Middleware(Watch, server.metrics), Middleware(Door, server, sessions)],
+        telemetry=NO_TELEMETRY,
+        middleware=[*request_spans(), Middleware(Watch, server.metrics), Middleware(Door, server, sessions)],
     )
     app.state.server, app.state.sessions, app.state.views = server, sessions, VIEWS
     for router in ROUTERS:
@@ -130,6 +132,7 @@ def quiet_from_environment() -> Both:
 def from_environment(level: int = logging.INFO) -> Both:
     """The application of a worker."""
     set_up(level)
+    start_exporting()
     app = create_app(Settings.from_text(os.environ[VARIABLE]))
     app.server.owns_process = True
     return app

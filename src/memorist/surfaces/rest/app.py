@@ -9,7 +9,6 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import uvicorn
 from anyio import to_thread
@@ -31,25 +30,13 @@ from memorist.surfaces.rest.problems import TYPE, Refusal, documented, of_error,
 from memorist.surfaces.rest.routes import memories, sessions, upkeep
 from memorist.surfaces.rest.server import Server, Settings, note_migrated
 from memorist.surfaces.rest.threads import end_soon
-from memorist.surfaces.rest.tracing import flush, request_spans, start_exporting
+from memorist.surfaces.rest.tracing import NO_TELEMETRY, flush, request_spans, start_exporting
 from memorist.surfaces.rest.watch import Watch, log_private, set_up
-
-if TYPE_CHECKING:
-    from fastapi.telemetry import TelemetryConfig
 
 ABOUT = """The memory of AI agents, over HTTP. Writes accept an `Idempotency-Key`, every response has an
 `X-Request-Id`, and errors are `application/problem+json` documents with a remedy."""
 MOST_SHOWN = 3
 """The number of invalid fields that a problem names."""
-
-NO_TELEMETRY: TelemetryConfig = {
-    "tracing": False,
-    "metrics": False,
-    "logs": False,
-    "operation_spans": False,
-    "auto_configure": False,
-}
-"""FastAPI's own spans hold paths and queries, which name spaces, memories and people; its logs hold our messages."""
 
 
 def create_app(settings: Settings, server: Server | None = None) -> FastAPI:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anyio import move_on_after, to_thread
 from starlette.datastructures import Headers
@@ -17,6 +17,17 @@ from memorist.ports.notices import API, span
 from memorist.surfaces.rest.auth import HEALTH
 from memorist.surfaces.rest.watch import method_of, note, route_of
 
+if TYPE_CHECKING:
+    from fastapi.telemetry import TelemetryConfig
+
+NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""FastAPI's own spans hold paths and queries, which name spaces, memories and people; its logs hold our messages."""
 EXPORTERS = "OTEL_TRACES_EXPORTER"
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 DEFAULTS = {"OTEL_SERVICE_NAME": "memorist", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}
