@@ -1,0 +1,59 @@
+"""What a framework gave, kept exactly: any text, any JSON value, every repeat, in the order it came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Unpack
+
+from memorist.engine.verbs import Verbs
+from memorist.errors import InvalidInput
+from memorist.model import Filters, Memory
+from memorist.model.arguments import MOST_NESTED, check_text, nests_deeper
+
+PAGE = 1000
+_SUFFIX = "_json"
+
+
+def every(memory: Verbs, **filters: Unpack[Filters]) -> Iterator[Memory]:
+    """Every memory that the filters admit, in the order written."""
+    cursor = None
+    while True:
+        page = memory.list(PAGE, cursor, **filters)
+        yield from page.items
+        if (cursor := page.cursor) is None:
+            return
+
+
+def is_text(text: str) -> bool:
+    """Whether a memory may have this text: it has a visible character, no NUL, and no half of a surrogate pair."""
+    return bool(text.strip()) and _is_storable(text)
+
+
+def boxed(name: str, value: Any) -> dict[str, Any]:
+    """A JSON value as an entry of metadata; as JSON text if metadata cannot hold it, for a NUL, a NaN or its depth."""
+    return {name: value} if _fits_metadata(value) else {f"{name}{_SUFFIX}": json.dumps(value)}
+
+
+def unboxed(name: str, metadata: Mapping[str, Any]) -> Any:
+    """The value that `boxed` made an entry of; None if there is none."""
+    text = metadata.get(f"{name}{_SUFFIX}")
+    return metadata.get(name) if text is None else json.loads(text)
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        check_text("text", text)
+    except InvalidInput:
+        return False
+    return "\0" not in text
+
+
+def _fits_metadata(value: Any) -> bool:
+    if nests_deeper(value, MOST_NESTED - 1):  # metadata itself is one level
+        return False
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return False
+    return _is_storable(text) and "\\u0000" not in text
