@@ -102,7 +102,7 @@ def test_a_secret_is_masked_and_an_id_that_looks_like_one_is_refused(memory: mem
     secret = "sk-ant-api03-" + "aB3dE5gH7jK9" * 8
     (kept,) = added(MemoristSession("one", memory), [{"role": "user", "content": f"My key is {secret}"}])
     assert kept["role"] == "user" and secret not in kept["content"]
-    with pytest.raises(memorist.InvalidInput, match="looks like a secret"):
+    with pytest.raises(memorist.InvalidInput, match="Choose another name"):
         added(MemoristSession(secret, memory), ITEMS[:1])
     assert len(memory.list().items) == 1
 

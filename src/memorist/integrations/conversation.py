@@ -8,8 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from memorist.engine.verbs import Verbs
-from memorist.errors import InvalidInput, NotFound
-from memorist.integrations.verbatim import boxed, every, is_text, unboxed
+from memorist.errors import NotFound
+from memorist.integrations.verbatim import boxed, every, is_text, keep, unboxed
 from memorist.model import Memory, Outcome
 
 ITEM, TURN = "item", "turn"
@@ -56,13 +56,10 @@ class Conversation:
         """Add items, all of them or none."""
         batch = uuid4().hex
         places = [f"{batch}:{number}" for number in range(len(turns))]
-        kept = self._memory.remember_many([self._fields(*pair) for pair in zip(turns, places, strict=True)])
-        if any(one.origin.session != self._session for one in kept):
-            self._memory.forget([one.id for one in kept if one.outcome is not Outcome.WITHHELD])
-            raise InvalidInput("The id of the session looks like a secret", remedy="Choose another id.")
+        kept = keep(self._memory, [self._fields(*pair) for pair in zip(turns, places, strict=True)])
         withheld = [place for place, one in enumerate(kept) if one.outcome is Outcome.WITHHELD]
         if withheld:
-            self._memory.remember_many([self._fields(turns[place], places[place], echo=True) for place in withheld])
+            keep(self._memory, [self._fields(turns[place], places[place], echo=True) for place in withheld])
 
     def pop(self) -> Any:
         """Erase the last item and return it; None if there is none."""

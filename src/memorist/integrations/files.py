@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from memorist.engine.verbs import Verbs
-from memorist.errors import InvalidInput, NotFound
-from memorist.integrations.verbatim import boxed, every, is_text, unboxed
+from memorist.errors import NotFound
+from memorist.integrations.verbatim import boxed, every, is_text, keep, unboxed
 from memorist.model import Fields, Memory, memory_id
 
 CONTENT = "content"
@@ -93,10 +93,7 @@ class Files:
         ended = [one.id for one in self._memory.get([self._id(path) for path, _ in files]) if one and has_ended(one)]
         if ended:
             self._erase(ended)
-        kept = self._memory.remember_many([self._fields(path, content) for path, content in files])
-        if any(one.origin.key != path for one, (path, _) in zip(kept, files, strict=True)):
-            self._erase([one.id for one in kept])
-            raise InvalidInput("A secret in the name of a file would be masked", remedy="Choose another name.")
+        keep(self._memory, [self._fields(path, content) for path, content in files])
 
     def _erase(self, ids: list[str]) -> None:
         try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
-from memorist.model import Filters, Memory
+from memorist.model import Filters, Memory, Outcome, Remembered
 from memorist.model.arguments import MOST_NESTED, check_text, nests_deeper
 
 PAGE = 1000
@@ -23,6 +23,18 @@ def every(memory: Verbs, **filters: Unpack[Filters]) -> Iterator[Memory]:
         yield from page.items
         if (cursor := page.cursor) is None:
             return
+
+
+def keep(memory: Verbs, given: Sequence[Mapping[str, Any]]) -> list[Remembered]:
+    """Keep memories under exactly the labels given: a scope, session or key that would be masked is refused."""
+    kept = memory.remember_many(given)
+    for one, fields in zip(kept, given, strict=True):
+        there = {"scope": one.scope, "session": one.origin.session, "key": one.origin.key}
+        for name, label in there.items():
+            if fields.get(name) not in (None, label):
+                memory.forget([each.id for each in kept if each.outcome is Outcome.KEPT])
+                raise InvalidInput(f"The {name} of a memory would be masked as a secret", remedy="Choose another name.")
+    return kept
 
 
 def is_text(text: str) -> bool:
