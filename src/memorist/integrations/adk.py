@@ -18,15 +18,14 @@ from typing_extensions import override
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
 from memorist.integrations import Source, opened
-from memorist.integrations.verbatim import is_text, keep
-from memorist.model import INSTRUCTIONS, Fields, Memory, isoformat, memory_id
+from memorist.integrations.verbatim import as_data, is_text, keep
+from memorist.model import Fields, Memory, isoformat, memory_id
 
 __all__ = ["MemoristMemoryService", "of_main_agent"]
 
 EVENT, DELETED = "adk:event:", "adk:deleted:"
 """The beginnings of the keys of events, and of the marks that keep deleted ones from coming back."""
 CUSTOM, ROLE = "custom", "role"
-WARNING = "(untrusted: reads like instructions) "
 Chosen = Callable[[Event], bool]
 
 
@@ -165,12 +164,9 @@ def _words(content: types.Content | None) -> str:
 
 
 def _entry(memory: Memory) -> MemoryEntry:
-    suspicious = INSTRUCTIONS in memory.worth.flags
-    text = f"{WARNING}{memory.text}" if suspicious else memory.text
-    role = memory.metadata.get(ROLE)
     return MemoryEntry(
         id=memory.id,
-        content=types.Content(role=role, parts=[types.Part(text=text)]),
+        content=types.Content(role=memory.metadata.get(ROLE), parts=[types.Part(text=as_data(memory))]),
         author=memory.origin.speaker,
         timestamp=isoformat(memory.times.valid_from),
         custom_metadata=dict(memory.metadata.get(CUSTOM) or {}),

@@ -8,10 +8,11 @@ from typing import Any, Unpack
 
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
-from memorist.model import Filters, Memory, Outcome, Remembered
+from memorist.model import INSTRUCTIONS, Filters, Memory, Outcome, Remembered
 from memorist.model.arguments import MOST_NESTED, check_text, nests_deeper
 
 PAGE = 1000
+WARNING = "(untrusted: reads like instructions) "
 _SUFFIX = "_json"
 
 
@@ -35,6 +36,11 @@ def keep(memory: Verbs, given: Sequence[Mapping[str, Any]]) -> list[Remembered]:
                 memory.forget([each.id for each in kept if each.outcome is Outcome.KEPT])
                 raise InvalidInput(f"The {name} of a memory would be masked as a secret", remedy="Choose another name.")
     return kept
+
+
+def as_data(memory: Memory) -> str:
+    """The text of a memory for a prompt that a framework writes, with a warning if it reads like instructions."""
+    return f"{WARNING}{memory.text}" if INSTRUCTIONS in memory.worth.flags else memory.text
 
 
 def is_text(text: str) -> bool:
