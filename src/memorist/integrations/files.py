@@ -107,10 +107,14 @@ class Files:
         return memory_id("", scope=self._scope, key=path)
 
     def _fields(self, path: str, content: str) -> Any:
+        text, metadata = content_fields(content, path)
         fields: Fields = {"kind": "semantic", "scope": self._scope, "key": path, "source": path, "trust": self._trust}
-        if is_text(content):
-            return {"text": content, **fields}
-        return {"text": path, **fields, "metadata": boxed(CONTENT, content)}
+        return {"text": text, **fields, "metadata": metadata}
+
+
+def content_fields(content: str, path: str) -> tuple[str, dict[str, Any]]:
+    """The text and the metadata that keep a content: one that cannot be a text is in the metadata, beside its path."""
+    return (content, {}) if is_text(content) else (path, boxed(CONTENT, content))
 
 
 def content_of(file: Memory) -> str:
