@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,12 +22,6 @@ from google.genai import types
 from memorist.integrations.adk import MemoristMemoryService, scope_of
 
 ANN = {"app_name": "demo", "user_id": "ann"}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[memorist.Engine]:
-    with memorist.open(tmp_path / "agent.db", embedder=None, background=False) as opened:
-        yield opened
 
 
 @pytest.fixture(params=["ours", "theirs"])

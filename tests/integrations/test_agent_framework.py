@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,12 +30,6 @@ class Scripted(BaseChatClient):
     async def _inner_get_response(self, *, messages: Any, **given: Any) -> ChatResponse:
         self.shown.append([message.text for message in messages])
         return ChatResponse(messages=[Message("assistant", [self.answer])])
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[memorist.Engine]:
-    with memorist.open(tmp_path / "agent.db", embedder=None, background=False) as opened:
-        yield opened
 
 
 @pytest.fixture

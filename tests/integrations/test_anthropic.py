@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,12 +19,6 @@ from anthropic.lib.tools import ToolError
 from memorist.integrations.anthropic import MemoristAsyncMemoryTool, MemoristMemoryTool
 
 ON_DISK = "about symbolic links and modes of folders on a disk; files are memories here, and a memory cannot be a link"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[memorist.Engine]:
-    with memorist.open(tmp_path / "notes.db", embedder=None, background=False) as opened:
-        yield opened
 
 
 @pytest.fixture

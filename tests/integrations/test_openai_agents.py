@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +38,6 @@ ITEMS: list[Any] = [
     {"type": "function_call_output", "call_id": "1", "output": "It rains in Leeds."},
     {"role": "assistant", "content": "It rains.", "deep": [[[1.5, None, True]]], "nan": "NaN"},
 ]
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[memorist.Engine]:
-    with memorist.open(tmp_path / "agent.db", embedder=None, background=False) as opened:
-        yield opened
 
 
 def added(session: MemoristSession, items: list[Any]) -> list[Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,12 +33,6 @@ from pydantic_ai_harness.memory import (
 from memorist.integrations.pydantic_ai import MemoristMemoryStore, MemoristToolset
 
 os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[memorist.Engine]:
-    with memorist.open(tmp_path / "agent.db", embedder=None, background=False) as opened:
-        yield opened
 
 
 @pytest.fixture(params=["ours", "theirs"])
@@ -190,7 +182,10 @@ def test_an_agent_with_the_memory_capability_writes_files_that_a_recall_finds(me
 
 def test_the_tools_remember_and_recall(memory: memorist.Engine) -> None:
     seen: list[str] = []
-    script = [("remember", {"text": "Ann's boat is called Heron."}), ("recall", {"question": "What is Ann's boat called?"})]
+    script = [
+        ("remember", {"text": "Ann's boat is called Heron."}),
+        ("recall", {"question": "What is Ann's boat called?"}),
+    ]
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         seen.extend(str(part.content) for part in messages[-1].parts if isinstance(part, ToolReturnPart))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,12 +31,6 @@ WITHOUT = {
     ),
     **dict.fromkeys(("with_relevance_score", "no_token_overlap", "ties_by_recency"), WORDS),
 }
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[memorist.Engine]:
-    with memorist.open(tmp_path / "agent.db", embedder=None, background=False) as opened:
-        yield opened
 
 
 def message(role: str, *texts: str, **block: Any) -> Any:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
-from threading import RLock
-from typing import Any, ParamSpec, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from agents import SessionSettings, TResponseInputItem
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
 from memorist.integrations import Source, opened
 from memorist.integrations.conversation import Conversation, Turn
+from memorist.integrations.threads import OneAtATime
 
 __all__ = ["MemoristSession"]
 
-P = ParamSpec("P")
-R = TypeVar("R")
 SPEAKERS = {"function_call_output": "tool", "computer_call_output": "tool", "local_shell_call_output": "tool"}
 TRUST = {"user": 3, "assistant": 2}
 """How far to believe a speaker; what a tool says is untrusted."""
@@ -44,7 +41,7 @@ class MemoristSession:
         self.memory = opened(memory, space=space)
         self._scope, self._recall = scope, recall
         self._turns = Conversation(self.memory, session_id, scope=scope)
-        self._lock = RLock()
+        self._run = OneAtATime().run
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items in the order they were added; with a limit, also that of the settings, the last ones."""
@@ -79,15 +76,6 @@ class MemoristSession:
     def close(self) -> None:
         """Close the memory; for a session that opened it."""
         self.memory.close()
-
-    async def _run(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Work in a thread, to its end even if the caller is cancelled, and one piece at a time."""
-
-        def alone() -> R:
-            with self._lock:
-                return work(*args, **kwargs)
-
-        return await asyncio.shield(asyncio.to_thread(alone))
 
 
 def _turn(item: Mapping[str, Any]) -> Turn:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from threading import RLock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai_harness.memory import (
@@ -25,13 +24,12 @@ from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput, NotFound
 from memorist.integrations import Source, opened
 from memorist.integrations.files import content_fields, content_of, has_ended
+from memorist.integrations.threads import OneAtATime
 from memorist.integrations.verbatim import as_data, every, is_text, keep
 from memorist.model import Fields, Memory, Outcome, isoformat, memory_id
 
 __all__ = ["MemoristMemoryStore", "MemoristToolset"]
 
-P = ParamSpec("P")
-R = TypeVar("R")
 ROOT, RECEIPT = "/memory/", "pydantic_ai:operation:"
 """The beginnings of the keys of files and of receipts."""
 WRITTEN, OPERATION = "written", "operation"
@@ -52,7 +50,7 @@ class MemoristMemoryStore:
     def __init__(self, memory: Source, *, space: str | None = None, scope: str = "memory") -> None:
         self.memory: Verbs = opened(memory, space=space)
         self._scope = scope
-        self._lock = RLock()
+        self._run = OneAtATime().run
 
     async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
         """The file at a path, at most so many characters of it; None if there is none."""
@@ -132,13 +130,6 @@ class MemoristMemoryStore:
     def close(self) -> None:
         """Close the memory; for a store that opened it."""
         self.memory.close()
-
-    async def _run(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        def alone() -> R:
-            with self._lock:
-                return work(*args, **kwargs)
-
-        return await asyncio.shield(asyncio.to_thread(alone))
 
     def _id(self, key: str) -> str:
         return memory_id("", scope=self._scope, key=key)
