@@ -153,3 +153,21 @@ def test_nesting_has_a_limit() -> None:
 def test_conditions_that_differ_in_type_alone_are_not_mistaken_for_each_other() -> None:
     assert condition_of({"metadata.k": 1}) == condition_of({"metadata.k": 1.0})
     assert condition_of({"metadata.k": 1}) != condition_of({"metadata.k": True})
+
+
+@pytest.mark.parametrize(
+    ("where", "session"),
+    [
+        ({"session": "s1"}, "s1"),
+        ({"session": {"eq": "s1"}, "speaker": "Ann"}, "s1"),
+        ({"session": "s1", "not": {"session": "s1"}}, "s1"),
+        ({"session": {"in": ["s1"]}}, None),
+        ({"or": [{"session": "s1"}, {"speaker": "Ann"}]}, None),
+        ({"not": {"session": "s1"}}, None),
+        ({"session": "2024-06-03T00:00:00.000000+00:00"}, None),
+        ({"metadata.session": "s1"}, None),
+    ],
+)
+def test_a_filter_knows_the_only_session_that_it_admits(where: dict[str, Any], session: str | None) -> None:
+    """A time may be written in several ways, so a session that reads like one is left to the condition."""
+    assert Filter(conditions=condition_of(where)).session == session

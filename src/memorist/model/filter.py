@@ -114,7 +114,11 @@ def _value(given: object) -> Value | None:
 
 def _sortable(text: str) -> str:
     """A time in ISO 8601 as UTC with all its digits, so that equal times are equal texts; any other text as it is."""
-    return _time(text) if text[4:5] == text[7:8] == "-" and len(text) <= LONGEST_TIME else text
+    return _time(text) if _may_be_time(text) else text
+
+
+def _may_be_time(text: str) -> bool:
+    return text[4:5] == text[7:8] == "-" and len(text) <= LONGEST_TIME
 
 
 @lru_cache(maxsize=4096)
@@ -268,6 +272,15 @@ class Filter:
     def visibility(self) -> Filter:
         """The part that decides what may be seen: scope, classification, conditions and the two clocks."""
         return replace(self, kinds=None, topic=None, tier=None, since=None, until=None)
+
+    @property
+    def session(self) -> str | None:
+        """The only session whose memories it admits, if its conditions name one; a store may look there alone."""
+        stated = self.conditions
+        parts = stated.parts if isinstance(stated, Joined) and stated.how == "and" else (stated,)
+        named = (one for one in parts if isinstance(one, Check) and (one.field, one.operator) == ("session", "eq"))
+        # A time equals other spellings of itself, which only the condition knows.
+        return next((one.part for one in named if one.part and not _may_be_time(one.part)), None)
 
     def admits(self, memory: Memory) -> bool:
         """Whether a memory is visible: the reference that every store's own implementation must agree with."""

@@ -209,7 +209,7 @@ class Dialect:
     """Makes a float16 array of a kept vector."""
 
     def condition(self, where: Filter) -> tuple[str, dict[str, Any]]:
-        """What a filter admits, apart from its conditions, as SQL on `memories`, and its parameters."""
+        """What a filter admits, as SQL on `memories`, and its parameters; of its conditions only the session."""
         return " AND ".join(_conditions(where, self)), dict(_parameters(where))
 
 
@@ -221,7 +221,7 @@ def _conditions(where: Filter, dialect: Dialect) -> Iterator[str]:
         yield f"({' OR '.join((dialect.among('m.scope', 'scopes'), *below))})"
     if where.kinds is not None:
         yield dialect.among("m.kind", "kinds")
-    for name in ("topic", "tier"):
+    for name in ("topic", "tier", "session"):
         if getattr(where, name) is not None:
             yield f"m.{name} = {at(name)}"
     if where.since is not None:
@@ -250,7 +250,7 @@ def _parameters(where: Filter) -> Iterator[tuple[str, Any]]:
         labels: tuple[str, ...] | None = getattr(where, name)
         if labels is not None:
             yield name, [str(label) for label in labels]
-    for name in ("topic", "tier"):
+    for name in ("topic", "tier", "session"):
         label: str | None = getattr(where, name)
         if label is not None:
             yield name, str(label)
