@@ -15,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".integrations" / "sdists"
 EXPECTED = Path(__file__).parent / "expected"
+PLUGINS = Path(__file__).parent / "plugins"
+"""Plugins that need a package named `tests` of the framework are named without ours, as in `-p langgraph_store`."""
 RECORD = "MEMORIST_RECORD"
 """Set this variable to write what the tests of a framework gave as what they should give."""
 
@@ -50,16 +52,24 @@ def sdist(name: str, version: str) -> Path:
 
 
 def run(
-    framework: str, version: str, tests: Sequence[Path], *, plugin: str, without: Mapping[str, str] | None = None
+    framework: str,
+    version: str,
+    tests: Sequence[Path],
+    *,
+    plugin: str,
+    without: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
 ) -> Outcome:
     """Run tests of a framework with a pytest plugin of ours, which puts our adapter where the framework's class was.
 
-    `without` names tests that are not ours to pass, by a part of their id, with the reason.
+    `without` names tests that are not ours to pass, by a part of their id, with the reason; `options` are pytest's.
     """
+    KEPT.mkdir(parents=True, exist_ok=True)
     report = KEPT / f"{framework}.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-p", plugin, "-p", "no:cacheprovider", "-c", os.devnull]
-    command += ["--rootdir", str(tests[0].parent), f"--junitxml={report}", *map(str, tests)]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    command += ["--rootdir", str(tests[0].parent), f"--junitxml={report}", *options, *map(str, tests)]
+    report.unlink(missing_ok=True)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (PLUGINS, ROOT)))}
     ran = subprocess.run(command, cwd=tests[0].parent, env=env, capture_output=True, text=True, check=False)
     assert report.exists(), ran.stdout + ran.stderr
     return _read(report, framework, version, without or {})
@@ -75,7 +85,7 @@ def _read(report: Path, framework: str, version: str, without: Mapping[str, str]
         if excused is not None and (fault is not None or skip is not None):
             skipped[id] = excused
         elif fault is not None:
-            failed[id] = (fault.get("message") or "").splitlines()[0]
+            failed[id] = (fault.get("message") or fault.tag).splitlines()[0]
         elif skip is not None:
             skipped[id] = skip.get("message") or ""
         else:

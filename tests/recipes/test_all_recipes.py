@@ -173,6 +173,7 @@ SCORING = {
     "memoria": ("rrf", "rerank"),
     "abmind": ("first", "add", "weigh"),
     "mnemosyne-hybrid": ("weighted_sum", "weigh"),
+    "nearest": ("first",),
 }
 
 

@@ -85,6 +85,7 @@ def test_all_are_the_recipes_that_ship(bare: Cli, folder: Path, tmp_path: Path) 
         "memoria",
         "abmind",
         "mnemosyne-hybrid",
+        "nearest",
     ]
 
 

@@ -291,7 +291,7 @@ def test_a_conversation_answers_the_same_elsewhere(tmp_path: Path, data: Path) -
         old.remember_many(turns)
         new.import_(exported(old))
         assert answers(new, questions) == answers(old, questions)
-    assert len(RECIPES) == 6
+    assert len(RECIPES) == 7
 
 
 def exported(engine: Engine) -> io.BytesIO:

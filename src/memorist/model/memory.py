@@ -43,6 +43,11 @@ class Tier(StrEnum):
 
 INSTRUCTIONS = "instructions"
 """The flag of a memory that gives orders to a model."""
+EXACT = "exact"
+"""The flag of a memory that is kept exactly as given or not at all, for adapters of key-value stores.
+
+A secret in it is refused, never masked; other metadata under its key makes a new version, as another text does.
+"""
 AGENT_TRUST = 2
 """The least trust of a text that may be pinned when it is written, or count as a wish: the agent's own."""
 
@@ -333,8 +338,9 @@ def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> l
 
 
 def follows(known: Memory, given: Memory) -> bool:
-    """Whether a memory is a new version of the known one with its id: an edit of it, or another text."""
-    return given.version > known.version or given.text != known.text
+    """Whether a memory is a new version of the known one with its id: an edit, another text, or exact other metadata."""
+    changed = EXACT in given.worth.flags and given.metadata != known.metadata
+    return given.version > known.version or given.text != known.text or changed
 
 
 def _is_news(known: Memory, given: Memory) -> bool:

@@ -14,7 +14,7 @@ from memorist.recall.catalogue import BUILT_IN
 from memorist.recall.data import from_data, with_settings
 from memorist.recall.pipeline import Pipeline
 
-SHIPPED = ("memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid")
+SHIPPED = ("memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid", "nearest")
 TAGGED = ("mnemosyne-graph",)
 """The shipped recipes that read the tags of memories. A process that only writes builds no recipe."""
 

@@ -75,7 +75,7 @@ class Checked:
 
 _REMEDIES = {
     "size": "Split it into several memories, or raise the setting `longest_text`.",
-    "secrets": "Take the secret out, or set secrets = 'mask'; split a text that holds hundreds.",
+    "secrets": "Take the secret out, or set secrets = 'mask' ('keep' for exact memories); split what holds hundreds.",
     "instructions": "Set instructions = 'mark' to keep such text as untrusted.",
 }
 

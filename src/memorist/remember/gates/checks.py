@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from memorist.model import INSTRUCTIONS, Kind, Memory, fingerprint, isoformat, memory_id
+from memorist.model import EXACT, INSTRUCTIONS, Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
 from memorist.remember.redaction import MOST, redacted, secrets_in_texts, without_secrets
@@ -194,14 +194,14 @@ NEVER_WRITTEN = "the secret was never written"
 
 
 def secrets(memory: Memory, context: GateContext) -> Verdict | None:
-    """Mask or refuse keys, tokens, passwords and numbers of cards and accounts."""
+    """Mask or refuse keys, tokens, passwords and numbers of cards and accounts; never mask an exact memory."""
     if context.policy.secrets == "keep":
         return None
     found = secrets_in_texts(context.texts(memory), context.plain_labels)
     if not found:
         return None
     reason = f"holds {', '.join(dict.fromkeys(found.values()))}"
-    if context.policy.secrets == "refuse" or len(found) > MOST:
+    if context.policy.secrets == "refuse" or EXACT in memory.worth.flags or len(found) > MOST:
         return Verdict(SECRET_GATE, "refuse", reason, memory, final="nothing was written")
     return Verdict(SECRET_GATE, "mask", reason, _under_own_id(redacted(memory, found), memory), final=NEVER_WRITTEN)
 

@@ -131,7 +131,7 @@ def _keyword(name: str, kind: Any, default: object = inspect.Parameter.empty) ->
 
 def recipe_names() -> list[str]:
     """The recipes that ship. They are written out here because importing them would make completion slow."""
-    return ["memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid"]
+    return ["memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid", "nearest"]
 
 
 def require_answer(as_json: bool) -> None:

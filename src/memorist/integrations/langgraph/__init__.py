@@ -1,0 +1,5 @@
+"""LangGraph: `MemoristStore`, a complete `BaseStore` over a memory."""
+
+from memorist.integrations.langgraph.store import MemoristStore
+
+__all__ = ["MemoristStore"]
