@@ -23,7 +23,7 @@ test-browser: $(BROWSER)/.installed ## the inspector in Debian's Chromium, headl
 
 test-integrations: $(INTEGRATIONS)/.installed ## the adapters, by our tests and those of each framework
 	$(INTEGRATIONS)/bin/basedpyright --project tests/integrations
-	$(INTEGRATIONS)/bin/python -m pytest -p no:asyncio tests/integrations  # only the tests of frameworks need it
+	$(INTEGRATIONS)/bin/python -m pytest tests/integrations -o asyncio_default_fixture_loop_scope=function
 
 test-wheels: $(VENV)/.dev ## build every package, and use the wheels in clean environments; takes minutes
 	$(PYTHON) tools/wheels.py

@@ -31,9 +31,9 @@ def test_the_tests_of_the_sqlite_store() -> None:
             "test_vector_store_initialization": "looks for SqliteStore's tables of vectors",
             "test_nonnull_migrations": SQL,
             "test_list_namespaces_prefix_uses_indexable_condition": SQL,
-            "test_sql_injection_vulnerability": "wants an error for a filter key that SQL cannot hold; any key is fine here",
+            "test_sql_injection_vulnerability": "wants an error for a filter key that SQL cannot hold; ours hold any",
             "test_ttl_override_default": "expects that reads do not extend a life unless told; TTLConfig says they do",
-            "test_no_running_loop": "AsyncSqliteStore refuses its synchronous methods in an event loop; ours may be called",
+            "test_no_running_loop": "AsyncSqliteStore refuses synchronous calls in an event loop; ours allows them",
         },
         options=AUTO,
     )

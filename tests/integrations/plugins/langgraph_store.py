@@ -1,4 +1,4 @@
-"""A pytest plugin: the tests of LangGraph's stores get `MemoristStore` wherever they make an InMemoryStore or SqliteStore.
+"""A pytest plugin that gives tests of LangGraph a `MemoristStore` wherever they make an InMemoryStore or SqliteStore.
 
 Memories are opened without models, because the tests bring an embedder where they need one, and keep secrets, because
 one test puts a password.

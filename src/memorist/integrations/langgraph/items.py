@@ -99,9 +99,10 @@ class Put(NamedTuple):
         """The keywords of `remember` for the item and its parts, given the item as it is known so far."""
         namespace, key = self.place
         created = isoformat(now) if known is None else known.metadata[CREATED]
+        value = _as_json(self.value, self.place)
         data = {
             **_filterable(self.value),
-            VALUE: _as_json(self.value, self.place),
+            VALUE: value,
             CREATED: created,
             UPDATED: isoformat(now),
             TEXTS: len(self.texts),
@@ -114,11 +115,21 @@ class Put(NamedTuple):
             "source": SOURCE,
             "kind": Kind.SEMANTIC,
             "flags": [EXACT],
-            "expires_at": None if self.ttl is None else now + timedelta(minutes=self.ttl),
+            "expires_at": None if self.ttl is None else now + life_of(self.ttl),
         }
         for part, text in enumerate(self.texts or [f"{'/'.join(namespace)}: {key}"]):
             whole = data if part == 0 else {**_without_value(data), PART_OF: id_of(self.place)}
             yield {"text": clean(text), "key": _key(key, part), "metadata": whole, **shared}
+
+
+def life_of(minutes: float) -> timedelta:
+    """How long an item lives after it was put or read."""
+    if not 0 <= minutes <= LONGEST_LIFE:
+        raise InvalidInput(f"ttl is {minutes}", remedy=f"Give minutes, at most {LONGEST_LIFE:,}; None for no end.")
+    return timedelta(minutes=minutes)
+
+
+LONGEST_LIFE = 100 * 365 * 24 * 60
 
 
 def _without_value(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,18 @@ import memorist
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput, NotFound, StoreBusy
 from memorist.integrations import Source, opened
-from memorist.integrations.langgraph.items import TTL, VALUE, Place, Put, id_of, ids_of, item_of, search_item, text_of
+from memorist.integrations.langgraph.items import (
+    TTL,
+    VALUE,
+    Place,
+    Put,
+    id_of,
+    ids_of,
+    item_of,
+    life_of,
+    search_item,
+    text_of,
+)
 from memorist.integrations.langgraph.reading import Items
 from memorist.integrations.langgraph.sweeping import Sweeper
 from memorist.model import Memory, Outcome, Remembered
@@ -187,7 +198,7 @@ class MemoristStore(BaseStore):
         """Extend the life of items that were read, unless that was done a moment ago."""
         now = datetime.now(UTC)
         for memory in {one.id: one for one in memories if TTL in one.metadata}.values():
-            life, end = timedelta(minutes=memory.metadata[TTL]), memory.times.expires_at
+            life, end = life_of(memory.metadata[TTL]), memory.times.expires_at
             if end is not None and end - now < life * (1 - REFRESHED):
                 for id in ids_of(memory):
                     self._extend(id, now + life)
