@@ -17,8 +17,8 @@ KEPT = ROOT / ".integrations" / "sdists"
 EXPECTED = Path(__file__).parent / "expected"
 PLUGINS = Path(__file__).parent / "plugins"
 """Plugins that need a package named `tests` of the framework are named without ours, as in `-p langgraph_store`."""
-RECORD = "MEMORIST_RECORD"
-"""Set this variable to write what the tests of a framework gave as what they should give."""
+RECORDING = bool(os.environ.get("MEMORIST_RECORD"))
+"""Whether to write what the tests of a framework gave as what they should give; our tests clear the variable later."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def run(
     version: str,
     tests: Sequence[Path],
     *,
-    plugin: str,
+    plugin: str | None = None,
     without: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
 ) -> Outcome:
@@ -66,7 +66,8 @@ def run(
     """
     KEPT.mkdir(parents=True, exist_ok=True)
     report = KEPT / f"{framework}.xml"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", plugin, "-p", "no:cacheprovider", "-c", os.devnull]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
+    command += [] if plugin is None else ["-p", plugin]
     command += ["--rootdir", str(tests[0].parent), f"--junitxml={report}", *options, *map(str, tests)]
     report.unlink(missing_ok=True)
     env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (PLUGINS, ROOT)))}
@@ -96,7 +97,7 @@ def _read(report: Path, framework: str, version: str, without: Mapping[str, str]
 def check(adapter: str, outcome: Outcome) -> None:
     """Compare an outcome with the one of `expected/ADAPTER.json`, from which the tables of the docs are made."""
     kept = EXPECTED / f"{adapter}.json"
-    if os.environ.get(RECORD):
+    if RECORDING:
         EXPECTED.mkdir(exist_ok=True)
         kept.write_text(json.dumps(asdict(outcome), indent=2, sort_keys=True) + "\n", encoding="utf-8")
     assert asdict(outcome) == json.loads(kept.read_text(encoding="utf-8"))

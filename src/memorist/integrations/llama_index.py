@@ -77,7 +77,6 @@ class MemoristMemoryBlock(BaseMemoryBlock[str]):
             "speaker": more.get("name") or role,
             "session": more.get("session_id"),
             "scope": self.scope,
-            "source": "llama_index",
             "trust": OWNER_TRUST if role == "user" else AGENT_TRUST,
         }
 
