@@ -79,7 +79,7 @@ UNTRUSTED = {"no": "no", "yes": "yes", "lower": "lower than yours", "inside": "a
 
 ABOUT_INTEGRATIONS = """Adapters put a memory where an agent framework expects one. Each is a module
 `memorist.integrations.NAME` behind the extra `memorist[NAME]`, takes a path, a database URL, the address of a server or
-an open memory, and imports its framework only when it is imported itself. What an adapter gives to a model is the
+an open memory, and imports its framework only when it is imported itself. What an adapter puts into a prompt is the
 fenced and cited context of a recall, which says that it is data.
 
 Where a framework ships tests of the interface that an adapter fills, `make test-integrations` downloads them and runs
@@ -115,7 +115,7 @@ def _results(outcome: Mapping[str, Any]) -> str:
 
 def _reasons(tests: Mapping[str, str]) -> str:
     """How many tests, by reason."""
-    return "; ".join(f"{count}: {reason}" for reason, count in Counter(tests.values()).items()) or "0"
+    return "<br>".join(f"{count}: {reason}" for reason, count in Counter(tests.values()).items()) or "0"
 
 
 PAGES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,16 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.integrations.upstream import QUIET
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs" / "integrations").glob("*.md") if page.name != "README.md")
 EXAMPLES = sorted((ROOT / "examples" / "integrations").glob("*.py"))
 BLOCK = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-QUIET = {
-    "LANGCHAIN_TRACING_V2": "false",
-    "LANGSMITH_TRACING": "false",
-    "OTEL_SDK_DISABLED": "true",
-}
-"""Frameworks send traces only if told to; here they are told not to."""
 
 
 def adapter_of(file: Path) -> str:
@@ -32,10 +27,10 @@ def run(file: Path, folder: Path, *arguments: str) -> None:
     adapter = f"memorist.integrations.{adapter_of(file)}"
     try:
         import_module(adapter)
-    except ImportError as missing:
+    except ModuleNotFoundError as missing:
         pytest.skip(f"{adapter}: {missing}")
     command = [sys.executable, "-W", "error", *arguments]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, **QUIET}, check=False)
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=QUIET, check=False)
     assert ran.returncode == 0, ran.stderr
 
 

@@ -17,6 +17,8 @@ KEPT = ROOT / ".integrations" / "sdists"
 EXPECTED = Path(__file__).parent / "expected"
 PLUGINS = Path(__file__).parent / "plugins"
 """Plugins that need a package named `tests` of the framework are named without ours, as in `-p langgraph_store`."""
+QUIET = {**os.environ, "LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false", "OTEL_SDK_DISABLED": "true"}
+"""The environment of processes that use frameworks: they send no traces."""
 RECORDING = bool(os.environ.get("MEMORIST_RECORD"))
 """Whether to write what the tests of a framework gave as what they should give; our tests clear the variable later."""
 
@@ -70,7 +72,7 @@ def run(
     command += [] if plugin is None else ["-p", plugin]
     command += ["--rootdir", str(tests[0].parent), f"--junitxml={report}", *options, *map(str, tests)]
     report.unlink(missing_ok=True)
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (PLUGINS, ROOT)))}
+    env = QUIET | {"PYTHONPATH": os.pathsep.join(map(str, (PLUGINS, ROOT)))}
     ran = subprocess.run(command, cwd=tests[0].parent, env=env, capture_output=True, text=True, check=False)
     assert report.exists(), ran.stdout + ran.stderr
     return _read(report, framework, version, without or {})

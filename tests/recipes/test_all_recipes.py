@@ -100,14 +100,18 @@ def test_both_stores_give_the_same_answer(recipe: str, tmp_path: Path) -> None:
 # Services
 
 
+BY_MEANING = ("mnemosyne-graph", "nearest")
+"""Recipes that search by meaning alone."""
+
+
 @every_recipe
 def test_a_recipe_works_without_an_embedder_or_says_what_to_do_before_any_search(recipe: str) -> None:
     store = CountingStore(MemoryStore("test"))
     with opened(*WORLD, store=store) as engine:
-        if recipe != "mnemosyne-graph":
+        if recipe not in BY_MEANING:
             assert engine.recall("Where does Alice live?", recipe=recipe).items
             return
-        with pytest.raises(MissingService, match="'mnemosyne-graph' needs.*embedder.*embedder='local'"):
+        with pytest.raises(MissingService, match=f"'{recipe}' needs.*embedder.*embedder='local'"):
             engine.recall("Where does Alice live?", recipe=recipe)
         assert not store.searches
 
@@ -268,7 +272,7 @@ def test_whatever_a_reranker_raises_the_order_stands_and_the_trace_names_the_typ
 def test_whatever_an_embedder_raises_words_still_answer(recipe: str) -> None:
     with opened(*WORLD, embedder=BrokenEmbedder(), links=links()) as failing:
         found = failing.recall(QUERIES[0], recipe=recipe)
-    assert found.items or recipe == "mnemosyne-graph"  # which searches by meaning alone
+    assert found.items or recipe in BY_MEANING
     assert "The embedder failed with RuntimeError" in [step.skipped for step in found.trace.steps]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from memorist.errors import MissingService
 from memorist.model import Worth
 from tests.recall.worlds import memory
-from tests.recipes.worlds import TOLERANCE, near, opened, scores, skipped
+from tests.recipes.worlds import TOLERANCE, near, opened, scores
 
 QUERY = "Which ledger?"
 COSINES = {"The blue one.": 0.8, "The red ledger.": 0.4, "Receipts.": -0.5}
@@ -23,8 +24,9 @@ def test_every_memory_has_its_cosine_and_nothing_else_counts() -> None:
         assert not found.abstained
 
 
-def test_without_an_embedder_nothing_is_near() -> None:
-    with opened(memory("a", "The red ledger."), recipe="nearest") as engine:
-        found = engine.recall(QUERY)
-    assert found.items == ()
-    assert skipped(found, "embed") is not None
+def test_without_an_embedder_it_does_not_run() -> None:
+    with (
+        opened(memory("a", "The red ledger."), recipe="nearest") as engine,
+        pytest.raises(MissingService, match="'nearest' needs a service for its stage 'vector': embedder"),
+    ):
+        engine.recall(QUERY)

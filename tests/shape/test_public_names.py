@@ -18,7 +18,7 @@ from memorist.recall.catalogue import BUILT_IN, ROLES, part_named, parts
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PUBLIC = ("memorist.stages", "memorist.stores", "memorist.testing")
+PUBLIC = ("memorist.integrations", "memorist.stages", "memorist.stores", "memorist.testing")
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -87,7 +87,7 @@ def recorded(recipe: Pipeline, place: Place, gold: dict[str, Any] | None = None)
     return replay
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", [name for name in RECIPES if name != "nearest"])  # which has no number to tune
 def test_the_replay_of_unchanged_settings_is_what_recall_returns(name: str, engine: Engine, place: Place) -> None:
     wanted = [
         [one.memory.id for one in engine.recall(query, recipe=name, limit=DEPTH, track=False).items] for query in ASKED

@@ -338,7 +338,7 @@ def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> l
 
 
 def follows(known: Memory, given: Memory) -> bool:
-    """Whether a memory is a new version of the known one with its id: an edit, another text, or exact other metadata."""
+    """Whether a memory is a new version of the known one: an edit, another text or, of an exact one, other metadata."""
     changed = EXACT in given.worth.flags and given.metadata != known.metadata
     return given.version > known.version or given.text != known.text or changed
 

@@ -44,11 +44,19 @@ class Keyword(Signal):
 
 @dataclass(frozen=True, slots=True)
 class Vector(Signal):
-    """The largest cosine between the query and any of a memory's vectors, −1 to 1, at least `least`."""
+    """The largest cosine between the query and any of a memory's vectors, −1 to 1, at least `least`.
+
+    `alone` is for a recipe without another signal: it cannot run without an embedder.
+    """
 
     kind = "vector"
     optional = ("embedder",)
     least: float = -1.0
+    alone: bool = False
+
+    def required(self) -> tuple[str, ...]:
+        """An embedder, if nothing else searches."""
+        return ("embedder",) if self.alone else ()
 
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """The nearest memories."""

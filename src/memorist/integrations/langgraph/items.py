@@ -71,7 +71,7 @@ def _key(key: str, part: int) -> str:
 def ids_of(memory: Memory) -> list[str]:
     """The ids of an item's memory and of its parts."""
     place = place_of(memory)
-    return [id_of(place, part) for part in range(max(1, memory.metadata[TEXTS]))]
+    return [id_of(place, part) for part in range(max(1, memory.metadata.get(TEXTS, 1)))]
 
 
 def place_of(memory: Memory) -> Place:
@@ -98,12 +98,12 @@ class Put(NamedTuple):
     def memories(self, now: datetime, known: Memory | None) -> Iterator[dict[str, Any]]:
         """The keywords of `remember` for the item and its parts, given the item as it is known so far."""
         namespace, key = self.place
-        created = isoformat(now) if known is None else known.metadata[CREATED]
+        first = None if known is None else known.metadata.get(CREATED)
         value = _as_json(self.value, self.place)
         data = {
             **_filterable(self.value),
             VALUE: value,
-            CREATED: created,
+            CREATED: first or isoformat(now),
             UPDATED: isoformat(now),
             TEXTS: len(self.texts),
             PUT: uuid4().hex,
