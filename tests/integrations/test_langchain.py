@@ -74,6 +74,15 @@ def test_the_context_of_a_recall_is_one_document(memory: memorist.Engine) -> Non
     assert "Alice moved to Stockholm." in found.page_content
 
 
+def test_a_retriever_closes_what_it_opened(tmp_path: Path, memory: memorist.Engine) -> None:
+    MemoristRetriever(memory).close()
+    assert not memory.closed
+    own = MemoristRetriever(tmp_path / "own.db")
+    own.close()
+    with pytest.raises(memorist.Closed):
+        own.invoke(QUESTION)
+
+
 def test_embeddings_of_langchain_embed_a_memory(tmp_path: Path) -> None:
     embedder = LangChainEmbedder(DeterministicFakeEmbedding(size=16))
     assert (embedder.dim, embedder.generation) == (16, "langchain:DeterministicFakeEmbedding:16")

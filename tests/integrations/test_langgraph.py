@@ -211,6 +211,22 @@ def test_a_sweeper_runs_until_it_is_stopped(store: MemoristStore) -> None:
     assert store.stop_ttl_sweeper(timeout=20)
 
 
+def test_a_put_in_between_outlives_a_refresh_and_a_sweep(store: MemoristStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another process does after this one has read, and before it writes."""
+    store.put(ANN, "k", {"n": 1}, ttl=1e-3)
+    read = list(store._items.at([(ANN, "k")]).values())
+    while store.get(ANN, "k", refresh_ttl=False) is not None:
+        pass
+    expired = list(store._items.expired())
+    store.put(ANN, "k", {"n": 2})
+    store._refresh(read)
+    monkeypatch.setattr(store._items, "expired", lambda: iter(expired))
+    assert store.sweep_ttl() == 1
+    kept = store.get(ANN, "k")
+    memory = store.memory.list(where={"source": "langgraph"}).items[0]
+    assert kept is not None and kept.value == {"n": 2} and memory.times.expires_at is None
+
+
 # Searching
 
 

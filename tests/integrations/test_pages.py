@@ -15,6 +15,7 @@ from tests.integrations.upstream import QUIET
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs" / "integrations").glob("*.md") if page.name != "README.md")
 EXAMPLES = sorted((ROOT / "examples" / "integrations").glob("*.py"))
+PINNED = [line for line in (Path(__file__).parent / "requirements.txt").read_text().splitlines() if "==" in line]
 BLOCK = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -48,3 +49,11 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
 
 def test_every_page_has_an_example() -> None:
     assert {page.stem for page in PAGES} == {adapter_of(example) for example in EXAMPLES}
+
+
+def test_no_framework_is_imported_before_its_adapter() -> None:
+    code = "import sys, memorist.integrations; memorist.open; print(*{one.split('.')[0] for one in sys.modules})"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    pinned = {re.split("[-=]", line)[0] for line in PINNED}  # langgraph, langchain, llama, …
+    assert "langgraph" in pinned
+    assert [name for name in ran.stdout.split() if re.split("[-_]", name)[0] in pinned] == []

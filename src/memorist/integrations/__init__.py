@@ -12,7 +12,7 @@ Source = Verbs | str | Path
 
 
 def opened(source: Source, *, space: str | None = None) -> Verbs:
-    """The memory of an adapter. One that is opened here is closed by whoever uses the adapter, with its `close`."""
+    """The memory of an adapter, whose `close` closes it if it was opened here."""
     if not isinstance(source, str | Path):
         return source
     if str(source).startswith(("http://", "https://")):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, PrivateAttr
 
 from memorist.engine.verbs import Verbs
 from memorist.integrations import Source, opened
@@ -38,14 +39,17 @@ class MemoristRetriever(BaseRetriever):
         default="items", description="One document per memory, or one with the fenced and cited context for a prompt."
     )
     options: dict[str, Any] = Field(default_factory=dict, description="More keywords of `recall`.")
+    _owned: bool = PrivateAttr(default=False)
 
     def __init__(self, memory: Source, **fields: Any) -> None:
         given: dict[str, Any] = {"memory": opened(memory), **fields}
         super().__init__(**given)
+        self._owned = isinstance(memory, str | Path)
 
     def close(self) -> None:
-        """Close the memory."""
-        cast("Verbs", self.memory).close()
+        """Close the memory, if the retriever opened it."""
+        if self._owned:
+            cast("Verbs", self.memory).close()
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None, **options: Any

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any, cast
 
 from llama_index.core.base.llms.types import ChatMessage, TextBlock
-from llama_index.core.bridge.pydantic import ConfigDict, Field
+from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
 from llama_index.core.memory import BaseMemoryBlock
 
 from memorist.engine.verbs import Verbs
@@ -36,10 +37,12 @@ class MemoristMemoryBlock(BaseMemoryBlock[str]):
     scope: str = Field(default="global", description="Whom or what the memories concern, such as user:ann.")
     roles: tuple[str, ...] = Field(default=("user", "assistant"), description="Whose messages are kept.")
     options: dict[str, Any] = Field(default_factory=dict, description="More keywords of `recall`.")
+    _owned: bool = PrivateAttr(default=False)
 
     def __init__(self, memory: Source, **fields: Any) -> None:
         given: dict[str, Any] = {"memory": opened(memory), **fields}
         super().__init__(**given)
+        self._owned = isinstance(memory, str | Path)
 
     @classmethod
     def class_name(cls) -> str:
@@ -47,8 +50,9 @@ class MemoristMemoryBlock(BaseMemoryBlock[str]):
         return "MemoristMemoryBlock"
 
     def close(self) -> None:
-        """Close the memory."""
-        self._verbs.close()
+        """Close the memory, if the block opened it."""
+        if self._owned:
+            self._verbs.close()
 
     @property
     def _verbs(self) -> Verbs:

@@ -32,6 +32,7 @@ from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput, NotFound, StoreBusy
 from memorist.integrations import Source, opened
 from memorist.integrations.langgraph.items import (
+    PUT,
     TTL,
     VALUE,
     Place,
@@ -49,6 +50,8 @@ from memorist.model import Memory, Outcome, Remembered
 
 WHOLE = "$"
 """The field that stands for the whole value."""
+MOST_SWEPT = 500
+"""How many items are erased at once."""
 REFRESHED = 0.1
 """The share of its time to live after which a read extends it: each extension is a version of the memory."""
 
@@ -201,16 +204,22 @@ class MemoristStore(BaseStore):
             life, end = life_of(memory.metadata[TTL]), memory.times.expires_at
             if end is not None and end - now < life * (1 - REFRESHED):
                 for id in ids_of(memory):
-                    self._extend(id, now + life)
+                    self._extend(id, now + life, memory.metadata[TTL])
 
-    def _extend(self, id: str, end: datetime) -> None:
+    def _extend(self, id: str, end: datetime, ttl: float) -> None:
         with suppress(NotFound, StoreBusy):  # put again or deleted meanwhile
-            self._memory.update(id, expires_at=end)
+            kept = self._memory.update(id, expires_at=end)
+            if TTL not in kept.metadata:
+                self._memory.update(id, clear=["expires_at"])
+            elif kept.metadata[TTL] != ttl:
+                self._memory.update(id, expires_at=datetime.now(UTC) + life_of(kept.metadata[TTL]))
 
     def sweep_ttl(self) -> int:
         """Erase the items whose time to live is over; returns their number. They are invisible already."""
         gone = list(self._items.expired())
-        self._forget([one.id for one in gone])
+        puts = list(dict.fromkeys(one.metadata[PUT] for one in gone))
+        for some in (puts[start : start + MOST_SWEPT] for start in range(0, len(puts), MOST_SWEPT)):
+            self._memory.forget(where={f"metadata.{PUT}": {"in": some}})  # by put: an item that came back has another
         return sum(VALUE in one.metadata for one in gone)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
