@@ -78,9 +78,9 @@ UNTRUSTED = {"no": "no", "yes": "yes", "lower": "lower than yours", "inside": "a
 
 
 ABOUT_INTEGRATIONS = """Adapters put a memory where an agent framework expects one. Each is a module
-`memorist.integrations.NAME` behind the extra `memorist[NAME]`, takes a path, a database URL, the address of a server or
-an open memory, and imports its framework only when it is imported itself. What an adapter puts into a prompt is the
-fenced and cited context of a recall, which says that it is data.
+`memorist.integrations.NAME` behind an [extra](../how-to/install.md), and imports its framework only when it is imported
+itself. It takes a path, a database URL, the address of a server or an open memory. What an adapter puts into a prompt
+is the fenced and cited context of a recall, which says that it is data.
 
 Where a framework ships tests of the interface that an adapter fills, `make test-integrations` downloads them and runs
 them on the adapter. This is what they gave, counted by test case:

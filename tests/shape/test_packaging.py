@@ -72,10 +72,11 @@ def test_every_extra_is_described_where_one_installs() -> None:
     assert {name for cell in cells for name in re.findall("`(.*?)`", cell)} == extras().keys() - OURS_ALONE
 
 
-def test_all_means_every_extra_but_other_models() -> None:
+def test_all_means_every_extra_but_other_models_and_frameworks() -> None:
     (everything,) = extras()["all"]
     named = set(re.findall(r"\[(.*)\]", everything)[0].split(","))
-    assert named == extras().keys() - OURS_ALONE - OTHER_MODELS - {"all"}
+    frameworks = {page.stem for page in (ROOT / "docs/integrations").glob("*.md")} - {"README", "anthropic"}
+    assert named == extras().keys() - OURS_ALONE - OTHER_MODELS - frameworks - {"all", "anthropic_memory"}
 
 
 @pytest.mark.parametrize("folder", PROJECTS, ids=lambda folder: folder.name)

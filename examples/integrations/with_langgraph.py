@@ -1,4 +1,4 @@
-"""A graph with two nodes that remembers a user across conversations: `python langgraph_agent.py`.
+"""A graph with two nodes that remembers a user across conversations: `python with_langgraph.py`.
 
 It needs "memorist[langgraph]" and no key: the model is scripted.
 """

@@ -1,4 +1,4 @@
-"""A chain that answers from a memory: `python langchain_chain.py`. It needs "memorist[langchain]" and no key."""
+"""A chain that answers from a memory: `python with_langchain.py`. It needs "memorist[langchain]" and no key."""
 
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.output_parsers import StrOutputParser

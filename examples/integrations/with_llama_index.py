@@ -1,4 +1,4 @@
-"""A chat whose window holds a few turns, and which still knows the first one: `python llama_index_chat.py`.
+"""A chat whose window holds a few turns, and which still knows the first one: `python with_llama_index.py`.
 
 It needs "memorist[llama_index]" and no key. Words count as tokens here; LlamaIndex would download its tokenizer.
 """
