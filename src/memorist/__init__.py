@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memorist.engine.aio import AsyncEngine
     from memorist.engine.engine import Engine
     from memorist.engine.open import open, open_async, restore
+    from memorist.engine.syncing import sync
     from memorist.errors import (
         Closed,
         EmbeddingMismatch,
@@ -73,6 +74,7 @@ __all__ = [
     "open",
     "open_async",
     "restore",
+    "sync",
 ]
 
 
@@ -81,6 +83,7 @@ _HOMES = {
     "memorist.engine.aio": ("AsyncEngine",),
     "memorist.engine.engine": ("Engine",),
     "memorist.engine.open": ("open", "open_async", "restore"),
+    "memorist.engine.syncing": ("sync",),
     "memorist.model": ("Entity", "Fact", "Item", "Kind", "Link", "Memory", "Outcome", "Recall", "Remembered", "Tier"),
     "memorist.ports": ("Page", "Receipt"),
 }

@@ -87,6 +87,8 @@ _REVISED = ("tier", "superseded_by", *fields_of(Times), *fields_of(Worth))
 _COUNTED = ("relevance", "confidence")
 """Numbers that several decisions change in turn; undoing one reverts its own change."""
 EVERY_ENTRY = 1_000_000
+SYNC = "sync"
+"""The verb of entries about shared folders: they are about one database, and in no export."""
 
 
 def difference(before: Memory, after: Memory) -> dict[str, dict[str, Any]]:

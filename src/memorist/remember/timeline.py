@@ -196,9 +196,10 @@ def _order(event: Event) -> tuple[object, ...]:
     return event[0], *_heard(event[1]), event[2]
 
 
-def _heard(claim: Claim) -> tuple[datetime, bool, int, str, str]:
-    """The order in which claims were learnt; value and source break ties."""
-    return claim.known, claim.update, claim.order, claim.same, claim.source or ""
+def _heard(claim: Claim) -> tuple[object, ...]:
+    """The order in which claims were learnt; the rest breaks ties, so that the order of the input never matters."""
+    said = (claim.same, claim.source or "", claim.value, claim.text or "")
+    return claim.known, claim.update, claim.order, *said, claim.until or _NEVER, claim.confidence, claim.trust
 
 
 def _insert_empty(segments: list[Segment], empty: Segment) -> None:

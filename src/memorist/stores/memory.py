@@ -131,7 +131,8 @@ class MemoryStore:
                 self._entities.pop(id, None)
             changed = {memory.id: self._revised(memory, batch) for memory in batch.revised}
             answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
-            new = (one.memory for id, one in changed.items() if id not in self._kept)
+            given = {memory.id for memory in batch.revised}  # kept exactly as given, also in their links
+            new = (one.memory for id, one in changed.items() if id not in self._kept and id not in given)
             self._links.archive(one for one in new if one.version_of)
             linked = self._relinked(batch)
             entities = changed_entities(self._entities, batch)

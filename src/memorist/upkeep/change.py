@@ -18,6 +18,7 @@ from memorist.remember.fact_updates import settle
 from memorist.remember.journal import (
     EVERY_ENTRY,
     FINAL,
+    SYNC,
     UNDONE,
     WITHHELD,
     changes,
@@ -245,7 +246,8 @@ def journal_page(
         read = store.journal(verb, subject, asked)
         place = next((place for place, one in enumerate(read, 1) if one.id == cursor), 0 if cursor is None else None)
         after = [] if place is None else read[place:]
-        chosen = [one for one in after if since is None or one.at >= since]
+        shown = [one for one in after if one.verb != SYNC or verb == SYNC]
+        chosen = [one for one in shown if since is None or one.at >= since]
         if len(chosen) >= limit or len(read) < asked or asked == EVERY_ENTRY:
             if place is None:
                 raise InvalidInput(f"The journal has no entry {cursor!r}", remedy="Give `cursor` the id of an entry.")

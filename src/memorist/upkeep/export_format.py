@@ -72,7 +72,7 @@ def record_to_data(record: Record) -> dict[str, Any]:
         case Kept():
             return {
                 "memory": to_data(record.memory),
-                **({"vectors": _packed(record.vectors)} if record.vectors else {}),
+                **({"vectors": pack_vectors(record.vectors)} if record.vectors else {}),
                 **({"jobs": [_job_data(job) for job in record.jobs]} if record.jobs else {}),
             }
         case Entity():
@@ -94,7 +94,7 @@ def record_from_data(data: Data, embedding: str | None) -> Record:
     if "memory" in data:
         return Kept(
             from_data(Memory, data["memory"]),
-            _unpacked(data.get("vectors", {}), embedding),
+            unpack_vectors(data.get("vectors", {}), embedding),
             tuple(map(_job, data.get("jobs", ()))),
         )
     kind = next((name for name in READERS if name in data), None)
@@ -177,11 +177,13 @@ READERS: Mapping[str, Callable[[Any], Record]] = {
 }
 
 
-def _packed(vectors: Vectors) -> dict[str, str]:
+def pack_vectors(vectors: Vectors) -> dict[str, str]:
+    """Vectors as JSON data: base64 of little-endian float16, per view."""
     return {view: b64encode(vector.astype("<f2").tobytes()).decode() for view, vector in sorted(vectors.items())}
 
 
-def _unpacked(data: Data, embedding: str | None) -> Vectors:
+def unpack_vectors(data: Data, embedding: str | None) -> Vectors:
+    """Vectors from JSON data; they are of the embedding generation that the header names."""
     import numpy as np
 
     if not data:

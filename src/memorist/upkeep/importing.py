@@ -16,6 +16,7 @@ from memorist.ports import Batch, Entry, Job, Kept, Progress, Reader, Record, St
 from memorist.remember.derived import DERIVED, LABELS
 from memorist.remember.fact_rows import CLAIMS, Slot, claims_in, slot_of, sources_of
 from memorist.remember.fact_updates import settle
+from memorist.remember.journal import SYNC
 from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data, record_from_data
 
 T = TypeVar("T")
@@ -180,6 +181,8 @@ class _ExportLines:
 
 def _record(line: bytes, head: ExportHeader, *, vectors: bool) -> Record:
     record = record_from_data(from_line(line), head.embedding)
+    if isinstance(record, Entry) and record.verb == SYNC:
+        raise InvalidInput("it is about a shared folder of another database", remedy="Remove the line.")
     return replace(record, vectors={}) if isinstance(record, Kept) and not vectors else record
 
 

@@ -13,7 +13,8 @@ from typing import IO, cast
 
 from memorist.errors import InvalidInput, StoreError
 from memorist.files import replacing
-from memorist.ports import Kept, Progress, Record, Store, StoreStats
+from memorist.ports import Entry, Kept, Progress, Record, Store, StoreStats
+from memorist.remember.journal import SYNC
 from memorist.upkeep.export_format import ExportHeader, header_for, header_to_data, record_to_data, to_line
 from memorist.upkeep.importing import import_
 
@@ -55,6 +56,8 @@ def _write(store: Store, to: IO[bytes], progress: Progress | None) -> Exported:
         to.write(to_line(header_to_data(head)))
         lines, memories = 1, 0
         for record in cast("Iterator[Record]", records):
+            if isinstance(record, Entry) and record.verb == SYNC:
+                continue
             to.write(to_line(record_to_data(record)))
             lines += 1
             memories += isinstance(record, Kept)

@@ -75,6 +75,7 @@ COMMANDS = {
         "export": ("move", "Write everything as JSON lines."),
         "import": ("move", "Read an export."),
         "move": ("move", "Copy a memory to another store and compare the two."),
+        "sync": ("sync", "Keep machines together through a shared folder."),
     },
     "Serve": {
         "serve": ("serve", "Serve every space over HTTP."),
