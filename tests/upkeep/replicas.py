@@ -47,20 +47,26 @@ class Replica:
     def shared(self) -> dict[str, Any]:
         """Everything that replicas must agree about.
 
-        Usage, vectors, the journal and jobs are a replica's own, and so are the spelling and kind of a name and the
-        links from facts to names, which depend on what was met first.
+        Usage, vectors, the journal and jobs are a replica's own, and so are the capitals and the kind of a name and
+        the links from facts to names, which depend on what was met first.
         """
         found: dict[str, Any] = {}
         facts: set[str] = set()
         for record in self.store.records():
             if isinstance(record, Kept):
-                found[record.memory.id] = replace(record.memory, usage=Usage())
+                found[record.memory.id] = _comparable(record.memory)
                 facts |= {record.memory.id} if record.memory.fact else set()
             elif isinstance(record, Link) and record.source not in facts:
                 found[f"{record.source} {record.relation} {record.target}"] = record.weight
             elif isinstance(record, Entity):
                 found[record.id] = sorted({name.casefold() for name in (record.name, *record.aliases)})
         return found
+
+
+def _comparable(memory: Memory) -> Memory:
+    fact = memory.fact and replace(memory.fact, subject=memory.fact.subject.casefold())
+    text = memory.text.casefold() if fact else memory.text
+    return replace(memory, usage=Usage(), fact=fact, text=text)
 
 
 def meet(replicas: Sequence[Replica], order: random.Random | None = None) -> None:

@@ -22,8 +22,6 @@ DOUBTED = "doubted"
 """The flag of a memory that somebody called wrong."""
 Amend = Callable[[Claim], Claim | None]
 """Changes a known claim; None drops it."""
-Spell = Callable[[str, str], str]
-"""Chooses the spelling of a subject, given the known one and the new one."""
 NOTHING = Batch()
 
 
@@ -50,11 +48,7 @@ class FactChange:
 
 
 def settle(
-    claims: Claims,
-    reader: Reader,
-    fresh: Mapping[str, Vectors] | None = None,
-    amend: Amend = lambda claim: claim,
-    spell: Spell = lambda known, new: known,
+    claims: Claims, reader: Reader, fresh: Mapping[str, Vectors] | None = None, amend: Amend = lambda claim: claim
 ) -> FactChange:
     """Amend the known claims of slots and add new ones; `fresh` holds vectors by text."""
     change = FactChange()
@@ -63,7 +57,7 @@ def settle(
     for slot, added in claims.items():
         known = rows[_place(slot)]
         known_claims = [amended for claim in claims_in(known) if (amended := amend(claim)) is not None]
-        subject = spell(known[0].fact.subject, slot.subject) if known and known[0].fact else slot.subject
+        subject = known[0].fact.subject if known and known[0].fact else slot.subject
         after = settled(replace(slot, subject=subject), list(dict.fromkeys((*known_claims, *added))))
         _compare(known, after, change)
     _add_vectors(change, [row for known in rows.values() for row in known], reader, fresh or {})
@@ -100,12 +94,12 @@ def _compare(known: Sequence[Memory], after: Sequence[Memory], change: FactChang
     change.erased += sorted(gone)
     for row in after:
         old = before.get(row.id)
-        kept = row if old is None else carried(row, old)
+        kept = row if old is None else _carried(row, old)
         if kept != old or (row.version_of in gone):
             change.revised.append(kept)
 
 
-def carried(row: Memory, old: Memory) -> Memory:
+def _carried(row: Memory, old: Memory) -> Memory:
     """A settled row with what the old row had besides: usage, tier, feedback, and whether it was taken back."""
     worth = replace(row.worth, relevance=old.worth.relevance, flags=old.worth.flags)
     if DOUBTED in old.worth.flags:

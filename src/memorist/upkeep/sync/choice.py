@@ -85,7 +85,7 @@ def local_changes(here: Holdings, state: State, incoming: Mapping[str, Incoming]
             continue  # both replicas have it, or a sync was cut off
         changed[key] = Known(_next(known, held, state.replica), held.digest)
     for key, known in state.records.items():
-        if not known.stamp.gone and known.digest and key not in here.records:
+        if not known.stamp.gone and known.digest and key not in here.records and key not in here.private:
             changed[key] = Known(Stamp(known.stamp.life, True, 0, 0, state.replica), "")
     return changed
 

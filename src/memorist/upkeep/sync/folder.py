@@ -129,10 +129,11 @@ class Folder:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError as error:
             raise Unreadable(f"it cannot be read ({error.strerror})") from error
+        there = os.fstat(descriptor)
+        if not stat.S_ISREG(there.st_mode):
+            os.close(descriptor)
+            raise Unreadable("it is not a file")
         with os.fdopen(descriptor, "rb") as opened:
-            there = os.fstat(descriptor)
-            if not stat.S_ISREG(there.st_mode):
-                raise Unreadable("it is not a file")
             if there.st_size > MOST_READ:
                 raise Unreadable(f"it is larger than {MOST_READ // 2**20} MB")
             yield opened

@@ -25,13 +25,14 @@ from memorist.upkeep.sync.records import (
     Told,
     base_digest,
     claim_key,
-    is_marked,
     is_own,
     is_settled,
+    mark_key,
     mark_of,
     slot_of_fact,
     text_digest,
     text_key,
+    unmarked,
 )
 from memorist.upkeep.sync.state import Shared, State
 
@@ -52,6 +53,8 @@ class Holdings:
 
     stats: StoreStats
     records: dict[str, Held] = field(default_factory=dict[str, Held])
+    private: set[str] = field(default_factory=set[str])
+    """Keys of what is in the store but not shared: it is neither sent nor forgotten."""
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
     """The slot of each claim, by the claim's key."""
     facts: dict[str, str] = field(default_factory=dict[str, str])
@@ -102,8 +105,8 @@ class _Reading:
 
     def _memory(self, memory: Memory) -> None:
         if not self._shared.admits(memory) or is_own(memory):
-            return
-        if is_settled(memory):
+            self._found.private.update(_keys(memory))
+        elif is_settled(memory):
             self._fact(memory)
         else:
             times = memory.times
@@ -121,8 +124,8 @@ class _Reading:
             if claim.source is not None and row.version_of is None:
                 self._stating.add(Link(claim.source, DENIES if claim.negated else STATES, row.id))
         self._facts.add(row.id)
-        if is_marked(row):
-            self._marks.append(mark_of(row))
+        if (mark := mark_of(row)) != unmarked(row):
+            self._marks.append(mark)
 
     def _entry(self, entry: Entry) -> None:
         for id in entry.subjects:
@@ -142,6 +145,16 @@ class _Reading:
         self._found.outdated = [
             link for link in self._stated - self._stating if link.source in self._bases and link.target in self._facts
         ]
+
+
+def _keys(memory: Memory) -> Iterator[str]:
+    """The keys of everything that a memory would be sent as."""
+    if is_settled(memory):
+        slot = slot_of_fact(memory)
+        yield from (claim_key(slot, claim) for claim in claims_in([memory]))
+        yield mark_key(memory.id)
+    else:
+        yield text_key(memory.id)
 
 
 def names_of(entries: Iterable[Entry], known: Names = ()) -> Names:

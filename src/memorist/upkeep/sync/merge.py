@@ -37,6 +37,7 @@ from memorist.upkeep.sync.records import (
     Told,
     claim_key,
     is_settled,
+    unmarked,
 )
 from memorist.upkeep.sync.state import Shared
 
@@ -82,7 +83,8 @@ class Merge:
         gone = [key for key, one in winners.items() if one.stamp.gone]
         self._erase([key.partition(":")[2] for key in gone if key.startswith("memory:")])
         self._settle(told, {key for key in gone if key in self.here.slots})
-        self._mark(marks)
+        rows = self.means.store.get([key.partition(":")[2] for key in gone if key.startswith("mark:")])
+        self._mark([*marks, *(unmarked(row) for row in rows.values() if is_settled(row))])
 
     def _passes(self, scope: str, classification: int) -> bool:
         passes = self.shared.holds(scope, classification)
@@ -211,7 +213,7 @@ class Merge:
                 past = None if claim in claims else self.moved.get(claim.source or "")
                 return claim if past is None else replace(claim, source=past)
 
-            one = settle({slot: [one.claim for one in told]}, reader, fresh, amend, spell=min)
+            one = settle({slot: [one.claim for one in told]}, reader, fresh, amend)
             change.revised += one.revised
             change.erased += one.erased
             change.vectors |= one.vectors
@@ -223,8 +225,8 @@ class Merge:
     def _mark(self, marks: Sequence[Mark]) -> None:
         def plan(reader: Reader) -> Batch:
             rows = reader.get([mark.id for mark in marks])
-            fitting = [(rows[one.id], one) for one in marks if one.id in rows]
-            return Batch(revised=[_marked(row, one) for row, one in fitting if is_settled(row) and _same(row, one)])
+            fitting = [(rows[one.id], one) for one in marks if one.id in rows and _fits(one, rows[one.id], self.shared)]
+            return Batch(revised=[_marked(row, one) for row, one in fitting])
 
         if marks:
             self.means.store.update(plan)
@@ -354,8 +356,9 @@ def _unpinned(memory: Memory) -> Memory:
     return replace(memory, tier=Tier.WORKING) if unread and memory.tier is Tier.PINNED else memory
 
 
-def _same(row: Memory, mark: Mark) -> bool:
-    return (row.scope, row.worth.classification) == (mark.scope, mark.classification)
+def _fits(mark: Mark, row: Memory, shared: Shared) -> bool:
+    """Whether marks are about this memory: a fact that is shared."""
+    return is_settled(row) and shared.admits(row) and row.worth.classification == mark.classification
 
 
 def _marked(row: Memory, mark: Mark) -> Memory:

@@ -182,13 +182,12 @@ def mark_of(row: Memory) -> Mark:
     )
 
 
-def is_marked(row: Memory) -> bool:
-    """Whether anything was decided about a fact besides its claims."""
+def unmarked(row: Memory) -> Mark:
+    """The marks on a fact about which nothing was decided besides its claims."""
     claims = claims_in([row])
-    mark, confidence = mark_of(row), max(claim.confidence for claim in claims)
-    flagged = {flag for flag in row.worth.flags if any(flag not in claim.flags for claim in claims)}
-    plain = replace(mark, tier=Tier.WORKING, relevance=0.0, confidence=confidence, retracted_at=None)
-    return bool(flagged) or mark != plain
+    flags = tuple(flag for flag in row.worth.flags if all(flag in claim.flags for claim in claims))
+    confidence = max(claim.confidence for claim in claims)
+    return Mark(row.id, row.scope, row.worth.classification, confidence=confidence, flags=flags)
 
 
 def slot_of_fact(row: Memory) -> Slot:

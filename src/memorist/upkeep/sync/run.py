@@ -72,6 +72,8 @@ class _Run:
     """The name that this replica had until now, if it takes a new one."""
     rewrite: bool = False
     """Whether all files of this replica are to be written again."""
+    forgot: bool = False
+    """Whether something was forgotten, here or elsewhere, since the last sync."""
 
     def __post_init__(self) -> None:
         self.files = self.folder.files()
@@ -129,6 +131,10 @@ class _Run:
     def _merge(self, here: Holdings, new: Arrived) -> tuple[dict[str, Stamp], dict[str, Stamp], int, Holdings]:
         """Write what arrived; returns what came, what is to go, how many were refused, and what is held now."""
         state = self.state
+        for key in here.private & state.records.keys():
+            known = state.records[key]
+            self.rewrite |= known.stamp.by == state.replica and bool(known.digest)  # it is shared no longer
+            state.records[key] = Known(known.stamp, "")
         went = local_changes(here, state, new.records)
         state.records |= went
         for key in orphans(new.records, state):
@@ -147,6 +153,7 @@ class _Run:
             state.records[key] = Known(one.stamp, digest)
         follow = local_changes(after, state, {})
         state.records |= follow
+        self.forgot = any(one.stamp.gone for one in (*winners.values(), *went.values(), *follow.values()))
         own = {key: one.stamp for key, one in {**went, **follow}.items() if state.records[key] == one}
         state.read = (state.read | set(new.read)) & set(self.files)
         return {key: one.stamp for key, one in fresh.items()}, own, merge.refused, after
@@ -179,7 +186,7 @@ class _Run:
         if self.rewrite or len(state.own) >= MOST_FILES:
             keys |= dict.fromkeys(key for key, one in state.records.items() if one.stamp.by == state.replica)
             outdated = set(state.own)
-        elif any(stamp.gone for stamp in (*went.values(), *came.values())):
+        elif self.forgot:
             outdated, kept = self._with_forgotten()
             keys |= kept
         sent = sorted(key for key in keys if state.records[key].digest or state.records[key].stamp.gone)

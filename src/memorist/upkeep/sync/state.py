@@ -121,8 +121,9 @@ def save(store: Store, state: State, now: datetime, reason: str) -> None:
     head = Entry(marked(f"{SYNC}/{state.name}", MOST_CLASSIFIED), now, SYNC, data={**_head(state), "reason": reason})
 
     def plan(reader: Reader) -> Batch:
-        found = [one for one in reader.journal(SYNC, limit=EVERY_ENTRY) if one.data.get("name") == state.name]
-        if max((one.data["revision"] for one in found), default=0) != before:
+        heads = [one.data for one in reader.journal(SYNC, limit=EVERY_ENTRY) if "replica" in one.data]
+        known = [one["revision"] for one in heads if one["name"] == state.name]
+        if known != [before] and (before or any(one["path"] == state.path for one in heads)):
             raise StoreBusy("Another process has synced this memory meanwhile", remedy="Sync it again.")
         return Batch(journal=[*entries, head])
 
