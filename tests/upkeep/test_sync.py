@@ -241,6 +241,20 @@ def test_what_is_told_again_after_a_forget_lives(pair: tuple[Replica, Replica]) 
     agree(*pair)
 
 
+def test_what_is_forgotten_and_told_otherwise_between_two_syncs_is_forgotten(
+    pair: tuple[Replica, Replica], folder: Path
+) -> None:
+    here, there = pair
+    kept = here.engine.remember(SECRET, key="treasure map")
+    meet(pair)
+    here.engine.forget(kept.id)
+    here.engine.remember("There is no oak.", key="treasure map")
+    meet(pair)
+    assert [one.text for one in there.engine.history(kept.id)] == ["There is no oak."]
+    assert not holding(folder, "treasure lies")
+    agree(*pair)
+
+
 def test_a_lost_database_is_no_forget(pair: tuple[Replica, Replica], folder: Path) -> None:
     here, there = pair
     kept = here.engine.remember(SECRET)

@@ -10,7 +10,7 @@ from memorist.remember.derived import DERIVED
 from memorist.remember.fact_rows import sources_of
 from memorist.upkeep.sync.folder import ChangeFile, Folder, Skipped, Unreadable
 from memorist.upkeep.sync.holdings import Held, Holdings
-from memorist.upkeep.sync.records import LATEST, Change, Stamp, Text, Told, text_key
+from memorist.upkeep.sync.records import LATEST, Change, Stamp, Text, Told, text_key, words_of
 from memorist.upkeep.sync.state import Known, State
 
 
@@ -95,10 +95,16 @@ def _next(known: Known | None, held: Held, replica: str) -> Stamp:
     if known is None:
         return Stamp(0, False, held.version, held.at, replica)
     before = known.stamp
-    if before.gone:
-        return Stamp(before.life + 1, False, held.version, held.at, replica)
-    at = min(LATEST, max(held.at, before.at + 1))
-    return Stamp(before.life, False, max(held.version, before.version), at, replica)
+    if before.gone or _told_again(known, held):
+        return Stamp(min(LATEST, before.life + 1), False, held.version, held.at, replica)
+    return Stamp(before.life, False, held.version, min(LATEST, max(held.at, before.at + 1)), replica)
+
+
+def _told_again(known: Known, held: Held) -> bool:
+    """Whether a text was forgotten and told again since the last sync: other words in no later version."""
+    same = words_of(known.digest) == words_of(held.digest)
+    earlier = held.version < known.stamp.version
+    return bool(known.digest) and held.version > 0 and (earlier or (held.version == known.stamp.version and not same))
 
 
 def orphans(incoming: Mapping[str, Incoming], state: State) -> set[str]:

@@ -82,7 +82,7 @@ class _Reading:
     def __init__(self, found: Holdings, shared: Shared) -> None:
         self._found = found
         self._shared = shared
-        self._bases: dict[str, tuple[bytes, int, int]] = {}
+        self._bases: dict[str, tuple[tuple[str, bytes], int, int]] = {}
         self._links: dict[str, list[Link]] = {}
         self._changed: dict[str, int] = {}
         self._marks: list[Mark] = []

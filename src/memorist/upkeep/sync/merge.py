@@ -37,6 +37,7 @@ from memorist.upkeep.sync.records import (
     Told,
     claim_key,
     is_settled,
+    place_of,
     unmarked,
 )
 from memorist.upkeep.sync.state import Shared
@@ -69,32 +70,40 @@ class Merge:
     shared: Shared
     here: Holdings
     refused: int = 0
+    altered: set[str] = field(default_factory=set[str])
+    """The keys of records that are not held as they came: the gates or the limits changed them, or kept them out."""
     moved: dict[str, str] = field(default_factory=dict[str, str])
     """Texts that lost against another edit: the id of each, and that of the past version that it became."""
 
-    def write(self, folder: Folder, winners: Mapping[str, Incoming]) -> None:
-        """Write all of them."""
+    def write(self, folder: Folder, winners: Mapping[str, Incoming], reborn: Sequence[str]) -> None:
+        """Write all of them; what was `reborn` was forgotten elsewhere, and then told again."""
+        self._erase([key.partition(":")[2] for key in reborn if key.startswith("memory:")])
         told: list[Told] = []
         marks: list[Mark] = []
         for batch in _batches(folder, (one for one in winners.values() if not one.stamp.gone)):
             self._texts([one for one in batch if isinstance(one, Text)])
             told += self._claims([one for one in batch if isinstance(one, Told)])
-            marks += [one for one in batch if isinstance(one, Mark) and self._passes(one.scope, one.classification)]
+            marks += [one for one in batch if isinstance(one, Mark) and self._passes(one)]
         gone = [key for key, one in winners.items() if one.stamp.gone]
         self._erase([key.partition(":")[2] for key in gone if key.startswith("memory:")])
         self._settle(told, {key for key in gone if key in self.here.slots})
         rows = self.means.store.get([key.partition(":")[2] for key in gone if key.startswith("mark:")])
         self._mark([*marks, *(unmarked(row) for row in rows.values() if is_settled(row))])
 
-    def _passes(self, scope: str, classification: int) -> bool:
-        passes = self.shared.holds(scope, classification)
-        self.refused += not passes
+    def _passes(self, change: Text | Told | Mark) -> bool:
+        passes = self.shared.holds(*place_of(change))
+        if not passes:
+            self._refuse(change.key)
         return passes
+
+    def _refuse(self, key: str) -> None:
+        self.refused += 1
+        self.altered.add(key)
 
     # Texts
 
     def _texts(self, texts: Sequence[Text]) -> None:
-        passing = [one for one in texts if self._passes(one.memory.scope, one.memory.worth.classification)]
+        passing = [one for one in texts if self._passes(one)]
         if not passing:
             return
         try:
@@ -103,27 +112,27 @@ class Merge:
             if len(passing) == 1:
                 if not isinstance(error, InvalidInput):
                     raise
-                self.refused += 1
+                self._refuse(passing[0].key)
                 return
             for one in passing:  # one of them is refused; the others are welcome
                 self._texts([one])
 
     def _write_texts(self, texts: Sequence[Text]) -> None:
         clean, entries = self._admitted(texts)
-        moved: dict[str, str] = {}
+        made: list[_TextBatch] = []
 
         def plan(reader: Reader) -> Batch:
-            moved.clear()
-            batch = _TextBatch(reader, self.shared, moved)
+            made[:] = [_TextBatch(reader, self.shared)]  # the store may run it again
             for text in clean:
-                batch.add(text, self.means.now)
-            self.refused += batch.refused
-            return batch.made(entries)
+                made[0].add(text, self.means.now)
+            return made[0].batch(entries)
 
-        before = self.refused
         self.means.store.update(plan)
-        self.refused = min(self.refused, before + len(texts))  # the store may run a plan twice
-        self.moved |= moved
+        self.moved |= made[0].moved
+        self.altered |= {one.key for one, after in zip(texts, clean, strict=True) if one.digest != after.digest}
+        self.altered |= made[0].unlinking
+        for key in made[0].refused:
+            self._refuse(key)
 
     def _admitted(self, texts: Sequence[Text]) -> tuple[list[Text], list[Entry]]:
         """Texts as the gates leave them, and what the gates decided."""
@@ -170,7 +179,7 @@ class Merge:
 
     def _claims(self, told: Sequence[Told]) -> list[Told]:
         """The claims that the gates leave as they are; another would be another claim."""
-        passing = [one for one in told if self._passes(one.slot.scope, one.slot.classification)]
+        passing = [one for one in told if self._passes(one)]
         kept: list[Told] = []
         for one in passing:
             row = Kept(settled(one.slot, [one.claim])[0])
@@ -180,7 +189,8 @@ class Merge:
                 clean = None
             if clean == row:
                 kept.append(replace(one, vectors=self._usable(one.vectors)))
-        self.refused += len(passing) - len(kept)
+            else:
+                self._refuse(one.key)
         return kept
 
     def _settle(self, told: Sequence[Told], dropped: set[str]) -> None:
@@ -230,6 +240,7 @@ class Merge:
 
         if marks:
             self.means.store.update(plan)
+            self.altered |= {mark.key for mark in marks}  # their fact may not be there, or be untrusted here
 
 
 def _together(slots: Iterable[Slot]) -> dict[tuple[str, str, int], list[Slot]]:
@@ -261,17 +272,19 @@ def _batches(folder: Folder, incoming: Iterable[Incoming]) -> Iterator[list[Chan
 class _TextBatch:
     """One write of texts."""
 
-    def __init__(self, reader: Reader, shared: Shared, moved: dict[str, str]) -> None:
+    def __init__(self, reader: Reader, shared: Shared) -> None:
         self._reader = reader
         self._shared = shared
-        self._moved = moved
         self._revised: dict[str, Memory] = {}
         self._vectors: dict[str, Vectors] = {}
         self._links: list[Link] = []
         self._unlinked: list[Link] = []
         self._entities: dict[str, Entity] = {}
         self._journal: list[Entry] = []
-        self.refused = 0
+        self.moved: dict[str, str] = {}
+        self.refused: list[str] = []
+        self.unlinking: set[str] = set()
+        """The keys of texts that lost links to memories which are not shared."""
 
     def add(self, text: Text, now: datetime) -> None:
         """Add a text, unless it would touch a memory that is not shared."""
@@ -280,7 +293,7 @@ class _TextBatch:
         known = reader.get(ends)
         own = [known[id] for id in ends[:2] if id in known]
         if any(not self._shared.admits(one) or is_settled(one) for one in own):
-            self.refused += 1
+            self.refused.append(text.key)
             return
         old = known.get(memory.id)
         if old is not None:
@@ -288,7 +301,10 @@ class _TextBatch:
         self._revised[memory.id] = replace(memory, usage=Usage() if old is None else old.usage)
         if text.vectors:
             self._vectors[memory.id] = text.vectors
-        self._links += [link for link in text.links if link.target not in known or self._links_to(known[link.target])]
+        links = [link for link in text.links if link.target not in known or self._shared.admits(known[link.target])]
+        self._links += links
+        if len(links) < len(text.links):
+            self.unlinking.add(text.key)
         for entity in text.entities:
             there = self._entities.get(entity.id) or next(iter(reader.named([entity.id])), None)
             self._entities[entity.id] = entity if there is None else _also_called(there, entity)
@@ -296,9 +312,6 @@ class _TextBatch:
             read = {"entities": [[name, kind or None, list(more)] for name, kind, *more in text.names]}
             data = {**read, "statements": []}
             self._journal.append(Entry(fingerprint(FACTS_TASK, "sync", memory.id), now, FACTS_TASK, (memory.id,), data))
-
-    def _links_to(self, target: Memory) -> bool:
-        return self._shared.admits(target)
 
     def _replace(self, old: Memory, text: Text) -> None:
         """Take back what follows from the old text; keep it as a past version if it is in nobody's history."""
@@ -312,11 +325,13 @@ class _TextBatch:
         current = old.version_of or old.id
         past = old.archived(text.memory) if old.version_of is None else old
         past = replace(past, id=fingerprint("version", current, old.version, old.text))
+        self.moved[old.id] = past.id
+        if past.id in self._revised or self._reader.get([past.id]):
+            return  # another replica has kept it already
         self._revised[past.id] = past
         if views := self._reader.vectors([old.id]).get(old.id):
             self._vectors[past.id] = views
         self._links += [replace(link, source=past.id) for link in links if link.relation not in OWN_LINKS]
-        self._moved[old.id] = past.id
 
     def _is_past(self, old: Memory) -> bool:
         """Whether a version with this text is among the past ones already, as after an ordinary edit."""
@@ -326,7 +341,7 @@ class _TextBatch:
         past = self._revised.get(id) or self._reader.get([id]).get(id)
         return past is not None and past.text == old.text
 
-    def made(self, entries: Sequence[Entry]) -> Batch:
+    def batch(self, entries: Sequence[Entry]) -> Batch:
         """The batch; decisions of the gates only about what it writes."""
         return Batch(
             revised=list(self._revised.values()),

@@ -49,7 +49,8 @@ class Stamp(NamedTuple):
     """What decides between two states of a record: the larger stamp wins on every replica.
 
     A record that is forgotten ends its life; one that is written again begins the next. So a forget wins over every
-    change by a replica that did not know of it, whatever the clocks say.
+    change by a replica that did not know of it, whatever the clocks say. Within a life, the higher version wins, then
+    the later change.
     """
 
     life: int
@@ -190,6 +191,17 @@ def unmarked(row: Memory) -> Mark:
     return Mark(row.id, row.scope, row.worth.classification, confidence=confidence, flags=flags)
 
 
+def place_of(change: Text | Told | Mark) -> tuple[str, int]:
+    """The scope and the classification of a change."""
+    match change:
+        case Text():
+            return change.memory.scope, change.memory.worth.classification
+        case Told():
+            return change.slot.scope, change.slot.classification
+        case Mark():
+            return change.scope, change.classification
+
+
 def slot_of_fact(row: Memory) -> Slot:
     """The slot of a settled fact."""
     assert row.fact is not None
@@ -199,15 +211,22 @@ def slot_of_fact(row: Memory) -> Slot:
 # Digests
 
 
-def base_digest(memory: Memory) -> bytes:
-    """The part of a text's digest that is its memory."""
-    return hashlib.sha256(to_line(to_data(replace(memory, usage=Usage())))).digest()
+def base_digest(memory: Memory) -> tuple[str, bytes]:
+    """The part of a text's digest that is its memory: of its words, and of everything."""
+    words = _short(memory.text.encode("utf-8", "surrogatepass"))
+    return words, hashlib.sha256(to_line(to_data(replace(memory, usage=Usage())))).digest()
 
 
-def text_digest(base: bytes, links: Sequence[Link], names: Names) -> str:
-    """The digest of a text, from its memory's, its links and its names."""
+def text_digest(base: tuple[str, bytes], links: Sequence[Link], names: Names) -> str:
+    """The digest of a text, from its memory's, its links and its names; `words_of` finds that of its words in it."""
     lines = sorted(to_line(record_to_data(link)) for link in links)
-    return _short(base, *lines, *([to_line({"names": names})] if names else []))
+    words, whole = base
+    return f"{words} {_short(whole, *lines, *([to_line({'names': names})] if names else []))}"
+
+
+def words_of(digest: str) -> str:
+    """The digest of a text's words, from that of the text."""
+    return digest.partition(" ")[0]
 
 
 def _short(*parts: bytes) -> str:

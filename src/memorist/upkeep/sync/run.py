@@ -135,7 +135,7 @@ class _Run:
             known = state.records[key]
             self.rewrite |= known.stamp.by == state.replica and bool(known.digest)  # it is shared no longer
             state.records[key] = Known(known.stamp, "")
-        went = local_changes(here, state, new.records)
+        known, went = dict(state.records), local_changes(here, state, new.records)
         state.records |= went
         for key in orphans(new.records, state):
             went[key] = state.records[key] = Known(Stamp(new.records[key].stamp.life, True, 0, 0, state.replica), "")
@@ -144,16 +144,17 @@ class _Run:
         fresh = {key: one for key, one in winners.items() if held[key] != one.digest}
         merge = Merge(self.means, state.shared, here)
         if fresh:
-            merge.write(self.folder, fresh)
+            merge.write(self.folder, fresh, [key for key in fresh if _is_reborn(fresh[key].stamp, known.get(key))])
         after = holdings(self.means.store, state.shared) if fresh else here
         if after.unlinked or after.outdated:
             self.means.store.put(Batch(links=after.unlinked, unlinked=after.outdated))
         for key, one in winners.items():
-            digest = after.records[key].digest if key in after.records and not one.stamp.gone else ""
-            state.records[key] = Known(one.stamp, digest)
+            here_now = after.records[key].digest if key in after.records else ""
+            state.records[key] = Known(one.stamp, here_now if key in merge.altered else one.digest)
         follow = local_changes(after, state, {})
         state.records |= follow
-        self.forgot = any(one.stamp.gone for one in (*winners.values(), *went.values(), *follow.values()))
+        changed = [*winners.items(), *went.items(), *follow.items()]
+        self.forgot = any(one.stamp.gone or _is_reborn(one.stamp, known.get(key)) for key, one in changed)
         own = {key: one.stamp for key, one in {**went, **follow}.items() if state.records[key] == one}
         state.read = (state.read | set(new.read)) & set(self.files)
         return {key: one.stamp for key, one in fresh.items()}, own, merge.refused, after
@@ -214,8 +215,8 @@ class _Run:
                 lines = [(one.change, one.stamp) for one in self.folder.read(file, [])]
             except Unreadable:
                 continue
-            gone = (one.key in records and records[one.key].stamp.gone for one, _ in lines if not isinstance(one, Gone))
-            if any(gone):
+            texts = [(records[one.key].stamp, stamp) for one, stamp in lines if not isinstance(one, Gone)]
+            if any(now.gone or now.life > then.life for now, then in texts):
                 outdated.add(file)
                 kept |= dict.fromkeys(one.key for one, stamp in lines if records[one.key].stamp == stamp)
         return outdated, kept
@@ -234,6 +235,11 @@ class _Run:
             self.former is not None,
             dry_run,
         )
+
+
+def _is_reborn(stamp: Stamp, known: Known | None) -> bool:
+    """Whether a record was forgotten and written again since it was known."""
+    return known is not None and not known.stamp.gone and stamp.life > known.stamp.life
 
 
 def _moves(stamps: Mapping[str, Stamp]) -> Moves:
