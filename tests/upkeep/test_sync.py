@@ -155,6 +155,21 @@ def test_replicas_in_files_agree_in_the_end(folder: Path, tmp_path: Path, seed: 
     converge(folder, seed, lambda number: SqliteStore.open(tmp_path / f"{number}.db"))
 
 
+@pytest.mark.slow
+def test_a_file_and_a_server_agree_in_the_end(tmp_path: Path) -> None:
+    from memorist.stores.postgres import PostgresStore
+    from tests.stores.postgres_server import running
+
+    with running() as url:
+        for seed in range(6):
+            stores = [
+                SqliteStore.open(tmp_path / f"{seed}.db"),
+                PostgresStore.open(url, space=f"space{seed}"),
+                MemoryStore(),
+            ]
+            converge(tmp_path / f"shared{seed}", seed, stores.__getitem__)
+
+
 def converge(folder: Path, seed: int, make: Callable[[int], Any]) -> None:
     """Two or three replicas, one perhaps with a wrong clock, do anything, sync now and then, and meet."""
     dice = random.Random(seed)
