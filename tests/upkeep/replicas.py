@@ -27,6 +27,7 @@ TEXTS = (
     "Cleo works at Heron and likes chess.",
     "ALICE sold the car to Bo.",
 )
+SECRET = "The treasure lies under the old oak."
 PLACES = ("Oslo", "Rome", "Lyon", "oslo")
 
 
@@ -133,3 +134,13 @@ def live(replica: Replica, dice: random.Random, steps: int) -> None:
     for _ in range(steps):
         replica.clock.advance(timedelta(seconds=dice.randint(0, 3)))
         dice.choice(ACTIONS)(replica.engine, dice)
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    """The files in a folder that hold a text."""
+    return [one.name for one in folder.rglob("*") if one.is_file() and text.encode() in one.read_bytes()]
+
+
+def agree(*replicas: Replica) -> None:
+    states = [replica.shared() for replica in replicas]
+    assert all(state == states[0] for state in states)

@@ -70,8 +70,10 @@ class Merge:
     shared: Shared
     here: Holdings
     refused: int = 0
+    reached: set[str] = field(default_factory=set[str])
+    """The keys of records that could be read again; a file may be gone by now."""
     altered: set[str] = field(default_factory=set[str])
-    """The keys of records that are not held as they came: the gates or the limits changed them, or kept them out."""
+    """The keys of records that need not be held as they came: the gates or the limits may have changed them."""
     moved: dict[str, str] = field(default_factory=dict[str, str])
     """Texts that lost against another edit: the id of each, and that of the past version that it became."""
 
@@ -81,10 +83,12 @@ class Merge:
         told: list[Told] = []
         marks: list[Mark] = []
         for batch in _batches(folder, (one for one in winners.values() if not one.stamp.gone)):
+            self.reached.update(one.key for one in batch)
             self._texts([one for one in batch if isinstance(one, Text)])
             told += self._claims([one for one in batch if isinstance(one, Told)])
             marks += [one for one in batch if isinstance(one, Mark) and self._passes(one)]
         gone = [key for key, one in winners.items() if one.stamp.gone]
+        self.reached.update(gone)
         self._erase([key.partition(":")[2] for key in gone if key.startswith("memory:")])
         self._settle(told, {key for key in gone if key in self.here.slots})
         rows = self.means.store.get([key.partition(":")[2] for key in gone if key.startswith("mark:")])
@@ -180,6 +184,7 @@ class Merge:
     def _claims(self, told: Sequence[Told]) -> list[Told]:
         """The claims that the gates leave as they are; another would be another claim."""
         passing = [one for one in told if self._passes(one)]
+        self.altered |= {one.key for one in told}  # another version may put it into another slot
         kept: list[Told] = []
         for one in passing:
             row = Kept(settled(one.slot, [one.claim])[0])
@@ -266,7 +271,7 @@ def _batches(folder: Folder, incoming: Iterable[Incoming]) -> Iterator[list[Chan
                     batch = []
             yield batch
         except (Unreadable, ValueError, KeyError, TypeError):
-            continue  # it was replaced or removed just now; its records come with the next sync
+            continue  # it was replaced or removed just now
 
 
 class _TextBatch:

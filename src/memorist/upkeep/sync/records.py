@@ -30,7 +30,7 @@ from memorist.model import (
 )
 from memorist.ports import Kept, Vectors
 from memorist.remember.fact_rows import CLAIMS, Slot, claim_to_data, claims_in, sentence, slot_of_row
-from memorist.remember.timeline import Claim
+from memorist.remember.timeline import Claim, folded
 from memorist.upkeep.export_format import pack_vectors, record_from_data, record_to_data, to_line, unpack_vectors
 from memorist.validate import validated
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 LATEST = 2**53
 """The bound of every number in a stamp."""
+LONGEST_KEY = 300
+"""Characters of a key; ids have 32, unless somebody imported others."""
 OWN_LINKS = (STATES, DENIES, CITES)
 """Relations of links that do not travel: those to facts are made with the facts, those of notes with the notes."""
 Names = tuple[tuple[str, ...], ...]
@@ -291,6 +293,8 @@ def _told(data: Mapping[str, Any], embedding: str | None) -> Told:
     slot = from_data(Slot, fields.pop("slot"))
     claim = from_data(Claim, fields)
     Worth(confidence=claim.confidence, trust=claim.trust, classification=slot.classification)  # checks the ranges
+    if slot.value is not None and folded(slot.value) != claim.same:
+        raise InvalidInput("its claim is about another value", remedy="Sync with the same version.")
     if claim.classification != slot.classification:
         raise InvalidInput("its claim has another classification", remedy="Sync with the same version.")
     return Told(slot, claim, unpack_vectors(data.get("vectors", {}), embedding))
@@ -303,7 +307,10 @@ def _mark(data: Mapping[str, Any], _: str | None) -> Mark:
 
 
 def _gone(data: Mapping[str, Any], _: str | None) -> Gone:
-    return Gone(validated(data["forgotten"], str, "forgotten"))
+    key = validated(data["forgotten"], str, "forgotten")
+    if not key.startswith(("memory:", "claim:", "mark:")) or len(key) > LONGEST_KEY:
+        raise InvalidInput("it forgets what is no record", remedy="Sync with the same version.")
+    return Gone(key)
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any], str | None], Change]] = {

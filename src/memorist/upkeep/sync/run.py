@@ -145,6 +145,8 @@ class _Run:
         merge = Merge(self.means, state.shared, here)
         if fresh:
             merge.write(self.folder, fresh, [key for key in fresh if _is_reborn(fresh[key].stamp, known.get(key))])
+        lost = fresh.keys() - merge.reached
+        winners = {key: one for key, one in winners.items() if key not in lost}
         after = holdings(self.means.store, state.shared) if fresh else here
         if after.unlinked or after.outdated:
             self.means.store.put(Batch(links=after.unlinked, unlinked=after.outdated))
@@ -156,8 +158,9 @@ class _Run:
         changed = [*winners.items(), *went.items(), *follow.items()]
         self.forgot = any(one.stamp.gone or _is_reborn(one.stamp, known.get(key)) for key, one in changed)
         own = {key: one.stamp for key, one in {**went, **follow}.items() if state.records[key] == one}
-        state.read = (state.read | set(new.read)) & set(self.files)
-        return {key: one.stamp for key, one in fresh.items()}, own, merge.refused, after
+        unread = {fresh[key].file for key in lost}  # the next sync reads them, or what has replaced them
+        state.read = (state.read | set(new.read)) & set(self.files) - unread
+        return {key: one.stamp for key, one in fresh.items() if key not in lost}, own, merge.refused, after
 
     def _leaving(self, replica: str, new: Arrived) -> list[ChangeFile]:
         """The files of a replica that will not come back, if all of them could be read."""
@@ -185,7 +188,7 @@ class _Run:
         state, store = self.state, self.means.store
         keys, outdated = dict.fromkeys(went), set[ChangeFile]()
         if self.rewrite or len(state.own) >= MOST_FILES:
-            keys |= dict.fromkeys(key for key, one in state.records.items() if one.stamp.by == state.replica)
+            keys |= self._own_keys()
             outdated = set(state.own)
         elif self.forgot:
             outdated, kept = self._with_forgotten()
@@ -212,14 +215,18 @@ class _Run:
         records = self.state.records
         for file in sorted(self.state.own):
             try:
-                lines = [(one.change, one.stamp) for one in self.folder.read(file, [])]
-            except Unreadable:
-                continue
+                lines = [(one.change, one.stamp) for one in self.folder.read(file, []) if one.change.key in records]
+            except Unreadable:  # somebody has changed it
+                return set(self.state.own), self._own_keys()
             texts = [(records[one.key].stamp, stamp) for one, stamp in lines if not isinstance(one, Gone)]
             if any(now.gone or now.life > then.life for now, then in texts):
                 outdated.add(file)
                 kept |= dict.fromkeys(one.key for one, stamp in lines if records[one.key].stamp == stamp)
         return outdated, kept
+
+    def _own_keys(self) -> dict[str, None]:
+        """The keys of everything that this replica wrote."""
+        return dict.fromkeys(key for key, one in self.state.records.items() if one.stamp.by == self.state.replica)
 
     def _reason(self, went: Mapping[str, Stamp], came: Mapping[str, Stamp]) -> str:
         return f"synced with {self.folder.path}: {len(came)} records came, {len(went)} went"
