@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from functools import partial
@@ -45,6 +47,32 @@ def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
             raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {', '.join(kinds)}.")
         pipeline = pipeline.mapped(partial(_with_parameter, kind, parameter, value))
     return pipeline
+
+
+def settings_to_toml(recipe: str, settings: Mapping[str, Any]) -> str:
+    """The lines of a settings file that change single parameters of a recipe."""
+    lines = (f"{toml_key(name)} = {toml_value(value)}" for name, value in settings.items())
+    return "\n".join([f"[recipes.{toml_key(recipe)}.set]", *lines])
+
+
+def toml_key(name: str) -> str:
+    """A key as TOML, quoted if it must be."""
+    return name if is_bare(name) else json.dumps(name, ensure_ascii=False)
+
+
+def is_bare(name: str) -> bool:
+    """Whether TOML takes a key without quotes."""
+    return re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML, on one line."""
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, Any]", value)
+        return "{ " + ", ".join(f"{toml_key(name)} = {toml_value(one)}" for name, one in table.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_value, cast('list[Any]', value)))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else repr(value)
 
 
 def _with_parameter_everywhere(pipeline: Pipeline, name: str, value: object) -> Pipeline:

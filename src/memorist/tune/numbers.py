@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.recall.data import with_settings
+from memorist.recall.dials import TUNABLE, shared_value
 from memorist.recall.pipeline import Pipeline
 
 Steps = tuple[int, ...]
@@ -22,30 +23,6 @@ two steps of 2 gained 0.076.
 """
 DIGITS = 3
 """Significant digits of a tuned number."""
-
-TUNABLE: Mapping[str, Mapping[str, float]] = {
-    "weighted_sum": {"weights": inf, "importance": inf},
-    "rrf": {"weights": inf, "k": inf},
-    "confirm": {"penalty": 1.0},
-    "bounded_recency": {"share": 1.0},
-    "recency_band": {"floor": 1.0},
-    "linear_recency": {"floor": 1.0},
-    "written_words": {"weight": inf},
-    "in_time": {"weight": inf},
-    "wishes": {"weight": inf},
-    "neighbour_boost": {"near": inf, "session": inf},
-    "rerank": {"blend": 1.0},
-    "reread": {"weight": inf, "statement_weight": inf},
-    "bridge": {"weight": inf},
-    "superseded": {"share": 1.0},
-    "mmr": {"balance": 1.0},
-    "provenance": {"decay": 1.0},
-}
-"""The weights and shares of each part that only order candidates, with their upper limits.
-
-Left out are sizes, which cost time; thresholds and probabilities, which were fitted to other measures; and factors that
-read feedback or use, because the evidence itself has moved them.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +57,11 @@ def numbers_of(recipe: Pipeline) -> tuple[Number, ...]:
 def _numbers(recipe: Pipeline) -> Iterator[Number]:
     for kind, parameters in TUNABLE.items():
         for parameter, most in parameters.items():
-            value = _shared_value(recipe, kind, parameter)
+            value = shared_value(recipe, kind, parameter)
             named = cast("Mapping[str, float]", value).items() if isinstance(value, Mapping) else [(None, value)]
             for name, one in named:
                 if one:
                     yield Number(f"{kind}.{parameter}", float(one), most, name)
-
-
-def _shared_value(recipe: Pipeline, kind: str, parameter: str) -> Any:
-    """The value of a parameter; None if two parts differ in it, because a setting changes it in both."""
-    values = [getattr(part, parameter) for part in recipe.parts() if part.kind == kind]
-    return values[0] if values and all(value == values[0] for value in values) else None
 
 
 def as_settings(recipe: Pipeline, numbers: Sequence[Number], steps: Steps) -> dict[str, Any]:
@@ -102,7 +73,7 @@ def as_settings(recipe: Pipeline, numbers: Sequence[Number], steps: Steps) -> di
         if number.name is None:
             settings[number.parameter] = number.at(step)
         else:
-            whole = _shared_value(recipe, *number.parameter.split("."))
+            whole = shared_value(recipe, *number.parameter.split("."))
             settings.setdefault(number.parameter, dict(whole))[number.name] = number.at(step)
     return settings
 

@@ -20,6 +20,7 @@ from memorist import trust
 from memorist.config import content_of, own_file, project_file
 from memorist.errors import InvalidInput, NotFound, without_passwords
 from memorist.files import refusing, write_text
+from memorist.recall.data import is_bare, settings_to_toml, toml_key, toml_value
 
 RECORD = "tuned.json"
 """The name of the record, in the user's settings folder: for each file, what it held before each change."""
@@ -77,7 +78,7 @@ def edit(file: Path, before: bytes | None, recipe: str, settings: Mapping[str, A
     for new in (_in_table(text, recipe, settings), _inline(text, recipe, changed), _appended(text, recipe, settings)):
         if new is not None and _means(new, wanted):
             return Edit(file, before, new.encode())
-    lines = "; ".join(f"{_key(name)} = {_written(value)}" for name, value in settings.items())
+    lines = "; ".join(f"{toml_key(name)} = {toml_value(value)}" for name, value in settings.items())
     raise InvalidInput(
         f"The recipe {recipe!r} in {file} is written in a form that cannot be edited; nothing was written",
         remedy=f"Write below its `set`: {lines}",
@@ -152,10 +153,10 @@ def _in_table(text: str, recipe: str, settings: Mapping[str, Any]) -> str | None
     for name, value in settings.items():
         line = re.search(rf"^[ \t]*{_spelled(name)}[ \t]*=([^#\r\n]*)", body, re.MULTILINE)
         if line is None:
-            body = f"{_key(name)} = {_written(value)}{newline}{body}"
+            body = f"{toml_key(name)} = {toml_value(value)}{newline}{body}"
         else:
             rest = body[line.start(1) + len(line[1].rstrip()) :]
-            body = f"{body[: line.start(1)]} {_written(value)}{rest}"
+            body = f"{body[: line.start(1)]} {toml_value(value)}{rest}"
     before = text[:start] if text[:start].endswith("\n") else text[:start] + newline
     return before + body + text[end:]
 
@@ -168,15 +169,15 @@ def _inline(text: str, recipe: str, whole: Mapping[str, Any]) -> str | None:
     start, end = found
     pattern = r"^([ \t]*set[ \t]*=[ \t]*)\{[^\r\n]*\}(?=[ \t]*(?:#[^\r\n]*)?\r?$)"
     body, done = re.subn(
-        pattern, lambda old: f"{old[1]}{_written(whole)}", text[start:end], count=1, flags=re.MULTILINE
+        pattern, lambda old: f"{old[1]}{toml_value(whole)}", text[start:end], count=1, flags=re.MULTILINE
     )
     return text[:start] + body + text[end:] if done else None
 
 
 def _appended(text: str, recipe: str, settings: Mapping[str, Any]) -> str:
     """A new table at the end."""
-    lines = [COMMENT, f"[recipes.{_key(recipe)}.set]", *(f"{_key(k)} = {_written(v)}" for k, v in settings.items())]
     newline = _newline(text)
+    lines = [COMMENT, *settings_to_toml(recipe, settings).splitlines()]
     before = text if not text or text.endswith("\n") else text + newline
     return before + (newline if before else "") + newline.join(lines) + newline
 
@@ -194,25 +195,7 @@ def _table(text: str, *names: str) -> tuple[int, int] | None:
 def _spelled(name: str) -> str:
     """A pattern for a key, quoted or, if it may be, bare."""
     quoted = rf"\"{re.escape(name)}\"|'{re.escape(name)}'"
-    return rf"(?:{quoted}|{re.escape(name)})" if _is_bare(name) else rf"(?:{quoted})"
-
-
-def _is_bare(name: str) -> bool:
-    return re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None
-
-
-def _key(name: str) -> str:
-    return name if _is_bare(name) else json.dumps(name, ensure_ascii=False)
-
-
-def _written(value: Any) -> str:
-    """A value as TOML."""
-    if isinstance(value, Mapping):
-        table = cast("Mapping[str, Any]", value)
-        return "{ " + ", ".join(f"{_key(name)} = {_written(one)}" for name, one in table.items()) + " }"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_written, cast('list[Any]', value)))}]"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else repr(value)
+    return rf"(?:{quoted}|{re.escape(name)})" if is_bare(name) else rf"(?:{quoted})"
 
 
 def _newline(text: str) -> str:
