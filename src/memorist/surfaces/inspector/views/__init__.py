@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from memorist.surfaces.inspector.views import entrance, memories, memory, overview
+from memorist.surfaces.inspector.views import entrance, lab, memories, memory, overview
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,5 +21,6 @@ class View:
 VIEWS = (
     View("overview", "Overview", "o"),
     View("memories", "Memories", "m"),
+    View("lab", "Recall lab", "l"),
 )
-ROUTERS: tuple[APIRouter, ...] = (entrance.router, overview.router, memories.router, memory.router)
+ROUTERS: tuple[APIRouter, ...] = (entrance.router, overview.router, memories.router, memory.router, lab.router)
