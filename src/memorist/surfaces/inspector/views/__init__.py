@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from memorist.surfaces.inspector.views import entrance, lab, memories, memory, overview
+from memorist.surfaces.inspector.views import entrance, lab, memories, memory, overview, time
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,5 +22,6 @@ VIEWS = (
     View("overview", "Overview", "o"),
     View("memories", "Memories", "m"),
     View("lab", "Recall lab", "l"),
+    View("time", "Time", "t"),
 )
-ROUTERS: tuple[APIRouter, ...] = (entrance.router, overview.router, memories.router, memory.router, lab.router)
+ROUTERS: tuple[APIRouter, ...] = tuple(one.router for one in (entrance, overview, memories, memory, lab, time))

@@ -1,0 +1,60 @@
+"""Facts as people look at them: those about a name, and those behind an answer, whenever they held.
+
+These serve the inspector. They take an engine, so that its cap holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memorist.engine.engine import Engine
+from memorist.engine.looking import newest
+from memorist.model import MOST_CLASSIFIED, STATES, Fact, Memory
+
+MOST_FACTS = 60
+MOST_SUBJECTS = 4
+RECENT = 200
+"""How many of the newest memories are looked through for names to begin with."""
+
+
+def facts_about(engine: Engine, name: str) -> list[Memory] | None:
+    """Facts with a name as their subject or object, ended ones too, the newest `MOST_FACTS`; None for no known name."""
+    store = engine.store
+    known = store.entities([name])
+    if not known:
+        return None
+    links = store.links([one.id for one in known], "subject", "object")
+    found = store.get(list({link.source for link in links}))
+    facts = [one for one in found.values() if one.fact is not None and one.version_of is None]
+    return sorted(facts, key=lambda one: (one.times.ingested_at, one.id))[-MOST_FACTS:]
+
+
+def facts_behind(engine: Engine, memories: Sequence[Memory]) -> list[Memory]:
+    """The facts that memories are or state, and what held before and after each: all values of the same relation."""
+    links = engine.store.links([one.id for one in memories], STATES)
+    stated = engine.store.get([link.target for link in links])
+    facts = _facts([*memories, *stated.values()])
+    wanted = {_slot(one) for one in facts.values()}
+    for subject in list(dict.fromkeys(fact.subject for fact, _ in _read(facts.values())))[:MOST_SUBJECTS]:
+        about = facts_about(engine, subject) or []
+        facts |= {id: one for id, one in _facts(about).items() if _slot(one) in wanted}
+    return list(facts.values())[:MOST_FACTS]
+
+
+def _facts(memories: Iterable[Memory]) -> dict[str, Memory]:
+    return {one.id: one for _, one in _read(memories) if one.version_of is None}
+
+
+def _read(memories: Iterable[Memory]) -> Iterable[tuple[Fact, Memory]]:
+    return ((one.fact, one) for one in memories if one.fact is not None)
+
+
+def _slot(memory: Memory) -> tuple[str, str]:
+    fact = memory.fact
+    return ("", "") if fact is None else (fact.subject, fact.relation)
+
+
+def names_lately(engine: Engine, limit: int) -> list[str]:
+    """Subjects of the newest facts."""
+    recent = newest(engine, RECENT, kinds=["semantic"], max_classification=MOST_CLASSIFIED).items
+    return list(dict.fromkeys(fact.subject for fact, _ in _read(recent)))[:limit]

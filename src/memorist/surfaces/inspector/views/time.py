@@ -1,0 +1,126 @@
+"""Time: facts as intervals, what followed what, and what the answer was, or would have been, at other moments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memorist.engine.engine import Engine
+from memorist.engine.facts import facts_about, facts_behind, names_lately
+from memorist.engine.looking import now_of
+from memorist.engine.trying import Trial, usual_recipe
+from memorist.model import Memory, Recall, RecallOptions, instant
+from memorist.surfaces.inspector.calls import Reading
+from memorist.surfaces.inspector.pages import show
+from memorist.surfaces.inspector.selection import EVER
+from memorist.surfaces.inspector.timeline import Scale, lanes, patches, scale_of
+
+router = APIRouter(prefix="/inspect/{space}")
+ANSWERS = 5
+WIDELY = 20
+"""Items of a recall whose facts are drawn."""
+SUGGESTED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks for: a name or a question, a moment on each clock, and a fact to look at closely."""
+
+    query: str
+    as_of: datetime | None
+    known_at: datetime | None
+    fact: str | None
+
+
+def asked(params: QueryParams) -> Asked:
+    """What an address asks for; empty fields count as left out."""
+    return Asked(
+        params.get("q", "").strip(), _moment(params, "as_of"), _moment(params, "known_at"), params.get("fact") or None
+    )
+
+
+def _moment(params: QueryParams, name: str) -> datetime | None:
+    """A moment as ISO 8601, or as the number of a day, which a slider gives."""
+    text = params.get(name, "").strip()
+    if text.isdecimal() and 5 <= len(text) <= 7 and 0 < int(text) < date.max.toordinal():
+        return instant(date.fromordinal(int(text)))
+    return instant(text) if text else None
+
+
+@router.get("/time")
+async def time(request: Request, call: Reading) -> Response:
+    """The page."""
+    given = asked(request.query_params)
+    found = await call.run(lambda engine: _found(engine, given))
+    return show(request, "time.html", view="time", asked=given, **found)
+
+
+def _found(engine: Engine, given: Asked) -> dict[str, Any]:
+    if not given.query:
+        return {"facts": None, "names": names_lately(engine, SUGGESTED)}
+    about = facts_about(engine, given.query)
+    facts = facts_behind(engine, _widely(engine, given)) if about is None else about
+    if not facts:
+        return {"facts": [], "answer": None if about is not None else _answer(engine, given), "names": []}
+    scale = scale_of(facts)
+    handles = _Handles(scale, given, now_of(engine))
+    drawn = lanes(facts, scale, handles.as_of, handles.known_at)
+    return {
+        "facts": facts,
+        "names": [],
+        "scale": scale,
+        "handles": handles,
+        "lanes": drawn,
+        "held": [span.memory for lane in drawn for span in lane.spans if span.state == "held"],
+        "answer": None if about is not None else _answer(engine, given),
+        **_closely(facts, given.fact, scale),
+    }
+
+
+def _widely(engine: Engine, given: Asked) -> Sequence[Memory]:
+    """What answers the question at any time."""
+    return [item.memory for item in _recall(engine, given.query, WIDELY, EVER, EVER).items]
+
+
+def _answer(engine: Engine, given: Asked) -> Recall:
+    return _recall(engine, given.query, ANSWERS, given.as_of, given.known_at)
+
+
+def _recall(
+    engine: Engine, query: str, limit: int, as_of: datetime | str | None, known_at: datetime | str | None
+) -> Recall:
+    options: RecallOptions = {"limit": limit, "as_of": as_of, "known_at": known_at}
+    return Trial(engine, query, options, usual_recipe(engine), {}).recall()
+
+
+class _Handles:
+    """Where the two handles stand; at the far end they stand for now."""
+
+    def __init__(self, scale: Scale, given: Asked, now: datetime) -> None:
+        self.as_of, self.known_at = given.as_of or now, given.known_at or now
+        self.as_of_x = scale.x(given.as_of)
+        self.known_at_x = scale.x(given.known_at)
+        self.low, self.high = scale.first.toordinal(), scale.last.toordinal()
+        self.as_of_day = self._day(given.as_of)
+        self.known_at_day = self._day(given.known_at)
+
+    def _day(self, at: datetime | None) -> int:
+        return self.high if at is None else min(self.high, max(self.low, at.astimezone(UTC).date().toordinal()))
+
+
+def _closely(facts: Sequence[Memory], id: str | None, scale: Scale) -> dict[str, Any]:
+    """One fact and the other values of its relation, on both clocks."""
+    chosen = next((one for one in facts if one.id == id), None)
+    if chosen is None or chosen.fact is None:
+        return {"chosen": None}
+    slot = (chosen.fact.subject, chosen.fact.relation)
+    same = [one for one in facts if one.fact is not None and (one.fact.subject, one.fact.relation) == slot]
+    ordered = sorted(same, key=lambda one: (one.times.valid_from, one.id))
+    return {"chosen": chosen, "values": ordered, "patches": patches(ordered, scale)}
