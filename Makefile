@@ -70,7 +70,7 @@ $(PYTHON) $(INTEGRATIONS)/bin/python:
 
 # All folders in one command: no package index has the models. Tests want every set of models, a user only the default.
 $(VENV)/.installed: $(PYTHON) $(PROJECTS)
-	$(PYTHON) -m pip install --quiet -e packages/memorist-models -e .
+	$(PYTHON) -m pip install --quiet -e packages/memorist-models -e ".[server]"
 	touch $@
 
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import shlex
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from shutil import rmtree, which
 from statistics import median
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import memorist
 from memorist.config import Config
-from memorist.errors import MissingService
+from memorist.errors import InvalidInput, MissingService
 from memorist.model import Recall, to_data
 from memorist.surfaces.cli.app import Target
-from memorist.surfaces.cli.options import command
+from memorist.surfaces.cli.options import command, option
 from memorist.surfaces.cli.output import count, one_line, print_explanation, progress, say, say_cut, size
 
 if TYPE_CHECKING:
@@ -144,18 +149,40 @@ MARGIN = 3
 
 
 @command(app)
-def demo(target: Target, as_json: bool) -> Iterator[object]:
+def demo(
+    target: Target,
+    as_json: bool,
+    keep: Annotated[Path | None, option("FILE", "Keep the story in this file. Default: a temporary one.")] = None,
+) -> Iterator[object]:
     """Play a short story with a real memory: remember, recall, travel in time, explain."""
     usual = Config()
     models, embedder = target.models or usual.models, target.embedder or usual.embedder
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "demo.db"
+    with _place(keep, passing=as_json) as file:
         with memorist.open(
             file, space="demo", recipe=usual.recipe, models=models, embedder=embedder, config={}
         ) as engine:
             scenes = play_all(engine, quiet=as_json)
-    yield scenes
-    _print_next()
+        yield scenes
+    _print_next(file)
+
+
+@contextmanager
+def _place(keep: Path | None, *, passing: bool) -> Generator[Path]:
+    """The file to play in: the one given, or a temporary one, which stays for a look at it unless it is `passing`."""
+    if keep is not None:
+        if keep.exists():
+            raise InvalidInput(f"{keep} exists already", remedy="Name a new file; the story begins with an empty one.")
+        yield keep
+    elif passing:
+        with TemporaryDirectory() as folder:
+            yield Path(folder) / "demo.db"
+    else:
+        folder = mkdtemp(prefix="memorist-demo-")
+        try:
+            yield Path(folder) / "demo.db"
+        except BaseException:
+            rmtree(folder, ignore_errors=True)
+            raise
 
 
 def play_all(engine: memorist.Engine, *, quiet: bool) -> dict[str, Any]:
@@ -240,9 +267,12 @@ def _row(day: str, text: str) -> None:
     say_cut(" " * MARGIN, (day, "dim"), "  ", one_line(text))
 
 
-def _print_next() -> None:
+def _print_next(file: Path) -> None:
     say()
     say(("What next", "bold"))
+    say("See why the first answer was first, in a browser:", indent=MARGIN)
+    say((f"{_program()} inspect {shlex.quote(str(file))} \\", "cyan"), indent=MARGIN)
+    say((f'  --ask "{THE_QUESTION}"', "cyan"), indent=MARGIN)
     for words, what in (
         ('memorist remember "…"', "store something of your own"),
         ('memorist recall "…" --explain', "find it, and see why"),
@@ -252,6 +282,11 @@ def _print_next() -> None:
     ):
         say((f"{words:<32}", "cyan"), what, indent=MARGIN)
     say("In Python: ", ("import memorist; memory = memorist.open('agent.db')", "cyan"), indent=MARGIN)
+
+
+def _program() -> str:
+    """How this program is called: by its name, unless no shell would find it."""
+    return "memorist" if which("memorist") else f"{shlex.quote(os.path.relpath(sys.executable))} -m memorist"
 
 
 SCENES = (

@@ -7,10 +7,12 @@ import signal
 import sys
 import webbrowser
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Annotated
+from urllib.parse import urlencode
 
 import typer
 
@@ -32,6 +34,7 @@ def inspect(
     as_json: bool,
     file: Annotated[str | None, argument("FILE", "The file, folder or database; that of --db if left out.")] = None,
     port: Annotated[int, option("PORT", "The port to listen on. Default: a free one.", min=0, max=65535)] = 0,
+    ask: Annotated[str | None, option("QUESTION", "Open the recall lab with this question.")] = None,
     no_open: Annotated[bool, flag("--no-open", "Print the address and open no browser.")] = False,
     read_only: ReadOnly = False,
 ) -> None:
@@ -51,7 +54,7 @@ def inspect(
         port = door.getsockname()[1]
         settings = Settings(db, only, target.config, target.models, target.embedder, port=port)
         settings = replace(settings, ticket=ticket, read_only=read_only)
-        address = f"http://{HERE}:{port}/?key={ticket}"
+        address = f"http://{HERE}:{port}/?key={ticket}{_page(ask, only or target.space)}"
         if as_json:
             print_json({"url": address})
         else:
@@ -63,6 +66,16 @@ def inspect(
             Thread(target=_open, args=(Path(folder) / "open.html", address), daemon=True).start()
         signal.signal(signal.SIGTERM, exit_quietly)  # uvicorn raises it again after its shutdown
         serve_on(door, with_secret(settings), 1, QUIET_FACTORY)
+
+
+def _page(question: str | None, space: str | None) -> str:
+    """The part of an address that leads to a question in the lab of a space; nothing without a question."""
+    if question is None:
+        return ""
+    if space is None:
+        raise InvalidInput("A question is asked of one space", remedy="Name it with --space.")
+    page = f"/inspect/{space}/lab?{urlencode({'q': question})}"
+    return f"&{urlencode({'next': page})}"
 
 
 def _place(target: Target) -> tuple[str | None, str | None]:
@@ -88,6 +101,7 @@ def _open(page: Path, address: str) -> None:
 def write_page(page: Path, address: str) -> Path:
     """A page that only this user can read and that leads to an address: others can see what a command is given."""
     make_file(page)
+    address = escape(address)
     page.write_text(
         f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">'
         f'<title>Memorist</title><a href="{address}">Look at the memory</a>\n',

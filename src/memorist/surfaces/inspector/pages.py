@@ -161,4 +161,4 @@ def as_page(verb: str, given: Given) -> str:
     return _PLACES.get(verb) or as_command(verb, given)
 
 
-_PLACES = {"list": "Memories", "journal": "the journal", "recall": "Memories"}
+_PLACES = {"list": "Memories", "journal": "the journal", "recall": "the recall lab"}

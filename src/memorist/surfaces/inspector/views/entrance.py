@@ -20,10 +20,10 @@ router = APIRouter()
 
 
 @router.get("/")
-async def spaces(request: Request, key: str | None = None) -> Response:
+async def spaces(request: Request, key: str | None = None, next: str = "/") -> Response:
     """The spaces that the caller may read; the only one at once. A ticket is exchanged for a session here."""
     if key is not None:
-        return _enter_with_ticket(request, key)
+        return _enter_with_ticket(request, key, next)
     caller: Caller | None = request.state.caller
     if caller is None:
         return RedirectResponse("/login", 303)
@@ -34,12 +34,12 @@ async def spaces(request: Request, key: str | None = None) -> Response:
     return show(request, "spaces.html", names=names)
 
 
-def _enter_with_ticket(request: Request, ticket: str) -> Response:
+def _enter_with_ticket(request: Request, ticket: str, place: str) -> Response:
     sessions: Sessions = request.app.state.sessions
     session = sessions.of_ticket(ticket)
     if session is None:
         return show(request, "login.html", 403, failed="ticket", next="/", ticketed=True)
-    response = RedirectResponse("/", 303)
+    response = RedirectResponse(_own(place), 303)
     sessions.keep(response, request, session)
     return response
 
