@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,3 +76,23 @@ def test_the_demo_is_data_too(process: Cli) -> None:
 
 def test_the_demo_needs_no_model(bare: Cli) -> None:
     assert bare("--embedder", "none", "demo", "--json").data["stats"]["embedding"] is None
+
+
+def test_the_demo_leads_to_the_inspector_with_a_file_that_stays(
+    bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ran = bare("--embedder", "none", "demo")
+    (file,) = tmp_path.glob("memorist-demo-*/demo.db")
+    assert f"inspect {file}" in "".join(ran.out.split("\n   ")) and '--ask "Where does Alice live?"' in ran.out
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_demo_keeps_its_story_where_it_is_told_to(bare: Cli, tmp_path: Path) -> None:
+    import memorist
+
+    file = tmp_path / "story.db"
+    bare("--embedder", "none", "demo", "--json", "--keep", str(file))
+    with memorist.open(file, space="demo", embedder="none", config={}) as engine:
+        assert engine.stats().memories > len(TURNS)
+    assert "exists already" in bare("demo", "--keep", str(file)).problem

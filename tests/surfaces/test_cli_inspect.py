@@ -11,7 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memorist.surfaces.cli.inspect import write_page
+from memorist.errors import InvalidInput
+from memorist.surfaces.cli.inspect import page_of, write_page
 from tests.surfaces.conftest import Cli
 
 
@@ -51,3 +52,10 @@ def opens_once(url: httpx.URL) -> None:
         assert stranger.get(url.copy_with(path="/v1/spaces", query=None)).status_code == 401
         assert "The kettle is red." in owner.get(url).text
         assert second.get(url).status_code == 403
+
+
+def test_a_question_is_part_of_the_address() -> None:
+    assert page_of(None, None) == ""
+    assert page_of("Who?", "agent") == "&next=%2Finspect%2Fagent%2Flab%3Fq%3DWho%253F"
+    with pytest.raises(InvalidInput, match="one space"):
+        page_of("Who?", None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from math import ceil, floor, inf, isfinite, log10
 from typing import Any, cast, get_args, get_type_hints
 
@@ -88,11 +89,8 @@ def dials_of(recipe: Pipeline) -> tuple[Dial, ...]:
     """The numbers of a recipe, in the order of its parts."""
     found: dict[str, Dial] = {}
     for part in recipe.parts():
-        hints = get_type_hints(type(part))
-        for one in fields(part):  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
-            if one.name in FIXED or not _is_number(hints[one.name]):
-                continue
-            for dial in _dials(part.kind, one.name, shared_value(recipe, part.kind, one.name)):
+        for parameter in _numeric(type(part)):
+            for dial in _dials(part.kind, parameter, shared_value(recipe, part.kind, parameter)):
                 found.setdefault(dial.label, dial)
     return tuple(found.values())
 
@@ -105,6 +103,14 @@ def shared_value(recipe: Pipeline, kind: str, parameter: str) -> Any:
 
 def _of_kind(recipe: Pipeline, kind: str) -> Iterator[Part]:
     return (part for part in recipe.parts() if part.kind == kind)
+
+
+@cache
+def _numeric(part: type[Part]) -> tuple[str, ...]:
+    """The parameters of a part that hold numbers."""
+    hints = get_type_hints(part)
+    names = (one.name for one in fields(part))  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
+    return tuple(name for name in names if name not in FIXED and _is_number(hints[name]))
 
 
 def _is_number(hint: object) -> bool:

@@ -54,7 +54,7 @@ def inspect(
         port = door.getsockname()[1]
         settings = Settings(db, only, target.config, target.models, target.embedder, port=port)
         settings = replace(settings, ticket=ticket, read_only=read_only)
-        address = f"http://{HERE}:{port}/?key={ticket}{_page(ask, only or target.space)}"
+        address = f"http://{HERE}:{port}/?key={ticket}{page_of(ask, only or target.space)}"
         if as_json:
             print_json({"url": address})
         else:
@@ -68,7 +68,7 @@ def inspect(
         serve_on(door, with_secret(settings), 1, QUIET_FACTORY)
 
 
-def _page(question: str | None, space: str | None) -> str:
+def page_of(question: str | None, space: str | None) -> str:
     """The part of an address that leads to a question in the lab of a space; nothing without a question."""
     if question is None:
         return ""

@@ -4,7 +4,7 @@
   document.addEventListener("input", (event) => {
     const dial = event.target.closest("label.dial");
     if (!dial) return;
-    dial.querySelector("output").textContent = String(Number(event.target.value));
+    dial.querySelector(".value").textContent = String(Number(event.target.value));
     dial.classList.toggle("moved", Number(event.target.value) !== Number(event.target.dataset.usual));
   });
 

@@ -7,7 +7,7 @@
   document.addEventListener("input", (event) => {
     if (!event.target.matches("[data-day]")) return;
     const told = day(event.target) || "now";
-    event.target.closest("label").querySelector("output").textContent = told;
+    event.target.closest("label").querySelector(".value").textContent = told;
     event.target.setAttribute("aria-valuetext", told);
   });
 

@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.looking import newest, with_words
+from memorist.engine.facts import names_lately
+from memorist.engine.looking import known, with_words
 from memorist.engine.trying import Trial, usual_recipe
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Kind, Memory, Recall, RecallOptions, Tier
@@ -26,7 +27,6 @@ USUAL, MOST_ITEMS, MOST_TOKENS = 10, 50, 20_000
 """Items that are asked for unless said otherwise, and the most items and tokens: what a person can look through."""
 CHOICES = 8
 """Memories to choose from when somebody asks why one is missing."""
-NEWEST = 40
 SUGGESTED = 4
 
 
@@ -106,10 +106,23 @@ async def lab(request: Request, call: Reading) -> Response:
     )
 
 
-def _found(engine: Engine, given: Asked) -> dict[str, Any]:
+@router.get("/lab/absence")
+async def absence(request: Request, call: Reading) -> Response:
+    """Why a memory is missing, for the page to load after the rest: it takes searches without limits."""
+    given = asked(request.query_params)
+    id = given.missing or ""
+    told, memory = await call.run(lambda engine: (_trial(engine, given).why_not(id), known(engine, id)))
+    return show(request, "absence.html", absence=told, memory=memory)
+
+
+def _trial(engine: Engine, given: Asked) -> Trial:
     recipe = given.recipe or usual_recipe(engine)
-    trial = Trial(engine, given.query, given.options, recipe, given.moved(recipe))
-    dials = trial.dials
+    return Trial(engine, given.query, given.options, recipe, given.moved(recipe))
+
+
+def _found(engine: Engine, given: Asked) -> dict[str, Any]:
+    trial = _trial(engine, given)
+    dials, recipe = trial.dials, trial.recipe
     common: dict[str, Any] = {
         "recipes": list(engine.recipes),
         "recipe": recipe,
@@ -121,7 +134,7 @@ def _found(engine: Engine, given: Asked) -> dict[str, Any]:
         "suggested": [],
     }
     if not given.query:
-        return common | {"suggested": suggestions(engine)}
+        return common | {"suggested": [f"What do you know about {name}?" for name in names_lately(engine, SUGGESTED)]}
     return common | _answered(engine, trial, given)
 
 
@@ -148,8 +161,6 @@ def _answered(engine: Engine, trial: Trial, given: Asked) -> dict[str, Any]:
         "slope": slope(answer),
         "item": item,
         "explanation": None if item is None else engine.explain(answer, item),
-        "absence": trial.why_not(given.missing) if given.missing else None,
-        "missing": engine.get(given.missing) if given.missing else None,
         "choices": _choices(engine, given.find, ids) if given.find else [],
     }
 
@@ -173,10 +184,3 @@ def _choices(engine: Engine, text: str, ids: list[str]) -> list[Memory]:
     page = with_words(engine, text, CHOICES + len(ids), **filters)
     found = {one.id: one for one in (*([] if exact is None else [exact]), *page.items)}
     return [one for id, one in found.items() if id not in ids][:CHOICES]
-
-
-def suggestions(engine: Engine) -> list[str]:
-    """Questions to begin with, about whom the newest memories concern."""
-    recent = newest(engine, NEWEST).items
-    names = [one.fact.subject if one.fact else one.origin.speaker for one in recent]
-    return [f"What do you know about {name}?" for name in dict.fromkeys(names) if name and len(name) <= 40][:SUGGESTED]
