@@ -56,6 +56,12 @@ def test_both_clocks_show_what_was_believed_and_what_is() -> None:
     ]
 
 
+def test_what_was_said_is_a_moment_and_comes_last() -> None:
+    said = Memory("said", "Ann has moved.", Times(day("2024-01-02"), day("2024-01-02")))
+    drawn = lanes([said, PARIS], SCALE, day("2024-01-09"), day("2024-01-09"))
+    assert [(lane.subject, [span.width for span in lane.spans]) for lane in drawn] == [("Ann", [500]), ("", [5])]
+
+
 def test_a_scale_has_room_for_one_day_and_for_the_ends_of_the_calendar() -> None:
     one = scale_of([fact("Oslo", "2024-01-02", "2024-01-02")])
     assert one.first < date(2024, 1, 2) < one.last
@@ -115,3 +121,15 @@ def test_a_cap_hides_facts(inspecting: Inspecting) -> None:
     for query in ("Dora", "Vault House", "Where does Dora work?"):
         assert "Vault House." not in low.get(f"{HOME}/time?q={query}").text
     assert "Ann" in low.get(f"{HOME}/time").text and "Dora" not in low.get(f"{HOME}/time").text
+
+
+@pytest.mark.slow
+def test_postgresql_answers_alike(inspecting: Inspecting, database: str) -> None:
+    made = inspecting(db=database)
+    made.memory().relate("Bea", "lives_in", "Oslo", valid_from="2024-01-02", ingested_at="2024-01-02")
+    made.memory().relate("Bea", "lives_in", "Paris", valid_from="2024-06-02", ingested_at="2024-06-02")
+    browser = made.browser()
+    then = browser.get(f"{HOME}/time?q=Bea&as_of=2024-03-01").text.partition("What held then")[2]
+    assert "Bea lives in Oslo." in then and "Paris" not in then
+    lab = browser.get(f"{HOME}/lab?q=Where+does+Bea+live%3F&memorist.reread.weight=0.5").text
+    assert "Why it is first" in lab and "Bea lives in Paris." in lab and "[recipes.memorist.set]" in lab

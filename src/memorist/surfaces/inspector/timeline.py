@@ -11,6 +11,8 @@ from memorist.model import Filter, Memory
 
 WIDTH = 1000
 """Units from the first moment of a picture to its last; a page stretches them."""
+POINT = 5.0
+"""The width of a moment: of what was said, or held for no time that can be seen."""
 LABELS = 4
 PADDING = 0.25
 """The share of the time shown that is added after the last event, for what still holds."""
@@ -66,8 +68,6 @@ class Span:
     memory: Memory
     start: float
     width: float
-    open: bool
-    """Whether no end was known."""
     state: str
     """`held`, `past`, `future`, `unknown` (learnt later) or `retracted`."""
     from_above: bool
@@ -85,12 +85,18 @@ class Lane:
 
 
 def lanes(facts: Sequence[Memory], scale: Scale, as_of: datetime, known_at: datetime) -> list[Lane]:
-    """Facts by subject and relation, as they were known at a moment."""
-    ordered = sorted(facts, key=lambda one: (*_slot(one), one.times.valid_from, one.times.ingested_at, one.id))
+    """Facts by subject and relation, as they were known at a moment; memories that are no facts come last."""
+    ordered = sorted(
+        facts, key=lambda one: (one.fact is None, *_slot(one), one.times.valid_from, one.times.ingested_at, one.id)
+    )
     return [
         Lane(*slot, _spans(list(some), scale, Filter(as_of=as_of, known_at=known_at)))
         for slot, some in groupby(ordered, _slot)
     ]
+
+
+def _order(one: Memory) -> tuple[object, ...]:
+    return one.fact is None, *_slot(one), one.times.valid_from, one.times.ingested_at, one.id
 
 
 def _slot(one: Memory) -> tuple[str, str]:
@@ -105,8 +111,7 @@ def _spans(facts: Sequence[Memory], scale: Scale, where: Filter) -> tuple[Span, 
         Span(
             one,
             start := scale.x(one.times.valid_from),
-            max(4.0, round(scale.x(one.times.valid_to) - start, 2)),
-            one.times.valid_to is None,
+            POINT if one.fact is None else max(POINT, round(scale.x(one.times.valid_to) - start, 2)),
             _state(one, where),
             one.id in follows,
             one.id in precedes,

@@ -26,6 +26,8 @@ router = APIRouter(prefix="/inspect/{space}")
 ANSWERS = 5
 WIDELY = 20
 """Items of a recall whose facts are drawn."""
+SAID = 8
+"""Items that are no facts and are drawn too."""
 SUGGESTED = 6
 
 
@@ -66,14 +68,16 @@ def _found(engine: Engine, given: Asked) -> dict[str, Any]:
     if not given.query:
         return {"facts": None, "names": names_lately(engine, SUGGESTED)}
     about = facts_about(engine, given.query)
-    facts = facts_behind(engine, _widely(engine, given)) if about is None else about
-    if not facts:
-        return {"facts": [], "answer": None if about is not None else _answer(engine, given), "names": []}
-    scale = scale_of(facts)
+    shown = _behind(engine, given) if about is None else about
+    if not shown:
+        return {"facts": [], "names": []}
+    facts = [one for one in shown if one.fact is not None]
+    scale = scale_of(shown)
     handles = _Handles(scale, given, now_of(engine))
-    drawn = lanes(facts, scale, handles.as_of, handles.known_at)
+    drawn = lanes(shown, scale, handles.as_of, handles.known_at)
     return {
-        "facts": facts,
+        "facts": shown,
+        "number": len(facts),
         "names": [],
         "scale": scale,
         "handles": handles,
@@ -84,9 +88,11 @@ def _found(engine: Engine, given: Asked) -> dict[str, Any]:
     }
 
 
-def _widely(engine: Engine, given: Asked) -> Sequence[Memory]:
-    """What answers the question at any time."""
-    return [item.memory for item in _recall(engine, given.query, WIDELY, EVER, EVER).items]
+def _behind(engine: Engine, given: Asked) -> Sequence[Memory]:
+    """The facts behind whatever answers the question at any time, and the best of those answers that are no facts."""
+    found = [item.memory for item in _recall(engine, given.query, WIDELY, EVER, EVER).items]
+    said = [one for one in found if one.fact is None and one.version_of is None][:SAID]
+    return [*facts_behind(engine, found), *said]
 
 
 def _answer(engine: Engine, given: Asked) -> Recall:
