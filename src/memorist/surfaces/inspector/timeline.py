@@ -86,9 +86,7 @@ class Lane:
 
 def lanes(facts: Sequence[Memory], scale: Scale, as_of: datetime, known_at: datetime) -> list[Lane]:
     """Facts by subject and relation, as they were known at a moment; memories that are no facts come last."""
-    ordered = sorted(
-        facts, key=lambda one: (one.fact is None, *_slot(one), one.times.valid_from, one.times.ingested_at, one.id)
-    )
+    ordered = sorted(facts, key=_order)
     return [
         Lane(*slot, _spans(list(some), scale, Filter(as_of=as_of, known_at=known_at)))
         for slot, some in groupby(ordered, _slot)

@@ -25,7 +25,9 @@ from memorist.surfaces.inspector.timeline import Scale, lanes, patches, scale_of
 router = APIRouter(prefix="/inspect/{space}")
 ANSWERS = 5
 WIDELY = 20
-"""Items of a recall whose facts are drawn."""
+"""Items of a recall at any time whose facts are drawn."""
+QUICK = "mnemosyne-hybrid"
+"""The recipe of that recall: it reads nothing again, and what is drawn is in the order of time."""
 SAID = 8
 """Items that are no facts and are drawn too."""
 SUGGESTED = 6
@@ -68,7 +70,8 @@ def _found(engine: Engine, given: Asked) -> dict[str, Any]:
     if not given.query:
         return {"facts": None, "names": names_lately(engine, SUGGESTED)}
     about = facts_about(engine, given.query)
-    shown = _behind(engine, given) if about is None else about
+    answer = _answer(engine, given) if about is None else None
+    shown = about if answer is None else _behind(engine, given.query, answer)
     if not shown:
         return {"facts": [], "names": []}
     facts = [one for one in shown if one.fact is not None]
@@ -83,27 +86,23 @@ def _found(engine: Engine, given: Asked) -> dict[str, Any]:
         "handles": handles,
         "lanes": drawn,
         "held": [span.memory for lane in drawn for span in lane.spans if span.state == "held"],
-        "answer": None if about is not None else _answer(engine, given),
+        "answer": answer,
         **_closely(facts, given.fact, scale),
     }
 
 
-def _behind(engine: Engine, given: Asked) -> Sequence[Memory]:
-    """The facts behind whatever answers the question at any time, and the best of those answers that are no facts."""
-    found = [item.memory for item in _recall(engine, given.query, WIDELY, EVER, EVER).items]
+def _behind(engine: Engine, query: str, answer: Recall) -> Sequence[Memory]:
+    """The facts behind what answers a question then or at any time, and the best of those answers that are no facts."""
+    options: RecallOptions = {"limit": WIDELY, "as_of": EVER, "known_at": EVER}
+    ever = Trial(engine, query, options, QUICK, {}).recall()
+    found = list({item.memory.id: item.memory for item in (*answer.items, *ever.items)}.values())
     said = [one for one in found if one.fact is None and one.version_of is None][:SAID]
     return [*facts_behind(engine, found), *said]
 
 
 def _answer(engine: Engine, given: Asked) -> Recall:
-    return _recall(engine, given.query, ANSWERS, given.as_of, given.known_at)
-
-
-def _recall(
-    engine: Engine, query: str, limit: int, as_of: datetime | str | None, known_at: datetime | str | None
-) -> Recall:
-    options: RecallOptions = {"limit": limit, "as_of": as_of, "known_at": known_at}
-    return Trial(engine, query, options, usual_recipe(engine), {}).recall()
+    options: RecallOptions = {"limit": ANSWERS, "as_of": given.as_of, "known_at": given.known_at}
+    return Trial(engine, given.query, options, usual_recipe(engine), {}).recall()
 
 
 class _Handles:
