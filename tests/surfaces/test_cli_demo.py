@@ -61,6 +61,13 @@ def test_the_explanation_is_of_the_first_answer(scenes: dict[str, Any]) -> None:
     assert "Alice lives in Stockholm." in scenes["explain"]["description"]
 
 
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the demo leaves its file."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
 def test_the_demo_prints_what_it_computed_and_what_to_do_next(bare: Cli) -> None:
     ran = bare("demo")
     assert (ran.status, ran.err) == (0, "")
@@ -78,12 +85,9 @@ def test_the_demo_needs_no_model(bare: Cli) -> None:
     assert bare("--embedder", "none", "demo", "--json").data["stats"]["embedding"] is None
 
 
-def test_the_demo_leads_to_the_inspector_with_a_file_that_stays(
-    bare: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+def test_the_demo_leads_to_the_inspector_with_a_file_that_stays(bare: Cli, temporary: Path) -> None:
     ran = bare("--embedder", "none", "demo")
-    (file,) = tmp_path.glob("memorist-demo-*/demo.db")
+    (file,) = temporary.glob("memorist-demo-*/demo.db")
     assert f"inspect {file}" in "".join(ran.out.split("\n   ")) and '--ask "Where does Alice live?"' in ran.out
     assert file.parent.stat().st_mode & 0o777 == 0o700
 

@@ -27,6 +27,7 @@ def terminal(db: Path, tmp_path: Path) -> Terminal:
     def run(*arguments: str, keys: bytes = b"") -> tuple[int, str]:
         ours, theirs = pty.openpty()
         environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm-256color", "PYTHONUNBUFFERED": ""}
+        environment["TMPDIR"] = str(tmp_path)
         environment.pop("NO_COLOR", None)
         command = [sys.executable, "-m", "memorist", "--db", str(db), "--embedder", "none", *arguments]
         with subprocess.Popen(

@@ -11,7 +11,8 @@ from memorist.engine.engine import Engine
 from memorist.engine.looking import newest
 from memorist.model import MOST_CLASSIFIED, STATES, Fact, Memory
 
-MOST_FACTS = 60
+MOST_FACTS, MOST_READ = 60, 2000
+"""How many facts are shown, and how many of a name are read to find the newest."""
 MOST_SUBJECTS = 4
 RECENT = 200
 """How many of the newest memories are looked through for names to begin with."""
@@ -24,7 +25,7 @@ def facts_about(engine: Engine, name: str) -> list[Memory] | None:
     if not known:
         return None
     links = store.links([one.id for one in known], "subject", "object")
-    found = store.get(list({link.source for link in links}))
+    found = store.get(sorted({link.source for link in links})[:MOST_READ])
     facts = [one for one in found.values() if one.fact is not None and one.version_of is None]
     return sorted(facts, key=lambda one: (one.times.ingested_at, one.id))[-MOST_FACTS:]
 

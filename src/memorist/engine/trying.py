@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memorist.engine.engine import Engine
 from memorist.model import Recall, RecallOptions, RecallRequest
 from memorist.recall.data import settings_to_toml
-from memorist.recall.dials import Dial, dials_of, moved_settings
-from memorist.recall.dials import with_moved as _with_moved
+from memorist.recall.dials import Dial, dials_of, moved_settings, with_moved
 from memorist.recall.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class Trial:
 
     @property
     def _pipeline(self) -> Pipeline:
-        return _with_moved(self._whole, self.moved)
+        return with_moved(self._whole, self.moved)
 
     @property
     def _env(self) -> Env:

@@ -216,3 +216,10 @@ def test_a_ticket_lets_one_browser_in_once_and_nobody_else(inspecting: Inspectin
     assert owner.get("/?key=the-ticket").status == 200 and owner.get("/?all=1").status == 200
     assert other.get("/?key=the-ticket").status == 403 and "used" in other.get("/?key=the-ticket").text
     assert other.get(HOME).path.startswith("/login")
+
+
+def test_a_ticket_leads_to_a_page_of_ours_only(inspecting: Inspecting) -> None:
+    for place, reached in (("/inspect/agent/lab?q=Who%3F", "/inspect/agent/lab?q=Who%3F"), ("//elsewhere.test/", "/")):
+        made = inspecting(ticket="the-ticket")
+        entered = made.browser().http.get("/", params={"key": "the-ticket", "next": place}, follow_redirects=False)
+        assert (entered.status_code, entered.headers["location"]) == (303, reached)

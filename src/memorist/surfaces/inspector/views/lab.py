@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, cast
 
 from fastapi import APIRouter
@@ -122,11 +121,10 @@ def _trial(engine: Engine, given: Asked) -> Trial:
 
 def _found(engine: Engine, given: Asked) -> dict[str, Any]:
     trial = _trial(engine, given)
-    dials, recipe = trial.dials, trial.recipe
     common: dict[str, Any] = {
         "recipes": list(engine.recipes),
-        "recipe": recipe,
-        "dials": [(part, list(some)) for part, some in groupby(dials, lambda dial: dial.part)],
+        "recipe": trial.recipe,
+        "dials": trial.dials,
         "moved": trial.moved,
         "settings": trial.settings,
         "toml": trial.toml if trial.settings else None,
