@@ -130,6 +130,15 @@ def test_what_only_says_something_trusts_the_order_before_more(query: str, first
     assert after.candidates[0].memory.id == first
 
 
+@pytest.mark.parametrize("best", [0.9, 0.7000000001, 0.3])
+def test_two_candidates_in_opposite_orders_are_decided_by_the_reranker(best: float) -> None:
+    """Their z-scores, ±1 each, cancel each other out: what is left of rounding must not decide."""
+    found = [Candidate(memory("a"), best), Candidate(memory("b"), 0.1)]
+    with world() as env:
+        after = Reread()(draft(found), replace(env, reranker=Reading(-1.3, 2.1)))
+    assert [(one.memory.id, one.score) for one in after.candidates] == [("b", 1.0), ("a", 1.0)]
+
+
 def test_texts_that_read_alike_keep_their_order_and_odd_scores_are_refused() -> None:
     found = [Candidate(memory("b"), 0.4), Candidate(memory("a"), 0.4)]
     with world() as env:

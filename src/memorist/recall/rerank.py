@@ -87,12 +87,12 @@ class Reread(Stage):
         reads, befores = (_z_scores([one.score for one in scored]) for scored in (readings, head))
         asked, other = question_in(draft.query.text), self.statement_weight
         weight = self.weight if other is None or asks(asked) else other
-        sums = [read + weight * before for read, before in zip(reads, befores, strict=True)]
+        sums = [round(read + weight * before, DIGITS) for read, before in zip(reads, befores, strict=True)]
         blended = [
-            one.rescored(score, reranker=read, before=before)
+            (one.rescored(score, reranker=read, before=before), read)
             for one, score, read, before in zip(_read(head, readings), _rescaled(sums), reads, befores, strict=True)
         ]
-        scored = sorted(blended, key=lambda one: -one.score)  # stable: ties keep their order
+        scored = [one for one, _ in sorted(blended, key=lambda pair: (-pair[0].score, -pair[1]))]  # stable
         return replace(draft, candidates=(*scored, *_below(tail, LEAST_READ, head[0].score or 1.0)))
 
     def _readings(
@@ -115,6 +115,8 @@ RERANKER, ANSWERS = "reranker", "answers"
 """The names of the reranker's evidence: how well a text fits the question, and whether it answers it."""
 UNDECIDED = 0.0
 """The logit of a text that may answer or not."""
+DIGITS = 9
+"""Sums that differ only beyond are equal: the z-scores of two candidates in opposite orders cancel each other out."""
 LEAST_READ = 0.1
 """The score of the last candidate that was reread."""
 SAMPLE = 200
