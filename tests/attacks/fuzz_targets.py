@@ -17,6 +17,7 @@ from memorist.remember.ingest import FORMATS, read
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from memorist.upkeep.audit.report import KINDS
 from tests.attacks.hostile import Hostile, json_bytes
+from tests.remember.ingest import products
 from tests.remember.ingest.exports import chatgpt, claude, mem0
 
 PLAIN = (
@@ -187,6 +188,12 @@ More.
 """
 
 
+def packed_slack() -> bytes:
+    packed = io.BytesIO()
+    products.slack_zip(packed)
+    return packed.getvalue()
+
+
 def samples() -> dict[str, bytes]:
     """A valid file for every format, by its name."""
     turns = [{"role": "user", "content": "I moved to Oslo.", "timestamp": "2024-05-01T10:00:00Z"}]
@@ -204,6 +211,18 @@ def samples() -> dict[str, bytes]:
         "claude.json": json.dumps(claude()).encode(),
         "mem0.json": json.dumps(mem0()).encode(),
         "chatgpt.zip": packed.getvalue(),
+        "page.html": products.PAGE.encode(),
+        "tides.pdf": products.pdf("High tide at noon.", "Low tide."),
+        "transcript.jsonl": "\n".join(map(json.dumps, products.claude_code())).encode(),
+        "memory.jsonl": "\n".join(map(json.dumps, products.mcp_memory())).encode(),
+        "sam.json": json.dumps(products.letta()).encode(),
+        "graph.json": json.dumps(products.graphiti()).encode(),
+        "zep.json": json.dumps(products.zep()).encode(),
+        "store.json": json.dumps(products.langgraph()).encode(),
+        "locomo.json": json.dumps(products.locomo()).encode(),
+        "longmemeval.json": json.dumps(products.longmemeval()).encode(),
+        "2024-06-03.json": json.dumps(products.slack()["boats/2024-06-03.json"]).encode(),
+        "slack.zip": packed_slack(),
     }
 
 

@@ -30,6 +30,7 @@ from memorist.surfaces.rest.app import create_app
 from memorist.surfaces.rest.server import Settings
 from memorist.testing import FakeClock, FakeEmbedder
 from tests.asking.fakes import FakeLLM
+from tests.remember.ingest import products
 from tests.remember.ingest.exports import chatgpt, claude, mem0
 from tests.secret_samples import token
 from tests.surfaces.mcp.servers import listening, over_http
@@ -132,15 +133,33 @@ def ingested(engine: Engine, text: str) -> None:
     folder.mkdir(exist_ok=True)
     for format, content in ingest_formats(text).items():
         path = folder / f"{format} {API_KEY if text == SECRET else 'notes'}.txt"
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
         engine.ingest(path, format=format, session=None if format in ("chatgpt", "claude", "mem0") else text)
+    slack = folder / "slack"
+    for name, messages in products.slack().items():
+        (slack / name).parent.mkdir(parents=True, exist_ok=True)
+        (slack / name).write_text(json.dumps(messages).replace("The oars are", json.dumps(text)[1:-1]))
+    engine.ingest(slack)
     engine.ingest([{"role": "user", "content": text, "name": text}], session=text)
 
 
-def ingest_formats(text: str) -> dict[str, str]:
+def ingest_formats(text: str) -> dict[str, str | bytes]:
     """The content of a file of each format, with a text in it."""
     said = json.dumps(text)[1:-1]
+    transcript = "\n".join(map(json.dumps, products.claude_code()))
+    lines = "\n".join(map(json.dumps, products.mcp_memory()))
     return {
+        "html": products.PAGE.replace("The heron is red.", text).replace("Boats", text),
+        "pdf": products.pdf(text, title=text),
+        "claude-code": transcript.replace("On Friday.", said).replace("boat-shop", said.replace("/", " ")),
+        "slack": json.dumps(products.slack()["boats/2024-06-03.json"]).replace("The oars are", said),
+        "letta": json.dumps(products.letta()).replace("Ann rows.", said).replace("Noted.", said),
+        "zep": json.dumps(products.zep()).replace("A pity.", said).replace("Ann sold the dinghy", said),
+        "graphiti": json.dumps(products.graphiti()).replace("I moved to Oslo.", said).replace("Ann lives", said),
+        "langgraph": json.dumps(products.langgraph()).replace("Ann likes fog.", said).replace("habit", said),
+        "mcp-memory": lines.replace("Speaks Norwegian", said).replace("Heron", said),
+        "locomo": json.dumps(products.locomo()).replace("I moved to Rome.", said),
+        "longmemeval": json.dumps(products.longmemeval()).replace("Splendid!", said),
         "messages": json.dumps([{"role": "user", "content": text}, {"role": "assistant", "content": f"So: {text}"}]),
         "jsonl": json.dumps({"text": text, "author": text}) + "\n",
         "json": json.dumps([{"note": text, "author": text}]),

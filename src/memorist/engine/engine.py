@@ -202,8 +202,8 @@ class Engine(Upkeep):
         """
         from memorist.remember.ingest.keep import Ingest
 
-        run = Ingest(self._written, self._store, self._clock.now, progress)
-        return run.run(what, session=session, format=format)
+        run = Ingest(self._written, lambda secrecy: self._desk(secrecy).writer, self._store, self._clock.now)
+        return run.run(what, session=session, format=format, progress=progress)
 
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]

@@ -116,6 +116,18 @@ def claims_in(rows: Iterable[Memory]) -> list[Claim]:
     return list(dict.fromkeys(claim for row in rows for claim in _claims(row)))
 
 
+def earlier(claim: Claim, known: Iterable[Claim]) -> Claim:
+    """The known claim of the same source that says the same, else the claim itself.
+
+    A claim that is true from the moment it became known says nothing about its start.
+    """
+    for one in known:
+        said = one.same == claim.same and one.source == claim.source and one.until == claim.until
+        if said and claim.since in (one.since, claim.known):
+            return one
+    return claim
+
+
 def settled(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
     """The memories of a slot with these claims; the same claims always give the same memories."""
     found = forms(claims)

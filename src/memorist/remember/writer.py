@@ -16,7 +16,7 @@ from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
 from memorist.remember.entities import Find, about, names
 from memorist.remember.extract import Statement, entities, mentions, statements
-from memorist.remember.fact_rows import Slot, claims_in, sentence, settled, slot_of
+from memorist.remember.fact_rows import Slot, claims_in, earlier, sentence, settled, slot_of
 from memorist.remember.fact_updates import (
     FACT_KINDS,
     NewVersions,
@@ -144,8 +144,11 @@ class Writer:
         """Keep a memory without the gates, because the decision to withhold it was undone."""
         return self.steadily(lambda: self._kept(Checked.ungated([memory]))).memories[0]
 
-    def relate(self, slot: Slot, claim: Claim) -> Remembered:
-        """Keep one claim; returns the fact that now rests on it, and whether the claim was new."""
+    def relate(self, slot: Slot, claim: Claim, *, once: bool = False) -> Remembered:
+        """Keep one claim; returns the fact that now rests on it, and whether the claim was new.
+
+        With `once`, a claim of the same source that differs only in when it became known is the same claim.
+        """
         slot = replace(slot, subject=self._canonical([slot.subject])[slot.subject])
         checked = self._checked(settled(slot, [claim])[:1], CONTENT)
         slot, claim = _as_checked(claim, checked.memories[0])
@@ -155,8 +158,10 @@ class Writer:
             fresh, with_tags = self._fact_vectors([(slot, claim)]), self._tagging(Batch(), [(slot, claim)])
 
             def plan(reader: Reader) -> Batch:
-                nonlocal outcome
+                nonlocal claim, outcome
                 known = claims_in(filter(slot.holds, reader.keyed([slot.key])))
+                if once:
+                    claim = earlier(claim, known)
                 outcome = Outcome.KNOWN if claim in known else Outcome.KEPT
                 entries = () if claim in known else checked.entries
                 return with_tags(replace(settle({slot: [claim]}, reader, fresh).batch(reader), journal=entries))

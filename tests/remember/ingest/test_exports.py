@@ -129,7 +129,7 @@ def test_a_zip_without_conversations_is_rejected(tmp_path: Path) -> None:
 
 
 def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memorist.remember.ingest import files as inside
+    from memorist.remember.ingest import archives as inside
 
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations-001.json", b" " * 5_000)

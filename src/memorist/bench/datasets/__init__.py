@@ -10,11 +10,12 @@ from pathlib import Path
 from memorist.bench.cache import default_folder
 from memorist.bench.datasets import beir, conversations, known
 from memorist.bench.datasets.known import KNOWN, KnownSet, fetch
-from memorist.bench.datasets.reading import broken, checksum, dataset, fields, json_document, objects, read_bytes
+from memorist.bench.datasets.reading import checksum, dataset, json_document, read_bytes
 from memorist.bench.model import Dataset, Document, Group, Question
 from memorist.engine.open import open_store
 from memorist.errors import InvalidInput
 from memorist.model import Filter, Kind, Memory, isoformat
+from memorist.remember.ingest.rows import broken, fields, objects
 from memorist.upkeep.feedback import JudgedRecall, judged
 
 __all__ = ["KNOWN", "KnownSet", "fetch", "fetched_sets", "from_space", "load"]

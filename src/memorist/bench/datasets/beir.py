@@ -12,10 +12,11 @@ from math import isfinite
 from pathlib import Path
 
 from memorist.bench.datasets.conversations import UNANSWERABLE
-from memorist.bench.datasets.reading import RowFields, broken, checksum, dataset, json_lines, numbered_lines, read_bytes
+from memorist.bench.datasets.reading import checksum, dataset, json_lines, numbered_lines, read_bytes
 from memorist.bench.model import Dataset, Document, Group, Question
 from memorist.errors import InvalidInput
 from memorist.model import instant
+from memorist.remember.ingest.rows import RowFields, broken
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 ONE_GROUP = "all"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
-from memorist.bench.datasets.reading import RowFields, broken, objects
 from memorist.bench.model import Document, Group, Question
 from memorist.model import instant
+from memorist.remember.ingest.datasets import locomo_turns, longmemeval_moment, longmemeval_turns
+from memorist.remember.ingest.rows import RowFields, broken
 from memorist.text.patterns import lazy
 
 UNANSWERABLE = "adversarial"
 TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: UNANSWERABLE}
-SESSION = lazy(r"session_(\d+)")
 EVIDENCE = lazy(r"D:?(\d+):(\d+)")
 
 
@@ -36,19 +36,10 @@ def _locomo_group(record: RowFields) -> Group:
 
 
 def _documents(name: str, conversation: RowFields) -> Iterator[Document]:
-    numbers = sorted(int(found[1]) for key in conversation.values if (found := SESSION.fullmatch(key)))
-    for number in numbers:
-        session = f"session_{number}"
-        at = conversation.moment(f"{session}_date_time", _locomo_moment)
-        for turn in conversation.objects(session):
-            speaker = turn.text("speaker")
-            text = f"{speaker}: {turn.text('text')}{_image(turn)}"
-            yield Document(f"{name}/{turn.text('dia_id')}", text, at, speaker, f"{name}/{session}")
-
-
-def _image(turn: RowFields) -> str:
-    caption = turn.optional_text("blip_caption")
-    return "" if caption is None else f" [shared image: {caption}]"
+    for turn in locomo_turns(conversation):
+        yield Document(
+            f"{name}/{turn.id}", f"{turn.speaker}: {turn.text}", turn.at, turn.speaker, f"{name}/{turn.session}"
+        )
 
 
 def _gold(name: str, asked: RowFields, documents: Mapping[str, Document]) -> dict[str, float]:
@@ -65,13 +56,7 @@ def _question(id: str, asked: RowFields, gold: Mapping[str, float]) -> Question:
     return Question(id, asked.text("question"), gold, type=kind, answerable=kind != UNANSWERABLE)
 
 
-def _locomo_moment(written: str) -> datetime:
-    """Parses times such as `1:56 pm on 8 May, 2023`."""
-    return datetime.strptime(written.strip(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-
-
 ABSTENTION = "_abs"
-WEEKDAY = lazy(r"\s*\(\w+\)")
 
 
 def longmemeval_groups(records: Sequence[RowFields]) -> Iterator[Group]:
@@ -85,53 +70,19 @@ def _longmemeval_group(record: RowFields) -> Group:
     name = record.text("question_id")
     documents: list[Document] = []
     gold: dict[str, float] = {}
-    for document, answers in _turns(name, record):
+    for turn in longmemeval_turns(record):
+        document = Document(f"{name}/{turn.id}", turn.text, turn.at, turn.speaker, turn.session)
         documents.append(document)
-        if answers:
+        if turn.answers:
             gold[document.id] = 1.0
     question = Question(
         id=name,
         text=record.text("question"),
         gold=gold,
-        at=record.moment("question_date", _longmemeval_moment),
+        at=record.moment("question_date", longmemeval_moment),
         type=record.optional_text("question_type"),
     )
     return Group(name, tuple(documents), (question,) if gold else ())
-
-
-def _turns(name: str, record: RowFields) -> Iterator[tuple[Document, bool]]:
-    for number, at, session, turns in _sessions(record):
-        for place, turn in enumerate(turns, 1):
-            document = Document(
-                id=f"{name}/{number}:{place}",
-                text=turn.text("content"),
-                at=at,
-                speaker=turn.text("role"),
-                session=session,
-            )
-            yield document, turn.values.get("has_answer") is True
-
-
-def _sessions(record: RowFields) -> list[tuple[int, datetime, str, list[RowFields]]]:
-    """The number in the file, date, id and turns of each session, earliest first."""
-    columns = [record.items(name) for name in ("haystack_dates", "haystack_session_ids", "haystack_sessions")]
-    if len({len(column) for column in columns}) > 1:
-        raise broken(record.place, "the numbers of dates, ids and sessions differ")
-    sessions = [
-        (
-            number,
-            record.read_moment(str(date), _longmemeval_moment),
-            str(id),
-            objects(turns, f"{record.place}, session {number}"),
-        )
-        for number, (date, id, turns) in enumerate(zip(*columns, strict=True), 1)
-    ]
-    return sorted(sessions, key=lambda session: session[1])
-
-
-def _longmemeval_moment(written: str) -> datetime:
-    """Parses times such as `2023/05/20 (Sat) 02:21`."""
-    return datetime.strptime(WEEKDAY.sub("", written.strip()), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
 
 
 def world_group(name: str, world: RowFields) -> Group:

@@ -2,7 +2,7 @@
 
 from memorist.remember.ingest.files import File, Objects, detect, read, sources
 from memorist.remember.ingest.formats import FORMATS
-from memorist.remember.ingest.model import Cleaned, IngestReport, Item, Piece, Skipped, Tally
+from memorist.remember.ingest.model import Cleaned, IngestReport, Item, Piece, Skipped, Statement, Tally
 
 __all__ = [
     "FORMATS",
@@ -13,6 +13,7 @@ __all__ = [
     "Objects",
     "Piece",
     "Skipped",
+    "Statement",
     "Tally",
     "detect",
     "read",

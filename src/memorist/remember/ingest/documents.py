@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.model import Kind, fingerprint
+from memorist.remember.ingest.claude_code import INDEX, is_index, memory_fields
 from memorist.remember.ingest.messages import ROLES, SYSTEM
 from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, Skipped, joined_blocks, split_text
 from memorist.remember.ingest.values import fields_of, moment
@@ -49,6 +50,7 @@ _UNDERLINE = lazy(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = lazy(r" {0,3}(`{3,}|~{3,})")
 _FRONT = lazy(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _PAIR = lazy(r"([\w-]+):[ \t]*(.*)")
+_FOLDED = frozenset({">", ">-", ">+", "|", "|-", "|+"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +86,24 @@ def markdown_drafts(text: str, name: str) -> Iterator[Found]:
     front, body, line = _front_matter(text)
     fields, notes = fields_of(front, "session", "position", "key", "source")
     yield from (Cleaned(name, note) for note in notes)
-    yield from content_keys(_chunks(body, name, line, fields), name)
+    kept: list[Block] = []
+    for block in blocks(body, line):
+        if is_index(name, block.text):
+            yield Skipped(f"{name}:{block.line}", INDEX)
+        else:
+            kept.append(block)
+    yield from chunk_drafts(kept, name, memory_fields(name, front, fields))
 
 
-def _chunks(text: str, name: str, first_line: int, fields: Fields) -> Iterator[DraftMemory]:
+def chunk_drafts(found: Iterable[Block], name: str, fields: Fields) -> Iterator[DraftMemory]:
+    """The blocks of a document in chunks, each under its headings and keyed by its content."""
+    return content_keys(_chunks(found, name, fields), name)
+
+
+def _chunks(found: Iterable[Block], name: str, fields: Fields) -> Iterator[DraftMemory]:
     path: list[tuple[int, str]] = []
     chunk = _Chunk()
-    for block in blocks(text, first_line):
+    for block in found:
         if block.level:
             if chunk.bodies:
                 yield _draft(chunk, path, name, fields)
@@ -179,17 +192,30 @@ def _front_matter(text: str) -> tuple[dict[str, Any], str, int]:
 
 
 def _pairs(text: str) -> dict[str, Any]:
-    """Simple YAML: names with values or lists of values."""
+    """Simple YAML: names with a value, folded text, a list of values, or names and values of their own."""
     found: dict[str, Any] = {}
     name = ""
     for line in text.split("\n"):
+        below = line.strip()
         if pair := _PAIR.fullmatch(line):
             name = pair[1]
-            found[name] = _value(pair[2].strip())
-        elif name and line.strip().startswith("- "):
-            listed = cast("list[str]", found[name]) if isinstance(found[name], list) else []
-            found[name] = [*listed, _unquoted(line.strip()[2:])]
-    return {name: value for name, value in found.items() if value != ""}
+            found[name] = _Folded() if pair[2].strip() in _FOLDED else _value(pair[2].strip())
+            continue
+        held = found.get(name)
+        if isinstance(held, _Folded):
+            held.append(below)
+        elif name and below.startswith("- ") and not isinstance(held, dict):
+            found[name] = listed = cast("list[str]", held) if isinstance(held, list) else []
+            listed.append(_unquoted(below[2:]))
+        elif (held == "" or isinstance(held, dict)) and (pair := _PAIR.fullmatch(below)):
+            found[name] = inner = cast("dict[str, Any]", held or {})
+            inner[pair[1]] = _value(pair[2].strip())
+    plain = {name: " ".join(filter(None, one)) if isinstance(one, _Folded) else one for name, one in found.items()}
+    return {name: value for name, value in plain.items() if value != ""}
+
+
+class _Folded(list[str]):
+    """The lines of a text that is folded into one."""
 
 
 def _value(text: str) -> str | list[str]:

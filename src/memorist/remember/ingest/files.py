@@ -3,86 +3,73 @@
 from __future__ import annotations
 
 import stat
-import struct
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from memorist.errors import InvalidInput
+from memorist.errors import Error, InvalidInput, MissingExtra
+from memorist.remember.ingest.archives import Archive, Folder, json_in, opened_zip
+from memorist.remember.ingest.claude_code import TOOLS, is_tool_output
 from memorist.remember.ingest.documents import markdown_drafts, text_drafts
-from memorist.remember.ingest.formats import HEAD, check_format, detect_kind, refuse_binary, suffix_of, text_of
+from memorist.remember.ingest.formats import (
+    HEAD,
+    WHOLE_FILES,
+    array_items,
+    check_format,
+    detect_kind,
+    suffix_of,
+    text_of,
+)
+from memorist.remember.ingest.html import html_drafts
 from memorist.remember.ingest.model import DraftOrigin, Found, Item, Skipped, pieces
-from memorist.remember.ingest.objects import document_drafts, format_of, jsonl_drafts, object_drafts
+from memorist.remember.ingest.objects import document_drafts, format_of, jsonl_drafts, object_drafts, value_drafts
+from memorist.remember.ingest.pdf import pdf_drafts
+from memorist.remember.ingest.slack import day_files, slack_drafts, slack_root
 from memorist.remember.ingest.values import parsed
 from memorist.text.patterns import lazy
 
-MOST_MEMBER = 256 * 1024 * 1024
-"""The most unpacked bytes per archive member, the same as for a JSON file outside an archive."""
-MOST_TOTAL = 4 * MOST_MEMBER
-MOST_MEMBERS = 100_000
 _CONVERSATIONS = lazy(r"(?:.*/)?conversations(?:[-_]\d+)?\.json")
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError),
-    *(OSError, ValueError, KeyError),
-)
+UNSAFE = "its name leads out of the archive"
 
 
 def zip_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Found]:
-    """The turns of every conversations.json in an archive; other files are skipped with a reason."""
-    try:
-        archive = zipfile.ZipFile(path)
-    except _BROKEN as error:
-        raise InvalidInput(f"{name} is not a readable zip file: {error}", remedy="Download the export again.") from None
-    with archive:
-        members = archive.infolist()
-        wanted = [member for member in members if _CONVERSATIONS.fullmatch(member.filename)]
-        _refuse_bombs(members, wanted, name)
-        for member in sorted(wanted, key=lambda member: member.filename):
-            yield from _member(archive, member, f"{name}/{member.filename.rsplit('/', 1)[-1]}", format)
-        for member in members:
-            if member not in wanted and not member.is_dir():
-                yield Skipped(f"{name}/{member.filename}", "not a conversations file")
-
-
-def _refuse_bombs(members: list[zipfile.ZipInfo], wanted: list[zipfile.ZipInfo], name: str) -> None:
-    if not wanted:
-        raise InvalidInput(
-            f"{name} contains no conversations.json", remedy="If it contains texts, unpack it and ingest the folder."
-        )
-    if len(members) > MOST_MEMBERS or sum(member.file_size for member in wanted) > MOST_TOTAL:
-        raise InvalidInput(
-            f"{name} unpacks to more than {MOST_MEMBERS:,} files or {MOST_TOTAL // 2**20:,} MiB of conversations",
-            remedy="Unpack it and ingest its files one by one.",
-        )
-
-
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str, format: str | None) -> Iterator[Found]:
-    try:
-        if member.compress_type not in _METHODS:
-            raise NotImplementedError
-        with archive.open(member) as stream:
-            data = stream.read(MOST_MEMBER + 1)
-        if len(data) > MOST_MEMBER:
-            yield Skipped(where, f"unpacks to more than {MOST_MEMBER // 2**20} MiB")
+    """The messages of a Slack export, or the turns of every conversations.json; the rest is skipped with a reason."""
+    with opened_zip(path, name) as archive:
+        yield from (Skipped(f"{name}/{one}", UNSAFE) for one in archive.unsafe())
+        safe = archive.names()
+        if slack_root(safe) is not None:
+            archive.refuse_bombs(safe, name)
+            yield from slack_drafts(archive, name)
             return
-        refuse_binary(data[:HEAD], where)
-        text, notes = text_of(data, where)
-        document = parsed(text)
-    except _BROKEN as error:
-        reason = error.problem if isinstance(error, InvalidInput) else "damaged, encrypted or in an unknown format"
-        yield Skipped(where, reason)
+        wanted = [one for one in safe if _CONVERSATIONS.fullmatch(one)]
+        if not wanted:
+            raise InvalidInput(
+                f"{name} contains no conversations.json and is no Slack export",
+                remedy="If it contains texts, unpack it and ingest the folder.",
+            )
+        archive.refuse_bombs(wanted, name)
+        for one in wanted:
+            yield from _member(archive, one, f"{name}/{one.rpartition('/')[2]}", format)
+        yield from (Skipped(f"{name}/{one}", "not a conversations file") for one in safe if one not in wanted)
+
+
+def _member(archive: Archive, member: str, where: str, format: str | None) -> Iterator[Found]:
+    try:
+        document, notes = json_in(archive, member, where)
+    except InvalidInput as error:
+        yield Skipped(where, error.problem.removeprefix(f"{where} "))
         return
     yield from notes
     yield from document_drafts(document, where, format)
 
 
-MOST_WHOLE = MOST_MEMBER
-"""The most bytes of a JSON, Markdown or text file, which is read whole; JSONL has no limit."""
+MOST_WHOLE = 256 * 1024 * 1024
+"""The most bytes of a file that is read whole; JSONL and lists in JSON have no limit."""
+STREAMED = 32 * 1024 * 1024
+"""The bytes of a JSON file above which the items of its list are read one by one."""
 _PROSE = ("markdown", "text")
 
 
@@ -96,16 +83,19 @@ class File:
     format: str | None = None
     among: bool = False
     """Whether it is part of a folder; then it is skipped if it cannot be read, and the others are read."""
+    files = 1
 
     def items(self) -> Iterator[Item]:
         """Its texts in order, with notes on what was skipped or cleaned."""
         try:
             yield from pieces(self._found(), DraftOrigin(self.name, self.session))
-        except (InvalidInput, OSError) as error:
-            refusal = error if isinstance(error, InvalidInput) else self._unreadable(error)
+        except (InvalidInput, MissingExtra, OSError) as error:
+            refusal = error if isinstance(error, Error) else self._unreadable(error)
             if not self.among:
                 raise refusal from None
-            yield Skipped(self.name, refusal.problem.removeprefix(f"{self.name} ").partition(":")[0])
+            reason = refusal.problem.removeprefix(f"{self.name} ").partition(":")[0]
+            remedy = f": {refusal.remedy}" if isinstance(refusal, MissingExtra) else ""
+            yield Skipped(self.name, reason + remedy)
 
     def check(self) -> str:
         """How it will be read; raises if it is missing, unreadable or binary."""
@@ -117,6 +107,8 @@ class File:
         kind = self.check()
         if kind != "json":
             return kind
+        if self._is_long_list():
+            return format_of(list(islice(self._array(), 1)))
         document = self._document(text_of(self._whole(), self.name)[0])
         return document if isinstance(document, str) else format_of(document[0])
 
@@ -124,15 +116,30 @@ class File:
         kind = self.check()
         if kind == "zip":
             return zip_drafts(self.path, self.name, self.format)
-        if self.format in ("jsonl", *_PROSE):
+        if self.format in WHOLE_FILES:
             kind = self.format
-        elif self.format == "json" or (self.format and kind in _PROSE):
+        elif self.format and kind != "jsonl":
             kind = "json"
+        if kind == "pdf":
+            return pdf_drafts(self.path, self.name)
+        if kind == "html":
+            return html_drafts(self._whole(), self.name)
+        if kind == "json" and self._is_long_list():
+            return value_drafts(self._array(), self.name, self.format)
         return self._lines() if kind == "jsonl" else self._from_whole(kind)
 
     def _lines(self) -> Iterator[Found]:
         with self._opened() as stream:
             yield from jsonl_drafts(stream, self.name, self.format)
+
+    def _is_long_list(self) -> bool:
+        with self._opened() as stream:
+            head = text_of(stream.read(HEAD), self.name)[0]
+            return stream.seek(0, 2) > STREAMED and head.lstrip().startswith("[")
+
+    def _array(self) -> Iterator[Any]:
+        with self._opened() as stream:
+            yield from array_items(stream, self.name)
 
     def _from_whole(self, kind: str) -> Iterator[Found]:
         text, notes = text_of(self._whole(), self.name)
@@ -200,18 +207,41 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def below(folder: Path, session: str | None, format: str | None) -> Iterator[File | Skipped]:
+@dataclass(frozen=True, slots=True)
+class SlackFolder:
+    """An unpacked export of Slack, which is read as one."""
+
+    path: Path
+    name: str
+    session: str | None = None
+
+    @property
+    def files(self) -> int:
+        """How many files of messages it has."""
+        return sum(map(len, day_files(Folder(self.path).names(), "").values()))
+
+    def items(self) -> Iterator[Item]:
+        """Its messages in order, with notes on what was skipped."""
+        return pieces(slack_drafts(Folder(self.path), self.name), DraftOrigin(session=self.session))
+
+
+def below(folder: Path, session: str | None, format: str | None) -> Iterator[File | SlackFolder | Skipped]:
     """Every file below a folder, sorted by name; hidden files, links and special files are skipped."""
     waiting = [(folder, "")]
     while waiting:
         path, name = waiting.pop()
         if name and (reason := _left_out(path)):
             yield Skipped(name, reason)
+        elif is_tool_output(name):
+            yield Skipped(name, TOOLS)
         elif is_folder(path):
             try:
                 inside = sorted(path.iterdir(), reverse=True)
             except OSError:
                 yield Skipped(name or ".", "unreadable folder")
+                continue
+            if slack_root([one.name for one in inside]) is not None:
+                yield SlackFolder(path, name or "the folder", session)
                 continue
             waiting += [(one, f"{name}/{shown(one.name)}".lstrip("/")) for one in inside]
         else:
@@ -244,6 +274,7 @@ class Objects:
     given: Iterable[Any] | Mapping[str, Any]
     session: str | None = None
     format: str | None = None
+    files = 0
 
     def items(self) -> Iterator[Item]:
         """Their texts in order, with notes on what was skipped or cleaned."""
@@ -252,19 +283,27 @@ class Objects:
 
 def sources(
     what: Given, *, session: str | None = None, format: str | None = None
-) -> Iterator[File | Objects | Skipped]:
+) -> Iterator[File | SlackFolder | Objects | Skipped]:
     """The files or objects to read, in order; a path that cannot be read raises at once."""
     check_format(format)
     if session is not None and not session.strip():
         raise InvalidInput("session is empty", remedy="Pass a non-blank name, or omit it.")
     if not isinstance(what, str | Path):
         return iter([_objects(what, session, format)])
-    path = Path(what)
+    path = resolved(what)
     if is_folder(path):
         return below(path, session, format)
     file = File(path, shown(path.name) or "the path", session, format)
     file.check()
     return iter([file])
+
+
+def resolved(given: str | Path) -> Path:
+    """The path without links, so that a file has the same name however it was given."""
+    try:
+        return Path(given).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return Path(given)  # refused when it is opened, with the reason
 
 
 def read(what: Given, *, session: str | None = None, format: str | None = None) -> Iterator[Item]:
@@ -278,7 +317,8 @@ def read(what: Given, *, session: str | None = None, format: str | None = None) 
 
 def detect(path: str | Path) -> str:
     """The format of a file, detected from its content: one of FORMATS, or zip."""
-    return File(Path(path), Path(path).name).detected()
+    path = resolved(path)
+    return "slack" if is_folder(path) and slack_root(Folder(path).names()) == "" else File(path, path.name).detected()
 
 
 def _objects(what: object, session: str | None, format: str | None) -> Objects:

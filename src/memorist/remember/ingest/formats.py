@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
 
 from memorist.errors import InvalidInput
 from memorist.remember.ingest.model import Cleaned, Skipped
@@ -25,7 +25,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _BINARY = (
-    *(b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"OggS", b"ID3", b"\x7fELF", b"SQLite format 3\0"),
+    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"OggS", b"ID3", b"\x7fELF", b"SQLite format 3\0"),
     *(b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"Rar!", b"\xfd7zXZ", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"),
 )
 _ESCAPED = lazy("[\udc80-\udcff]")
@@ -98,14 +98,60 @@ def _to_line_end(text: io.TextIOWrapper) -> None:
         pass
 
 
+_PORTION = 1024 * 1024
+
+
+def array_items(stream: IO[bytes], name: str) -> Iterator[Any]:
+    """The items of a JSON array one by one; the file may be of any size."""
+    encoding = encoding_of(stream.read(4))
+    stream.seek(0)
+    text = io.TextIOWrapper(stream, encoding, "replace")
+    decoder = json.JSONDecoder(parse_constant=lambda _: None)
+    held, at, more = text.read(_PORTION).lstrip()[1:], 0, True  # without its opening bracket
+    try:
+        while True:
+            at = _BETWEEN.match(held, at).end()  # pyright: ignore[reportOptionalMemberAccess]  # matches anywhere
+            if held.startswith("]", at):
+                return
+            try:
+                value, end = decoder.raw_decode(held, at)
+            except (ValueError, RecursionError) as error:
+                value, end = error, len(held)
+            if end < len(held) and not isinstance(value, Exception):
+                yield value
+                at = end
+                continue
+            held, at = held[at:], 0
+            portion = text.read(max(_PORTION, len(held))) if more and len(held) <= LONGEST_LINE else ""
+            if not portion:
+                raise InvalidInput(f"{name} is not JSON: its list is broken", remedy="Export it again.")
+            held += portion
+    finally:
+        text.detach()
+
+
+_BETWEEN = lazy(r"[\s,]*+")
+
+
 def _errors(encoding: str) -> str:
     return "surrogateescape" if encoding.startswith("utf-8") else "replace"
 
 
-FORMATS = ("messages", "jsonl", "json", "markdown", "text", "chatgpt", "claude", "mem0")
+FORMATS = (
+    *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
+    *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
+    *("locomo", "longmemeval"),
+)
+WHOLE_FILES = ("jsonl", "json", "markdown", "text", "html", "pdf")
+"""The formats that say how a file is read; the others say what the objects in it are."""
 ZIP = b"PK\x03\x04"
 _JSON = lazy(r"\s*(?:\{\s*[\"}]|\[\s*[{\"\]])")
 _LINES = (".jsonl", ".ndjson")
+_PDF = b"%PDF-"
+_PAGES = (".html", ".htm", ".xhtml")
+_HTML = lazy(
+    r"(?:\s++|<\?xml[^>]*+>|<!--(?:(?!-->).)*+-->)*+<(?:!doctype\s++html|html[\s>])", re.IGNORECASE | re.DOTALL
+)
 _MARKDOWN = (".md", ".markdown", ".mdx", ".mkd")
 _PROSE = (".txt", ".text", "")
 _HEADING = lazy(r"^#{1,6} \S", re.MULTILINE)
@@ -118,12 +164,16 @@ def check_format(format: str | None) -> None:
 
 
 def detect_kind(head: bytes, name: str) -> str:
-    """How to read a file that begins with these bytes: zip, jsonl, json, markdown or text."""
+    """How to read a file that begins with these bytes: zip, pdf, html, jsonl, json, markdown or text."""
     if head.startswith(ZIP):
         return "zip"
-    refuse_binary(head, name)
-    text = text_of(_whole_characters(head), name)[0]
+    if _PDF in head[:1024]:
+        return "pdf"
     suffix = suffix_of(name)
+    text = text_of(_whole_characters(head), name)[0]
+    if _HTML.match(text) or (suffix in _PAGES and text.lstrip().startswith("<")):
+        return "html"
+    refuse_binary(head, name)
     if _JSON.match(text):
         return "jsonl" if suffix in _LINES or _has_json_lines(text) else "json"
     if suffix == ".json" or suffix in _LINES:

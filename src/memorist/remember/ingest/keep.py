@@ -10,10 +10,11 @@ from typing import Any
 
 from memorist.model import STATES, Memory, Outcome
 from memorist.ports import Progress, Store
-from memorist.remember.ingest.files import File, sources
-from memorist.remember.ingest.model import IngestReport, Piece, Skipped, Tally, gated
+from memorist.remember.fact_rows import relation_claim
+from memorist.remember.ingest.files import sources
+from memorist.remember.ingest.model import IngestReport, Item, Piece, Skipped, Statement, Tally, gated
 from memorist.remember.record import record
-from memorist.remember.writer import Written
+from memorist.remember.writer import Writer, Written
 
 BATCH = 256
 """Texts per transaction."""
@@ -21,43 +22,66 @@ BATCH = 256
 
 Keep = Callable[[list[Memory]], Written]
 """Writes a batch of memories."""
+Writers = Callable[[int], Writer]
+"""The writer for a classification."""
 
 
 class Ingest:
     """One run of ingestion; every text has a stable id, so a second run adds nothing."""
 
-    def __init__(self, keep: Keep, store: Store, now: Callable[[], datetime], progress: Progress | None) -> None:
+    def __init__(self, keep: Keep, writers: Writers, store: Store, now: Callable[[], datetime]) -> None:
         self._keep = keep
+        self._writers = writers
         self._store = store
         self._now = now
-        self._progress = progress
         self._tally = Tally()
         self._waiting: dict[str, Memory] = {}
         self._outcomes = Counter[Outcome]()
         self._facts = self._files = 0
 
     def run(
-        self, what: str | Path | Iterable[Mapping[str, Any]], *, session: str | None, format: str | None
+        self,
+        what: str | Path | Iterable[Mapping[str, Any]],
+        *,
+        session: str | None,
+        format: str | None,
+        progress: Progress | None,
     ) -> IngestReport:
         """Keep every readable text, and report on the rest."""
+        tell: Progress = progress or (lambda more: None)
         for source in sources(what, session=session, format=format):
             if isinstance(source, Skipped):
                 self._tally.add(source)
                 continue
-            self._files += isinstance(source, File)
+            self._files += source.files
             for item in source.items():
                 self._tally.add(item)
-                if isinstance(item, Piece):
-                    self._take(record(item.text, self._now(), **item.fields))
-        self._flush()
+                if done := self._take(item):
+                    tell(done)
+        tell(self._flush())
         return self._tally.report(self._outcomes, facts=self._facts, files=self._files)
 
-    def _take(self, memory: Memory) -> None:
-        if len(self._waiting) == BATCH or memory.id in self._waiting:
-            self._flush()
+    def _take(self, item: Item) -> int:
+        """Keep an item, or hold it for the next batch; returns how many were written."""
+        if isinstance(item, Statement):
+            return self._flush() + self._state(item)  # in order: a batch may name the subject
+        if not isinstance(item, Piece):
+            return 0
+        memory = record(item.text, self._now(), **item.fields)
+        done = self._flush() if len(self._waiting) == BATCH or memory.id in self._waiting else 0
         self._waiting[memory.id] = memory
+        return done
 
-    def _flush(self) -> None:
+    def _state(self, item: Statement) -> int:
+        slot, claim = relation_claim(item.fact, item.text, self._now(), **item.fields)
+        written = self._writers(slot.classification).relate(slot, claim, once=True)
+        self._outcomes[written.outcome] += 1
+        self._facts += written.outcome is Outcome.KEPT
+        for told in gated(written):
+            self._tally.add(told)
+        return 1
+
+    def _flush(self) -> int:
         batch, self._waiting = list(self._waiting.values()), {}
         if batch:
             written = self._keep(batch)
@@ -66,5 +90,4 @@ class Ingest:
                 self._tally.add(item)
             if written.new:
                 self._facts += sum(link.relation == STATES for link in self._store.links(sorted(written.new)))
-        if self._progress is not None:
-            self._progress(len(batch))
+        return len(batch)

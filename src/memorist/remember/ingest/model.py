@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import Outcome, Remembered, fingerprint
+from memorist.model import Fact, FactFields, Outcome, Remembered, fingerprint
+from memorist.remember.fact_rows import relation_claim
 from memorist.remember.ingest.values import EPOCH, storable
 from memorist.remember.record import record
 from memorist.text.tokens import sentences
@@ -32,6 +33,15 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """One fact to write, perhaps in words, and its keyword arguments for `relate`; always valid for it."""
+
+    fact: Fact
+    text: str | None
+    fields: FactFields
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """An item that is not kept: where it is, and the reason."""
 
@@ -47,7 +57,7 @@ class Cleaned:
     reason: str
 
 
-Item = Piece | Skipped | Cleaned
+Item = Piece | Statement | Skipped | Cleaned
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,7 @@ class Tally:
                 self._sessions.add(session)
         elif isinstance(item, Skipped):
             _note(item, self._skipped, self._reasons[0])
-        else:
+        elif isinstance(item, Cleaned):
             _note(item, self._cleaned, self._reasons[1])
 
     def report(self, outcomes: Mapping[Outcome, int], *, facts: int = 0, files: int = 0) -> IngestReport:
@@ -182,7 +192,17 @@ class DraftMemory:
     """Whether it is part of a sequence, such as a turn or a paragraph, or stands alone."""
 
 
-Found = DraftMemory | Skipped | Cleaned
+@dataclass(frozen=True, slots=True)
+class DraftFact:
+    """A fact as a reader found it, before it becomes a `Statement`."""
+
+    fact: Fact
+    where: str
+    text: str | None = None
+    fields: FactFields = field(default_factory=lambda: cast("FactFields", {}))
+
+
+Found = DraftMemory | DraftFact | Skipped | Cleaned
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +222,7 @@ class DraftOrigin:
 def pieces(found: Iterable[Found], origin: DraftOrigin) -> Iterator[Item]:
     """Turn drafts into pieces with source, session and position; values that stores reject are cleaned or skipped."""
     for item in _settled(found, origin):
-        yield item if isinstance(item, Piece) else _printable(item)
+        yield item if isinstance(item, Piece | Statement) else _printable(item)
 
 
 def _printable(item: Skipped | Cleaned) -> Skipped | Cleaned:
@@ -217,6 +237,9 @@ def _settled(found: Iterable[Found], origin: DraftOrigin) -> Iterator[Item]:
     positions: dict[str, int] = {}
     unnamed: str | None = None
     for draft in found:
+        if isinstance(draft, DraftFact):
+            yield _statement(draft)
+            continue
         if not isinstance(draft, DraftMemory):
             yield draft
             continue
@@ -270,7 +293,7 @@ def _placed(draft: DraftMemory, origin: DraftOrigin, session: str | None, positi
     yield piece
 
 
-def _stored(fields: Fields) -> dict[str, object]:
+def _stored(fields: Fields | FactFields) -> dict[str, object]:
     return {
         name: storable(value) if isinstance(value, str | dict | list) else value
         for name, value in cast("dict[str, object]", fields).items()
@@ -284,3 +307,15 @@ def _refusal(piece: Piece) -> str | None:
     except InvalidInput as error:
         return error.problem
     return None
+
+
+def _statement(draft: DraftFact) -> Statement | Skipped:
+    """The fact with values that every store accepts, or the reason why `relate` would reject it."""
+    fact = Fact(*(str(storable(part)).strip() for part in (draft.fact.subject, draft.fact.relation, draft.fact.object)))
+    text = None if draft.text is None else str(storable(draft.text)).strip() or None
+    fields = cast("FactFields", _stored(draft.fields))
+    try:
+        relation_claim(fact, text, EPOCH, **fields)
+    except InvalidInput as error:
+        return Skipped(draft.where, error.problem)
+    return Statement(fact, text, fields)

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import IO, Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.model.arguments import MOST_NESTED, nests_deeper
+from memorist.remember.ingest.agents import is_langgraph, is_letta, langgraph_drafts, letta_drafts
+from memorist.remember.ingest.claude_code import is_claude_code, transcript_drafts
+from memorist.remember.ingest.datasets import is_locomo, is_longmemeval, locomo_drafts, longmemeval_drafts
 from memorist.remember.ingest.exports import chatgpt_turns, claude_turns, is_chatgpt, is_claude, is_mem0, mem0_memories
 from memorist.remember.ingest.formats import lines
+from memorist.remember.ingest.graphs import (
+    GraphReader,
+    is_graphiti,
+    is_mcp_memory,
+    is_zep,
+    mcp_memory_drafts,
+    zep_drafts,
+)
 from memorist.remember.ingest.messages import Calls, is_message, turns
 from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
+from memorist.remember.ingest.slack import Channel, is_slack
 from memorist.remember.ingest.values import (
     AT,
     SESSION,
@@ -58,16 +71,40 @@ def _speech_metadata(given: Object) -> Object:
 DEEPEST = 2 * MOST_NESTED
 """How deep a conversation with its messages and their metadata may be nested."""
 UNKNOWN = "neither a message nor a memory"
-_WRAPPERS = ("results", "memories", "conversations", "items")
+_WRAPPERS = ("results", "memories", "conversations", "items", "sessions", "threads", "passages")
 _FORMATS = {"conversation": "messages", "message": "messages", "memory": "json", "text": "json"}
 _TESTS: Mapping[str, Callable[[Object], bool]] = {
     "chatgpt": is_chatgpt,
     "claude": is_claude,
+    "locomo": is_locomo,
+    "longmemeval": is_longmemeval,
+    "letta": is_letta,
+    "graphiti": is_graphiti,
+    "zep": is_zep,
+    "langgraph": is_langgraph,
+    "mcp-memory": is_mcp_memory,
+    "claude-code": is_claude_code,
+    "slack": is_slack,
     "conversation": lambda given: isinstance(given.get("messages"), list),
     "mem0": is_mem0,
     "message": is_message,
     "memory": is_memory,
 }
+"""Tests for each kind of object, the most specific first."""
+Read = Callable[[Object, str, str | None], Iterator[Found]]
+_READERS: Mapping[str, Read] = {
+    "chatgpt": chatgpt_turns,
+    "claude": claude_turns,
+    "locomo": locomo_drafts,
+    "longmemeval": longmemeval_drafts,
+    "letta": letta_drafts,
+    "zep": zep_drafts,
+    "langgraph": langgraph_drafts,
+    "mcp-memory": mcp_memory_drafts,
+    "claude-code": transcript_drafts,
+    "mem0": lambda given, where, unnamed: mem0_memories(given, where),
+}
+"""Readers of the exports of products; each takes an object, its place, and a name for a conversation without one."""
 
 
 def kind_of_value(value: object) -> str | None:
@@ -98,34 +135,44 @@ def unwrapped(document: object) -> list[Any]:
 
 
 class ObjectReader:
-    """Reads the values of one file in order and remembers the tool calls in its messages."""
+    """Reads the values of one file in order and remembers the tool calls and nodes in them."""
 
     def __init__(self, format: str | None = None) -> None:
-        self._only = format if format in ("chatgpt", "claude", "mem0", "messages") else None
+        self._only = format if format in _TESTS or format == "messages" else None
         self._calls: Calls = {}
+        channel = Channel()
+        self._read: Mapping[str, Read] = {
+            **_READERS,
+            "graphiti": GraphReader().drafts,
+            "slack": lambda given, where, unnamed: channel.drafts(given, where),
+            "conversation": _conversation,
+            "message": lambda given, where, unnamed: _message_drafts(given, where, self._calls, None),
+            "memory": lambda given, where, unnamed: _message_drafts(given, where, self._calls, None),
+        }
 
     def drafts(self, value: object, where: str, unnamed: str | None = None) -> Iterator[Found]:
         """The drafts in one value; `unnamed` is the name for a conversation without one."""
         if nests_deeper(value, DEEPEST):
             yield Skipped(where, f"nested more than {DEEPEST} levels deep")
             return
-        kind = kind_of_value(value)
-        given = as_object(value)
+        kind = self._kind(value)
         if kind is None or (self._only and _FORMATS.get(kind, kind) != self._only):
             yield Skipped(where, f"not in the format {self._only}" if kind and self._only else UNKNOWN)
-        elif kind in ("chatgpt", "claude"):
-            yield from (chatgpt_turns if kind == "chatgpt" else claude_turns)(given, where, unnamed)
-        elif kind == "mem0":
-            yield from mem0_memories(given, where)
-        elif kind == "conversation":
-            name = first_name(given, *SESSION, "id", "uuid") or unnamed
-            calls: Calls = {}
-            for place, one in numbered(as_list(given.get("messages")), where, "message"):
-                yield from _message_drafts(as_object(one), place, calls, name)
         elif kind == "text":
             yield DraftMemory(str(value), where, turn=False)
         else:
-            yield from _message_drafts(given, where, self._calls, None)
+            yield from self._read[kind](as_object(value), where, unnamed)
+
+    def _kind(self, value: object) -> str | None:
+        """The kind of a value; as messages, the log of a product is read whole."""
+        return "message" if self._only == "messages" and is_message(as_object(value)) else kind_of_value(value)
+
+
+def _conversation(given: Object, where: str, unnamed: str | None) -> Iterator[Found]:
+    name = first_name(given, *SESSION, "id", "uuid") or unnamed
+    calls: Calls = {}
+    for place, one in numbered(as_list(given.get("messages")), where, "message"):
+        yield from _message_drafts(as_object(one), place, calls, name)
 
 
 def _message_drafts(given: Object, where: str, calls: Calls, conversation: str | None) -> Iterator[Found]:
@@ -140,10 +187,16 @@ def _message_drafts(given: Object, where: str, calls: Calls, conversation: str |
 
 def document_drafts(document: object, name: str, format: str | None = None) -> Iterator[Found]:
     """The drafts in the values of a document, in order."""
-    values = unwrapped(document)
-    if len(values) == 1:
-        return ObjectReader(format).drafts(values[0], name)
-    return object_drafts(values, name, format)
+    return value_drafts(unwrapped(document), name, format)
+
+
+def value_drafts(values: Iterable[object], name: str, format: str | None = None) -> Iterator[Found]:
+    """The drafts in the values of a file, in order; a single value has the name of the file."""
+    found = iter(values)
+    first = list(islice(found, 2))
+    if len(first) == 1:
+        return ObjectReader(format).drafts(first[0], name)
+    return object_drafts(chain(first, found), name, format)
 
 
 def object_drafts(

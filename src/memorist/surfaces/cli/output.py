@@ -180,13 +180,13 @@ def width(cell: Part) -> int:
 def progress(label: str, total: Callable[[], int | None], *, quiet: bool) -> Generator[Callable[[int], None]]:
     """Show a progress bar on standard error, if that is a terminal: how much of the total is done, and the time left.
 
-    The total is counted only to be shown; it is None if it cannot be known.
+    The total is counted only to be shown; it is None if it cannot be known, and then the speed is shown.
     """
     if quiet or not _may_be_terminal(sys.stderr):
         yield lambda more: None
         return
     from rich.console import Console
-    from rich.progress import MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn, TaskProgressColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     stderr = Console(stderr=True)
@@ -194,7 +194,7 @@ def progress(label: str, total: Callable[[], int | None], *, quiet: bool) -> Gen
         yield lambda more: None
         return
     known = total()
-    time = TimeElapsedColumn() if known is None else TimeRemainingColumn()
+    time = TaskProgressColumn(show_speed=True) if known is None else TimeRemainingColumn()
     description, bar, *_ = Bar.get_default_columns()
     with Bar(description, bar, MofNCompleteColumn(), time, console=stderr, transient=True) as shown:
         task = shown.add_task(label, total=known)

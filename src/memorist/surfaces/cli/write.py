@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer()
-FORMATS = ("messages", "jsonl", "json", "markdown", "text", "chatgpt", "claude", "mem0")
+FORMATS = (
+    *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
+    *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
+    *("locomo", "longmemeval"),
+)
 """The formats of `ingest`. They are written out here so that help and completion do not import the readers."""
 MEMORIES_SHOWN = 3
 """Memories shown before a confirmation."""
