@@ -121,7 +121,7 @@ def test_an_encrypted_or_scanned_or_damaged_pdf_is_named_with_the_reason(tmp_pat
     assert reasons["damaged.pdf"].startswith("is a damaged PDF")
     with pytest.raises(InvalidInput, match="is encrypted. Save a copy without a password"):
         items(tmp_path / "locked.pdf")
-    with pytest.raises(InvalidInput, match="probably a scan"):
+    with pytest.raises(InvalidInput, match="probably because it is a scan. Recognise its text first"):
         items(tmp_path / "scan.pdf")
 
 

@@ -281,6 +281,24 @@ def test_facts_are_written_as_facts_and_a_later_export_ends_them(tmp_path: Path)
         assert lives.times.valid_to == datetime(2023, 1, 1, tzinfo=UTC)
 
 
+def test_files_that_gave_nothing_are_named_with_the_reason(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    PRODUCTS["html"](folder)
+    written(folder / "scan.pdf", products.pdf(""))
+    written(folder / "photo.png", b"\x89PNG\r\n")
+    written(folder / "agent-1.jsonl", lines([{**products.claude_code()[3], "isSidechain": True}]))
+    written(folder / "many.jsonl", lines([{"odd": n} for n in range(300)]))
+    with opened(tmp_path) as engine:
+        report = engine.ingest(folder)
+    assert report.files == 5
+    assert {one.where: one.reason for one in report.skipped_files} == {
+        "agent-1.jsonl": SUBAGENT,
+        "many.jsonl": "neither a message nor a memory",
+        "photo.png": "is a binary file, not text",
+        "scan.pdf": "has no text on any page, probably because it is a scan",
+    }
+
+
 def test_reading_is_told_how_many_there_are_and_how_many_are_done(tmp_path: Path) -> None:
     from memorist.engine.vocabulary import texts_in
 

@@ -89,7 +89,8 @@ class Archive:
         return [name for name in self._all() if leads_out(name)]
 
     def _all(self) -> list[str]:
-        return sorted({member.filename for member in self.zip.infolist() if not member.is_dir()})
+        names = {member.filename for member in self.zip.infolist()}
+        return sorted(name for name in names if name and not name.endswith("/"))
 
     def read(self, name: str) -> bytes:
         """The content of a file; no more than the limit is unpacked."""

@@ -271,6 +271,7 @@ Given = str | Path | Iterable[Any] | Mapping[str, Any]
 class Objects:
     """Messages, memories or conversations passed as Python objects."""
 
+    name = "the objects"
     given: Iterable[Any] | Mapping[str, Any]
     session: str | None = None
     format: str | None = None

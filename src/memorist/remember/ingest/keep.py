@@ -11,7 +11,7 @@ from typing import Any
 from memorist.model import STATES, Memory, Outcome
 from memorist.ports import Progress, Store
 from memorist.remember.fact_rows import relation_claim
-from memorist.remember.ingest.files import sources
+from memorist.remember.ingest.files import File, Objects, SlackFolder, sources
 from memorist.remember.ingest.model import IngestReport, Item, Piece, Skipped, Statement, Tally, gated
 from memorist.remember.record import record
 from memorist.remember.writer import Writer, Written
@@ -52,14 +52,24 @@ class Ingest:
         for source in sources(what, session=session, format=format):
             if isinstance(source, Skipped):
                 self._tally.add(source)
-                continue
-            self._files += source.files
-            for item in source.items():
-                self._tally.add(item)
-                if done := self._take(item):
-                    tell(done)
+                self._tally.skip_file(source.where, source.reason)
+            else:
+                self._read(source, tell)
         tell(self._flush())
         return self._tally.report(self._outcomes, facts=self._facts, files=self._files)
+
+    def _read(self, source: File | SlackFolder | Objects, tell: Progress) -> None:
+        self._files += source.files
+        found, reason = False, "empty file"
+        for item in source.items():
+            if not found and isinstance(item, Skipped) and reason == "empty file":
+                reason = item.reason
+            found |= isinstance(item, Piece | Statement)
+            self._tally.add(item)
+            if done := self._take(item):
+                tell(done)
+        if source.files and not found:
+            self._tally.skip_file(source.name, reason)
 
     def _take(self, item: Item) -> int:
         """Keep an item, or hold it for the next batch; returns how many were written."""

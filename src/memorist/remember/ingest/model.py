@@ -22,6 +22,7 @@ MOST_NAMED = 100
 """The most skipped items listed in a report; the rest are only counted by reason."""
 OTHER = "other reasons"
 T = TypeVar("T", "Skipped", "Cleaned")
+Note = TypeVar("Note", bound="Skipped | Cleaned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ class IngestReport:
     facts: int = 0
     files: int = 0
     sessions: int = 0
+    skipped_files: tuple[Skipped, ...] = ()
+    """The first hundred files from which nothing was read, each with the first reason."""
     skipped: tuple[Skipped, ...] = ()
     """The first hundred; `skipped_by_reason` counts them all."""
     skipped_by_reason: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -96,6 +99,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._sessions: set[str] = set()
+        self._files: list[Skipped] = []
         self._skipped: list[Skipped] = []
         self._cleaned: list[Cleaned] = []
         self._reasons: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
@@ -110,6 +114,11 @@ class Tally:
         elif isinstance(item, Cleaned):
             _note(item, self._cleaned, self._reasons[1])
 
+    def skip_file(self, name: str, reason: str) -> None:
+        """Name a file from which nothing was read."""
+        if len(self._files) < MOST_NAMED:
+            self._files.append(_printable(Skipped(name, reason)))
+
     def report(self, outcomes: Mapping[Outcome, int], *, facts: int = 0, files: int = 0) -> IngestReport:
         """The report on everything counted so far."""
         return IngestReport(
@@ -117,6 +126,7 @@ class Tally:
             facts=facts,
             files=files,
             sessions=len(self._sessions),
+            skipped_files=tuple(self._files),
             skipped=tuple(self._skipped),
             skipped_by_reason=dict(self._reasons[0]),
             cleaned=tuple(self._cleaned),
@@ -225,7 +235,7 @@ def pieces(found: Iterable[Found], origin: DraftOrigin) -> Iterator[Item]:
         yield item if isinstance(item, Piece | Statement) else _printable(item)
 
 
-def _printable(item: Skipped | Cleaned) -> Skipped | Cleaned:
+def _printable(item: Note) -> Note:
     """Escape control characters, because names and ids come from the input."""
     if item.where.isprintable() and item.reason.isprintable() and len(item.where) < MOST_WHERE:
         return item

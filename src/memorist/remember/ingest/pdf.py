@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memorist.remember.record import Fields
 
 MAGIC = b"%PDF-"
-SCANNED = "no text on any page: it is probably a scan, and needs text recognition (OCR)"
+SCANNED = "no text on any page, probably because it is a scan"
 NO_TEXT = "page without text"
 MOST_PAGES = 20_000
 _BLANK = lazy(r"\n\s*\n")

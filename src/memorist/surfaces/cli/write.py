@@ -40,8 +40,8 @@ FORMATS = (
 """The formats of `ingest`. They are written out here so that help and completion do not import the readers."""
 MEMORIES_SHOWN = 3
 """Memories shown before a confirmation."""
-REASONS_SHOWN, PLACES_SHOWN = 5, 5
-"""Reasons shown per path, and files or texts named for each; `--json` has more."""
+REASONS_SHOWN, PLACES_SHOWN, FILES_SHOWN = 5, 5, 20
+"""Reasons shown per path, texts named for each, and skipped files named; `--json` has more."""
 
 
 @command(app, options=lambda: memory_options(Fields))
@@ -240,6 +240,11 @@ def _print_report(path: str, report: dict[str, Any]) -> None:
     others = {"known": "known already", "merged": "merged as new versions", "withheld": "withheld"}
     told = [f"{report[name]:,} {words}" for name, words in others.items() if report[name] or name == "known"]
     say(f"{path}: stored {kept} with {facts}, {', '.join(told)}, from {files}.")
+    unread: list[dict[str, str]] = report["skipped_files"]
+    for one in unread[:FILES_SHOWN]:
+        say((f"skipped file {one_line(one['where'])}: {one_line(one['reason'])}", "dim"), indent=2)
+    if len(unread) > FILES_SHOWN:
+        say((f"… and {len(unread) - FILES_SHOWN:,} more files", "dim"), indent=2)
     for what in ("skipped", "cleaned"):
         reasons: dict[str, int] = report[f"{what}_by_reason"]
         for reason, times in sorted(reasons.items(), key=lambda pair: -pair[1])[:REASONS_SHOWN]:
