@@ -5,8 +5,9 @@ PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 
 INTEGRATIONS := .integrations
 BROWSER := .browser
+TYPESCRIPT := clients/typescript
 
-.PHONY: demo test test-all test-browser test-integrations test-wheels coverage check docs bench bench-check size wheels \
+.PHONY: demo test test-all test-browser test-integrations test-typescript test-wheels coverage check docs bench bench-check size wheels \
 	changelog-draft release-check clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
@@ -33,6 +34,9 @@ coverage: $(VENV)/.dev ## how much of the source the fast tests run; fails below
 	$(PYTHON) -m coverage run -m pytest -n 2 -m "not slow and not browser" --ignore tests/attacks --ignore tests/shape  # they count steps and modules
 	$(PYTHON) -m coverage combine --quiet
 	$(PYTHON) -m coverage report --skip-covered
+
+test-typescript: $(VENV)/.dev $(TYPESCRIPT)/node_modules/.installed ## the TypeScript client and its examples; needs Node 20
+	npm --prefix $(TYPESCRIPT) test
 
 check: $(VENV)/.dev ## lint, format, types
 	$(VENV)/bin/ruff check .
@@ -63,7 +67,7 @@ size: $(PYTHON) ## the installed size of the default, by package; fails above 30
 	$(PYTHON) benchmarks/size.py
 
 clean:
-	rm -rf $(VENV) $(INTEGRATIONS) $(BROWSER)
+	rm -rf $(VENV) $(INTEGRATIONS) $(BROWSER) $(TYPESCRIPT)/node_modules $(TYPESCRIPT)/build $(TYPESCRIPT)/dist
 
 $(PYTHON) $(INTEGRATIONS)/bin/python:
 	python3 -m venv $(@D:/bin=)
@@ -88,4 +92,8 @@ $(INTEGRATIONS)/.installed: $(INTEGRATIONS)/bin/python $(PROJECTS) tests/integra
 $(BROWSER)/.installed: $(VENV)/.dev tests/browser/requirements.txt tests/browser/install.sh
 	$(PYTHON) -m pip install --quiet -r tests/browser/requirements.txt
 	tests/browser/install.sh $(BROWSER)
+	touch $@
+
+$(TYPESCRIPT)/node_modules/.installed: $(TYPESCRIPT)/package-lock.json
+	npm --prefix $(TYPESCRIPT) ci --ignore-scripts --no-audit --no-fund
 	touch $@
