@@ -8,9 +8,9 @@
 import "./quiet.ts";
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
-import { MockLanguageModelV3 } from "ai/test";
 import { z } from "zod";
 import { Memorist } from "../src/index.ts"; // "@memorist/client" in your project
+import { mockModel } from "./mock-model.ts";
 
 const memory = new Memorist({
   url: process.env["MEMORIST_URL"] ?? "http://127.0.0.1:8765",
@@ -34,36 +34,10 @@ const recall = createTool({
   execute: async ({ query }) => ({ context: (await memory.recall(query, { limit: 5 })).context }),
 });
 
-const usage = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 1, text: 1, reasoning: 0 },
-};
-
-/** A model that remembers what it is told, looks it up, and answers with what it found. */
-const model = new MockLanguageModelV3({
-  doGenerate: async ({ prompt }) => {
-    const results = prompt.flatMap((message) => (message.role === "tool" ? message.content : []));
-    const call = (toolName: string, input: object) => ({
-      content: [{ type: "tool-call" as const, toolCallId: toolName, toolName, input: JSON.stringify(input) }],
-      finishReason: { unified: "tool-calls" as const, raw: undefined },
-      usage,
-      warnings: [],
-    });
-    if (results.length === 0) return call("remember", { text: "The user's ferry to Bergen leaves at seven." });
-    if (results.length === 1) return call("recall", { query: "When does the ferry leave?" });
-    return {
-      content: [{ type: "text" as const, text: `I looked it up: ${JSON.stringify(results.at(-1))}` }],
-      finishReason: { unified: "stop" as const, raw: undefined },
-      usage,
-      warnings: [],
-    };
-  },
-});
-
 const agent = new Agent({
   id: "guide",
   name: "guide",
-  model,
+  model: mockModel("The user's ferry to Bergen leaves at seven.", "When does the ferry leave?"),
   tools: { remember, recall },
   // Pinned memories and standing wishes are known before the first word.
   instructions: async () => {

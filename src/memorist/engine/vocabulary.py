@@ -4,7 +4,7 @@ from pathlib import Path
 
 from memorist.recall.data import to_data as recipe_to_data
 from memorist.remember.derived import session_key
-from memorist.remember.ingest import FORMATS, Piece, Statement, read
+from memorist.remember.ingest import FORMATS, FactPiece, Piece, read
 from memorist.remember.sessions import Session
 from memorist.remember.sessions.run import run_of
 from memorist.upkeep.audit import KINDS as AUDIT_KINDS
@@ -30,4 +30,4 @@ __all__ = [
 
 def texts_in(path: Path, format: str | None = None) -> int:
     """How many texts `ingest` would read in a file or folder; reading is quick beside keeping them."""
-    return sum(isinstance(item, Piece | Statement) for item in read(path, format=format))
+    return sum(isinstance(item, Piece | FactPiece) for item in read(path, format=format))

@@ -13,7 +13,7 @@ import pytest
 import memorist
 from memorist import Engine
 from memorist.model import Fact
-from memorist.remember.ingest import Item, Skipped, Statement, detect, files, read
+from memorist.remember.ingest import FactPiece, Item, Skipped, detect, files, read
 from memorist.remember.ingest.agents import LOOP_EVENT, NO_VALUE
 from memorist.remember.ingest.claude_code import COMMAND, INDEX, PROGRAM, SUBAGENT, SUMMARY, TOOLS
 from memorist.remember.ingest.datasets import QUESTIONS
@@ -30,8 +30,8 @@ def lines(values: list[Any]) -> str:
     return "\n".join(map(json.dumps, values))
 
 
-def facts(found: list[Item]) -> list[Statement]:
-    return [item for item in found if isinstance(item, Statement)]
+def facts(found: list[Item]) -> list[FactPiece]:
+    return [item for item in found if isinstance(item, FactPiece)]
 
 
 def test_a_transcript_of_claude_code_is_what_the_two_said(tmp_path: Path) -> None:
@@ -53,8 +53,9 @@ def test_memory_files_of_claude_code_are_notes_that_are_not_the_owners(tmp_path:
     front = "name: oars-rule\ndescription: >\n  How oars\n  are stored\nmetadata:\n  type: project\n"
     written(folder / "memory/oars.md", f"---\n{front}---\n\nOars lie flat.\n")
     written(folder / "memory/MEMORY.md", "# Index\n\n- [Oars](oars.md) — how oars are stored\n")
-    written(folder / "s-1/tool-results/b1.txt", "Ten thousand lines.")
-    written(folder / "s-1/subagents/agent-1.jsonl", lines([{**products.claude_code()[3], "isSidechain": True}]))
+    session = "95e6f011-ec33-4b37-91ad-5d242b40ae3d"
+    written(folder / session / "tool-results/b1.txt", "Ten thousand lines.")
+    written(folder / session / "subagents/agent-1.jsonl", lines([{**products.claude_code()[3], "isSidechain": True}]))
     written(folder / "CLAUDE.md", "Run the tests before a commit.")
     found = items(tmp_path / "projects")
     assert {memory.text: memory.worth.trust for memory in memories(found)} == {
@@ -69,8 +70,8 @@ def test_memory_files_of_claude_code_are_notes_that_are_not_the_owners(tmp_path:
     )
     assert {one.where.rpartition("shop/")[2]: one.reason for one in skipped(found)} == {
         "memory/MEMORY.md:3": INDEX,
-        "s-1/tool-results": TOOLS,
-        "s-1/subagents/agent-1.jsonl:1": SUBAGENT,
+        f"{session}/tool-results": TOOLS,
+        f"{session}/subagents/agent-1.jsonl:1": SUBAGENT,
     }
 
 

@@ -2,18 +2,18 @@
 
 from memorist.remember.ingest.files import File, Objects, detect, read, sources
 from memorist.remember.ingest.formats import FORMATS
-from memorist.remember.ingest.model import Cleaned, IngestReport, Item, Piece, Skipped, Statement, Tally
+from memorist.remember.ingest.model import Cleaned, FactPiece, IngestReport, Item, Piece, Skipped, Tally
 
 __all__ = [
     "FORMATS",
     "Cleaned",
+    "FactPiece",
     "File",
     "IngestReport",
     "Item",
     "Objects",
     "Piece",
     "Skipped",
-    "Statement",
     "Tally",
     "detect",
     "read",

@@ -59,9 +59,8 @@ class Folder:
         """The names of all regular files below it, sorted."""
         found: list[str] = []
         for place, _, files in os.walk(self.path):
-            inside = Path(place).relative_to(self.path)
-            regular = (name for name in files if stat.S_ISREG(os.lstat(Path(place, name)).st_mode))
-            found += [(inside / name).as_posix() for name in regular]
+            paths = [Path(place, name) for name in files]
+            found += [path.relative_to(self.path).as_posix() for path in paths if _is_regular(path)]
         return sorted(found)
 
     def read(self, name: str) -> bytes:
@@ -108,8 +107,8 @@ class Archive:
 
     def refuse_bombs(self, wanted: Sequence[str], name: str) -> None:
         """Raise if the wanted files would unpack to more than the limit, by what the archive says of itself."""
-        members = self.zip.infolist()
-        total = sum(member.file_size for member in members if member.filename in set(wanted))
+        members, chosen = self.zip.infolist(), set(wanted)
+        total = sum(member.file_size for member in members if member.filename in chosen)
         if len(members) > MOST_MEMBERS or total > MOST_TOTAL:
             raise InvalidInput(
                 f"{name} unpacks to more than {MOST_MEMBERS:,} files or {MOST_TOTAL // 2**20:,} MiB of conversations",
@@ -132,6 +131,14 @@ def leads_out(name: str) -> bool:
     """Whether the name of an archive member points outside the archive."""
     parts = name.replace("\\", "/").split("/")
     return ".." in parts or not parts[0] or ":" in parts[0]
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether a path is a file and no link; False if it is gone."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _bounded(data: bytes) -> bytes:

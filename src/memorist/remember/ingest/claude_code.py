@@ -26,6 +26,7 @@ _REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 _COMMAND = lazy(r"\s*<(?:command-|local-command-|bash-)[\w-]{1,40}>")
 _INTERRUPTED = lazy(r"\s*\[Request interrupted by user[^\]\n]{0,40}\]\s*")
 _LINK = lazy(r"\s*[-*] \[[^\]\n]+\]\([^)\n]+\.md\)[^\n]*")
+_TOOL_OUTPUT = lazy(r"(?:[^/]+/)*[0-9a-f]{8}-[0-9a-f-]{27}/tool-results")
 _MEMORY_FILES = ("CLAUDE.md", "CLAUDE.local.md", "MEMORY.md")
 
 
@@ -92,8 +93,8 @@ def _fields(given: Object, message: Object) -> Fields:
 
 
 def is_tool_output(folder: str) -> bool:
-    """Whether a folder, by its name below the path given, holds the output of tools beside a transcript."""
-    return folder.endswith("/tool-results") or folder == "tool-results"
+    """Whether a folder holds the output of the tools of a session, by its name below the path given."""
+    return bool(_TOOL_OUTPUT.fullmatch(folder))
 
 
 def is_index(name: str, block: str) -> bool:

@@ -53,7 +53,8 @@ def zip_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Fou
         archive.refuse_bombs(wanted, name)
         for one in wanted:
             yield from _member(archive, one, f"{name}/{one.rpartition('/')[2]}", format)
-        yield from (Skipped(f"{name}/{one}", "not a conversations file") for one in safe if one not in wanted)
+        others = sorted({*safe} - {*wanted})
+        yield from (Skipped(f"{name}/{one}", "not a conversations file") for one in others)
 
 
 def _member(archive: Archive, member: str, where: str, format: str | None) -> Iterator[Found]:

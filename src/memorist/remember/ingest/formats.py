@@ -107,27 +107,37 @@ def array_items(stream: IO[bytes], name: str) -> Iterator[Any]:
     stream.seek(0)
     text = io.TextIOWrapper(stream, encoding, "replace")
     decoder = json.JSONDecoder(parse_constant=lambda _: None)
-    held, at, more = text.read(_PORTION).lstrip()[1:], 0, True  # without its opening bracket
+    held, at = text.read(_PORTION).lstrip()[1:], 0  # without its opening bracket
     try:
-        while True:
-            at = _BETWEEN.match(held, at).end()  # pyright: ignore[reportOptionalMemberAccess]  # matches anywhere
-            if held.startswith("]", at):
-                return
-            try:
-                value, end = decoder.raw_decode(held, at)
-            except (ValueError, RecursionError) as error:
-                value, end = error, len(held)
-            if end < len(held) and not isinstance(value, Exception):
+        while not held.startswith("]", at := at + _gap(held, at)):
+            item = _item(decoder, held, at)
+            if item is not None:
+                value, at = item
                 yield value
-                at = end
                 continue
             held, at = held[at:], 0
-            portion = text.read(max(_PORTION, len(held))) if more and len(held) <= LONGEST_LINE else ""
+            # Twice as much each time, so that a long item is not decoded again and again.
+            portion = text.read(max(_PORTION, len(held))) if len(held) <= LONGEST_LINE else ""
             if not portion:
                 raise InvalidInput(f"{name} is not JSON: its list is broken", remedy="Export it again.")
             held += portion
     finally:
         text.detach()
+
+
+def _gap(text: str, at: int) -> int:
+    """How many spaces and commas there are before the next item."""
+    between = _BETWEEN.match(text, at)
+    return between.end() - at if between else 0
+
+
+def _item(decoder: json.JSONDecoder, text: str, at: int) -> tuple[Any, int] | None:
+    """The item at a place, and the place after it; None if the text may end within it."""
+    try:
+        value, end = decoder.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+    return (value, end) if end < len(text) else None
 
 
 _BETWEEN = lazy(r"[\s,]*+")

@@ -12,7 +12,7 @@ from memorist.model import STATES, Memory, Outcome
 from memorist.ports import Progress, Store
 from memorist.remember.fact_rows import relation_claim
 from memorist.remember.ingest.files import File, Objects, SlackFolder, sources
-from memorist.remember.ingest.model import IngestReport, Item, Piece, Skipped, Statement, Tally, gated
+from memorist.remember.ingest.model import FactPiece, IngestReport, Item, Piece, Skipped, Tally, gated
 from memorist.remember.record import record
 from memorist.remember.writer import Writer, Written
 
@@ -60,20 +60,20 @@ class Ingest:
 
     def _read(self, source: File | SlackFolder | Objects, tell: Progress) -> None:
         self._files += source.files
-        found, reason = False, "empty file"
+        found, reason = False, None
         for item in source.items():
-            if not found and isinstance(item, Skipped) and reason == "empty file":
+            found |= isinstance(item, Piece | FactPiece)
+            if reason is None and isinstance(item, Skipped):
                 reason = item.reason
-            found |= isinstance(item, Piece | Statement)
             self._tally.add(item)
             if done := self._take(item):
                 tell(done)
         if source.files and not found:
-            self._tally.skip_file(source.name, reason)
+            self._tally.skip_file(source.name, reason or "empty file")
 
     def _take(self, item: Item) -> int:
         """Keep an item, or hold it for the next batch; returns how many were written."""
-        if isinstance(item, Statement):
+        if isinstance(item, FactPiece):
             return self._flush() + self._state(item)  # in order: a batch may name the subject
         if not isinstance(item, Piece):
             return 0
@@ -82,7 +82,7 @@ class Ingest:
         self._waiting[memory.id] = memory
         return done
 
-    def _state(self, item: Statement) -> int:
+    def _state(self, item: FactPiece) -> int:
         slot, claim = relation_claim(item.fact, item.text, self._now(), **item.fields)
         written = self._writers(slot.classification).relate(slot, claim, once=True)
         self._outcomes[written.outcome] += 1

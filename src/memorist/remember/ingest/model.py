@@ -34,7 +34,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FactPiece:
     """One fact to write, perhaps in words, and its keyword arguments for `relate`; always valid for it."""
 
     fact: Fact
@@ -58,7 +58,7 @@ class Cleaned:
     reason: str
 
 
-Item = Piece | Statement | Skipped | Cleaned
+Item = Piece | FactPiece | Skipped | Cleaned
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class DraftMemory:
 
 @dataclass(frozen=True, slots=True)
 class DraftFact:
-    """A fact as a reader found it, before it becomes a `Statement`."""
+    """A fact as a reader found it, before it becomes a `FactPiece`."""
 
     fact: Fact
     where: str
@@ -232,7 +232,7 @@ class DraftOrigin:
 def pieces(found: Iterable[Found], origin: DraftOrigin) -> Iterator[Item]:
     """Turn drafts into pieces with source, session and position; values that stores reject are cleaned or skipped."""
     for item in _settled(found, origin):
-        yield item if isinstance(item, Piece | Statement) else _printable(item)
+        yield item if isinstance(item, Piece | FactPiece) else _printable(item)
 
 
 def _printable(item: Note) -> Note:
@@ -319,7 +319,7 @@ def _refusal(piece: Piece) -> str | None:
     return None
 
 
-def _statement(draft: DraftFact) -> Statement | Skipped:
+def _statement(draft: DraftFact) -> FactPiece | Skipped:
     """The fact with values that every store accepts, or the reason why `relate` would reject it."""
     fact = Fact(*(str(storable(part)).strip() for part in (draft.fact.subject, draft.fact.relation, draft.fact.object)))
     text = None if draft.text is None else str(storable(draft.text)).strip() or None
@@ -328,4 +328,4 @@ def _statement(draft: DraftFact) -> Statement | Skipped:
         relation_claim(fact, text, EPOCH, **fields)
     except InvalidInput as error:
         return Skipped(draft.where, error.problem)
-    return Statement(fact, text, fields)
+    return FactPiece(fact, text, fields)
