@@ -149,6 +149,14 @@ def ingest_formats(text: str) -> dict[str, str | bytes]:
     transcript = "\n".join(map(json.dumps, products.claude_code()))
     lines = "\n".join(map(json.dumps, products.mcp_memory()))
     return {
+        "messages": json.dumps([{"role": "user", "content": text}, {"role": "assistant", "content": f"So: {text}"}]),
+        "jsonl": json.dumps({"text": text, "author": text}) + "\n",
+        "json": json.dumps([{"note": text, "author": text}]),
+        "markdown": f"# {text}\n\n{text}\n",
+        "text": f"{text}\n\nAnother line.\n",
+        "chatgpt": json.dumps(chatgpt()).replace("At Oslo Roklubb.", said).replace("Rowing", said),
+        "claude": json.dumps(claude()).replace("About twelve hours.", said).replace("Bread", said),
+        "mem0": json.dumps(mem0()).replace("Loves hiking in the Alps", said).replace("hobbies", said),
         "html": products.PAGE.replace("The heron is red.", text).replace("Boats", text),
         "pdf": products.pdf(text, title=text),
         "claude-code": transcript.replace("On Friday.", said).replace("boat-shop", said.replace("/", " ")),
@@ -160,14 +168,6 @@ def ingest_formats(text: str) -> dict[str, str | bytes]:
         "mcp-memory": lines.replace("Speaks Norwegian", said).replace("Heron", said),
         "locomo": json.dumps(products.locomo()).replace("I moved to Rome.", said),
         "longmemeval": json.dumps(products.longmemeval()).replace("Splendid!", said),
-        "messages": json.dumps([{"role": "user", "content": text}, {"role": "assistant", "content": f"So: {text}"}]),
-        "jsonl": json.dumps({"text": text, "author": text}) + "\n",
-        "json": json.dumps([{"note": text, "author": text}]),
-        "markdown": f"# {text}\n\n{text}\n",
-        "text": f"{text}\n\nAnother line.\n",
-        "chatgpt": json.dumps(chatgpt()).replace("At Oslo Roklubb.", said).replace("Rowing", said),
-        "claude": json.dumps(claude()).replace("About twelve hours.", said).replace("Bread", said),
-        "mem0": json.dumps(mem0()).replace("Loves hiking in the Alps", said).replace("hobbies", said),
     }
 
 
