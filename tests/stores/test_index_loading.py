@@ -35,7 +35,7 @@ def arrays_of(store: SqliteStore) -> dict[str, bytes]:
     """Every array of the store's index as it would be written."""
     made: dict[str, bytes] = {}
     for name, part in store.view().parts().items():
-        array, places = part if isinstance(part, Chosen) else Chosen(part)
+        array, places, *_ = part if isinstance(part, Chosen) else Chosen(part)
         made[name] = (array if places is None else array[places]).tobytes()
     return made
 

@@ -23,7 +23,7 @@ from memorist.stores.index.parts import Chosen, Damaged, Written, map_parts, rea
 if TYPE_CHECKING:
     from memorist.stores.index import Index, IndexView
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the arrays, or the way in which texts are analysed, change."""
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 TOKENS_KEPT = 8

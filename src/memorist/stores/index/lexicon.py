@@ -200,7 +200,7 @@ class Substrings:
 
     @cached_property
     def _joined(self) -> bytes:
-        return self._words.blob.tobytes()
+        return self._words.blob.all().tobytes()
 
     def find(self, part: str) -> Matches:
         """The words that contain the substring, weighted by the number of occurrences, overlaps included."""
@@ -210,7 +210,7 @@ class Substrings:
         while place >= 0:
             places.append(place)
             place = self._joined.find(wanted, place + 1)
-        words = np.searchsorted(self._words.ends, np.array(places, np.int64), side="right")
+        words = np.searchsorted(self._words.ends.all(), np.array(places, np.int64), side="right")
         found, times = np.unique(words, return_counts=True)
         return Matches((found + self._first).astype(np.int32), times.astype(np.float64))
 

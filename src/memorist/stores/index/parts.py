@@ -1,4 +1,4 @@
-"""Arrays that grow, and those of an index in one file, which is written once, and checked and mapped by every process.
+"""The arrays of an index in one file, which is written once, and checked and mapped by every process.
 
 The first page says where the list of the arrays lies; each array begins at a page of its own. Behind an array that
 grows there is a hole with room for more, which takes no space on the disk. A map is private to its process, so what is
@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-S = TypeVar("S", bound=np.generic)
+from memorist.stores.index.values import Fetch, GrowingArray, Values
+
 MAGIC = b"MemoristIndex\n\0\1"
 PAGE = 4096
 LONGEST_LIST = 1 << 20
@@ -29,72 +31,25 @@ _SPARE, _LEAST_SPARE = 8, 1024
 """The room of an array that grows: an eighth of its rows, and at least this many."""
 
 
-class GrowingArray(Generic[S]):
-    """An append-only array of numbers or of rows of fixed width; values never change once appended."""
+class Reading(IntEnum):
+    """How an array is read: as a whole by nearly every search, in long runs, or some rows here and there."""
 
-    def __init__(self, dtype: type[S], width: int | None = None) -> None:
-        self._array: NDArray[S] = np.empty((0,) if width is None else (0, width), dtype)
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of its values."""
-        return self._array[: self._size].nbytes
-
-    def reserve(self, size: int) -> None:
-        """Make room for so many values in all; what is not used takes no memory."""
-        if size > len(self._array):
-            larger = np.empty((size, *self._array.shape[1:]), self._array.dtype)
-            larger[: self._size] = self._array[: self._size]
-            self._array = larger
-
-    def extend(self, values: NDArray[S]) -> None:
-        """Append values in amortized constant time: the capacity doubles when it runs out.
-
-        The first allocation has an eighth of spare capacity, because a bulk load is often followed by a few writes.
-        """
-        size = self._size + len(values)
-        if size > len(self._array):
-            self.reserve(max(size + size // 8, 2 * len(self._array)))
-        self._array[self._size : size] = values
-        self._size = size
-
-    def head(self, count: int) -> NDArray[S]:
-        """The first `count` values, without a copy; callers must not change them."""
-        return self._array[:count]
-
-    def copy(self) -> GrowingArray[S]:
-        """An independent copy."""
-        copy = GrowingArray(self._array.dtype.type, *self._array.shape[1:])
-        copy._array, copy._size = self._array.copy(), self._size
-        return copy
-
-    @classmethod
-    def over(cls, array: NDArray[S], size: int) -> GrowingArray[S]:
-        """The first values of an array, which has room for more."""
-        made = cls(array.dtype.type, *array.shape[1:])
-        made._array, made._size = array, size
-        return made
-
-    def select(self, rows: NDArray[np.intp]) -> GrowingArray[S]:
-        """A new array with the values of these rows."""
-        copy = GrowingArray(self._array.dtype.type, *self._array.shape[1:])
-        copy.extend(self._array[rows])
-        return copy
+    WHOLE = 0
+    RUNS = 1
+    SCATTERED = 2
 
 
 class Chosen(NamedTuple):
-    """The rows of an array that grows which are to be written; all of them if no places are given."""
+    """The rows of an array which are to be written, all of them if no places are given; and how they will be read."""
 
     array: NDArray[Any]
     places: NDArray[np.intp] | None = None
+    read: Reading = Reading.WHOLE
+    grows: bool = True
 
 
 Written = dict[str, NDArray[Any] | Chosen]
-"""Arrays to write, by name."""
+"""Arrays to write, by name; one without more does not grow, and is read as a whole."""
 
 
 class Damaged(Exception):
@@ -112,23 +67,51 @@ def write_parts(path: Path, about: Mapping[str, Any], parts: Mapping[str, NDArra
         listed: dict[str, object] = {}
         end = PAGE
         for name, part in parts.items():
-            chosen = part if isinstance(part, Chosen) else Chosen(part)
+            chosen = part if isinstance(part, Chosen) else Chosen(part, grows=False)
             count = len(chosen.array) if chosen.places is None else len(chosen.places)
-            room = count + max(count // _SPARE, _LEAST_SPARE) if isinstance(part, Chosen) else count
+            room = count + max(count // _SPARE, _LEAST_SPARE) if chosen.grows else count
             file.seek(end)
-            listed[name] = [chosen.array.dtype.str, [count, *chosen.array.shape[1:]], room, end, _copy(chosen, file)]
+            shape = [count, *chosen.array.shape[1:]]
+            listed[name] = Listed(chosen.array.dtype.str, shape, room, end, _copy(chosen, file), chosen.read)
             end += _pages(room * chosen.array.dtype.itemsize * int(np.prod(chosen.array.shape[1:])))
-        listing = json.dumps({**about, "parts": listed}).encode()
-        file.seek(end)
-        file.write(listing)
-        file.seek(0)
-        numbers = np.array([end, len(listing)], "<u8").tobytes()
-        file.write(MAGIC + numbers + blake2b(numbers + listing, digest_size=32).digest())
+        finish(file, json.dumps({**about, "parts": listed}).encode(), end)
+
+
+def finish(file: BinaryIO, listing: bytes, end: int) -> None:
+    """Write the list of the arrays, which end there, and then what makes the file one of ours."""
+    file.seek(end)
+    file.write(listing)
+    file.seek(0)
+    numbers = np.array([end, len(listing)], "<u8").tobytes()
+    file.write(MAGIC + numbers + blake2b(numbers + listing, digest_size=32).digest())
+
+
+class Listed(NamedTuple):
+    """What a file lists of an array: its type and shape, its room in rows, its place, its digest, how it is read."""
+
+    kind: str
+    shape: Sequence[int]
+    room: int
+    place: int
+    digest: str
+    read: int
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of a row."""
+        if self.kind not in _DTYPES:
+            raise Damaged
+        return np.dtype(self.kind).itemsize * int(np.prod(self.shape[1:]))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all its rows."""
+        return self.shape[0] * self.row_bytes
 
 
 def _copy(chosen: Chosen, file: BinaryIO) -> str:
     """Write the rows of an array, piece by piece; returns their digest."""
-    array, places = chosen
+    array, places, *_ = chosen
     count = len(array) if places is None else len(places)
     step = max(_PIECE // max(array.itemsize * int(np.prod(array.shape[1:])), 1) // PAGE, 1) * PAGE
     digest = blake2b(digest_size=16)
@@ -150,29 +133,44 @@ def _pages(size: int) -> int:
 
 
 class Mapped:
-    """The arrays of a file, mapped; `under` gives those of one of its things."""
+    """The arrays of a file, mapped; `under` gives those of one of its things.
 
-    def __init__(self, parts: Mapping[str, tuple[NDArray[Any], int]]) -> None:
+    With `fetch`, the file lies on a server: arrays that are not read as a whole have to be fetched.
+    """
+
+    def __init__(
+        self, parts: Mapping[str, tuple[NDArray[Any], Listed]], fetch: Fetch | None = None, at: str = ""
+    ) -> None:
         self._parts = parts
+        self._fetch = fetch
+        self._at = at
 
     def array(self, name: str) -> NDArray[Any]:
-        """An array."""
-        room, size = self._parts[name]
-        return room[:size]
+        """An array that is read as a whole."""
+        room, listed = self._parts[self._at + name]
+        return room[: listed.shape[0]]
+
+    def values(self, name: str) -> Values[Any]:
+        """An array of which some is read at a time."""
+        return Values(self.array(name), *self._fetched(name))
 
     def growing(self, name: str) -> GrowingArray[Any]:
         """An array with room for more."""
-        room, size = self._parts[name]
-        return GrowingArray[Any].over(room, size)
+        room, listed = self._parts[self._at + name]
+        return GrowingArray[Any].over(room, listed.shape[0], *self._fetched(name))
 
     def under(self, name: str) -> Mapped:
         """The arrays that belong to something."""
-        start = f"{name}/"
-        return Mapped({own.removeprefix(start): part for own, part in self._parts.items() if own.startswith(start)})
+        return Mapped(self._parts, self._fetch, f"{self._at}{name}/")
 
     def names(self) -> list[str]:
         """The names of the things that arrays belong to."""
-        return list(dict.fromkeys(name.partition("/")[0] for name in self._parts))
+        own = (name.removeprefix(self._at) for name in self._parts if name.startswith(self._at))
+        return list(dict.fromkeys(name.partition("/")[0] for name in own))
+
+    def _fetched(self, name: str) -> tuple[Fetch | None, str]:
+        whole = self._parts[self._at + name][1].read == Reading.WHOLE
+        return None if whole else self._fetch, self._at + name
 
 
 def read_about(file: int) -> dict[str, Any]:
@@ -192,18 +190,25 @@ def read_about(file: int) -> dict[str, Any]:
 
 def map_parts(file: int, listed: Mapping[str, Sequence[Any]]) -> Mapped:
     """Map the arrays of an open file after checking every byte of them; raises `Damaged` if one differs."""
+    memory, parts = mapped(file), {name: Listed(*one) for name, one in listed.items()}
+    for one in parts.values():
+        data = np.frombuffer(memory, np.uint64, _pages(one.nbytes) // 8, one.place)
+        if blake2b(_sums(data), digest_size=16).hexdigest() != one.digest:
+            raise Damaged
+    return arrays_in(memory, parts)
+
+
+def mapped(file: int) -> mmap.mmap:
+    """An open file in memory; what is changed there reaches no file."""
     flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
-    memory = mmap.mmap(file, 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
-    return Mapped(dict(_mapped(memory, listed)))
+    return mmap.mmap(file, 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
 
 
-def _mapped(memory: mmap.mmap, listed: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, tuple[NDArray[Any], int]]]:
-    for name, (kind, shape, room, place, digest) in listed.items():
-        if kind not in _DTYPES:
-            raise Damaged
-        count, *width = shape
-        size = count * np.dtype(kind).itemsize * int(np.prod(width))
-        data = np.frombuffer(memory, np.uint64, _pages(size) // 8, place)
-        if blake2b(_sums(data), digest_size=16).hexdigest() != digest:
-            raise Damaged
-        yield name, (np.frombuffer(memory, kind, room * int(np.prod(width)), place).reshape(room, *width), count)
+def arrays_in(memory: mmap.mmap, listed: Mapping[str, Listed], fetch: Fetch | None = None) -> Mapped:
+    """The arrays of a file in memory."""
+
+    def array(one: Listed) -> NDArray[Any]:
+        width = one.row_bytes // np.dtype(one.kind).itemsize
+        return np.frombuffer(memory, one.kind, one.room * width, one.place).reshape(one.room, *one.shape[1:])
+
+    return Mapped({name: (array(one), one) for name, one in listed.items()}, fetch)

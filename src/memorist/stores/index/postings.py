@@ -23,8 +23,9 @@ from memorist.stores.index.lexicon import (
     exact_matches,
     kept_stems,
 )
-from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
+from memorist.stores.index.parts import Chosen, Mapped, Reading, Written, under
 from memorist.stores.index.texts import Packed, SortedTexts, Texts, in_order
+from memorist.stores.index.values import GrowingArray, Values
 
 _RECENT_ROWS = 1024
 PAGE = 5_000
@@ -43,40 +44,49 @@ class Postings(NamedTuple):
     """Compressed sparse rows: the postings of lexeme i are starts[i] to starts[i + 1], with ascending rows."""
 
     starts: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    rows: Values[np.int32]
+    counts: Values[np.int32]
 
     def lookup(self, lexemes: NDArray[np.int32]) -> Occurrences:
         """The occurrences of some lexemes, one lexeme after the other; an unknown lexeme has none."""
         known = np.minimum(lexemes, len(self.starts) - 2)
         begins = self.starts[known]
         sizes = np.where(lexemes == known, self.starts[known + 1] - begins, 0)
+        self.rows.need(begins, begins + sizes, self.counts)
         if len(lexemes) == 1:
             own = slice(int(begins[0]), int(begins[0] + sizes[0]))
-            return Occurrences(self.rows[own], self.counts[own], np.zeros(int(sizes[0]), np.intp))
+            return Occurrences(self.rows.at(own), self.counts.at(own), np.zeros(int(sizes[0]), np.intp))
         which = np.repeat(np.arange(len(lexemes)), sizes)
         places = np.arange(len(which)) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
-        return Occurrences(self.rows[places], self.counts[places], which)
+        return Occurrences(self.rows.at(places), self.counts.at(places), which)
+
+    def rows_of(self, lexeme: int) -> NDArray[np.int32]:
+        """The rows in which a lexeme occurs, ascending; none if it is unknown."""
+        if lexeme + 1 >= len(self.starts):
+            return self.rows.at(slice(0))
+        return self.rows.slice(int(self.starts[lexeme]), int(self.starts[lexeme + 1]))
 
     def select(self, alive: NDArray[np.bool_]) -> tuple[Postings, NDArray[np.intp]]:
         """The postings of the living rows, renumbered, and the lexemes that they have, which are renumbered too."""
-        known = np.flatnonzero(self.rows < len(alive))
-        places = known[alive[self.rows[known]]]
+        every = self.rows.all()
+        known = np.flatnonzero(every < len(alive))
+        places = known[alive[every[known]]]
         owners = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))[places]
         sizes = np.bincount(owners, minlength=len(self.starts) - 1)
         used = np.flatnonzero(sizes)
         starts = np.concatenate(([0], np.cumsum(sizes[used])))
-        rows = (np.cumsum(alive, dtype=np.int32) - np.int32(1))[self.rows[places]]
-        return Postings(starts if len(used) else NO_POSTINGS.starts, rows, self.counts[places]), used
+        rows = (np.cumsum(alive, dtype=np.int32) - np.int32(1))[every[places]]
+        return _postings(starts if len(used) else NO_POSTINGS.starts, rows, self.counts.all()[places]), used
 
     def parts(self) -> Written:
         """The arrays to write."""
-        return self._asdict()
+        rows, counts = (Chosen(one.all(), read=Reading.RUNS, grows=False) for one in (self.rows, self.counts))
+        return {"starts": self.starts, "rows": rows, "counts": counts}
 
     @classmethod
     def of(cls, parts: Mapped) -> Postings:
         """The postings of mapped arrays."""
-        return cls(*map(parts.array, cls._fields))
+        return cls(parts.array("starts"), parts.values("rows"), parts.values("counts"))
 
     def extended_by(self, later: Postings) -> Postings:
         """These postings combined with those of later rows."""
@@ -87,25 +97,30 @@ class Postings(NamedTuple):
         mine = np.arange(len(self.rows)) + np.repeat(later.starts[:-1], sizes)
         theirs = np.arange(len(later.rows)) + np.repeat(np.cumsum(sizes), later_sizes)
         rows, counts = np.empty((2, int(starts[-1])), np.int32)
-        rows[mine], rows[theirs] = self.rows, later.rows
-        counts[mine], counts[theirs] = self.counts, later.counts
-        return Postings(starts, rows, counts)
+        rows[mine], rows[theirs] = self.rows.all(), later.rows.all()
+        counts[mine], counts[theirs] = self.counts.all(), later.counts.all()
+        return _postings(starts, rows, counts)
 
 
-NO_POSTINGS = Postings(np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
+def _postings(starts: NDArray[np.int64], rows: NDArray[np.int32], counts: NDArray[np.int32]) -> Postings:
+    return Postings(starts, Values(rows), Values(counts))
+
+
+_NONE = np.empty(0, np.int32)
+NO_POSTINGS = _postings(np.zeros(2, np.int64), _NONE, _NONE)
 
 
 def build_postings(lexemes: NDArray[np.int32], rows: NDArray[np.int32], lexicon_size: int) -> Postings:
     """Postings of a stream of lexemes and their rows."""
     if not len(lexemes):
-        return Postings(np.zeros(max(lexicon_size, 1) + 1, np.int64), NO_POSTINGS.rows, NO_POSTINGS.counts)
+        return _postings(np.zeros(max(lexicon_size, 1) + 1, np.int64), _NONE, _NONE)
     span = np.int64(rows.max()) + 1
     pairs = np.sort(lexemes * span + rows)
     firsts = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1])))
     counts = np.diff(np.append(firsts, len(pairs))).astype(np.int32)
     owners, own_rows = np.divmod(pairs[firsts], span)
     starts = np.searchsorted(owners, np.arange(lexicon_size + 1))
-    return Postings(starts.astype(np.int64), own_rows.astype(np.int32), counts)
+    return _postings(starts.astype(np.int64), own_rows.astype(np.int32), counts)
 
 
 class TextIndex:
@@ -128,8 +143,7 @@ class TextIndex:
     def select(self, rows: NDArray[np.intp]) -> TextIndex:
         """The field for some of the rows; its words are read when it is first searched."""
         kept = TextIndex()
-        chosen: list[int] = rows.tolist()
-        kept.extend([self._texts[row] for row in chosen])
+        kept.extend(self._texts.chosen(rows))
         return kept
 
     def parts(self, alive: NDArray[np.bool_]) -> Written:
@@ -147,7 +161,7 @@ class TextIndex:
         decoded = Texts[str](words)[:]
         rows = np.flatnonzero(alive)
         return {
-            **under("texts", self._texts.packed(rows).parts()),
+            **under("texts", self._texts.packed(rows).parts(Reading.SCATTERED)),
             "lengths": Chosen(self._lengths.head(count), rows),
             **under("words", in_order(words).parts()),
             **under("languages", languages.parts(np.arange(len(used)))),
@@ -204,7 +218,7 @@ class TextIndex:
             self._read(count)
             lexemes = self._lexicon.spelled(word)
         parts = [self._postings.rows_of(lexeme) for lexeme in lexemes]
-        rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate([NO_POSTINGS.rows, *parts]))
+        rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate([_NONE, *parts]))
         return rows if count >= len(self._lengths) else rows[rows < count]
 
     def occurrences(self, lexemes: NDArray[np.int32], count: int) -> Occurrences:
@@ -269,8 +283,7 @@ class _RecentPostings:
 
     def rows_of(self, lexeme: int) -> NDArray[np.int32]:
         """The rows in which a lexeme occurs, ascending."""
-        starts, recent = self.postings.starts, tuple(self._recent.get(lexeme, ()))
-        rows = self.postings.rows[starts[lexeme] : starts[lexeme + 1]] if lexeme + 1 < len(starts) else NO_POSTINGS.rows
+        rows, recent = self.postings.rows_of(lexeme), tuple(self._recent.get(lexeme, ()))
         return np.concatenate((rows, np.array([row for row, _ in recent], np.int32))) if recent else rows
 
     def lookup(self, lexemes: NDArray[np.int32]) -> Occurrences:

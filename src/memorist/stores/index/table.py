@@ -16,7 +16,7 @@ from memorist.stores.index.binary_codes import SignaturesByBits
 from memorist.stores.index.columns import Columns, NamedColumns, top_positions
 from memorist.stores.index.entries import IndexEntry, ReadNamed
 from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex
-from memorist.stores.index.parts import Mapped, Written, under
+from memorist.stores.index.parts import Mapped, Reading, Written, under
 from memorist.stores.index.postings import TextIndex
 from memorist.stores.index.texts import NONE_SORTED, SortedTexts, Texts, in_order
 from memorist.stores.index.vectors import VectorMatrix
@@ -121,8 +121,7 @@ class IndexTable:
     def select(self, rows: NDArray[np.intp]) -> IndexTable:
         """A table with some of the rows, which must have distinct ids."""
         kept = IndexTable(self.named.read)
-        chosen: list[int] = rows.tolist()
-        kept.ids.extend(self.ids[row] for row in chosen)
+        kept.ids.extend(self.ids.chosen(rows))
         kept.columns = self.columns.select(rows)
         kept.fields = {name: field.select(rows) for name, field in self.fields.items()}
         kept.matrices = {view: matrix.select(rows) for view, matrix in self.matrices.items()}
@@ -143,7 +142,7 @@ class IndexTable:
     def parts(self, alive: Mask) -> Written:
         """The arrays of the living rows, renumbered, to write; they must have distinct ids."""
         rows = np.flatnonzero(alive)
-        made = under("ids", in_order(self.ids.packed(rows)).parts())
+        made = under("ids", in_order(self.ids.packed(rows)).parts(Reading.SCATTERED))
         made |= under("columns", self.columns.parts(rows))
         made |= under("relations", self.relations.parts(alive))
         made |= under("mentions", self.mentions.parts(alive))

@@ -10,9 +10,9 @@ from typing import Generic, NamedTuple, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.parts import Mapped, Written
+from memorist.stores.index.parts import Chosen, Mapped, Reading, Written
+from memorist.stores.index.values import Values
 
-Bytes = NDArray[np.uint8]
 SEPARATOR = b"\n"
 _NONE = b"\xff"
 """Stands for None; no text is encoded so."""
@@ -31,38 +31,39 @@ def decoded(data: bytes) -> str | None:
 class Packed(NamedTuple):
     """Texts in one array of bytes, each followed by a line feed, and the end of each."""
 
-    blob: Bytes
-    ends: NDArray[np.int64]
+    blob: Values[np.uint8]
+    ends: Values[np.int64]
 
     def raw(self, number: int) -> bytes:
         """The bytes of a text."""
-        start = self.ends.item(number - 1) if number else 0
-        return self.blob.data[start : self.ends.item(number) - 1].tobytes()
+        return self.raws(number, number + 1)[0]
 
     def raws(self, start: int, end: int) -> list[bytes]:
         """The bytes of the texts from one number to another."""
         if start >= end:
             return []
-        first = int(self.ends[start - 1]) if start else 0
-        whole = self.blob[first : int(self.ends[end - 1])].tobytes()
-        ends: list[int] = (self.ends[start:end] - first).tolist()
-        return [whole[a : b - 1] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        before: list[int] = self.ends.slice(max(start - 1, 0), end).tolist()
+        ends = before if not start else before[1:]
+        first = before[0] if start else 0
+        whole = self.blob.slice(first, ends[-1]).tobytes()
+        return [whole[a - first : b - first - 1] for a, b in zip([first, *ends[:-1]], ends, strict=True)]
 
     def chosen(self, numbers: NDArray[np.intp]) -> Iterator[bytes]:
         """The bytes of some texts."""
-        begins: list[int] = np.where(numbers > 0, self.ends[numbers - 1], 0).tolist()
-        ends: list[int] = self.ends[numbers].tolist()
-        data = self.blob.data
-        return (data[begin : end - 1].tobytes() for begin, end in zip(begins, ends, strict=True))
+        self.ends.need(np.maximum(numbers - 1, 0), numbers + 1)
+        begins, ends = np.where(numbers > 0, self.ends.at(numbers - 1), 0), self.ends.at(numbers)
+        self.blob.need(begins, ends)
+        data = self.blob.at(slice(None)).data
+        return (data[begin : end - 1].tobytes() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True))
 
-    def parts(self) -> Written:
-        """The arrays to write."""
-        return {"blob": self.blob, "ends": self.ends}
+    def parts(self, read: Reading = Reading.WHOLE) -> Written:
+        """The arrays to write, and how they will be read."""
+        return {name: Chosen(one.all(), read=read, grows=False) for name, one in self._asdict().items()}
 
     @classmethod
     def of(cls, parts: Mapped) -> Packed:
         """The texts of mapped arrays."""
-        return cls(parts.array("blob"), parts.array("ends"))
+        return cls(parts.values("blob"), parts.values("ends"))
 
 
 def packed(texts: Iterable[str | None]) -> Packed:
@@ -70,7 +71,11 @@ def packed(texts: Iterable[str | None]) -> Packed:
     pieces = [_NONE if text is None else encoded(text) for text in texts]
     ends = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)) + 1)
     pieces.append(b"")
-    return Packed(np.frombuffer(SEPARATOR.join(pieces), np.uint8), ends)
+    return _packed(np.frombuffer(SEPARATOR.join(pieces), np.uint8), ends)
+
+
+def _packed(blob: NDArray[np.uint8], ends: NDArray[np.int64]) -> Packed:
+    return Packed(Values(blob), Values(ends))
 
 
 NO_TEXTS = packed(())
@@ -128,20 +133,19 @@ class Texts(Sequence[T], Generic[T]):
         chosen: list[int] = rows[rows >= self._size].tolist()
         later = packed(self._new[row - self._size] for row in chosen)
         kept = _selected(self._kept, rows[rows < self._size])
-        ends = np.concatenate((kept.ends, later.ends + len(kept.blob)))
-        return Packed(np.concatenate((kept.blob, later.blob)), ends)
+        ends = np.concatenate((kept.ends.all(), later.ends.all() + len(kept.blob)))
+        return _packed(np.concatenate((kept.blob.all(), later.blob.all())), ends)
 
 
 def _selected(texts: Packed, rows: NDArray[np.intp]) -> Packed:
     if len(rows) == len(texts.ends):
         return texts
-    starts = np.concatenate((np.zeros(1, np.int64), texts.ends))[rows]
-    sizes = texts.ends[rows] - starts
-    ends = np.cumsum(sizes)
-    keep = np.zeros(len(texts.blob) + 1, np.int8)
+    every, blob = texts.ends.all(), texts.blob.all()
+    starts, ends = np.concatenate((np.zeros(1, np.int64), every))[rows], every[rows]
+    keep = np.zeros(len(blob) + 1, np.int8)
     keep[starts] += 1
-    keep[texts.ends[rows]] -= 1
-    return Packed(texts.blob[np.cumsum(keep[:-1], dtype=np.int8).view(np.bool_)], ends)
+    keep[ends] -= 1
+    return _packed(blob[np.cumsum(keep[:-1], dtype=np.int8).view(np.bool_)], np.cumsum(ends - starts))
 
 
 class SortedTexts(NamedTuple):
@@ -158,7 +162,7 @@ class SortedTexts(NamedTuple):
         """The numbers of a text, ascending."""
         wanted = encoded(text)
         # Views of the memory, because numpy takes three times as long for one element.
-        blob, ends, order = self.texts.blob.data, self.texts.ends.data, self.order.data
+        blob, ends, order = self.texts.blob.all().data, self.texts.ends.all().data, self.order.data
 
         def raw(number: int) -> bytes:
             return bytes(blob[ends[number - 1] if number else 0 : ends[number] - 1])
@@ -168,9 +172,9 @@ class SortedTexts(NamedTuple):
             yield number
             place += 1
 
-    def parts(self) -> Written:
-        """The arrays to write."""
-        return {**self.texts.parts(), "order": self.order}
+    def parts(self, read: Reading = Reading.WHOLE) -> Written:
+        """The arrays to write, and how the texts will be read."""
+        return {**self.texts.parts(read), "order": self.order}
 
     @classmethod
     def of(cls, parts: Mapped) -> SortedTexts:
