@@ -126,7 +126,7 @@ def test_the_index_files_of_every_machine_go_with_what_is_forgotten(
     other = PostgresStore.open(postgres, space=engine.store.space)
     for store in (engine.store, other):
         store.view()
-        store._cache._finish_writing()  # pyright: ignore
+        store._cache._finish_work()  # pyright: ignore
     assert len(left([here])) == len(left([there])) == COUNT
     engine.forget(scope="gone")
     assert left([here]) == []

@@ -91,9 +91,7 @@ def filled(path: Path, count: int = 40, seed: int = 1) -> SqliteStore:
 
 def finished(store: SqliteStore) -> None:
     """Wait for the file that is being written."""
-    writer = store._cache._writer
-    if writer is not None:
-        writer.join()
+    store._cache._finish_work()
 
 
 def built(store: SqliteStore) -> IndexView:

@@ -8,6 +8,7 @@ from memorist.ports import Store
 from memorist.stores import index_sync
 from memorist.stores.postgres import PostgresStore
 from memorist.testing.store_suite import StoreConformance
+from tests.stores.machines import NewMachine, publish_always
 from tests.stores.postgres_server import space_of
 
 
@@ -25,3 +26,13 @@ class TestPostgresStoreWithIndexFiles(TestPostgresStore):
     def _every_index_has_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(index_sync, "FEWEST_ROWS", 0)
         monkeypatch.setattr(index_sync, "REST", 0)
+
+
+@pytest.mark.slow
+class TestPostgresStoreOnNewMachines(TestPostgresStore):
+    @pytest.fixture(autouse=True)
+    def _every_index_is_published(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        publish_always(monkeypatch)
+
+    def make_store(self, folder: Path, name: str = "space") -> Store:
+        return NewMachine.open(self.url, space=space_of(folder, name), index_in_server=1)

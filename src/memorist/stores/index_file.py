@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -59,29 +59,37 @@ class IndexFile:
         """The index in the file and the counters of its state; a file that is damaged or not listed is removed."""
         from memorist.stores.index import Index
 
+        with self.opened() as file:
+            try:
+                if file is None:
+                    return None
+                about = read_about(file)
+                if about["made_by"] != made_by() or about["token"] not in self._tokens():
+                    raise Damaged
+                return Index(read, map_parts(file, about["parts"])), Counters(*about["at"])
+            except (Damaged, ValueError, LookupError, TypeError, AttributeError):
+                self._discard()
+                return None
+            except OSError:  # it cannot be read or mapped
+                return None
+
+    @contextmanager
+    def opened(self) -> Generator[int | None]:
+        """The open file; None if there is none, or others may have written it."""
         try:
             file = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
-            return None
+            yield None
+            return
         try:
-            if not self._is_ours(os.fstat(file)):
-                return None
-            about = read_about(file)
-            if about["made_by"] != _made_by() or about["token"] not in self._tokens():
-                raise Damaged
-            return Index(read, map_parts(file, about["parts"])), Counters(*about["at"])
-        except (Damaged, ValueError, LookupError, TypeError, AttributeError):
-            self._discard()
-            return None
-        except OSError:  # it cannot be read or mapped
-            return None
+            yield file if self.is_ours(file) else None
         finally:
             os.close(file)
 
     def take(self, view: IndexView, at: Counters) -> bool:
         """Write the index of a view and put it in place; False if it cannot be written, or was overtaken."""
         token = os.urandom(16).hex()
-        about: dict[str, Any] = {"made_by": _made_by(), "token": token, "at": at}
+        about: dict[str, Any] = {"made_by": made_by(), "token": token, "at": at}
         with suppress(OSError, Error):
             make_folder(self.path.parent)
             parts = view.parts()
@@ -92,8 +100,12 @@ class IndexFile:
                 write_parts(part, about, parts)
                 part.chmod(self._mode())
                 sync(part)
-                return self._publish(token, at, lambda: part.replace(self.path))
+                return self.put(part, token, at)
         return False
+
+    def put(self, part: Path, token: str, at: Counters) -> bool:
+        """Put a file in place; False if something was erased since it was read."""
+        return self._publish(token, at, lambda: part.replace(self.path))
 
     def remove(self) -> None:
         """Remove the file, and what a killed process left of one, because they may hold what is erased."""
@@ -117,8 +129,9 @@ class IndexFile:
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
 
-    def _is_ours(self, found: os.stat_result) -> bool:
-        """Whether only those who may write the database could have written the file."""
+    def is_ours(self, file: int) -> bool:
+        """Whether only those who may write the database could have written an open file."""
+        found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_mode & OTHERS_MAY_WRITE & ~self._mode():
             return False
         if found.st_uid == os.getuid() or self._home is None:
@@ -130,7 +143,7 @@ class IndexFile:
         return PRIVATE if self._home is None else stat.S_IMODE(self._home.stat().st_mode)
 
 
-def _made_by() -> list[object]:
+def made_by() -> list[object]:
     """Everything but the rows that the arrays depend on."""
     import Stemmer
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from memorist.errors import Error
 from memorist.stores.index.entries import IndexEntry, ReadNamed, related_pairs
+from memorist.stores.index.paging import Unfetched
 from memorist.stores.index_file import Counters, IndexFile
+from memorist.stores.index_server import Served, ServerIndex
 from memorist.stores.rows import Row
 
 if TYPE_CHECKING:
@@ -55,32 +58,55 @@ class IndexSnapshot(Protocol):
         ...
 
 
+Origin = Literal["rows", "file", "server"]
+"""What an index began with: the rows, the index file of this machine, or the pages in the server."""
+
+
 @dataclass(frozen=True, slots=True)
 class _State:
-    """An index, its newest view, the counters that it was loaded at, and the counters and rows that it began with."""
+    """An index, its newest view, the counters that it was loaded at, and the counters and rows that it began with.
+
+    `served` is what it began with in the server, from which more is fetched.
+    """
 
     index: Index
     view: IndexView
     at: Counters
     began: Counters
     began_with: int
+    origin: Origin
+    served: Served | None = None
 
     @property
     def is_worth_a_file(self) -> bool:
         """Whether a new file would spare the next process much work."""
-        rows = self.index.rows
-        return rows - self.began_with > max(FEWEST_ROWS, rows // STALE_SHARE)
+        return _is_stale(self.index.rows, self.index.rows - self.began_with)
+
+    @property
+    def is_being_fetched(self) -> bool:
+        """Whether some of it lies in the server alone."""
+        return self.served is not None and not self.served.file.is_complete
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether some of it can no longer be fetched."""
+        return self.served is not None and self.served.file.is_gone
 
 
-def _begun(index: Index, at: Counters) -> _State:
-    return _State(index, index.view(), at, at, index.rows)
+def _begun(index: Index, at: Counters, origin: Origin, served: Served | None = None) -> _State:
+    return _State(index, index.view(), at, at, index.rows, origin, served)
+
+
+def _is_stale(rows: int, lacking: int) -> bool:
+    return lacking > max(FEWEST_ROWS, rows // STALE_SHARE)
 
 
 class IndexCache:
     """One index for all threads of a store; a view costs one small query while nothing changes.
 
     `counters` reads the newest counters, `snapshot` opens the newest state, and `read` reads what conditions name.
-    With a `file`, a process begins with what it holds, and writes it again when much has changed.
+    With a `file`, a process begins with what it holds, and writes it again when much has changed. With a `server`, a
+    process without a file begins with what is published there.
     """
 
     def __init__(
@@ -89,26 +115,29 @@ class IndexCache:
         snapshot: Callable[[], AbstractContextManager[IndexSnapshot]],
         read: ReadNamed,
         file: IndexFile | None = None,
+        server: ServerIndex | None = None,
     ) -> None:
         self._counters = counters
         self._snapshot = snapshot
         self._read = read
         self._file = file
+        self._server = server
         self._lock = threading.Lock()
         self._state: _State | None = None
-        self._writer: threading.Thread | None = None
+        self._worker: threading.Thread | None = None
         self._rests_until = 0.0
-        self._closed = False
+        self._may_have_to_publish = server is not None
+        self._closing = threading.Event()
 
     def view(self) -> IndexView:
         """The newest committed content."""
         now = self._counters()
         state = self._state
-        if state is not None and state.at == now:
+        if state is not None and state.at == now and not state.is_lost:
             return state.view
         with self._lock:
-            state = self._advance(self._state or self._kept())
-            self._write_file_if_due(state)
+            state = self._newest()
+            self._work_if_due(state)
             return state.view
 
     @property
@@ -117,42 +146,74 @@ class IndexCache:
         state = self._state
         return 0 if state is None else state.index.nbytes
 
+    @property
+    def origin(self) -> Origin | None:
+        """What the index began with; None before the first view."""
+        state = self._state
+        return None if state is None else state.origin
+
     def close(self) -> None:
         """Write a file that is due, so that the next process need not begin with the rows; safe to call twice."""
-        self._finish_writing()
+        was_closed = self._closing.is_set()
+        self._closing.set()
+        self._finish_work()
         with self._lock, suppress(Error):
             state = self._state
-            if state is not None and state.index.rows >= FEWEST_ROWS and not self._closed:
-                self._write_file_if_due(self._advance(state))
-        self._closed = True
-        self._finish_writing()
+            if state is not None and state.index.rows >= FEWEST_ROWS and not was_closed and not state.is_being_fetched:
+                self._work_if_due(self._advance(state), last=True)
+        self._finish_work()
 
-    def _finish_writing(self) -> None:
-        writer = self._writer
-        if writer is not None:
-            writer.join()
+    def _finish_work(self) -> None:
+        worker = self._worker
+        if worker is not None:
+            worker.join()
+
+    def _newest(self) -> _State:
+        """The newest state. One that can no longer be fetched gives way to what is published now, or to the rows."""
+        state = self._state
+        if state is not None and not state.is_lost:
+            with suppress(Unfetched):
+                return self._advance(state)
+        with suppress(Unfetched):
+            return self._advance(self._kept())
+        return self._advance(None)
 
     def _kept(self) -> _State | None:
+        """What the file holds, or else what the server has."""
         kept = None if self._file is None else self._file.open(self._read)
-        return None if kept is None else _begun(*kept)
+        if kept is not None:
+            return _begun(*kept, "file")
+        opened = None if self._server is None else self._server.open(self._read, self._counters().epoch)
+        return None if opened is None else _begun(opened[0], opened[1].at, "server", opened[1])
 
     def _advance(self, base: _State | None) -> _State:
         from memorist.stores.index import Index
 
+        if base is not None and base.is_being_fetched and base.at != self._counters():
+            base.index.prepare()  # here, because the snapshot holds a connection
         with self._snapshot() as snapshot:
             now = snapshot.counters()
             if base is not None and base is self._state and base.at == now:
                 return base
             self._state = None  # a load that fails halfway leaves nothing behind
             if base is None or base.at.epoch != now.epoch or base.at.seq > now.seq:
-                base = _begun(Index(self._read), Counters(now.epoch, 0))
+                base = _begun(Index(self._read), Counters(now.epoch, 0), "rows")
                 base.index.expect(snapshot.count())
             deleted = list(snapshot.deleted(base.at.seq))
+            if deleted and base.is_being_fetched:
+                raise Unfetched("Something was erased", remedy="Try again.")
             self._apply(snapshot, base, deleted, now)
-        if deleted and self._file is not None:
-            self._file.drop_unlisted()
+        if deleted:
+            self._drop_unlisted()
         self._state = replace(base, view=base.index.view(), at=now)
         return self._state
+
+    def _drop_unlisted(self) -> None:
+        """Remove the files of this machine, because something was erased elsewhere."""
+        if self._file is not None:
+            self._file.drop_unlisted()
+        if self._server is not None:
+            self._server.remove_sparse()
 
     def _apply(self, snapshot: IndexSnapshot, base: _State, deleted: list[str], now: Counters) -> None:
         """Apply what changed, page by page: rows are let go of as they become columns. Ids are distinct."""
@@ -161,29 +222,65 @@ class IndexCache:
         while page := list(islice(changed, PAGE)):
             base.index.apply(page, (), generation=now.seq, embedding=embedding)
 
-    def _write_file_if_due(self, state: _State) -> None:
-        file = self._file
-        if file is None or self._writer is not None or self._closed or time.monotonic() < self._rests_until:
+    def _work_if_due(self, state: _State, *, last: bool = False) -> None:
+        """Let a thread do what is due, if there is none already."""
+        if self._file is None or self._worker is not None or self._closing.is_set() != last:
             return
-        if state.index.rows >= FEWEST_ROWS and (state.is_worth_a_file or not file.exists()):
-            self._writer = threading.Thread(target=self._write_file, args=(file, state), daemon=True)
-            self._writer.start()
+        work = self._fetching(state) or self._due(state, self._file)
+        if work is not None:
+            self._worker = threading.Thread(target=self._run, args=(work,), daemon=True)
+            self._worker.start()
+
+    def _fetching(self, state: _State) -> Callable[[], None] | None:
+        """Fetches the rest of an index, unless it has to be written anyway."""
+        if self._server is None or state.served is None or not state.is_being_fetched or state.is_worth_a_file:
+            return None
+        return partial(self._server.fill, state.served, self._closing)
+
+    def _due(self, state: _State, file: IndexFile) -> Callable[[], None] | None:
+        """Writes or publishes the file; not soon after it was done."""
+        rows, server = state.index.rows, self._server
+        if time.monotonic() < self._rests_until:
+            return None
+        if rows >= FEWEST_ROWS and (state.is_worth_a_file or not file.exists()):
+            return partial(self._write_file, file, state)
+        if server is not None and self._may_have_to_publish and rows >= server.fewest:
+            return self._publish
+        return None
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except (Error, OSError, MemoryError):
+            return  # the store was closed, or is damaged: whoever asks next is told
+        finally:
+            self._worker = None
 
     def _write_file(self, file: IndexFile, state: _State) -> None:
         """Write the file, unless another process did, and go on with its arrays in place of our own."""
-        began = time.monotonic()
-        try:
+        with self._resting():
             kept = self._kept()
             if kept is None or kept.at.epoch != state.at.epoch or kept.at.seq <= state.began.seq:
                 kept = self._kept() if file.take(state.view, state.at) else None
             if kept is not None:
                 with self._lock:
                     self._advance(kept)
-        except (Error, OSError, MemoryError):
-            return  # the store was closed, or is damaged: whoever asks next is told
+                self._publish()
+
+    def _publish(self) -> None:
+        """Publish the file, if the server has none that is nearly as new."""
+        self._may_have_to_publish = False
+        if self._server is not None:
+            with self._resting():
+                self._server.publish(_is_stale)
+
+    @contextmanager
+    def _resting(self) -> Generator[None]:
+        began = time.monotonic()
+        try:
+            yield
         finally:
             self._rests_until = time.monotonic() + REST * (time.monotonic() - began)
-            self._writer = None
 
 
 def entries_of(rows: Iterable[Row], links: Iterable[Row]) -> Iterator[IndexEntry]:

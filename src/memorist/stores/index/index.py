@@ -317,6 +317,10 @@ class Index:
         """Prepare for a load of so many rows."""
         self._table.expected = rows
 
+    def prepare(self) -> None:
+        """Fetch what changes are looked up in, if the index lies on a server."""
+        self._table.prepare()
+
     def apply(
         self, entries: Iterable[IndexEntry], removed: Iterable[str], *, generation: int, embedding: str | None = None
     ) -> None:

@@ -72,8 +72,8 @@ def write_parts(path: Path, about: Mapping[str, Any], parts: Mapping[str, NDArra
             room = count + max(count // _SPARE, _LEAST_SPARE) if chosen.grows else count
             file.seek(end)
             shape = [count, *chosen.array.shape[1:]]
-            listed[name] = Listed(chosen.array.dtype.str, shape, room, end, _copy(chosen, file), chosen.read)
-            end += _pages(room * chosen.array.dtype.itemsize * int(np.prod(chosen.array.shape[1:])))
+            one = Listed(chosen.array.dtype.str, shape, room, end, _copy(chosen, file), chosen.read)
+            listed[name], end = one, one.end
         finish(file, json.dumps({**about, "parts": listed}).encode(), end)
 
 
@@ -107,6 +107,11 @@ class Listed(NamedTuple):
     def nbytes(self) -> int:
         """The bytes of all its rows."""
         return self.shape[0] * self.row_bytes
+
+    @property
+    def end(self) -> int:
+        """The place behind its room."""
+        return self.place + _pages(self.room * self.row_bytes)
 
 
 def _copy(chosen: Chosen, file: BinaryIO) -> str:

@@ -106,6 +106,11 @@ class IndexTable:
                 found[id] = row
         return found
 
+    def prepare(self) -> None:
+        """Fetch the ids of all rows, if they lie on a server."""
+        self._kept_ids.texts.ends.all()
+        self._kept_ids.texts.blob.all()
+
     def _row_of(self, id: str) -> int | None:
         row = self._newest.get(id)
         if row is not None or not len(self._kept_ids.order):

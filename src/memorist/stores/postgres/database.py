@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,11 +20,21 @@ from psycopg.types import TypeInfo
 from memorist.errors import InvalidInput, StoreError
 from memorist.model import LONGEST_SPACE
 from memorist.stores.postgres.failures import translated
-from memorist.stores.postgres.schema import ACCESS, FIRST_TABLES, INDEX_FILES, SAYING
+from memorist.stores.postgres.schema import (
+    ACCESS,
+    DISTRIBUTED,
+    FIRST_TABLES,
+    INDEX_FILES,
+    INDEX_PAGES,
+    INDEX_TABLES,
+    SAYING,
+)
 from memorist.stores.rows import Row, said
 from memorist.stores.sql.database import NO_VALUES, Migration, Values, missing_migrations
 
 Connection = psycopg.Connection[Row]
+FETCHED = 2_000
+"""Rows of a long answer that are held at a time."""
 
 
 class Database:
@@ -38,6 +48,13 @@ class Database:
         """Run a statement and return its rows."""
         cursor = self._run(sql, values)
         return cursor.fetchall() if cursor.description else []
+
+    def each(self, sql: str, values: Values = NO_VALUES) -> Iterator[Row]:
+        """Run a statement and return its rows a few at a time; within one transaction."""
+        self.connection.execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows are read, not only the first
+        with self.connection.cursor(name="memorist", binary=True) as cursor:
+            cursor.itersize = FETCHED
+            yield from cursor.execute(sql.encode(), {**values, "space": self.space})
 
     def change(self, sql: str, values: Values = NO_VALUES) -> int:
         """Run a statement and return the number of rows that it changed."""
@@ -140,6 +157,19 @@ def _fill_saying(connection: Connection) -> None:
         last = rows[-1][0], rows[-1][1]
 
 
+def _colocate(connection: Connection) -> None:
+    """Distribute new tables like the others, if a cluster already has those."""
+    if connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone() is None:
+        return
+    spaces = f"memorist.{DISTRIBUTED[0]}"
+    if connection.execute("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = %s::regclass", (spaces,)).fetchone():
+        for table in INDEX_TABLES:
+            connection.execute(
+                "SELECT create_distributed_table(%s::regclass, 'space', colocate_with => %s)",
+                (f"memorist.{table}", spaces),
+            )
+
+
 NEW_SPACE = """
     INSERT INTO memorist.spaces (space, seq, epoch, last, indexes) VALUES (%s, 0, %s, 0, '') ON CONFLICT DO NOTHING
 """
@@ -148,6 +178,7 @@ MIGRATIONS = (
     Migration("m002_saying", SAYING, _fill_saying),
     Migration("m003_index_files", INDEX_FILES),
     Migration("m004_access", ACCESS),
+    Migration("m005_index_pages", INDEX_PAGES, _colocate),
 )
 
 

@@ -16,7 +16,7 @@ from psycopg import errors, sql
 from memorist.errors import StoreError
 from memorist.ports import SCRUB
 from memorist.stores.postgres.database import Connection
-from memorist.stores.postgres.schema import ANSWERS, DISTRIBUTED
+from memorist.stores.postgres.schema import ANSWERS, DISTRIBUTED, INDEX_TABLES
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of tables that are rewritten without being asked; nobody can use a table while it is rewritten."""
@@ -24,8 +24,10 @@ PAUSE = 0.05
 
 SIZE = """
     SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::text FROM pg_class AS c
-    JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'memorist' AND c.relkind IN ('r', 'p')
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'memorist' AND c.relkind IN ('r', 'p') AND c.relname NOT LIKE 'index%'
 """
+"""Without published indexes, which are removed first."""
 _SELF = "extract(epoch FROM pg_postmaster_start_time())::text"
 NEWEST = f"""
     SELECT json_build_array({_SELF}, (pg_snapshot_xmax(pg_current_snapshot())::text::numeric % 4294967296)::text)::text
@@ -44,7 +46,10 @@ OLDER = f"""
 CLUSTER = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
 ON_NODES = "SELECT success, result FROM run_command_on_workers(%s)"
 ASKED = "SELECT space, subject, due FROM memorist.jobs WHERE task = %s"
-OUTDATE_INDEX_FILES = "UPDATE memorist.spaces SET indexes = seq::text"
+OUTDATE_INDEXES = (
+    "UPDATE memorist.spaces SET indexes = seq::text",
+    *(f"DELETE FROM memorist.{table}" for table in INDEX_TABLES),  # noqa: S608 - names of our own
+)
 DONE = "DELETE FROM memorist.jobs WHERE task = %s AND space = %s AND subject = %s AND due = %s"
 
 
@@ -60,7 +65,8 @@ def rewrite(connection: Connection, *, wait: float, largest: int | None = None) 
         return False
     connection.execute(f"SET lock_timeout = {int(wait * 1000)}".encode())
     try:
-        connection.execute(OUTDATE_INDEX_FILES)
+        for statement in OUTDATE_INDEXES:
+            connection.execute(statement.encode())
         for table in (*DISTRIBUTED, ANSWERS):
             connection.execute(f"VACUUM (FULL, ANALYZE) memorist.{table}".encode())
     except errors.LockNotAvailable:

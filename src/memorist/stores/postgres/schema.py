@@ -19,6 +19,8 @@ DISTRIBUTED = (
     "jobs",
     "journal",
     "journal_subjects",
+    "index_lists",
+    "index_pages",
 )
 """The tables with a space's content, the counters first."""
 
@@ -229,6 +231,29 @@ CREATE INDEX answers_by_space ON memorist.answers (space, caller, key);
 CREATE INDEX answers_by_time ON memorist.answers (at);
 """
 """Small tables that all spaces share. A cluster keeps them on its coordinator; no statement joins them to others."""
+
+INDEX_TABLES = DISTRIBUTED[-2:]
+INDEX_PAGES = """
+CREATE TABLE memorist.index_lists (    -- published indexes, the newest with the highest number
+    space TEXT COLLATE "C" NOT NULL,
+    number BIGINT NOT NULL,
+    token TEXT COLLATE "C" NOT NULL,
+    epoch BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    rows BIGINT NOT NULL,
+    listing BYTEA NOT NULL,             -- JSON
+    digests BYTEA NOT NULL,             -- of the pages, in order
+    PRIMARY KEY (space, number)
+);
+CREATE TABLE memorist.index_pages (    -- a small page lies in one block with its key, and is one read
+    space TEXT COLLATE "C" NOT NULL,
+    digest BYTEA NOT NULL,
+    data BYTEA NOT NULL,
+    PRIMARY KEY (space, digest)
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE memorist.index_lists ALTER COLUMN digests SET STORAGE EXTERNAL;
+ALTER TABLE memorist.index_pages ALTER COLUMN data SET STORAGE EXTERNAL;
+"""
 
 INDEX_FILES = """
 ALTER TABLE memorist.spaces ADD COLUMN indexes TEXT COLLATE "C" NOT NULL DEFAULT '';  -- a seq and tokens; see Write

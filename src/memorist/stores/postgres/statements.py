@@ -59,6 +59,9 @@ SIZE = """
 """
 """The bytes of texts and vectors."""
 
+CLEAR_LISTS = "DELETE FROM memorist.index_lists WHERE space = %(space)s"
+"""Lets nobody begin with an index that was published so far."""
+
 _READ = ReadStatements(
     counters="SELECT epoch, seq FROM memorist.spaces WHERE space = %(space)s",
     index_files="SELECT indexes FROM memorist.spaces WHERE space = %(space)s",
@@ -177,6 +180,7 @@ _WRITE = WriteStatements(
     raise_counters="""
         UPDATE memorist.spaces SET seq = %(seq)s, epoch = %(epoch)s, last = %(last)s WHERE space = %(space)s
     """,
+    drop_published=(CLEAR_LISTS,),
     list_index_files="UPDATE memorist.spaces SET indexes = %(listed)s WHERE space = %(space)s",
     insert_memory=f"""
         INSERT INTO memorist.memories (space, row, seq, {", ".join(MEMORY_COLUMNS)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
@@ -11,12 +11,17 @@ from typing import TypeVar
 from pgvector import HalfVector
 from psycopg.conninfo import conninfo_to_dict
 
+from memorist.errors import Error
 from memorist.files import cache_folder
+from memorist.stores.index_server import FEWEST, ServerIndex
 from memorist.stores.postgres.database import Connection, Database, connected, prepare
+from memorist.stores.postgres.pages import ServerPages
 from memorist.stores.postgres.pool import Connections, checked
 from memorist.stores.postgres.rewriting import LARGEST
 from memorist.stores.postgres.rewriting import rewrite as rewrite_tables
 from memorist.stores.postgres.statements import POSTGRES, SIZE
+from memorist.stores.rows import Row
+from memorist.stores.sql.database import NO_VALUES, Values
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
@@ -29,16 +34,25 @@ SCRUB_PATIENCE = 2.0
 class PostgresStore(SqlStore[HalfVector]):
     """A space in a database. Threads, processes and machines may share it; a fork must open it again."""
 
-    def __init__(self, connections: Connections, space: str) -> None:
-        super().__init__(space, HalfVector, index_file_of(connections.url, space))
+    def __init__(self, connections: Connections, space: str, *, index_in_server: int = FEWEST) -> None:
         self._connections = connections
+        self._pages = ServerPages(self._ask, self._write)
+        super().__init__(
+            space,
+            HalfVector,
+            index_file_of(connections.url, space),
+            server_index=(lambda file: ServerIndex(file, self._pages, index_in_server)) if index_in_server else None,
+        )
 
     @classmethod
-    def open(cls, url: str, *, space: str) -> PostgresStore:
-        """Open a space of a database, or create it; migrates the database if needed."""
+    def open(cls, url: str, *, space: str, index_in_server: int = FEWEST) -> PostgresStore:
+        """Open a space of a database, or create it; migrates the database if needed.
+
+        From `index_in_server` memories on, its index is kept in the server, too; 0 for never.
+        """
         conninfo = checked(url)
         prepare(conninfo, space)
-        return cls(Connections(conninfo), space)
+        return cls(Connections(conninfo), space, index_in_server=index_in_server)
 
     def scrub(self, *, rewrite: bool = False) -> bool:
         """Rewrite the tables if asked to and if they are small; otherwise their files keep what was erased."""
@@ -46,6 +60,7 @@ class PostgresStore(SqlStore[HalfVector]):
             return False
         if not self._outdated_index_files(wait=SCRUB_PATIENCE):
             return False
+        self._pages.sweep()
         with connected(self._connections.url) as connection:
             return rewrite_tables(connection, wait=SCRUB_PATIENCE, largest=LARGEST)
 
@@ -69,13 +84,20 @@ class PostgresStore(SqlStore[HalfVector]):
         return Reads(Database(connection, self._space), POSTGRES, lenient=True)
 
     def _write(self, change: Callable[[Write[HalfVector]], T], *, wait: float | None = None) -> T:
-        def job(connection: Connection) -> T:
+        def job(connection: Connection) -> tuple[T, bool]:
             write = Write[HalfVector](Database(connection, self._space), POSTGRES)
             done = change(write)
             self._finish(write)
-            return done
+            return done, write.outdates_index_files
 
-        return self._connections.write(job, wait=wait)
+        done, outdated = self._connections.write(job, wait=wait)
+        if outdated:
+            with suppress(Error):  # it is done; the job that rewrites the tables sweeps again
+                self._pages.sweep()
+        return done
+
+    def _ask(self, sql: str, values: Values = NO_VALUES) -> list[Row]:
+        return self._connections.read(lambda connection: Database(connection, self._space).execute(sql, values))
 
     def _size(self, reads: Reads) -> int:
         return reads.value(SIZE)

@@ -29,6 +29,10 @@ class Database(Protocol):
         """Run a statement and return its rows."""
         ...
 
+    def each(self, sql: str, values: Values = NO_VALUES) -> Iterator[Row]:
+        """Run a statement and return its rows a few at a time; within one transaction."""
+        ...
+
     def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
         """Run a statement once per row of values."""
         ...
@@ -155,6 +159,7 @@ class WriteStatements:
     lock: str  # → seq, epoch, last row number
     raise_counters: str  # seq, epoch, last
     list_index_files: str  # listed: a seq and tokens
+    drop_published: tuple[str, ...]
     insert_memory: str  # row, seq, MEMORY_COLUMNS
     update_memory: str  # row, seq, MEMORY_COLUMNS
     archive_memory: str  # row, seq, id, version_of, superseded_by, valid_to, expired_at

@@ -261,7 +261,7 @@ class Reads:
         sql = self._sql.changed_links if seen else self._sql.entity_links
         links = self._db.execute(sql, {"seen": seen, "relations": list(ENTITY_RELATIONS)})
         searched = generation.id if generation else NO_GENERATION
-        rows = self._db.execute(self._sql.changed, {"seen": seen, "generation": searched})
+        rows = self._db.each(self._sql.changed, {"seen": seen, "generation": searched})
         return entries_of(self._with_vectors(readable(rows), generation), links)
 
     def _with_vectors(self, rows: Iterable[Row], generation: Generation | None) -> Iterator[Row]:

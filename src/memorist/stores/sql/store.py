@@ -15,7 +15,8 @@ from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Record, StoreSta
 from memorist.ports.notices import inner_span
 from memorist.stores.encoding import Pack, encode, pack_all
 from memorist.stores.index_file import Counters, IndexFile
-from memorist.stores.index_sync import IndexCache
+from memorist.stores.index_server import ServerIndex
+from memorist.stores.index_sync import IndexCache, Origin
 from memorist.stores.rules import check_adoption, check_limit
 from memorist.stores.sql import bookkeeping, generations
 from memorist.stores.sql.reads import Reads
@@ -33,17 +34,26 @@ TOUCH_PATIENCE = 0.25
 class SqlStore(ABC, Generic[P]):
     """A store of which a subclass opens connections, and P is the database's type for vectors."""
 
-    def __init__(self, space: str, pack: Pack[P], index_file: Path, home: Path | None = None) -> None:
+    def __init__(
+        self,
+        space: str,
+        pack: Pack[P],
+        index_file: Path,
+        home: Path | None = None,
+        server_index: Callable[[IndexFile], ServerIndex] | None = None,
+    ) -> None:
         self._space = space
         self._pack = pack
         self._index_file = IndexFile(
             index_file, tokens=lambda: self._read(Reads.index_files)[1], publish=self._publish, home=home
         )
+        self._server_index = None if server_index is None else server_index(self._index_file)
         self._cache = IndexCache(
             lambda: self._read(Reads.counters),
             self._snapshot,
             lambda ids: self._read(lambda reads: reads.conditioned(ids)),
             self._index_file,
+            self._server_index,
         )
 
     @abstractmethod
@@ -83,6 +93,11 @@ class SqlStore(ABC, Generic[P]):
     def nbytes(self) -> int:
         """About how many bytes of memory it takes while it is open."""
         return self._cache.nbytes
+
+    @property
+    def index_origin(self) -> Origin | None:
+        """What the searched index began with: rows, a file, or pages in the server; None before the first search."""
+        return self._cache.origin
 
     @property
     def embedding(self) -> str | None:
@@ -240,6 +255,8 @@ class SqlStore(ABC, Generic[P]):
         write.finish()
         if write.outdates_index_files:
             self._index_file.remove()
+            if self._server_index is not None:
+                self._server_index.remove_sparse()
 
     def _outdated_index_files(self, wait: float) -> bool:
         """Let no index file be used that was made so far; False while another writer has the lock."""

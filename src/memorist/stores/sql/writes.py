@@ -64,6 +64,8 @@ class Write(Generic[P]):
         """Write the numbers back, and outdate every index file if one may hold what is erased."""
         if self.outdates_index_files:
             self.db.execute(self.sql.list_index_files, {"listed": str(self._seq)})
+            for statement in self.sql.drop_published:
+                self.db.execute(statement)
         if (self._seq, self._epoch, self._last) != self._found:
             self.db.execute(self.sql.raise_counters, {"seq": self._seq, "epoch": self._epoch, "last": self._last})
 
@@ -85,8 +87,8 @@ class Write(Generic[P]):
     def list_index_file(self, token: str, seq: int) -> bool:
         """List an index file of the state at a `seq`; False if it may hold what was erased since."""
         since, tokens = self.reads.index_files()
-        if seq < since:
-            return False
+        if seq < since or token in tokens:
+            return seq >= since
         listed = [str(since), *[*tokens, token][-TOKENS_KEPT:]]
         self.db.execute(self.sql.list_index_files, {"listed": " ".join(listed)})
         return True

@@ -49,6 +49,10 @@ class Database:
         """Run a statement; its rows are read as they are iterated."""
         return self._connection.execute(sql, _bound(values))  # pyright: ignore[reportUnknownMemberType]
 
+    def each(self, sql: str, values: Values = ()) -> Iterator[Row]:
+        """Run a statement; its rows are read as they are iterated."""
+        return self.execute(sql, values)
+
     def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
         """Run a statement once per row of values."""
         given = list(rows)

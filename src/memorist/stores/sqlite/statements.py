@@ -155,6 +155,7 @@ _READ = ReadStatements(
 _WRITE = WriteStatements(
     lock="SELECT seq, epoch, (SELECT coalesce(max(seq), 0) FROM sqlite_sequence) FROM space",
     raise_counters="UPDATE space SET seq = :seq, epoch = :epoch",  # AUTOINCREMENT remembers the last row number
+    drop_published=(),
     list_index_files="UPDATE space SET indexes = :listed",
     insert_memory=f"""
         INSERT INTO memories (row, seq, {", ".join(MEMORY_COLUMNS)}) VALUES (:row, :seq, {_parameters(MEMORY_COLUMNS)})
