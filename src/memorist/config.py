@@ -134,6 +134,11 @@ class Config:
         "mark", "What to do with text that gives instructions to the model: mark, refuse or keep."
     )
     longest_text: int = _setting(0, "The maximum number of characters of a text; 0 for the limit of the store, 16 MiB.")
+    index_in_server: int = _setting(
+        50_000,
+        "From this many memories on, the index of a space on PostgreSQL is kept there, too, so that a new machine "
+        "searches it without loading the space; 0 for never.",
+    )
     embedder_options: Mapping[str, Any] = _table("Options of a remote embedder: url, key_env, dim, timeout, batch.")
     reranker_options: Mapping[str, Any] = _table("Options of a reranking service: url, key_env, timeout.")
     llm_options: Mapping[str, Any] = _table(

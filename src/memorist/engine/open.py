@@ -96,7 +96,7 @@ def opened(
 
     profile = find_profile(chosen.profile, chosen.profiles)
     recipes = custom_recipes(chosen.recipes, shipped_parts=chosen.untrusted_recipes)
-    store = open_store(chosen.db, chosen.space)
+    store = open_store(chosen.db, chosen.space, chosen.index_in_server)
     return Engine(
         store,
         models=chosen.models,
@@ -232,8 +232,11 @@ def _restore_on_server(backup: Path, chosen: settings.Config) -> list[Path]:
     return [] if notes is None else copy_notes(backup, notes)
 
 
-def open_store(url: str | None, space: str | None) -> Store:
-    """The store behind a URL: `:memory:`, a file, `sqlite:///file`, a folder with a file per space, or a server."""
+def open_store(url: str | None, space: str | None, index_in_server: int | None = None) -> Store:
+    """The store behind a URL: `:memory:`, a file, `sqlite:///file`, a folder with a file per space, or a server.
+
+    On a server, the index of a space of `index_in_server` memories is kept there; 0 for never, None for the default.
+    """
     if space is not None:
         check_space_length(space)
     if url == ":memory:":
@@ -241,7 +244,7 @@ def open_store(url: str | None, space: str | None) -> Store:
 
         return MemoryStore(space or "memory")
     if url is not None and on_server(url):
-        return _on_server(url, space)
+        return _on_server(url, space, index_in_server)
     from memorist.stores.sqlite import SqliteStore
 
     path, in_folder = locate(url, space)
@@ -265,11 +268,11 @@ def open_database(url: str) -> Administration:
     return Administration(url)
 
 
-def _on_server(url: str, space: str | None) -> Store:
+def _on_server(url: str, space: str | None, index_in_server: int | None) -> Store:
     with needs_postgres():
         from memorist.stores.postgres import PostgresStore
 
-    return PostgresStore.open(url, space=checked_space(space))
+    return PostgresStore.open(url, space=checked_space(space), index_in_server=index_in_server)
 
 
 @contextmanager

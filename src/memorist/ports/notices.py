@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, SpanKind, Tracer
 
-NoticeKind = Literal["commit", "extraction_failed", "work_failed", "unembedded", "decay", "recall", "settings_ignored"]
+NoticeKind = Literal[
+    "commit", "extraction_failed", "work_failed", "unembedded", "decay", "recall", "settings_ignored", "space_loaded"
+]
 logger = logging.getLogger("memorist")
 
 

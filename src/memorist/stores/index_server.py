@@ -10,18 +10,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memorist.errors import Error
 from memorist.files import PRIVATE, make_folder, refusing, sync
+from memorist.ports.notices import Notice, log
 from memorist.stores.index.entries import ReadNamed
-from memorist.stores.index.paging import Layout, PagedFile, digest_of
+from memorist.stores.index.paging import CAN_MAP, Layout, PagedFile, digest_of
 from memorist.stores.index.parts import Damaged, Listed, finish, read_about
 from memorist.stores.index_file import Counters, IndexFile, made_by
 
@@ -87,8 +88,9 @@ class ServerIndex:
     It is published once the space has `fewest` memories.
     """
 
-    def __init__(self, file: IndexFile, store: PageStore, fewest: int = FEWEST) -> None:
+    def __init__(self, file: IndexFile, store: PageStore, space: str, fewest: int = FEWEST) -> None:
         self._file = file
+        self._space = space
         self._store = store
         self.fewest = fewest
 
@@ -96,9 +98,7 @@ class ServerIndex:
         """The newest published index of an epoch; None if there is none that this version can read, or no room."""
         from memorist.stores.index import Index
 
-        if sys.platform != "linux":  # elsewhere, a private map may not see what is written to its file later
-            return None
-        manifest = self._store.newest()
+        manifest = self._store.newest() if CAN_MAP else None
         if manifest is None or manifest.at.epoch != epoch:
             return None
         try:
@@ -140,10 +140,10 @@ class ServerIndex:
             manifest = Manifest(about["token"], Counters(*about["at"]), rows, listing, digests)
             self._store.publish(manifest, lambda page: layout.read(file, page))
 
-    def forget(self) -> None:
-        """Remove the sparse files of this machine and all that was published, because they may hold what is erased."""
-        self.remove_sparse()
-        self._store.clear()
+    def note_load(self, rows: int) -> None:
+        """Note that a large space had to be loaded, because nothing was published."""
+        if rows >= self.fewest:
+            log(Notice("space_loaded", datetime.now(UTC), (self._space,), {"memories": rows}))
 
     def remove_sparse(self) -> None:
         """Remove the sparse files of this machine."""
@@ -158,7 +158,7 @@ class ServerIndex:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
             if self._file.is_ours(file) and shutil.disk_usage(path.parent).free > size:
                 os.truncate(file, size)
-                return PagedFile(path, file, listed, manifest.digests, self._store.get)
+                return PagedFile(path, file, listed, manifest.digests, self._store.get, self._store.clear)
             os.close(file)
         return None
 

@@ -205,6 +205,8 @@ class IndexCache:
             self._apply(snapshot, base, deleted, now)
         if deleted:
             self._drop_unlisted()
+        if not base.began_with and self._server is not None:
+            self._server.note_load(base.index.rows)
         self._state = replace(base, view=base.index.view(), at=now)
         return self._state
 

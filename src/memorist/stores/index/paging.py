@@ -6,7 +6,9 @@ file, what a crash left of it and what a server sent are all the same. So any nu
 
 from __future__ import annotations
 
+import mmap
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
@@ -17,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import StoreBusy, StoreError
-from memorist.stores.index.parts import Damaged, Listed, Mapped, Reading, arrays_in, mapped
+from memorist.stores.index.parts import PAGE, Damaged, Listed, Mapped, Reading, arrays_in, mapped
 from memorist.stores.index.values import Places
 
 DIGEST = 16
@@ -25,10 +27,12 @@ DIGEST = 16
 LARGE, SMALL = 1 << 17, 7_680
 """Bytes of a page: of arrays that are read in runs, and of those read here and there. A block of PostgreSQL holds a
 small one, so that it is one read."""
-BATCH = 1 << 23
+BATCH = 1 << 22
 """Bytes that are fetched together."""
 AT_ONCE = 3
 """Batches that are fetched at once: the server reads one while another is checked and written here."""
+CAN_MAP = sys.platform == "linux" and mmap.PAGESIZE == PAGE
+"""Elsewhere, a private map need not see what is written to its file later; with larger pages, arrays share some."""
 Get = Callable[[Sequence[bytes]], Iterable[tuple[bytes, bytes]]]
 """Fetches pages by their digests; those that are gone are left out."""
 
@@ -83,10 +87,25 @@ def _step(one: Listed) -> int:
     return max(SMALL // max(one.row_bytes, 1), 1) * max(one.row_bytes, 1)
 
 
-class PagedFile:
-    """A sparse file of pages; `get` fetches those that are not there."""
+def _at_first(one: Listed) -> int:
+    """The row from which on an array is fetched before anything is searched."""
+    if one.read == Reading.WHOLE:
+        return 0
+    return one.nbytes // PAGE * PAGE // one.row_bytes if one.room > one.shape[0] else one.shape[0]
 
-    def __init__(self, path: Path, file: int, listed: Mapping[str, Listed], digests: bytes, get: Get) -> None:
+
+class PagedFile:
+    """A sparse file of pages. `get` fetches those that are not there; `damaged` is called if it gives others."""
+
+    def __init__(
+        self,
+        path: Path,
+        file: int,
+        listed: Mapping[str, Listed],
+        digests: bytes,
+        get: Get,
+        damaged: Callable[[], object],
+    ) -> None:
         self.path = path
         self.is_gone = False
         self.fetched = 0
@@ -98,21 +117,20 @@ class PagedFile:
             raise Damaged
         self._digests = digests
         self._get = get
+        self._damaged = damaged
         self._present = np.zeros(len(self._layout), np.bool_)
         self._was_empty = os.fstat(file).st_blocks == 0
         self.is_complete = False
         """Whether nothing has to be fetched any more."""
 
     def map(self) -> Mapped:
-        """The arrays, after fetching those that every search reads as a whole, and all that appending would copy.
+        """The arrays, after fetching those that every search reads as a whole, and the last page of those that grow.
 
-        A map is private: what is fetched later does not reach a page that was changed here.
+        A map is private: appending copies the last page, and what is fetched later does not reach the copy.
         """
-        wanted = [np.empty(0, np.int64)]
-        for name, one in self._layout.listed.items():
-            begin = 0 if one.read == Reading.WHOLE else max(one.shape[0] - 1, 0)
-            wanted.append(self._layout.pages_of(name, np.array([begin]), np.array([one.shape[0]])))
-        self._bring(np.concatenate(wanted))
+        at_first = {name: _at_first(one) for name, one in self._layout.listed.items()}
+        wanted = [self._layout.pages_of(name, np.array([begin]), np.array([2**62])) for name, begin in at_first.items()]
+        self._bring(np.concatenate([np.empty(0, np.int64), *wanted]))
         return arrays_in(mapped(self._file), self._layout.listed, self.fetch)
 
     def fetch(self, names: Sequence[str], begins: Places, ends: Places) -> None:
@@ -156,12 +174,13 @@ class PagedFile:
     def _take(self, wanted: dict[bytes, list[int]]) -> None:
         """Fetch pages by their digests and write them to their places."""
         for digest, data in self._get(list(wanted)):
-            if digest_of(data) != digest:
-                self.is_damaged = True
-                continue
-            self.fetched += len(data)
-            for page in wanted.pop(digest):
-                self._write(data, int(self._layout.places[page]))
+            if digest_of(data) == digest:
+                self.fetched += len(data)
+                for page in wanted.pop(digest):
+                    self._write(data, int(self._layout.places[page]))
+            elif not self.is_gone:
+                self.is_gone = True
+                self._damaged()
         if wanted:
             self.is_gone = True
             raise Unfetched(

@@ -34,18 +34,19 @@ SCRUB_PATIENCE = 2.0
 class PostgresStore(SqlStore[HalfVector]):
     """A space in a database. Threads, processes and machines may share it; a fork must open it again."""
 
-    def __init__(self, connections: Connections, space: str, *, index_in_server: int = FEWEST) -> None:
+    def __init__(self, connections: Connections, space: str, *, index_in_server: int | None = None) -> None:
         self._connections = connections
         self._pages = ServerPages(self._ask, self._write)
+        fewest = FEWEST if index_in_server is None else index_in_server
         super().__init__(
             space,
             HalfVector,
             index_file_of(connections.url, space),
-            server_index=(lambda file: ServerIndex(file, self._pages, index_in_server)) if index_in_server else None,
+            server_index=(lambda file: ServerIndex(file, self._pages, space, fewest)) if fewest > 0 else None,
         )
 
     @classmethod
-    def open(cls, url: str, *, space: str, index_in_server: int = FEWEST) -> PostgresStore:
+    def open(cls, url: str, *, space: str, index_in_server: int | None = None) -> PostgresStore:
         """Open a space of a database, or create it; migrates the database if needed.
 
         From `index_in_server` memories on, its index is kept in the server, too; 0 for never.
