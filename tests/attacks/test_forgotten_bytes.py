@@ -117,6 +117,24 @@ def test_while_a_transaction_still_sees_them_the_receipt_stays_pending(
     assert (left(files_of(postgres)), engine.jobs()) == ([], [])
 
 
+@pytest.mark.slow
+def test_an_index_in_the_server_goes_with_what_is_forgotten(
+    engine: Engine, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_sync, "FEWEST_ROWS", 0)
+    monkeypatch.setattr(postgres_store, "FEWEST", 1)
+    publisher = PostgresStore.open(postgres, space=engine.store.space)
+    publisher.view()
+    publisher.close()
+    pages = "SELECT count(*) FROM memorist.index_pages WHERE position(%s IN data) > 0"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        assert connection.execute(pages, (mark(3).encode(),)).fetchone() != (0,)
+        forget_all(engine, postgres)
+        assert connection.execute(pages, (mark(3).encode(),)).fetchone() == (0,)
+    assert engine.store.scrub(rewrite=True)
+    assert left(files_of(postgres)) == []
+
+
 def test_the_index_files_of_every_machine_go_with_what_is_forgotten(
     engine: Engine, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

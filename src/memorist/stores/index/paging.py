@@ -26,7 +26,7 @@ DIGEST = 16
 """Bytes of a digest."""
 LARGE, SMALL = 1 << 17, 7_680
 """Bytes of a page: of arrays that are read in runs, and of those read here and there. A block of PostgreSQL holds a
-small one, so that it is one read."""
+small one, so that it is one read. With other sizes, the format of index files is another."""
 BATCH = 1 << 22
 """Bytes that are fetched together."""
 AT_ONCE = 3
