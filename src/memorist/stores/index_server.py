@@ -100,6 +100,8 @@ class ServerIndex:
 
         manifest = self._store.newest() if CAN_MAP else None
         if manifest is None or manifest.at.epoch != epoch:
+            with suppress(Error):
+                self.remove_sparse()
             return None
         try:
             about = json.loads(manifest.listing)

@@ -201,7 +201,8 @@ class IndexCache:
                 base.index.expect(snapshot.count())
             deleted = list(snapshot.deleted(base.at.seq))
             if deleted and base.is_being_fetched:
-                raise Unfetched("Something was erased", remedy="Try again.")
+                self._drop_unlisted()
+                raise Unfetched("Something was erased, and with it what is not fetched yet", remedy="Try again.")
             self._apply(snapshot, base, deleted, now)
         if deleted:
             self._drop_unlisted()

@@ -16,7 +16,7 @@ from memorist.stores.index.columns import NEVER, Columns, distinct, renumbered
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
 from memorist.stores.index.parts import Chosen, Mapped, Written, under
 from memorist.stores.index.postings import TextIndex
-from memorist.stores.index.texts import Numbering, SortedTexts, in_order, packed
+from memorist.stores.index.texts import Numbering, SortedTexts, Texts, in_order, packed
 from memorist.stores.index.values import GrowingArray
 
 Mask = NDArray[np.bool_]
@@ -75,7 +75,7 @@ class EntityEdges:
         made._source, made._target, made._rows = map(parts.growing, ("source", "target", "rows"))
         return made
 
-    def graph(self, ids: Sequence[str], count: int) -> tuple[FactGraph, NDArray[np.int32]]:
+    def graph(self, ids: Texts[str], count: int) -> tuple[FactGraph, NDArray[np.int32]]:
         """The graph of the first `count` rows, and the row of each edge; the same object while no edge is added."""
         rows = self._until(count)
         with self._lock:
@@ -84,7 +84,7 @@ class EntityEdges:
                 known = self._graph = self._build(ids, rows)
         return known, rows
 
-    def part(self, ids: Sequence[str], rows: NDArray[np.intp]) -> tuple[FactGraph, NDArray[np.int32]]:
+    def part(self, ids: Texts[str], rows: NDArray[np.intp]) -> tuple[FactGraph, NDArray[np.int32]]:
         """The graph of some of the rows alone, and the row of each edge: no trace is left of any other."""
         own = self._rows.head(len(self._rows))
         edges = np.flatnonzero(np.isin(own, rows))
@@ -94,7 +94,7 @@ class EntityEdges:
         nodes = {self._nodes.name(node): number for node, number in numbers.items()}
         return FactGraph(nodes, source, target, _RowIds(ids, own[edges])), own[edges]
 
-    def _build(self, ids: Sequence[str], rows: NDArray[np.int32]) -> FactGraph:
+    def _build(self, ids: Texts[str], rows: NDArray[np.int32]) -> FactGraph:
         size = len(rows)
         nodes = self._nodes.first(len(self._nodes))
         return FactGraph(nodes, self._source.head(size), self._target.head(size), _RowIds(ids, rows))
@@ -113,7 +113,7 @@ class EntityEdges:
 class _RowIds(Sequence[str]):
     """The ids of some rows, each read when it is asked for."""
 
-    def __init__(self, ids: Sequence[str], rows: NDArray[np.int32]) -> None:
+    def __init__(self, ids: Texts[str], rows: NDArray[np.int32]) -> None:
         self._ids = ids
         self._rows = rows
 
@@ -126,8 +126,7 @@ class _RowIds(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            chosen: list[int] = self._rows[place].tolist()
-            return [self._ids[row] for row in chosen]
+            return self._ids.chosen(self._rows[place].astype(np.intp))
         return self._ids[int(self._rows[place])]
 
     def __iter__(self) -> Iterator[str]:
