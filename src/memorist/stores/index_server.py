@@ -120,6 +120,9 @@ class ServerIndex:
             if stop.wait(PACE * (time.monotonic() - began)):
                 return
             began = time.monotonic()
+        newest = self._store.newest()
+        if newest is None or newest.token != served.manifest.token:
+            return
         listing, path = served.manifest.listing, served.file.path
         with suppress(OSError, Error):  # another process was faster, or something was erased
             with path.open("r+b") as file:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from memorist.errors import Error
 from memorist.stores.index.entries import IndexEntry, ReadNamed, related_pairs
-from memorist.stores.index.paging import Unfetched
+from memorist.stores.index.parts import Unfetched
 from memorist.stores.index_file import Counters, IndexFile
-from memorist.stores.index_server import Served, ServerIndex
 from memorist.stores.rows import Row
 
 if TYPE_CHECKING:
     from memorist.stores.index import Index, IndexView
+    from memorist.stores.index_server import Served, ServerIndex
 
 FEWEST_ROWS = 2_000
 """An index of fewer rows is built faster than a file is worth."""

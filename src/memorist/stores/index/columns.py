@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from memorist.model import Check
 from memorist.model.filter import METADATA, ORIGIN
 from memorist.stores.index.entries import IndexEntry, Named, ReadNamed, read_metadata
-from memorist.stores.index.parts import Chosen, Mapped, Written, under
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
 from memorist.stores.index.texts import Packed, decoded, packed
-from memorist.stores.index.values import GrowingArray
 
 _SAMPLED_FROM = 8192
 _STRIDE = 64

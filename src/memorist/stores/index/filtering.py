@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from memorist.model import Check, Condition, FactGraph, Filter
 from memorist.stores.index.columns import NEVER, Columns, distinct, renumbered
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
-from memorist.stores.index.parts import Chosen, Mapped, Written, under
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
 from memorist.stores.index.postings import TextIndex
 from memorist.stores.index.texts import Numbering, SortedTexts, Texts, in_order, packed
-from memorist.stores.index.values import GrowingArray
 
 Mask = NDArray[np.bool_]
 _DAY = timedelta(days=1) // MICROSECOND

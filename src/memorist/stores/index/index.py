@@ -28,10 +28,9 @@ from memorist.stores.index.bm25 import (
 )
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, ReadNamed, micros
 from memorist.stores.index.filtering import Mask, TimedMask, closeness, condition_mask, filter_mask, with_words
-from memorist.stores.index.parts import Mapped, Written
+from memorist.stores.index.parts import GrowingArray, Mapped, Written
 from memorist.stores.index.postings import TextIndex, common_rows
 from memorist.stores.index.table import IndexTable
-from memorist.stores.index.values import GrowingArray
 from memorist.stores.index.vectors import Vectors, finite_rows, nearest, normalized
 from memorist.text.patterns import lazy
 from memorist.text.signature import BITS

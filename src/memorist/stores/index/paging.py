@@ -18,9 +18,8 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.errors import StoreBusy, StoreError
-from memorist.stores.index.parts import PAGE, Damaged, Listed, Mapped, Reading, arrays_in, mapped
-from memorist.stores.index.values import Places
+from memorist.errors import StoreError
+from memorist.stores.index.parts import PAGE, Damaged, Listed, Mapped, Places, Reading, Unfetched, arrays_in, mapped
 
 DIGEST = 16
 """Bytes of a digest."""
@@ -35,10 +34,6 @@ CAN_MAP = sys.platform == "linux" and mmap.PAGESIZE == PAGE
 """Elsewhere, a private map need not see what is written to its file later; with larger pages, arrays share some."""
 Get = Callable[[Sequence[bytes]], Iterable[tuple[bytes, bytes]]]
 """Fetches pages by their digests; those that are gone are left out."""
-
-
-class Unfetched(StoreBusy):
-    """Pages of an index are gone or damaged: it was replaced, or something was erased."""
 
 
 def digest_of(data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""The arrays of an index in one file, which is written once, and checked and mapped by every process.
+"""Arrays that grow, and those of an index in one file, which is written once, and checked and mapped by every process.
 
 The first page says where the list of the arrays lies; each array begins at a page of its own. Behind an array that
 grows there is a hole with room for more, which takes no space on the disk. A map is private to its process, so what is
@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.values import Fetch, GrowingArray, Values
+from memorist.errors import StoreBusy
 
+S = TypeVar("S", bound=np.generic)
 MAGIC = b"MemoristIndex\n\0\1"
 PAGE = 4096
 LONGEST_LIST = 1 << 20
@@ -29,6 +30,109 @@ _PIECE = 1 << 24
 _DTYPES = ("|u1", "<i4", "<i8", "<u8", "<f4")
 _SPARE, _LEAST_SPARE = 8, 1024
 """The room of an array that grows: an eighth of its rows, and at least this many."""
+
+
+Places = NDArray[np.intp]
+Fetch = Callable[[Sequence[str], Places, Places], None]
+"""Brings rows of some arrays of a file from where it lies in pages: those from each place to the one after it."""
+
+
+class Values(Generic[S]):
+    """Numbers, or rows of fixed width, that are read a few at a time.
+
+    Those of a file that lies on a server are fetched before they are read: `fetch` brings rows of the array `name`.
+    """
+
+    def __init__(self, array: NDArray[S], fetch: Fetch | None = None, name: str = "") -> None:
+        self._array = array
+        self._size = len(array)
+        self._fetch = fetch
+        self._name = name
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its values."""
+        return self._array[: self._size].nbytes
+
+    def need(self, begins: Places, ends: Places, *others: Values[Any]) -> None:
+        """Fetch some rows, from each beginning to its end, and the same rows of others, all at once."""
+        if self._fetch is not None:
+            self._fetch([one._name for one in (self, *others)], begins, ends)
+
+    def at(self, places: slice | Places) -> NDArray[S]:
+        """Rows that were fetched before, if they had to be."""
+        return self._array[places]
+
+    def slice(self, start: int, end: int) -> NDArray[S]:
+        """The rows from one to another, without a copy."""
+        if self._fetch is not None:
+            self.need(np.array([start]), np.array([end]))
+        return self._array[start:end]
+
+    def take(self, places: Places) -> NDArray[S]:
+        """Some rows."""
+        if self._fetch is not None:
+            self.need(places, places + 1)
+        return self._array.take(places, axis=0)  # twice as fast as an index
+
+    def all(self) -> NDArray[S]:
+        """All rows, without a copy."""
+        return self.slice(0, self._size)
+
+
+class GrowingArray(Values[S]):
+    """An append-only array of numbers or of rows of fixed width; values never change once appended."""
+
+    def __init__(self, dtype: type[S], width: int | None = None) -> None:
+        super().__init__(np.empty((0,) if width is None else (0, width), dtype))
+
+    def reserve(self, size: int) -> None:
+        """Make room for so many values in all; what is not used takes no memory."""
+        if size > len(self._array):
+            larger = np.empty((size, *self._array.shape[1:]), self._array.dtype)
+            larger[: self._size] = self.all()
+            self._array, self._fetch = larger, None
+
+    def extend(self, values: NDArray[S]) -> None:
+        """Append values in amortized constant time: the capacity doubles when it runs out.
+
+        The first allocation has an eighth of spare capacity, because a bulk load is often followed by a few writes.
+        """
+        size = self._size + len(values)
+        if size > len(self._array):
+            self.reserve(max(size + size // 8, 2 * len(self._array)))
+        self._array[self._size : size] = values
+        self._size = size
+
+    def head(self, count: int) -> NDArray[S]:
+        """The first `count` values, without a copy; callers must not change them."""
+        return self._array[:count] if self._fetch is None else self.slice(0, count)
+
+    def copy(self) -> GrowingArray[S]:
+        """An independent copy."""
+        copy = GrowingArray(self._array.dtype.type, *self._array.shape[1:])
+        copy._array, copy._size = self._array.copy(), self._size
+        return copy
+
+    @classmethod
+    def over(cls, array: NDArray[S], size: int, fetch: Fetch | None = None, name: str = "") -> GrowingArray[S]:
+        """The first values of an array, which has room for more."""
+        made = cls(array.dtype.type, *array.shape[1:])
+        made._array, made._size, made._fetch, made._name = array, size, fetch, name
+        return made
+
+    def select(self, rows: NDArray[np.intp]) -> GrowingArray[S]:
+        """A new array with the values of these rows."""
+        copy = GrowingArray(self._array.dtype.type, *self._array.shape[1:])
+        copy.extend(self.take(rows))
+        return copy
+
+
+class Unfetched(StoreBusy):
+    """Pages of an index are gone or damaged: it was replaced, or something was erased."""
 
 
 class Reading(IntEnum):

@@ -23,9 +23,8 @@ from memorist.stores.index.lexicon import (
     exact_matches,
     kept_stems,
 )
-from memorist.stores.index.parts import Chosen, Mapped, Reading, Written, under
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Reading, Values, Written, under
 from memorist.stores.index.texts import Packed, SortedTexts, Texts, in_order
-from memorist.stores.index.values import GrowingArray, Values
 
 _RECENT_ROWS = 1024
 PAGE = 5_000

@@ -10,8 +10,7 @@ from typing import Generic, NamedTuple, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.parts import Chosen, Mapped, Reading, Written
-from memorist.stores.index.values import Values
+from memorist.stores.index.parts import Chosen, Mapped, Reading, Values, Written
 
 SEPARATOR = b"\n"
 _NONE = b"\xff"

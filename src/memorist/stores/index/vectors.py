@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from memorist.stores.index.binary_codes import BinaryCodes
 from memorist.stores.index.columns import distinct, top_positions
-from memorist.stores.index.parts import Chosen, Mapped, Reading, Written, under
-from memorist.stores.index.values import GrowingArray
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Reading, Written, under
 
 Vectors = NDArray[np.float32]
 Mask = NDArray[np.bool_]

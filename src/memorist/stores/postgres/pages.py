@@ -108,17 +108,18 @@ class ServerPages:
 
     def _add(self, manifest: Manifest, batch: Sequence[tuple[bytes, bytes]], write: Write[HalfVector]) -> bool:
         """Keep pages, unless something was erased since their index was made."""
-        if manifest.at.seq < write.reads.index_files()[0]:
+        if not _is_of_these_rows(manifest, write):
             return False
         unknown = set(self._unknown(write.db.execute, [digest for digest, _ in batch]))
         fresh = {digest: data for digest, data in batch if digest in unknown}
         if fresh:
+            write.db.execute("SET LOCAL synchronous_commit = off")  # the list, which is written last, waits for all
             write.db.change(ADD, {"digests": list(fresh), "data": list(fresh.values())})
         return True
 
     def _list(self, manifest: Manifest, digests: Sequence[bytes], write: Write[HalfVector]) -> bool:
         """List an index of which every page is there; the oldest is listed no more."""
-        if manifest.at.seq < write.reads.index_files()[0]:
+        if not _is_of_these_rows(manifest, write):
             return False
         if any(self._unknown(write.db.execute, some) for some in _together(digests)):
             return False
@@ -139,6 +140,12 @@ class ServerPages:
     def _unknown(self, ask: Callable[[str, Values], Iterable[Row]], digests: Sequence[bytes]) -> list[bytes]:
         known = {digest for (digest,) in ask(KNOWN, {"digests": list(digests)})}
         return [digest for digest in digests if digest not in known]
+
+
+def _is_of_these_rows(manifest: Manifest, write: Write[HalfVector]) -> bool:
+    """Whether the database lists the file: it was made from these rows, and nothing was erased since."""
+    since, tokens = write.reads.index_files()
+    return manifest.at.seq >= since and manifest.token in tokens
 
 
 def _split(digests: bytes) -> Iterator[bytes]:

@@ -15,7 +15,6 @@ from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Record, StoreSta
 from memorist.ports.notices import inner_span
 from memorist.stores.encoding import Pack, encode, pack_all
 from memorist.stores.index_file import Counters, IndexFile
-from memorist.stores.index_server import ServerIndex
 from memorist.stores.index_sync import IndexCache, Origin
 from memorist.stores.rules import check_adoption, check_limit
 from memorist.stores.sql import bookkeeping, generations
@@ -24,6 +23,7 @@ from memorist.stores.sql.writes import Write
 
 if TYPE_CHECKING:
     from memorist.stores.index import IndexView
+    from memorist.stores.index_server import ServerIndex
 
 T = TypeVar("T")
 P = TypeVar("P")
