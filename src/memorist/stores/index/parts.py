@@ -80,7 +80,9 @@ class Values(Generic[S]):
 
     def all(self) -> NDArray[S]:
         """All rows, without a copy."""
-        return self.slice(0, self._size)
+        every = self.slice(0, self._size)
+        self._fetch = None  # there is nothing left to fetch
+        return every
 
 
 class GrowingArray(Values[S]):
