@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -66,6 +66,13 @@ class Database:
         if given:
             with self.connection.cursor(binary=True) as cursor:
                 cursor.executemany(sql.encode(), given)
+
+    def copy(self, sql: str, types: Sequence[str], rows: Iterable[Values]) -> None:
+        """Copy rows into a table by a binary `COPY`, whose first column is the space: much cheaper than inserting."""
+        with self.connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+            copy.set_types(types)
+            for row in rows:
+                copy.write_row((self.space, *row.values()))
 
     def first(self, sql: str, values: Values = NO_VALUES) -> Row | None:
         """The first row, if there is one."""

@@ -16,6 +16,7 @@ from pgvector import HalfVector
 from memorist.stores.index.paging import DIGEST
 from memorist.stores.index_file import Counters
 from memorist.stores.index_server import Manifest
+from memorist.stores.postgres.database import Database
 from memorist.stores.postgres.statements import CLEAR_LISTS
 from memorist.stores.rows import Row
 from memorist.stores.sql.database import NO_VALUES, Values
@@ -44,10 +45,8 @@ DROP_LISTS = f"DELETE {_LISTS} AND number = ANY(%(numbers)s)"
 GET = f"SELECT digest, data {_PAGES} AND digest = ANY(%(digests)s)"
 KNOWN = f"SELECT digest {_PAGES} AND digest = ANY(%(digests)s)"
 EVERY = f"SELECT digest {_PAGES}"
-ADD = """
-    INSERT INTO memorist.index_pages (space, digest, data)
-    SELECT %(space)s, digest, data FROM unnest(%(digests)s::bytea[], %(data)s::bytea[]) AS given (digest, data)
-"""
+ADD = "COPY memorist.index_pages (space, digest, data) FROM STDIN (FORMAT BINARY)"
+ADDED = ("text", "bytea", "bytea")
 DROP = f"DELETE {_PAGES} AND digest = ANY(%(digests)s)"
 
 
@@ -111,10 +110,9 @@ class ServerPages:
         if not _is_of_these_rows(manifest, write):
             return False
         unknown = set(self._unknown(write.db.execute, [digest for digest, _ in batch]))
-        fresh = {digest: data for digest, data in batch if digest in unknown}
-        if fresh:
-            write.db.execute("SET LOCAL synchronous_commit = off")  # the list, which is written last, waits for all
-            write.db.change(ADD, {"digests": list(fresh), "data": list(fresh.values())})
+        write.db.execute("SET LOCAL synchronous_commit = off")  # the list, which is written last, waits for all
+        assert isinstance(write.db, Database)
+        write.db.copy(ADD, ADDED, ({"digest": digest, "data": data} for digest, data in batch if digest in unknown))
         return True
 
     def _list(self, manifest: Manifest, digests: Sequence[bytes], write: Write[HalfVector]) -> bool:
