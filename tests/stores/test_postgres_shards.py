@@ -8,10 +8,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from memorist.model import Filter
 from memorist.ports import Batch, Store
 from memorist.stores.postgres import PostgresStore
 from memorist.testing import memory
 from memorist.testing.store_suite import StoreConformance
+from tests.stores.machines import NewMachine, publish_always
 from tests.stores.postgres_server import space_of
 from tests.stores.postgres_shards import sharded
 
@@ -50,3 +52,25 @@ def test_a_space_lies_whole_on_one_server(cluster: Cluster) -> None:
     assert all(held), "every server has some"
     assert sorted(space for one in held for space in one) == sorted(f"whole-{number}" for number in range(12))
     assert {count for one in held for count in one.values()} == {2}
+
+
+def test_an_index_is_published_on_the_server_of_its_space(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_always(monkeypatch)
+    url, shards = cluster
+    store = NewMachine.open(url, space="published", index_in_server=1)
+    store.put(Batch([memory(f"lamp number {number}", id=f"m{number}") for number in range(40)]))
+    assert len(store.view().search_text("lamp", Filter(), 99)) == 40
+    assert store.index_origin == "server"
+    assert sorted(map(_pages_on, shards)) == [0, 0, store._ask("SELECT count(*) FROM memorist.index_pages")[0][0]]
+    store.delete(["m3"])
+    assert sum(map(_pages_on, shards)) == 0
+    assert len(store.view().search_text("lamp", Filter(), 99)) == 39
+    store.close()
+
+
+def _pages_on(shard: str) -> int:
+    with psycopg.connect(shard) as connection:
+        ((count,),) = connection.execute("SELECT count(*) FROM memorist.index_pages").fetchall()
+    return count
