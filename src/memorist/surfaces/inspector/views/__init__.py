@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from memorist.surfaces.inspector.views import entrance, memories, memory, overview
+from memorist.surfaces.inspector.views import entrance, journal, memories, memory, overview
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,5 +21,7 @@ class View:
 VIEWS = (
     View("overview", "Overview", "o"),
     View("memories", "Memories", "m"),
+    View("journal", "Journal", "j"),
+    View("audit", "Audit", "a"),
 )
-ROUTERS: tuple[APIRouter, ...] = (entrance.router, overview.router, memories.router, memory.router)
+ROUTERS: tuple[APIRouter, ...] = (entrance.router, overview.router, memories.router, memory.router, journal.router)
