@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from memorist.surfaces.inspector.views import entrance, journal, memories, memory, overview
+from memorist.surfaces.inspector.views import entrance, journal, memories, memory, overview, sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class View:
 VIEWS = (
     View("overview", "Overview", "o"),
     View("memories", "Memories", "m"),
+    View("sessions", "Sessions", "s"),
     View("journal", "Journal", "j"),
     View("audit", "Audit", "a"),
 )
-ROUTERS: tuple[APIRouter, ...] = (entrance.router, overview.router, memories.router, memory.router, journal.router)
+ROUTERS: tuple[APIRouter, ...] = tuple(one.router for one in (entrance, overview, memories, memory, sessions, journal))
