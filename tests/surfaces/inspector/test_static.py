@@ -33,7 +33,7 @@ def test_no_template_trusts_a_text_or_holds_a_script_or_a_style(template: str) -
     assert not re.search(r"(?:href|src|action)=\"(?:https?:)?//", source)
 
 
-@pytest.mark.parametrize("script", ["inspector.js", "theme.js"])
+@pytest.mark.parametrize("script", ["inspector.js", "theme.js", "graph.js"])
 def test_our_scripts_make_no_code_or_markup_of_text(script: str) -> None:
     assert not re.search(
         r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(", (STATIC / script).read_text()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from memorist.surfaces.inspector.views import entrance, journal, memories, memory, overview, sessions
+from memorist.surfaces.inspector.views import entrance, graph, journal, memories, memory, overview, sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,11 @@ class View:
 VIEWS = (
     View("overview", "Overview", "o"),
     View("memories", "Memories", "m"),
+    View("graph", "Graph", "g"),
     View("sessions", "Sessions", "s"),
     View("journal", "Journal", "j"),
     View("audit", "Audit", "a"),
 )
-ROUTERS: tuple[APIRouter, ...] = tuple(one.router for one in (entrance, overview, memories, memory, sessions, journal))
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    one.router for one in (entrance, overview, memories, memory, graph, sessions, journal)
+)
