@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from memorist.surfaces.inspector.views import entrance, graph, journal, memories, memory, overview, sessions
+from memorist.surfaces.inspector.views import bench, entrance, graph, journal, memories, memory, overview, sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,8 @@ VIEWS = (
     View("sessions", "Sessions", "s"),
     View("journal", "Journal", "j"),
     View("audit", "Audit", "a"),
+    View("bench", "Bench", "b"),
 )
 ROUTERS: tuple[APIRouter, ...] = tuple(
-    one.router for one in (entrance, overview, memories, memory, graph, sessions, journal)
+    one.router for one in (entrance, overview, memories, memory, graph, sessions, journal, bench)
 )
