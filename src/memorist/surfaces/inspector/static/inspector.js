@@ -119,5 +119,6 @@
   });
   document.addEventListener("htmx:responseError", (event) => location.assign(event.detail.pathInfo.finalRequestPath));
   document.addEventListener("htmx:afterSettle", count);
+  find("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // a phone shows some views at once
   count();
 })();
