@@ -12,7 +12,7 @@ from tests.browser.conftest import grave
 from tests.surfaces.inspector.conftest import HOME, Inspected, started
 
 GRAPH = f"{HOME}/graph"
-SETTLED = "document.querySelector('#picture').graph?.graphData().nodes.length === %d"
+SETTLED = "() => document.querySelector('#picture').graph?.graphData().nodes.length === %d"
 PLACE = """(name) => {
     const box = document.querySelector('#picture'), graph = box.graph, frame = box.getBoundingClientRect();
     const found = graph.graphData().nodes.find((one) => one.label === name);

@@ -33,7 +33,7 @@ def test_a_rating_is_found_undone_and_told_as_undone(page: Any) -> None:
     page.get_by_label("Show").select_option("feedback")
     page.wait_for_url("**/journal?verb=feedback")
     page.get_by_text("it was called useful").wait_for()
-    page.wait_for_function("document.querySelectorAll('.entry').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('.entry').length === 1")
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("1 change taken back").wait_for()
     assert page.get_by_role("button", name="Undo").count() == 0
