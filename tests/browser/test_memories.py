@@ -24,7 +24,7 @@ def test_search_as_you_type_changes_the_list_and_the_address(page: Any) -> None:
     page.wait_for_url("**/memories?q=billing")
     page.get_by_text("best match first").wait_for()
     rows = page.locator("[data-row]")
-    page.wait_for_function("document.querySelectorAll('[data-row]').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('[data-row]').length === 1")
     assert "The billing service was slow." in rows.first.inner_text()
     page.get_by_text("Recall", exact=True).click()
     page.wait_for_url("**/memories?q=billing&how=recall")

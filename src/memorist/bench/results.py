@@ -22,6 +22,8 @@ from memorist.recall.pipeline import Pipeline
 
 WITH_INTERVALS = ("any@1", "any@5", "recall@5", "recall@10", "ndcg@10")
 """Measures that have an interval and are compared between recipes."""
+Key = tuple[str, str]
+"""A group and a question: runs are paired by it."""
 REPEAT = "Write the baseline with --out on the same dataset."
 
 
@@ -200,9 +202,16 @@ def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -
 
 
 def _compared(one: Summary, other: Summary, label: str) -> list[Difference]:
-    rows = {row.key: row.turns for row in other.rows if row.turns}
-    pairs = [(row.turns, rows[row.key]) for row in one.rows if row.key in rows]
-    return [_difference(one.recipe, label, measure, pairs) for measure in WITH_INTERVALS]
+    first, second = ({row.key: row.turns for row in each.rows if row.turns} for each in (one, other))
+    return paired_differences(one.recipe, label, first, second)
+
+
+def paired_differences(
+    recipe: str, label: str, one: Mapping[Key, Figures], other: Mapping[Key, Figures]
+) -> list[Difference]:
+    """One recipe minus another, by the figures of the questions that both answered."""
+    pairs = [(figures, other[key]) for key, figures in one.items() if key in other]
+    return [_difference(recipe, label, measure, pairs) for measure in WITH_INTERVALS]
 
 
 def _difference(recipe: str, label: str, measure: str, pairs: Sequence[tuple[Figures, Figures]]) -> Difference:
@@ -239,8 +248,13 @@ def _result_to_data(one: Result, answers: bool) -> dict[str, Any]:
         "reranked": one.reranked,
         "skipped": one.skipped,
     }
-    kept = {"answers": to_data([row.answer for row in summary.rows])} if answers else {}
+    kept = {"answers": to_data([row.answer for row in summary.rows]), "measures": _measures(summary)} if answers else {}
     return {**_rounded(to_data(figures)), "recipe": dict(one.recipe), **kept}
+
+
+def _measures(summary: Summary) -> dict[str, list[float | None]]:
+    """The measures of each answer, in their order, so that runs can be compared without the dataset."""
+    return {name: [row.turns.get(name) for row in summary.rows] for name in WITH_INTERVALS}
 
 
 def _part_to_data(part: MeasurePart) -> dict[str, Any]:

@@ -180,7 +180,7 @@ def walk(store: Store, where: Filter, entity: str, hops: int = 1, limit: int = 5
             reached.setdefault(source, hop)
             reached.setdefault(target, hop)
     name = min(starts, key=lambda one: marked_classification(one.id)).name
-    return _told(name, reached, edges, _named(store, where, reached), limit)
+    return _told(name, reached, edges, named(store, where, reached), limit)
 
 
 Pair = tuple[str, str, str]
@@ -254,7 +254,8 @@ def _every_form(ids: Iterable[str]) -> list[str]:
     return [marked(id, each) for id in ids for each in range(MOST_CLASSIFIED + 1)]
 
 
-def _named(store: Store, where: Filter, ids: Iterable[str]) -> dict[str, Entity]:
+def named(store: Store, where: Filter, ids: Iterable[str]) -> dict[str, Entity]:
+    """The entities with these ids, given without their classification, that a filter lets be seen."""
     return _by_name(one for one in store.named(_every_form(ids)) if _may_be_seen(one, where))
 
 

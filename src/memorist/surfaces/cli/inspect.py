@@ -22,7 +22,7 @@ from memorist.files import make_file
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, flag, option
 from memorist.surfaces.cli.output import print_json, say
-from memorist.surfaces.cli.serve import ReadOnly, exit_quietly, require_server
+from memorist.surfaces.cli.serve import Bench, ReadOnly, bench_folder, exit_quietly, require_server
 
 app = typer.Typer()
 HERE = "127.0.0.1"
@@ -37,6 +37,7 @@ def inspect(
     ask: Annotated[str | None, option("QUESTION", "Open the recall lab with this question.")] = None,
     no_open: Annotated[bool, flag("--no-open", "Print the address and open no browser.")] = False,
     read_only: ReadOnly = False,
+    bench: Bench = None,
 ) -> None:
     """Look at a memory in a browser: what it remembers, where each came from, and how to correct it.
 
@@ -49,11 +50,12 @@ def inspect(
 
     target = target if file is None else replace(target, db=file)
     db, only = _place(target)
+    results = bench_folder(bench)
     ticket = secrets.token_urlsafe(32)
     with listening(HERE, port) as door, TemporaryDirectory(prefix="memorist-") as folder:
         port = door.getsockname()[1]
         settings = Settings(db, only, target.config, target.models, target.embedder, port=port)
-        settings = replace(settings, ticket=ticket, read_only=read_only)
+        settings = replace(settings, ticket=ticket, read_only=read_only, bench=results)
         address = f"http://{HERE}:{port}/?key={ticket}{page_of(ask, only or target.space)}"
         if as_json:
             print_json({"url": address})

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -35,6 +36,7 @@ Host = Annotated[
     option("ADDRESS", "The address to listen on; keys are required unless it is loopback. Default: 127.0.0.1."),
 ]
 ReadOnly = Annotated[bool, flag("--read-only", "Let nobody change anything, whatever the rights of a key.")]
+Bench = Annotated[Path | None, option("FOLDER", "A folder of results of bench --out, to compare in the inspector.")]
 AllowHost = Annotated[list[str] | None, option("NAME", "A host name that clients use; may be repeated.")]
 
 
@@ -94,6 +96,7 @@ def serve(
     allow_host: AllowHost = None,
     workers: Annotated[int, option("NUMBER", "The number of processes. Default: 1.", min=1)] = 1,
     read_only: ReadOnly = False,
+    bench: Bench = None,
     **limits: Any,
 ) -> None:
     """Serve every space of a folder or a PostgreSQL database over HTTP: REST at /v1, and an inspector for people at /.
@@ -106,7 +109,7 @@ def serve(
 
     target = target if db is None else replace(target, db=db)
     listening = {"host": host, "port": port, "allowed_hosts": tuple(allow_host or ()), "read_only": read_only}
-    settings = _server_settings(target, **listening, **limits)
+    settings = _server_settings(target, **listening, bench=bench_folder(bench), **limits)
     place = prepare(settings)
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     if target.db and has_password(target.db):
@@ -118,6 +121,15 @@ def serve(
         say(f"Look at them in a browser: {address}")
     sys.stdout.flush()  # the parent process may be waiting for this line
     run(settings, workers)
+
+
+def bench_folder(folder: Path | None) -> str | None:
+    """The whole path of a folder of results, which must exist."""
+    if folder is None:
+        return None
+    if not folder.is_dir():
+        raise NotFound(f"There is no folder {folder}", remedy="Name the folder that bench --out wrote to.")
+    return str(folder.resolve())
 
 
 def require_server() -> None:

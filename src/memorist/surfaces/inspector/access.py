@@ -24,10 +24,16 @@ from memorist.surfaces.rest.problems import UNKNOWN_KEY, UNSUPPORTED, Refusal, S
 from memorist.surfaces.rest.remote import Lookups
 from memorist.surfaces.rest.server import Server
 
+GRAPH_STYLES = (
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",  # empty, as each is added before it is filled
+    "'sha256-jtRRMYY2VbEXuBKbHvqM1/fPT8vazFrEooXdvwUK4y8='",
+    "'sha256-9xjtvxMT1ApHlgn9ohbh2FNfvK5Tqtzy94BjfXBeMSY='",
+)
+"""The style sheets that the vendored force-graph adds to a page; no other inline style is admitted."""
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        f"default-src 'none'; script-src 'self'; style-src 'self' {' '.join(GRAPH_STYLES)}; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",  # with no-referrer, browsers send forms with an Origin of null

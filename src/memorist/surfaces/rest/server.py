@@ -72,6 +72,8 @@ class Settings:
     """Seconds for a request that reads every memory, such as an audit."""
     read_only: bool = False
     """Whether nobody may change anything, whatever the rights of a key."""
+    bench: str | None = None
+    """A folder of results of `memorist bench` that the inspector shows."""
     ticket: str | None = field(default=None, repr=False)
     """What lets one browser in, once, as the owner; nobody else is let in without a key."""
     session_secret: str = field(default="", repr=False)

@@ -98,6 +98,15 @@
     if (action === "help") toggleHelp();
   });
 
+  // What takes long is sent once, and says that it runs.
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("[data-busy]");
+    if (!form) return;
+    if (form.getAttribute("aria-busy")) event.preventDefault();
+    form.setAttribute("aria-busy", "true");
+    find("button", form).textContent = "Working…";
+  });
+
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-all]")) for (const box of boxes()) box.checked = event.target.checked;
     if (event.target.matches("[data-all], input[name=id]")) count();
@@ -110,5 +119,6 @@
   });
   document.addEventListener("htmx:responseError", (event) => location.assign(event.detail.pathInfo.finalRequestPath));
   document.addEventListener("htmx:afterSettle", count);
+  find("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // a phone shows some views at once
   count();
 })();

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from memorist.surfaces.inspector.views import entrance, lab, memories, memory, overview, time
+from memorist.surfaces.inspector.views import (
+    bench,
+    entrance,
+    graph,
+    journal,
+    lab,
+    memories,
+    memory,
+    overview,
+    sessions,
+    time,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +34,12 @@ VIEWS = (
     View("memories", "Memories", "m"),
     View("lab", "Recall lab", "l"),
     View("time", "Time", "t"),
+    View("graph", "Graph", "g"),
+    View("sessions", "Sessions", "s"),
+    View("journal", "Journal", "j"),
+    View("audit", "Audit", "a"),
+    View("bench", "Bench", "b"),
 )
-ROUTERS: tuple[APIRouter, ...] = tuple(one.router for one in (entrance, overview, memories, memory, lab, time))
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    one.router for one in (entrance, overview, memories, memory, lab, time, graph, sessions, journal, bench)
+)

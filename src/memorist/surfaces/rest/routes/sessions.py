@@ -60,19 +60,19 @@ async def open_session(call: WriteCall, body: SessionBody) -> Any:
     return await call.answer(lambda engine: _told(engine.session(**body.given())), makes=True)
 
 
-@router.post("/{id}/steps", status_code=201, response_model=answer_of(SessionVerbs.step))
+@router.post("/{id:path}/steps", status_code=201, response_model=answer_of(SessionVerbs.step))
 async def step(call: WriteCall, id: str, body: StepBody) -> Any:
     """Keep an observation and the action that followed; it can be found at once."""
     return await call.answer(lambda engine: _known(engine, id).step(**body.given()), adds=True)
 
 
-@router.post("/{id}/commit", response_model=answer_of(SessionVerbs.commit))
+@router.post("/{id:path}/commit", response_model=answer_of(SessionVerbs.commit))
 async def commit(call: WriteCall, id: str) -> Any:
     """Learn from the steps so far and close the session; another step opens it again."""
     return await call.answer(lambda engine: _known(engine, id).commit(), long=True, adds=True)
 
 
-@router.post("/{id}/recall", response_model=answer_of(Verbs.recall_in_context), response_model_exclude_unset=True)
+@router.post("/{id:path}/recall", response_model=answer_of(Verbs.recall_in_context), response_model_exclude_unset=True)
 async def recall_in_context(call: ReadCall, id: str, body: RecallBody) -> Any:
     """Recall with the session's goal and last steps before the question; a plain recall for an unknown session."""
     options = body.given("query", "details")

@@ -1,0 +1,94 @@
+"""Bench: the runs of a folder of results, and two recipes compared question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from anyio import to_thread
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memorist.bench.kept import BenchFolder, KeptRun, Unread
+from memorist.bench.report.table import chance, interval_text, percent, points
+from memorist.bench.results import WITH_INTERVALS, Difference
+from memorist.errors import InvalidInput
+from memorist.surfaces.inspector.calls import Reading
+from memorist.surfaces.inspector.pages import show
+from memorist.surfaces.rest.server import Server
+
+router = APIRouter(prefix="/inspect/{space}/bench")
+Choice = tuple[str, str]
+"""A file and one of its recipes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A difference, with the places of its interval on a line from 0 to 100 whose middle is no difference."""
+
+    found: Difference
+    low: float
+    middle: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether the interval excludes no difference, and on which side."""
+        return "better" if self.found.low > 0 else "worse" if self.found.high < 0 else "even"
+
+
+@router.get("")
+async def bench(request: Request, call: Reading) -> Response:
+    """The runs, and the comparison that the address asks for."""
+    server: Server = request.app.state.server
+    given = request.query_params
+    one, other = _choice(given.get("one")), _choice(given.get("other"))
+    told: list[Compared] = []
+    runs: list[KeptRun | Unread] | None = None
+    if server.settings.bench is not None:
+        folder = _folder(server.settings.bench)
+        runs = await to_thread.run_sync(folder.runs)
+        if one is not None and other is not None:
+            told = _placed(await to_thread.run_sync(folder.compare, one, other))
+    return show(
+        request,
+        "bench.html",
+        view="bench",
+        runs=None if runs is None else [run for run in runs if isinstance(run, KeptRun)],
+        unread=[run for run in runs or () if isinstance(run, Unread)],
+        one=one,
+        other=other,
+        compared=told,
+        measures=WITH_INTERVALS,
+        percent=percent,
+        interval=interval_text,
+        points=points,
+        chance=chance,
+    )
+
+
+@cache
+def _folder(place: str) -> BenchFolder:
+    """The folder that a server was started with; its figures are shared by all requests."""
+    return BenchFolder(Path(place))
+
+
+def _choice(given: str | None) -> Choice | None:
+    """A file and a recipe, written with a slash between them."""
+    if not given:
+        return None
+    file, slash, recipe = given.partition("/")
+    if not slash:
+        raise InvalidInput("A run is named by a file and a recipe", remedy="Choose one of the list.")
+    return file, recipe
+
+
+def _placed(found: Sequence[Difference]) -> list[Compared]:
+    widest = max((abs(end) for one in found for end in (one.low, one.high)), default=0.0) or 1.0
+    return [
+        Compared(one, *(round(50 + 48 * end / widest, 2) for end in (one.low, one.difference, one.high)))
+        for one in found
+    ]
