@@ -21,6 +21,7 @@ PICTURES = Path(__file__).parent / "pictures"
 VIEWS = {
     "overview": "overview",
     "memories": "memories?q=where+does+Alice+live&how=recall",
+    "lab": "lab?q=Where+does+Alice+live%3F",
     "graph": "graph?name=Alice&hops=2&ask=Where+does+Alice+live",
 }
 """Each picture, and the address of its view in the space of the demo."""

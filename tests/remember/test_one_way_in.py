@@ -508,7 +508,7 @@ def mcp_arguments(text: str, id: str) -> dict[str, Request]:
     return {
         "remember": {"text": text, **fields, "replaces": None},
         "relate": {"subject": text, "relation": "says", "object": text, "text": text, "source": text,
-                   "valid_from": "2024-01-01"},
+                   "scope": text, "valid_from": "2024-01-01"},
         "recall": {"query": text, "topic": text, "scope": text, "entity_hints": [text], "in_session": text,
                    "recipe": "memoria", "tier": "core"},
         "session": {"id": text, "goal": text, "scope": text, "observation": text, "action": text, "number": 1,
