@@ -336,6 +336,7 @@ def test_any_operations_answer_as_the_in_memory_store_does(batches: list[list[An
         expected = _theirs(pair["theirs"], ops)
         for op, ours, theirs in zip(ops, pair["ours"].batch(ops), expected, strict=True):
             assert _comparable(ours) == _comparable(theirs), op
+            assert _scores(ours) == pytest.approx(_scores(theirs), abs=0.01), op
 
 
 def _under(op: Any, root: str) -> Any:
@@ -364,12 +365,17 @@ def _theirs(store: InMemoryStore, ops: list[Any]) -> list[Any]:
 
 
 def _comparable(result: Any) -> Any:
-    """Items in any order, with everything but their times; a rank is checked by its score, to two digits."""
+    """Items in any order, with everything but their times and scores."""
     if not isinstance(result, list):
         return result and (result.namespace, result.key, json.dumps(result.value, sort_keys=True))
     if result and isinstance(result[0], tuple):
         return result
     scores = [one.score for one in result if one.score is not None]
     assert scores == sorted(scores, reverse=True)
-    rounded = [None if one.score is None else round(one.score, 2) for one in result]
-    return sorted((*_comparable(one), score) for one, score in zip(result, rounded, strict=True))
+    return sorted(_comparable(one) for one in result)
+
+
+def _scores(result: Any) -> list[float | None]:
+    """The scores of items, in the order of their keys."""
+    items = result if isinstance(result, list) and result and not isinstance(result[0], tuple) else []
+    return [getattr(one, "score", None) for one in sorted(items, key=_comparable)]

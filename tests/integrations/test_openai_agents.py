@@ -146,5 +146,5 @@ def test_the_example_runs() -> None:
 def test_the_tests_of_the_sdk_pass() -> None:
     place = sdist("openai-agents", "0.24.0") / "tests" / "memory"
     files = lone("openai_agents", [place / "test_session.py", place / "test_session_limit.py"])
-    plugin = "tests.integrations.plugins.openai_agents"
+    plugin = "openai_agents"
     check("openai_agents", run("openai-agents", "0.24.0", files, plugin=plugin, without=WITHOUT))

@@ -21,7 +21,7 @@ BLOCK = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 ASK_A_MODEL = ("adk", "agent_framework", "anthropic", "openai_agents", "pydantic_ai", "strands")
-"""Pages whose code calls a vendor's model: it is compiled and its imports run; the example has a scripted model."""
+"""Pages whose code calls a vendor's model: it is compiled and takes our names; the example has a scripted model."""
 
 
 def adapter_of(file: Path) -> str:
@@ -30,9 +30,13 @@ def adapter_of(file: Path) -> str:
 
 
 def imports_of(code: str) -> str:
-    """The imports of some code, which may await at its top level."""
+    """What some code imports from Memorist; it may await at its top level."""
     tree = compile(code, "page", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    return "\n".join(ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return "\n".join(ast.unparse(node) for node in ast.walk(tree) if _is_of_ours(node))
+
+
+def _is_of_ours(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and str(node.module).startswith("memorist")
 
 
 def run(file: Path, folder: Path, *arguments: str) -> None:
