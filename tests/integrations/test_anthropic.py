@@ -166,5 +166,5 @@ def test_the_example_runs() -> None:
 def test_the_tests_of_the_sdk_pass() -> None:
     place = sdist("anthropic", "2.9.0") / "tests/lib/tools/memory_tools/test_filesystem.py"
     without = {"symlink": ON_DISK, "mkdir_parents": ON_DISK}
-    plugin = "anthropic"
+    plugin = "anthropic_tool"
     check("anthropic", run("anthropic", "2.9.0", lone("anthropic", [place]), plugin=plugin, without=without))

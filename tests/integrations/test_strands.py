@@ -92,5 +92,5 @@ def test_the_example_runs() -> None:
 @pytest.mark.slow
 def test_the_tests_of_the_framework_pass() -> None:
     place = sdist("strands-agents", "1.62.0") / "tests/strands/vended_memory_stores/test_memory_store/test_store.py"
-    plugin = "strands"
+    plugin = "strands_store"
     check("strands", run("strands-agents", "1.62.0", lone("strands", [place]), plugin=plugin, without=WITHOUT))

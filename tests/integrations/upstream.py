@@ -15,7 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".integrations" / "sdists"
 EXPECTED = Path(__file__).parent / "expected"
-PLUGINS = "tests.integrations.plugins"
+PLUGINS = Path(__file__).parent / "plugins"
+"""On the path itself, because a framework's tests may be a package `tests`, too; none has a framework's name."""
 """Plugins that need a package named `tests` of the framework are named without ours, as in `-p langgraph_store`."""
 QUIET = {**os.environ, "LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false", "OTEL_SDK_DISABLED": "true"}
 """The environment of processes that use frameworks: they send no traces."""
@@ -69,10 +70,10 @@ def run(
     KEPT.mkdir(parents=True, exist_ok=True)
     report = KEPT / f"{framework}.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
-    command += [] if plugin is None else ["-p", f"{PLUGINS}.{plugin}"]
+    command += [] if plugin is None else ["-p", plugin]
     command += ["--rootdir", str(tests[0].parent), f"--junitxml={report}", *options, *map(str, tests)]
     report.unlink(missing_ok=True)
-    env = QUIET | {"PYTHONPATH": str(ROOT)}
+    env = QUIET | {"PYTHONPATH": os.pathsep.join(map(str, (PLUGINS, ROOT)))}
     ran = subprocess.run(command, cwd=tests[0].parent, env=env, capture_output=True, text=True, check=False)
     assert report.exists(), ran.stdout + ran.stderr
     return _read(report, framework, version, without or {})
