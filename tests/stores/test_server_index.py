@@ -170,13 +170,18 @@ def test_what_is_forgotten_leaves_the_server_and_every_machine(on: Opened, tmp_p
     assert files_of(tmp_path, "there") in ([], [""])  # a new one of the rows
 
 
-def test_the_machine_that_forgets_has_nothing_left(on: Opened, tmp_path: Path) -> None:
-    published(on("here"))
-    there = on("there")
-    there.view()
+def test_the_machine_that_forgets_keeps_its_views_and_no_file(
+    on: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, there = built(published(on("here"))), on("there")
+    view = there.view()
     there.delete(["m7"])
     assert (counted(there), files_of(tmp_path, "there")) == (0, [])
-    assert answers(there.view()) == built(there)
+    assert answers(view) == before
+    after, read, changed = built(there), list[int](), Reads.changed
+    monkeypatch.setattr(Reads, "changed", lambda self, seen: read.append(seen) or changed(self, seen))
+    assert answers(there.view()) == after
+    assert read and 0 not in read  # the space is not loaded
 
 
 def test_nothing_is_published_that_was_made_before_something_was_erased(

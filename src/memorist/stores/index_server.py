@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from weakref import WeakSet
 
 from memorist.errors import Error
 from memorist.files import PRIVATE, make_folder, refusing, sync
@@ -91,6 +92,7 @@ class ServerIndex:
     def __init__(self, file: IndexFile, store: PageStore, space: str, fewest: int = FEWEST) -> None:
         self._file = file
         self._space = space
+        self._in_use = WeakSet[PagedFile]()
         self._store = store
         self.fewest = fewest
 
@@ -108,7 +110,10 @@ class ServerIndex:
             if about["made_by"] != made_by():
                 return None
             paged = self._sparse(manifest, _listed(about))
-            return None if paged is None else (Index(read, paged.map()), Served(manifest, paged))
+            if paged is None:
+                return None
+            self._in_use.add(paged)
+            return Index(read, paged.map()), Served(manifest, paged)
         except (Damaged, ValueError, LookupError, TypeError, AttributeError):
             self._store.clear()
             return None
@@ -129,6 +134,12 @@ class ServerIndex:
                 finish(file, listing, os.fstat(file.fileno()).st_size - len(listing))
             sync(path)
             self._file.put(path, served.manifest.token, served.at)
+
+    def fetch_all(self) -> None:
+        """Fetch what the views of this process lack, because it is about to be removed."""
+        for file in list(self._in_use):
+            for _ in file.fill():
+                pass
 
     def publish(self, is_stale: Callable[[int, int], bool]) -> None:
         """Publish the index file of this machine, unless what is published lacks few of its rows."""

@@ -164,7 +164,8 @@ class IndexCache:
         self._finish_work()
 
     def _finish_work(self) -> None:
-        worker = self._worker
+        with self._lock:  # whoever holds it may have made a thread that is not started yet
+            worker = self._worker
         if worker is not None:
             worker.join()
 

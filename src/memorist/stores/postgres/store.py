@@ -93,9 +93,16 @@ class PostgresStore(SqlStore[HalfVector]):
 
         done, outdated = self._connections.write(job, wait=wait)
         if outdated:
-            with suppress(Error):  # it is done; the job that rewrites the tables sweeps again
-                self._pages.sweep()
+            self._sweep()
         return done
+
+    def _sweep(self) -> None:
+        """Remove the pages of what was published, when the views of this process need none any more."""
+        with suppress(Error):
+            if self._server_index is not None:
+                self._server_index.fetch_all()
+        with suppress(Error):  # what is erased is erased; the job that rewrites the tables sweeps again
+            self._pages.sweep()
 
     def _ask(self, sql: str, values: Values = NO_VALUES) -> list[Row]:
         return self._connections.read(lambda connection: Database(connection, self._space).execute(sql, values))
