@@ -47,6 +47,7 @@ REFUSED = {
     "noise": '"keep"',
     "instructions": '"keep"',
     "longest_text": "1",
+    "index_in_server": "1",
     "embedder_options": '{ url = "http://evil.example" }',
     "reranker_options": '{ url = "http://evil.example" }',
     "llm_options": '{ url = "http://evil.example" }',
