@@ -238,9 +238,11 @@ def recalls(given: argparse.Namespace, *, wait: bool = False) -> dict[str, Any]:
         ServerIndex.fill = lambda *_: None
     data = Data(given.data)
     engine = memorist.open(given.url, space=SPACE, embedder=Given(data), reranker="none", background=False)
+    began = time.perf_counter()
     if wait:
         engine.store.view()
         engine.store._cache._finish_work()
+    rest = time.perf_counter() - began
     times, used, fetched = [], [], []
     for question in data.questions[:QUESTIONS]:
         began, cpu = time.perf_counter(), time.process_time()
@@ -265,6 +267,7 @@ def recalls(given: argparse.Namespace, *, wait: bool = False) -> dict[str, Any]:
         "MB per recall": round((fetched[-1] - fetched[0]) / (len(fetched) - 1), 1),
         "private MB": round(private),
         "first filtered ms": round(filtered * 1e3),
+        "fetching the rest s": round(rest, 1),
     }
 
 
