@@ -119,7 +119,7 @@ def consolidated(folder: Path) -> None:
 
 
 VERBS = [
-    pytest.param(backed_up, id="backup"),
+    pytest.param(backed_up, id="backup", marks=pytest.mark.slow),
     pytest.param(exported, id="export"),
     pytest.param(consolidated, id="consolidate", marks=pytest.mark.slow),
 ]

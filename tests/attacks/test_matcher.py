@@ -25,6 +25,7 @@ def made_up(chance: random.Random) -> str:
     return "".join(chance.choices(PIECES, k=chance.randrange(14)))
 
 
+@pytest.mark.slow
 def test_it_finds_what_re_finds() -> None:
     chance = random.Random(17)
     for pattern, flags in [*lazy_patterns(), *((one, 0) for one in OPERATIONS)]:

@@ -57,6 +57,7 @@ def row(id: str, text: str, **more: Any) -> dict[str, Any]:
     return {"memory": to_data(memory), "at": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [SECRET, INJECTION], ids=["secret", "order"])
 def test_the_gates_stand_before_the_folder_too(tmp_path: Path, text: str) -> None:
     """Another replica without gates has taken the text by every verb."""

@@ -241,6 +241,7 @@ def _fill_many(folder: Path, start: int) -> None:
         reranker.score(ASKED, [f"text {number}", f"text {number + 1}"])
 
 
+@pytest.mark.slow
 def test_processes_can_share_the_files(tmp_path: Path) -> None:
     context = get_context("spawn")
     workers = [context.Process(target=_fill_many, args=(tmp_path, start)) for start in (0, 20)]

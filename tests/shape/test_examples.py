@@ -75,6 +75,7 @@ def test_a_package_adds_a_factor(tmp_path: Path) -> None:
     assert "starred" in shown
 
 
+@pytest.mark.slow
 def test_an_export_of_mem0_arrives_once(tmp_path: Path) -> None:
     rows = [
         {"id": "1", "memory": "Alex loves basketball.", "user_id": "alex", "created_at": "2025-10-22T04:40:22-07:00"},

@@ -76,6 +76,7 @@ def notes(engine: Engine, **filters: Any) -> list[Any]:
     return list(engine.list(10_000, kinds="note", **filters).items)
 
 
+@pytest.mark.slow
 def test_a_quarter_of_daily_runs_writes_each_file_once_and_cites_its_sources(
     engine: Engine, clock: FakeClock, tmp_path: Path
 ) -> None:

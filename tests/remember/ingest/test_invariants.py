@@ -108,6 +108,7 @@ def test_a_zip_damaged_anywhere_is_read_or_rejected(noise: bytes, place: int, me
         readings("a.zip", data[:place] + noise + data[place + len(noise) :])
 
 
+@pytest.mark.slow
 def test_reading_locomo_twice_gives_the_same_result(data: Path) -> None:
     first, second = (list(read(data / "eval/locomo/corpus.jsonl")) for _ in range(2))
     check(first, second)

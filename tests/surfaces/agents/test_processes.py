@@ -46,6 +46,7 @@ def log_of(home: Path) -> str:
     return file.read_text() if file.exists() else ""
 
 
+@pytest.mark.slow
 def test_a_session_from_its_start_to_its_compaction(run: Run, home: Path) -> None:
     """`install` writes the commands; a client would run exactly these."""
     project = home / "mill"
