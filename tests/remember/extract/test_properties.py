@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memorist.model import Entity
@@ -40,6 +40,7 @@ def test_extraction_is_deterministic(text: str) -> None:
 
 
 @given(TALK)
+@example("since ` ` May")
 def test_every_entity_and_mention_is_in_the_text(text: str) -> None:
     found = entities(text, Dictionary([Entity("1", "Anna Berg", kind="person"), Entity("2", "@bob")]))
     assert all(text[one.begin : one.stop] == one.text and one.kind for one in found)

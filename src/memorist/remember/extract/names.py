@@ -222,7 +222,8 @@ def date_spans(text: str, at: datetime) -> list[DateSpan]:
     this_very_second = instant(at).replace(microsecond=0)
     found = find_dates(head, at, prefer="tense")
     said = (span for span in found if span.start != this_very_second or span.end - span.start > _SECOND)
-    return list(islice(said, MOST_MENTIONS))
+    whole = (span for span in said if text.startswith(span.text, span.begin))  # none reaches across code
+    return list(islice(whole, MOST_MENTIONS))
 
 
 def mentions(text: str, at: datetime, *, dates: Sequence[DateSpan] | None = None) -> tuple[Mention, ...]:
