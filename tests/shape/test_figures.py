@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from memorist.stages import RECIPES
 from tests.shape.scripts import loaded
 
 ROOT = Path(__file__).parents[2]
 LEFT = ROOT / "benchmarks" / "results" / "unnamed.json"
 """How many figures in the sentences of each page do not name their cell yet. The numbers may only fall."""
+EXPLAINED = sorted((ROOT / "docs" / "explanation").rglob("*.md"))
+RECIPE_OF = {"adaptive": "mnemo"}
+"""The recipe that a page is about if the page does not have its name; otherwise it is `memorist`."""
 TABLE = {
     "command": "memorist bench PATH",
     "commit": "0a4a749",
     "date": "2026-11-16",
     "columns": ["recipe", "recall@10", ""],
-    "rows": [["memorist", "85.6 (84.2–87.0)", ""], ["bm25", "63.2", "plain"]],
+    "rows": [["memorist", "85.6 (84.2–87.0)", ""], ["bm25", "63.2", "plain"], ["oracle", ".92", ""]],
 }
 
 
@@ -51,9 +59,9 @@ def test_no_page_gains_a_figure_that_comes_from_nowhere(figures: ModuleType) -> 
 
 def test_a_table_is_written_as_it_was_kept(kept: ModuleType) -> None:
     named = "85.6<!-- = talk/all: memorist | recall@10 -->"
-    page = f"Before.\n\n<!-- figures talk/all -->\nsomething old\n<!-- end -->\n\nAfter {named}."
+    page = f"Before.\n\n<!-- figures talk/all -->\nsomething old\n<!-- end -->\n\nAfter {named}, or .92<!-- = talk/all: oracle | recall@10 -->."
     written = kept.written(page)
-    assert "| memorist | 85.6 (84.2–87.0) | |\n| bm25 | 63.2 | plain |\n\n*`memorist bench PATH`; commit" in written
+    assert "| memorist | 85.6 (84.2–87.0) | |\n| bm25 | 63.2 | plain |\n| oracle | .92 | |\n\n*`memorist bench PATH`; commit" in written
     assert kept.written(written) == written
     assert list(kept.wrong_cells(written)) == []
 
@@ -64,7 +72,7 @@ def test_a_figure_that_the_results_do_not_have_is_named(kept: ModuleType) -> Non
 
 
 def test_numbers_with_decimals_or_units_count_as_figures(kept: ModuleType) -> None:
-    page = "It takes 12 ms or 0.6 s, `0.5` in code, on 3 June; 40 % of it.\n| 1.5 | a table |\n"
+    page = "It takes 12 ms or 0.6 s, `0.5` in code, on 3 June; 40 % of it (95 % interval).\n| 1.5 | a table |\n"
     assert kept.unnamed(page) == ["12 ms", "0.6", "40 %"]
 
 
@@ -73,3 +81,31 @@ def test_what_was_measured_is_kept_with_its_commit(kept: ModuleType) -> None:
     made = kept.read("talk", "new")
     assert (made["command"], made["rows"], len(made["commit"])) == ("python benchmarks/x.py", [["1"]], 7)
     assert kept.read("talk", "all") == TABLE
+
+
+def test_parameters_and_constants_in_the_explanations_are_those_of_the_code() -> None:
+    """`part.parameter = value`, or `parameter = value` in the row of a part; `module.CONSTANT = value` for the rest."""
+    shown = [(page, *one) for page in EXPLAINED for one in stated(page.read_text(encoding="utf-8"))]
+    assert len(shown) > 30
+    for page, owner, name, value in shown:
+        recipe = RECIPE_OF.get(page.stem, page.stem if page.stem in RECIPES else "memorist")
+        found = list(constants(owner, name) if name.isupper() else parameters(recipe, owner, name))
+        assert value in found, f"{page.name}: {owner}.{name} is {found}, not {value}"
+
+
+def stated(page: str) -> Iterator[tuple[str, str, object]]:
+    for line in page.splitlines():
+        row = re.match(r"\| `(\w+)` \|", line)
+        for owner, name, value in re.findall(r"`(?:(\w+)\.)?(\w+) = ([^`]+)`", line):
+            if owner or row:
+                yield owner or row[1], name, tomllib.loads(f"it = {value}")["it"]
+
+
+def parameters(recipe: str, part: str, name: str) -> Iterator[object]:
+    return (getattr(one, name) for one in RECIPES[recipe].parts() if one.kind == part)
+
+
+def constants(module: str, name: str) -> Iterator[object]:
+    for path in (ROOT / "src").rglob(f"{module}.py"):
+        full = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+        yield getattr(import_module(full), name, None)
