@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"(<!-- figures (\S+)/(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-CELL = re.compile(r"(\S+?)<!-- = (\S+)/(\S+): ([^|]+) \| (.+?) -->")
+CELL = re.compile(r"(\S+?(?: (?:%|ms|MB|GB|µs|seconds))?)<!-- = (\S+)/(\S+): ([^|]+) \| (.+?) -->")
 CODE = re.compile(r"^```.*?^```$|`[^`\n]+`|\]\([^)]*\)|95 %\s(?:bootstrap )?interval", re.MULTILINE | re.DOTALL)
 """What is not prose: code, links, and the level of an interval, which is chosen and not measured."""
 FIGURE = re.compile(r"(?<![\w.,–-])\d[\d,]*(?:\.\d+)?(?: ?%| (?:ms|MB|GB|µs|seconds)\b)|(?<![\w.,–-])\d+\.\d+(?![\w.])")
@@ -67,7 +67,8 @@ def wrong_cells(page: str) -> Iterator[str]:
         table = read(file, name)
         [cells] = [cells for cells in table["rows"] if cells[0] == row]
         figure = cells[table["columns"].index(column)]
-        if shown.lstrip("*(").rstrip("*).,;") not in re.split(r"[\s()]+", figure.replace("**", "")):
+        words = re.split(r"[\s()]+", figure.replace("**", ""))
+        if not set(shown.lstrip("*(").rstrip("*).,;").split()) <= set(words):
             yield f"{shown} is {figure} in {file}/{name}"
 
 

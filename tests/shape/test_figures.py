@@ -61,7 +61,10 @@ def test_a_table_is_written_as_it_was_kept(kept: ModuleType) -> None:
     named = "85.6<!-- = talk/all: memorist | recall@10 -->"
     page = f"Before.\n\n<!-- figures talk/all -->\nsomething old\n<!-- end -->\n\nAfter {named}, or .92<!-- = talk/all: oracle | recall@10 -->."
     written = kept.written(page)
-    assert "| memorist | 85.6 (84.2–87.0) | |\n| bm25 | 63.2 | plain |\n| oracle | .92 | |\n\n*`memorist bench PATH`; commit" in written
+    assert (
+        "| memorist | 85.6 (84.2–87.0) | |\n| bm25 | 63.2 | plain |\n| oracle | .92 | |\n\n*`memorist bench PATH`; commit"
+        in written
+    )
     assert kept.written(written) == written
     assert list(kept.wrong_cells(written)) == []
 
@@ -106,6 +109,8 @@ def parameters(recipe: str, part: str, name: str) -> Iterator[object]:
 
 
 def constants(module: str, name: str) -> Iterator[object]:
+    """The values of a constant in the modules of this name; those that do not define it are not imported."""
     for path in (ROOT / "src").rglob(f"{module}.py"):
-        full = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
-        yield getattr(import_module(full), name, None)
+        if re.search(rf"^(?:\w+, )*{name}\b.* = ", path.read_text(encoding="utf-8"), re.MULTILINE):
+            full = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+            yield getattr(import_module(full), name)
