@@ -36,7 +36,7 @@ def read(file: str, table: str) -> Table:
 def keep(file: str, table: str, command: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Keep a table of figures that was just measured, with the commit and the day."""
     path = RESULTS / f"{file}.json"
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept: dict[str, Table] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     asked = ["git", "-C", str(ROOT), "rev-parse", "--short=7", "HEAD"]
     commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     day = date.today().isoformat()
