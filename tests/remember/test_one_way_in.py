@@ -8,8 +8,9 @@ import json
 import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -207,21 +208,26 @@ def consolidated(engine: Engine, text: str) -> None:
         engine.consolidate(text)
 
 
-def imported(engine: Engine, text: str) -> None:
-    """The export of an engine without gates, which went through every other verb."""
+@cache
+def ungated_export(text: str) -> bytes:
+    """The export of an engine without gates, whose every other verb was given a text."""
     config = dict.fromkeys(("secrets", "instructions", "duplicates", "loops", "noise"), "keep")
-    folder = Path(str(getattr(engine.store, "path"))).parent.with_name("ungated")  # noqa: B009  # not in the protocol
-    export = folder / "export.jsonl"
-    if not export.exists():
-        with opened(folder, config=config) as ungated:
+    with TemporaryDirectory() as folder:
+        export = Path(folder, "export.jsonl")
+        with opened(Path(folder, "ungated"), config=config) as ungated:
             for name, case in VERBS.items():
                 if name not in ("import_", "audit", "mend"):
                     case(ungated, text)
             ungated.store.learn_noise([text], keep=10)
             ungated.recall(PLAIN, session=text)
             ungated.export(export)
-        assert text != SECRET or API_KEY in export.read_text(encoding="utf-8")
-    engine.import_(export)
+        exported = export.read_bytes()
+    assert text != SECRET or API_KEY.encode() in exported
+    return exported
+
+
+def imported(engine: Engine, text: str) -> None:
+    engine.import_(io.BytesIO(ungated_export(text)))
     with suppress(Error):
         engine.import_(io.BytesIO(json.dumps({"memory": text}).encode()))
 

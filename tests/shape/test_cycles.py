@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -29,12 +30,15 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
             yield from statements(child)
 
 
-def imports(path: Path) -> Iterator[str]:
-    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "memorist":
-            for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                yield name if name in MODULES else str(node.module)
+@cache
+def imports(path: Path) -> set[str]:
+    found = [
+        (node.module, alias.name)
+        for node in statements(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "memorist"
+        for alias in node.names
+    ]
+    return {f"{module}.{name}" if f"{module}.{name}" in MODULES else str(module) for module, name in found}
 
 
 def siblings(package: str) -> dict[str, set[str]]:

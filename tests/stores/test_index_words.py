@@ -47,7 +47,7 @@ def agree(hits: Sequence[Hit], scores: naive.Scores) -> None:
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(story=steps, query=st.sampled_from(QUERIES), fields=st.sampled_from(FIELDS))
 def test_every_view_scores_like_plain_python(
     name: str, story: list[Step], query: str, fields: tuple[TextField, ...]

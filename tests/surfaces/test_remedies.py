@@ -35,8 +35,8 @@ def texts(node: ast.AST) -> Iterator[str]:
 def remedies() -> Iterator[tuple[str, str]]:
     """Every text that is passed as `remedy=`, or stands in a table of remedies, and its module."""
     for file in sorted(SOURCE.rglob("*.py")):
-        module = file.relative_to(SOURCE).as_posix()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        module, source = file.relative_to(SOURCE).as_posix(), file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)) if "remed" in source.lower() else ():
             keyword = isinstance(node, ast.keyword) and node.arg == "remedy"
             table = isinstance(node, ast.Assign) and "REMEDIES" in ast.unparse(node.targets[0])
             if keyword or table:
