@@ -176,7 +176,7 @@ def main() -> None:
         report(name, solve, starts, exact)
     keep = rng.random(len(source)) < 0.8
     print(f"\nbuilding the graph: {timed(lambda _: _build(given.nodes, source, target), keep)[1]:.0f} ms; ", end="")
-    print(f"keeping 80 % of its links: {timed(lambda mask: graph.walking(mask).degree, keep)[1]:.1f} ms")
+    print(f"keeping 80 % of its links: {timed(lambda mask: graph.masked(mask).degree, keep)[1]:.1f} ms")
 
 
 def _build(nodes: int, source: NDArray[np.int32], target: NDArray[np.int32]) -> Vector:
