@@ -22,14 +22,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from memorist.model import Fact, Filter, Link, Memory, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch
+from memorist.remember.gates import Gates, Policy
 from memorist.remember.journal import entry_called, reversal
 from memorist.remember.record import record
 from memorist.remember.writer import Writer
 from memorist.stores.sqlite import SqliteStore
-from memorist.testing import FakeEmbedder
+from memorist.testing import FakeClock, FakeEmbedder
 from memorist.upkeep.audit import KINDS, Finding, apply_fixes, audit
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -156,7 +159,7 @@ def plant_orphans(world: World) -> None:
             gone = fingerprint("erased", number)
             memory = record(f"Somebody once planned trip {number}.", NOW, kind="semantic", source=gone)
         elif number % 3 == 1:
-            memory = record(f"label {number}", NOW, kind="tag")
+            memory = record(f"label {number}", NOW, kind="tag", metadata={"by": "rules"})
         else:
             memory = record(f"A step towards goal {number}.", NOW)
             world.links.append(Link(memory.id, "provenance", fingerprint("erased", number)))
@@ -247,17 +250,15 @@ def long_turns(world: World, words: int) -> list[Memory]:
 
 def damage(world: World, file: Path) -> None:
     """Half of the drift is words of another text, half are vectors that are gone."""
-    import sqlite3
-
     ids = [turn.id for turn in world.random.sample(world.turns, world.count)]
     world.planted["drift"] = set(ids)
-    db = sqlite3.connect(file)
+    db = apsw.Connection(str(file))
     half = len(ids) // 2
-    for id in ids[:half]:
-        db.execute("UPDATE memories SET words = 'en nothing' WHERE id = ?", (id,))
-    for id in ids[half:]:
-        db.execute("DELETE FROM vectors WHERE row = (SELECT row FROM memories WHERE id = ?)", (id,))
-    db.commit()
+    with db:
+        for id in ids[:half]:
+            db.execute("UPDATE memories SET words = 'en nothing' WHERE id = ?", (id,))
+        for id in ids[half:]:
+            db.execute("DELETE FROM vectors WHERE row = (SELECT row FROM memories WHERE id = ?)", (id,))
     db.close()
 
 
@@ -278,7 +279,8 @@ def planted(folder: Path, file: Path) -> World:
     store = SqliteStore.open(file, space="audit")
     embedding = StoreEmbedder(FakeEmbedder(), store)
     turns = list(turns_of(folder))
-    keeper = Writer(store, embedding)
+    open_gates = Policy(secrets="keep", duplicates="keep", loops="keep", noise="keep", instructions="keep")
+    keeper = Writer(store, embedding, Gates(open_gates, FakeClock(NOW)))
     for start in range(0, len(turns), 256):
         keeper.keep(turns[start : start + 256])
     world = World(store, turns, random.Random(20240601))
