@@ -2,7 +2,9 @@
 
 A results file holds tables by name, each with the command, commit and date that it came from. A page shows one between
 `<!-- figures FILE/TABLE -->` and `<!-- end -->`, and a figure in a sentence names its cell in a comment behind it:
-`85.6<!-- = FILE/TABLE: row | column -->`. `keep` writes a table; benchmarks call it.
+`85.6<!-- = FILE/TABLE: row | column -->`. A benchmark prints its table as Markdown, and this keeps it:
+
+    python benchmarks/audit.py DATA | python docs/figures.py --keep FILE/TABLE "python benchmarks/audit.py DATA"
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +45,15 @@ def keep(file: str, table: str, command: str, columns: Sequence[str], rows: Sequ
     day = date.today().isoformat()
     kept[table] = {"command": command, "commit": commit, "date": day, "columns": list(columns), "rows": list(rows)}
     path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def parsed(output: str) -> tuple[list[str], list[list[str]]]:
+    """The columns and rows of the first Markdown table in the output of a benchmark."""
+    lines = takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: line[:1] != "|", output.splitlines()))
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    if len(cells) < 3:
+        sys.exit("no Markdown table in the input: pipe the output of a benchmark")
+    return cells[0], cells[2:]
 
 
 def drawn(table: Table) -> str:
@@ -81,6 +93,10 @@ def unnamed(page: str) -> list[str]:
 
 def main() -> None:
     """Write the tables, or complain of pages that show something else."""
+    if "--keep" in sys.argv:
+        name, command = sys.argv[sys.argv.index("--keep") + 1 :]
+        file, table = name.split("/")
+        keep(file, table, command, *parsed(sys.stdin.read()))
     for path in PAGES:
         page = path.read_text(encoding="utf-8")
         current = written(page)

@@ -76,8 +76,16 @@ def test_a_figure_that_the_results_do_not_have_is_named(kept: ModuleType) -> Non
 
 
 def test_numbers_with_decimals_or_units_count_as_figures(kept: ModuleType) -> None:
-    page = "It takes 12 ms or 0.6 s, `0.5` in code, on 3 June; 40 % of it (95 % interval).\n| 1.5 | a table |\n"
+    prose = "It takes 12 ms or 0.6 s, `0.5` in code, on 3 June; 40 % of it (95 % interval).\n"
+    page = f"{prose}| 1.5 | a table |\n   ```\n   2.5\n   ```\n"
     assert kept.unnamed(page) == ["12 ms", "0.6", "40 %"]
+
+
+def test_the_table_that_a_benchmark_prints_is_read(kept: ModuleType) -> None:
+    printed = "Loading.\n\n| kind | found |\n|---|---|\n| orphan | 294 |\n| empty | |\n\n9,197 memories.\n| no |\n"
+    assert kept.parsed(printed) == (["kind", "found"], [["orphan", "294"], ["empty", ""]])
+    with pytest.raises(SystemExit, match="no Markdown table"):
+        kept.parsed("Nothing was measured.\n")
 
 
 def test_what_was_measured_is_kept_with_its_commit(kept: ModuleType) -> None:
