@@ -79,13 +79,13 @@ def settings() -> str:
 UNTRUSTED = {"no": "no", "yes": "yes", "lower": "lower than yours", "inside": "a path inside its folder"}
 
 
-ABOUT_INTEGRATIONS = """Adapters put a memory where an agent framework expects one. Each is a module
-`memorist.integrations.NAME` behind an [extra](../how-to/install.md), and imports its framework only when it is imported
-itself. It takes a path, a database URL, the address of a server or an open memory. What an adapter puts into a prompt
-is the fenced and cited context of a recall, which says that it is data.
+ABOUT_INTEGRATIONS = """An adapter gives an agent framework a memory, behind the framework's own interface. Each adapter
+is a module `memorist.integrations.NAME` with an [extra](../how-to/install.md) of the same name, and loads its framework
+only when you import it. It takes a path, a database URL, the address of a server or an open memory. Prompts get the
+cited context of a recall, fenced and marked as data.
 
-Where a framework ships tests of the interface that an adapter fills, `make test-integrations` downloads them and runs
-them on the adapter. This is what they gave, counted by test case:
+Some frameworks ship tests of that interface. `make test-integrations` downloads them and runs them on the adapter. The
+results, by test case:
 
 """
 
@@ -121,8 +121,8 @@ def _adapters() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
 
 
 ABOUT_SKIPPED = """
-A skipped test is one that our adapter cannot or should not pass, with the reason; some tests of a file check the
-framework itself and would pass anywhere.
+We skip a test that the adapter cannot or should not pass, and give the reason. Some of the tests check the framework
+itself and would pass with any adapter.
 """
 
 
