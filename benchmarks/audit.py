@@ -302,7 +302,7 @@ def everything(world: World) -> list[Memory]:
 
 
 def table(world: World, findings: Sequence[Finding]) -> Iterator[str]:
-    yield "| kind | planted | found | flagged besides: LoCoMo's own | updates | other faults |"
+    yield "| kind | planted | found | also flagged: LoCoMo's own | updates | other faults |"
     yield "|---|---|---|---|---|---|"
     others = {memory.id for memory in world.batch}
     for kind in KINDS:
