@@ -24,7 +24,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"(<!-- figures (\S+)/(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 CELL = re.compile(r"(\S+?(?: (?:%|ms|MB|GB|µs|seconds))?)<!-- = (\S+)/(\S+): ([^|]+) \| (.+?) -->")
-CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`|\]\([^)]*\)|95 %\s(?:bootstrap )?interval", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`|\]\([^)]*\)|95 %\s(?:bootstrap\s)?interval", re.MULTILINE | re.DOTALL)
 """What is not prose: code, links, and the level of an interval, which is chosen and not measured."""
 FIGURE = re.compile(r"(?<![\w.,–-])\d[\d,]*(?:\.\d+)?(?: ?%| (?:ms|MB|GB|µs|seconds)\b)|(?<![\w.,–-])\d+\.\d+(?![\w.])")
 """What looks like something measured: a number with decimals, or with a unit."""
