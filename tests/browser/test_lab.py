@@ -29,7 +29,7 @@ def test_from_the_overview_to_why_the_first_answer_was_first(page: Any) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Why it is first").wait_for()
     first = page.locator(".ranked").first
-    assert "Ann" in first.inner_text() and "words 1" in page.locator(".ranking").inner_text()
+    assert "Ann" in first.inner_text() and "words #1" in page.locator(".ranking").inner_text()
 
 
 def test_choosing_an_item_explains_it(page: Any) -> None:
@@ -40,6 +40,16 @@ def test_choosing_an_item_explains_it(page: Any) -> None:
     page.wait_for_url("**item=*")
     page.get_by_role("heading", name="Why it is number 2").wait_for()
     assert page.locator(".ranked.open .place").inner_text() == "2"
+
+
+def test_on_a_phone_choosing_an_item_leads_to_its_explanation(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 700})
+    page.goto(ASKED)
+    page.get_by_role("link", name="Why this order?").click()
+    page.locator("#why").wait_for()
+    page.locator(".ranked").nth(1).click()
+    page.get_by_role("heading", name="Why it is number 2").wait_for()
+    page.wait_for_function("document.querySelector('#why').getBoundingClientRect().bottom <= innerHeight")
 
 
 def test_a_slider_moves_the_ranking_the_address_and_the_toml(page: Any) -> None:
@@ -70,9 +80,9 @@ def test_a_missing_memory_is_followed_through_the_recall(page: Any) -> None:
 
 def test_the_handles_take_an_answer_back(page: Any) -> None:
     page.goto(f"{HOME}/time?q=Bea")
-    held = page.locator("#when-then section", has_text="What held then")
+    held = page.locator("#when-then section", has=page.locator("#then"))
     held.get_by_text("Bea lives in Paris.").wait_for()
-    handle = page.get_by_label("As the world was on")
+    handle = page.get_by_label("The world as of")
     handle.focus()
     page.keyboard.press("Home")
     page.keyboard.press("PageUp")

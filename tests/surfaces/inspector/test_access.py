@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
@@ -223,3 +225,29 @@ def test_a_ticket_leads_to_a_page_of_ours_only(inspecting: Inspecting) -> None:
         made = inspecting(ticket="the-ticket")
         entered = made.browser().http.get("/", params={"key": "the-ticket", "next": place}, follow_redirects=False)
         assert (entered.status_code, entered.headers["location"]) == (303, reached)
+
+
+def test_an_address_that_leads_nowhere_keeps_the_menu_of_a_space_that_may_be_seen(inspecting: Inspecting) -> None:
+    made = inspecting()
+    made.memory(key=made.key()).remember("The lamp is blue.")
+    reader = made.browser(made.key(rights="read"))
+    lost = reader.get(f"{HOME}/nowhere")
+    assert lost.status == 404 and "There is no such page" in lost.text and f"{HOME}/memories" in lost.links
+    assert "/inspect/other/memories" not in reader.get("/inspect/other/nowhere").links
+    assert reader.get("/inspect/").status == 404
+
+
+def test_what_nobody_expected_is_a_page_that_names_the_request_and_tells_nothing_else(
+    inspecting: Inspecting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = inspecting()
+    made.memory().remember("The lamp is blue.")
+    agent = made.browser()
+
+    def broken(*_: object) -> object:
+        raise RuntimeError("the password is swordfish")
+
+    monkeypatch.setattr("memorist.surfaces.inspector.views.sessions.newest", broken)
+    page = agent.get(f"{HOME}/sessions")
+    assert page.status == 500 and "An unexpected error occurred" in page.text and "swordfish" not in page.source
+    assert re.search("Find [0-9a-f]{32} in the server's log", page.text) and f"{HOME}/overview" in page.links

@@ -66,7 +66,7 @@ def test_the_picture_and_the_table_hold_the_relations_of_a_name_and_what_they_re
 def test_a_picture_grows_by_names_and_by_hops(agent: Browser) -> None:
     assert "Acme Labs" in names(agent.get(f"{GRAPH}?name=Ann+Berg&name=Ben+Dahl").source)
     assert "Acme Labs" in names(agent.get(f"{GRAPH}?name=Ann+Berg&hops=2").source)
-    assert "hops is not valid" in agent.get(f"{GRAPH}?name=Ann+Berg&hops=9").text
+    assert "Hops is not valid" in agent.get(f"{GRAPH}?name=Ann+Berg&hops=9").text
     assert "at most 12 names" in agent.get(f"{GRAPH}?" + "&".join(f"name=n{one}" for one in range(13))).text
 
 

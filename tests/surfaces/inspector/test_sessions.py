@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memorist.surfaces.inspector.views.sessions import spans
 from tests.surfaces.inspector.conftest import HOME, Inspecting
 
 STEPS = (
@@ -24,7 +25,22 @@ def test_a_run_shows_its_steps_and_what_was_learnt_from_which(inspecting: Inspec
     page = agent.get(link)
     assert page.status == 200 and page.text.index("HTTP 503") < page.text.index("HTTP 200")
     assert "How it is done" in page.text and "delete the old logs" in page.text
-    assert "reward 1.00" in page.text and "#step-3" in page.links
+    assert "reward 1.00" in page.text and "#step-2" in page.links and "from steps 2–4" in page.text
+
+
+def test_the_steps_of_a_lesson_are_told_as_spans() -> None:
+    assert spans([7, 2, 1, 3]) == [(1, 3), (7, 7)] and spans([4]) == [(4, 4)] and spans([]) == []
+
+
+def test_a_run_that_taught_nothing_says_so_once_it_has_ended(inspecting: Inspecting) -> None:
+    made = inspecting()
+    session = made.memory().session(goal="Repair the router.", id="r9")
+    session.step("The light is red.", "unplug it", 0.0)
+    agent = made.browser()
+    assert "Lessons are drawn when the session ends" in agent.get(f"{HOME}/sessions/r9").text
+    session.commit()
+    ended = agent.get(f"{HOME}/sessions/r9").text
+    assert "No lessons" in ended and "Lessons are drawn when" not in ended
 
 
 def test_without_sessions_the_page_says_how_to_begin_one(inspecting: Inspecting) -> None:

@@ -7,6 +7,7 @@ loads itself again, so that nothing is done or measured at the wish of another s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from urllib.parse import parse_qsl, quote
 
@@ -20,9 +21,10 @@ from memorist.surfaces.inspector.sessions import Session, Sessions
 from memorist.surfaces.rest.auth import Caller
 from memorist.surfaces.rest.limits import bounded, checked_length
 from memorist.surfaces.rest.origin import SAFE
-from memorist.surfaces.rest.problems import UNKNOWN_KEY, UNSUPPORTED, Refusal, Sort
+from memorist.surfaces.rest.problems import INTERNAL, UNKNOWN_KEY, UNSUPPORTED, Refusal, Sort
 from memorist.surfaces.rest.remote import Lookups
 from memorist.surfaces.rest.server import Server
+from memorist.surfaces.rest.watch import failure, route_of
 
 GRAPH_STYLES = (
     "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",  # empty, as each is added before it is filled
@@ -74,8 +76,12 @@ class Door:
         request = Request(scope, receive)
         scope["state"] |= {"caller": None, "session": None, "token": "", "form": Form([])}
 
+        begun = False
+
         async def headed(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
@@ -86,6 +92,12 @@ class Door:
             response = await self._checked(request, headed)
         except Refusal as refusal:
             response = error_page(request, refusal.sort, refusal.detail, refusal.headers)
+        except Exception as error:
+            if begun:
+                raise
+            id = request.state.request_id
+            failure("request failed", error, request_id=id, route=route_of(scope))
+            response = error_page(request, replace(INTERNAL, remedy=f"Find `{id}` in the server's log, and report it."))
         if response is not None:
             await response(scope, receive, headed)
 

@@ -24,6 +24,7 @@ from memorist.surfaces.inspector.views import ROUTERS, VIEWS
 from memorist.surfaces.rest.app import VARIABLE
 from memorist.surfaces.rest.app import create_app as create_rest
 from memorist.surfaces.rest.app import serve as serve_rest
+from memorist.surfaces.rest.auth import Caller
 from memorist.surfaces.rest.problems import Refusal, Sort, status_of, title_of, told
 from memorist.surfaces.rest.server import Server, Settings
 from memorist.surfaces.rest.tracing import NO_TELEMETRY, request_spans, start_exporting
@@ -102,10 +103,14 @@ async def _refused(request: Request, refusal: Refusal) -> Response:
 
 
 async def _by_status(request: Request, error: HTTPException) -> Response:
-    known = error.status_code == 404
-    title = "There is no such page" if known else "This cannot be done here"
-    sort = Sort("", error.status_code, title, "The address leads nowhere", "Choose a view in the menu.")
-    return error_page(request, sort)
+    title = "There is no such page" if error.status_code == 404 else "This cannot be done here"
+    before, _, space = request.url.path.partition("/inspect/")
+    space = space.partition("/")[0]
+    caller: Caller | None = request.state.caller
+    if space and not before and caller is not None and caller.allows(space, "read"):
+        request.scope["path_params"] = {"space": space}  # an address that leads nowhere keeps its menu
+        return error_page(request, Sort("", error.status_code, title, title, "Choose a view in the menu."))
+    return error_page(request, Sort("", error.status_code, title, title, "Begin at the start page."))
 
 
 async def _misshapen(request: Request, error: RequestValidationError) -> Response:

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from memorist.access.keys import RIGHTS
+from memorist.surfaces.inspector import wording
 from memorist.surfaces.remedies import Given
 from memorist.surfaces.rest.auth import Caller
 from memorist.surfaces.rest.problems import Sort
@@ -31,6 +34,7 @@ STATIC = HERE / "static"
 SHOWN = 600
 """Characters of a text in a list."""
 _UNSEEN = lazy(f"[{UNSEEN}\v\f\x1c-\x1e]")
+_QUOTED = lazy(r"`([^`]+)`|\b([0-9a-f]{8})[0-9a-f]{24}\b")
 
 
 def visible(text: object) -> str:
@@ -44,15 +48,31 @@ def cut(text: str, most: int = SHOWN) -> str:
     return visible(head if len(text) <= most else f"{head[:most].rstrip()}…")
 
 
+def prose(text: str, most: int = SHOWN) -> Markup:
+    """A sentence of ours: what stands in backticks is code, and an id is cut, with all of it as its title."""
+
+    def code(found: re.Match[str]) -> str:
+        return f"<code>{found[1]}</code>" if found[1] else f'<code title="{found[0]}">{found[2]}</code>'
+
+    return Markup(_QUOTED.sub(code, str(escape(cut(text, most)))))  # noqa: S704  # escaped before any code is marked
+
+
+def number(value: float) -> str:
+    """A number as people write it: four digits that count, and no zeros after them."""
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+
+
 def moment(at: datetime | date | str | None, *, seconds: bool = False) -> str:
-    """A moment in UTC, as people read it."""
+    """A moment in UTC, as people read it; midnight is the day alone."""
     if at is None:
         return "–"
     if isinstance(at, str):
         return at
     if not isinstance(at, datetime):
         return at.isoformat()
-    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    at = at.astimezone(UTC)
+    shown = "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M" if at.time() != time.min else "%Y-%m-%d"
+    return at.strftime(shown)
 
 
 def ago(at: datetime | None) -> str:
@@ -100,10 +120,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    for one in (visible, cut, moment, ago, size):
+    for one in (visible, cut, prose, number, moment, ago, size, wording.ordinal):
         made.filters[one.__name__] = one
     made.filters |= {"part": _part, "json": _json}
-    cast("dict[str, Any]", made.globals)["static"] = static_url
+    cast("dict[str, Any]", made.globals).update(static=static_url, wording=wording)
     return made
 
 
@@ -149,7 +169,9 @@ def error_page(
     request: Request, sort: Sort, detail: str | None = None, headers: Mapping[str, str] | None = None
 ) -> HTMLResponse:
     """What went wrong, and what to do about it."""
-    page = show(request, "error.html", sort.status, title=sort.title, detail=detail or sort.detail, remedy=sort.remedy)
+    detail = detail or sort.detail or sort.title
+    shown = detail[:1].upper() + detail[1:]
+    page = show(request, "error.html", sort.status, title=shown, sort=sort)
     page.headers.update(headers or {})
     return page
 

@@ -93,7 +93,7 @@ def _conditions(given: dict[str, str]) -> list[dict[str, Any]]:
         stated: object = json.loads(given["where"])
     except (ValueError, RecursionError):
         raise InvalidInput(
-            "where is not JSON", remedy='Write it as {"metadata.project": "atlas"}, or leave it empty.'
+            "The condition is not JSON", remedy='Write it as {"metadata.project": "atlas"}, or leave it empty.'
         ) from None
     if not isinstance(stated, dict):
         raise InvalidInput("where is not a JSON object", remedy='Write it as {"metadata.project": "atlas"}.')

@@ -124,6 +124,25 @@ def _standing(step: Step) -> list[tuple[str, float]]:
     return [(one.memory.id, one.score) for one in step.candidates]
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The stage that brought an item to the rank it kept, and its rank before; None if it had no other."""
+
+    stage: str
+    before: int | None
+    after: int
+
+
+def turn(recall: Recall, id: str) -> Turn | None:
+    """The last stage that changed the rank of an item, or else the one that ranked it first."""
+    found: Turn | None = None
+    for step in recall.trace.steps:
+        rank = next((rank for rank, one in enumerate(step.candidates, 1) if one.memory.id == id), None)
+        if rank is not None and (found is None or rank != found.after):
+            found = Turn(step.stage, None if found is None else found.after, rank)
+    return found
+
+
 def moves(items: Sequence[Item], others: Sequence[Item]) -> dict[str, int | None]:
     """How many ranks each item stands higher than in another answer; None if it is not there."""
     ranks = {item.memory.id: item.rank for item in others}

@@ -38,7 +38,7 @@
     if (box) box.click();
   }
 
-  const boxes = () => all("input[name=id][form=several]");
+  const boxes = () => all("[data-pick]");
 
   function count() {
     const told = find("[data-count]");
@@ -46,6 +46,7 @@
     const chosen = boxes().filter((one) => one.checked).length;
     told.textContent = chosen ? `${chosen} selected` : "none selected";
     find("[data-several]").classList.toggle("active", chosen > 0);
+    find("[data-apply]").disabled = !chosen;
     const every = find("[data-all]");
     every.checked = chosen > 0 && chosen === boxes().length;
     every.indeterminate = chosen > 0 && !every.checked;
@@ -109,7 +110,7 @@
 
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-all]")) for (const box of boxes()) box.checked = event.target.checked;
-    if (event.target.matches("[data-all], input[name=id]")) count();
+    if (event.target.matches("[data-all], [data-pick]")) count();
   });
 
   document.addEventListener("htmx:configRequest", (event) => {

@@ -15,6 +15,13 @@
     if (given.limit === "10") delete given.limit;
   });
 
+  // Where the explanation stands below the list, choosing an item leads to it.
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const why = event.detail.requestConfig?.elt.closest?.(".ranking") && document.querySelector("#why");
+    const place = why && why.getBoundingClientRect();
+    if (place && (place.top < 0 || place.bottom > innerHeight)) why.scrollIntoView();
+  });
+
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;

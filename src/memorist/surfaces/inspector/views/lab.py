@@ -19,7 +19,7 @@ from memorist.model import Kind, Memory, Recall, RecallOptions, Tier
 from memorist.surfaces.inspector.calls import Reading
 from memorist.surfaces.inspector.pages import show
 from memorist.surfaces.inspector.selection import EVER, Selection, selection
-from memorist.surfaces.inspector.trace import funnel, moves, slope
+from memorist.surfaces.inspector.trace import funnel, moves, slope, turn
 
 router = APIRouter(prefix="/inspect/{space}")
 USUAL, MOST_ITEMS, MOST_TOKENS = 10, 50, 20_000
@@ -132,8 +132,13 @@ def _found(engine: Engine, given: Asked) -> dict[str, Any]:
         "suggested": [],
     }
     if not given.query:
-        return common | {"suggested": [f"What do you know about {name}?" for name in names_lately(engine, SUGGESTED)]}
+        return common | {"suggested": questions(engine, SUGGESTED)}
     return common | _answered(engine, trial, given)
+
+
+def questions(engine: Engine, most: int) -> list[str]:
+    """Questions to begin with, about names that were mentioned lately."""
+    return [f"What do you know about {name}?" for name in names_lately(engine, most)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,7 @@ def _answered(engine: Engine, trial: Trial, given: Asked) -> dict[str, Any]:
         "other": other if given.other else None,
         "funnel": funnel(answer),
         "slope": slope(answer),
+        "turn": None if item is None else turn(answer, item),
         "item": item,
         "explanation": None if item is None else engine.explain(answer, item),
         "choices": _choices(engine, given.find, ids) if given.find else [],

@@ -17,9 +17,12 @@ from memorist.model import MOST_CLASSIFIED
 from memorist.surfaces.inspector.calls import Reading, home_of, sees_journal
 from memorist.surfaces.inspector.pages import show
 from memorist.surfaces.inspector.selection import EVER
+from memorist.surfaces.inspector.views.lab import questions
 
 router = APIRouter(prefix="/inspect/{space}")
 RECENT = 6
+ASKED = 3
+"""Questions to begin with."""
 FEW = 8
 """Rows of a table of counts."""
 MOST_BARS = 92
@@ -53,6 +56,7 @@ def _found(engine: Engine, *, journal: bool) -> dict[str, Any]:
     counted = tally(engine, max_classification=MOST_CLASSIFIED)
     every = tally(engine, max_classification=MOST_CLASSIFIED, include_expired=True, as_of=EVER, known_at=EVER)
     jobs = engine.jobs()
+    decided = decisions(engine, RECENT) if journal else None
     return {
         "tally": counted,
         "ended": every.memories - counted.memories,
@@ -68,7 +72,9 @@ def _found(engine: Engine, *, journal: bool) -> dict[str, Any]:
         "waiting": len(jobs),
         "failing": [job for job in jobs if job.attempts][:RECENT],
         "recent": newest(engine, RECENT, max_classification=MOST_CLASSIFIED).items,
-        "decided": decisions(engine, RECENT) if journal else None,
+        "suggested": questions(engine, ASKED),
+        "decided": decided,
+        "memories": engine.store.get([one.subjects[0] for one in decided or () if one.subjects]),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ class Step:
     memory: Memory
     observation: str
     action: str
+    subgoal: str
     reward: float | None
 
 
@@ -89,6 +90,7 @@ def _step(memory: Memory) -> Step:
         memory,
         str(said.get("observation") or memory.text),
         str(said.get("action") or ""),
+        str(said.get("subgoal") or ""),
         stated if stated is not None or usage is None else usage.mean_reward,
     )
 
@@ -97,8 +99,17 @@ def _mean(rewards: Sequence[float]) -> float | None:
     return sum(rewards) / len(rewards) if rewards else None
 
 
-def _lessons(engine: Engine, steps: Sequence[Step]) -> dict[str, list[tuple[Memory, list[int]]]]:
-    """What rests on the steps, by kind, each with the numbers of its steps."""
+def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Numbers as runs without a gap: 1, 2, 3, 7 as 1 to 3 and 7 to 7."""
+    found: list[tuple[int, int]] = []
+    for one in sorted(numbers):
+        begins = not found or one > found[-1][1] + 1
+        found[-1:] = [*found[-1:], (one, one)] if begins else [(found[-1][0], one)]
+    return found
+
+
+def _lessons(engine: Engine, steps: Sequence[Step]) -> dict[str, list[tuple[Memory, list[tuple[int, int]]]]]:
+    """What rests on the steps, by kind, each with the spans of its steps."""
     numbers = {one.memory.id: one.number for one in steps}
     rests: dict[str, list[int]] = {}
     for link in engine.store.links(list(numbers), PROVENANCE):
@@ -106,7 +117,7 @@ def _lessons(engine: Engine, steps: Sequence[Step]) -> dict[str, list[tuple[Memo
             rests.setdefault(link.source, []).append(numbers[link.target])
     known = engine.store.get([id for id in rests if id not in numbers])
     return {
-        title: [(one, sorted(rests[one.id])) for one in known.values() if one.kind is kind and one.version_of is None]
+        title: [(one, spans(rests[one.id])) for one in known.values() if one.kind is kind and one.version_of is None]
         for kind, title in LESSONS.items()
         if any(one.kind is kind for one in known.values())
     }
