@@ -110,7 +110,7 @@ async def _by_status(request: Request, error: HTTPException) -> Response:
     if space and not before and caller is not None and caller.allows(space, "read"):
         request.scope["path_params"] = {"space": space}  # an address that leads nowhere keeps its menu
         return error_page(request, Sort("", error.status_code, title, title, "Choose a view in the menu."))
-    return error_page(request, Sort("", error.status_code, title, title, "Begin at the start page."))
+    return error_page(request, Sort("", error.status_code, title, title, "Choose a space."))
 
 
 async def _misshapen(request: Request, error: RequestValidationError) -> Response:

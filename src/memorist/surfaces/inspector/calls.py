@@ -21,7 +21,7 @@ NO_SPACE = Sort(
     404,
     "There is no such space",
     "There is no space with this name, or this key does not open it",
-    "Choose one of the spaces at /, or log in with another key.",
+    "Choose another space, or log in with another key.",
 )
 
 

@@ -171,7 +171,8 @@ def error_page(
     """What went wrong, and what to do about it."""
     detail = detail or sort.detail or sort.title
     shown = detail[:1].upper() + detail[1:]
-    page = show(request, "error.html", sort.status, title=shown, sort=sort)
+    nowhere = {"space": None} if sort.name == "no-space" else {}
+    page = show(request, "error.html", sort.status, title=shown, sort=sort, **nowhere)
     page.headers.update(headers or {})
     return page
 

@@ -143,7 +143,7 @@
       .cooldownTicks(reduced.matches ? 0 : 120)
       .maxZoom(6)
       .onEngineStop(() => {
-        if (fit) graph.zoomToFit(reduced.matches ? 0 : 300, 36);
+        if (fit) graph.zoomToFit(reduced.matches ? 0 : 300, 52);
         fit = false;
       });
     box.graph = graph; // for the browser's console, and for the tests
