@@ -16,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memorist.surfaces.inspector.pages import error_page, show
+from memorist.errors import Error
+from memorist.surfaces.inspector.pages import error_page, page_of, show
 from memorist.surfaces.inspector.sessions import Session, Sessions
 from memorist.surfaces.rest.auth import Caller
 from memorist.surfaces.rest.limits import bounded, checked_length
@@ -92,9 +93,13 @@ class Door:
             response = await self._checked(request, headed)
         except Refusal as refusal:
             response = error_page(request, refusal.sort, refusal.detail, refusal.headers)
-        except Exception as error:
+        except Error as error:
             if begun:
                 raise
+            response = page_of(request, error)
+        except Exception as error:
+            if begun:
+                raise  # the page can only be cut off
             id = request.state.request_id
             failure("request failed", error, request_id=id, route=route_of(scope))
             response = error_page(request, replace(INTERNAL, remedy=f"Find `{id}` in the server's log, and report it."))

@@ -18,17 +18,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorist.errors import Error
 from memorist.surfaces.inspector.access import Door
-from memorist.surfaces.inspector.pages import STATIC, as_page, error_page
+from memorist.surfaces.inspector.pages import STATIC, error_page, page_of
 from memorist.surfaces.inspector.sessions import SECRET, Sessions
 from memorist.surfaces.inspector.views import ROUTERS, VIEWS
 from memorist.surfaces.rest.app import VARIABLE
 from memorist.surfaces.rest.app import create_app as create_rest
 from memorist.surfaces.rest.app import serve as serve_rest
 from memorist.surfaces.rest.auth import Caller
-from memorist.surfaces.rest.problems import Refusal, Sort, status_of, title_of, told
+from memorist.surfaces.rest.problems import Refusal, Sort
 from memorist.surfaces.rest.server import Server, Settings
 from memorist.surfaces.rest.tracing import NO_TELEMETRY, request_spans, start_exporting
-from memorist.surfaces.rest.watch import Watch, log_private, set_up
+from memorist.surfaces.rest.watch import Watch, set_up
 
 FACTORY, QUIET_FACTORY = f"{__name__}:from_environment", f"{__name__}:quiet_from_environment"
 SECRET_VARIABLE = "MEMORIST_SESSION_SECRET"  # noqa: S105
@@ -92,10 +92,7 @@ def _kept(files: ASGIApp) -> ASGIApp:
 
 
 async def _told(request: Request, error: Error) -> Response:
-    log_private(error, request.state.request_id)
-    detail, remedy = told(error, as_page)
-    sort = Sort("", status_of(type(error)), title_of(error), detail, remedy)
-    return error_page(request, sort)
+    return page_of(request, error)
 
 
 async def _refused(request: Request, refusal: Refusal) -> Response:

@@ -21,11 +21,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from memorist.access.keys import RIGHTS
+from memorist.errors import Error
 from memorist.surfaces.inspector import wording
 from memorist.surfaces.remedies import Given
 from memorist.surfaces.rest.auth import Caller
-from memorist.surfaces.rest.problems import Sort
+from memorist.surfaces.rest.problems import Sort, status_of, title_of, told
 from memorist.surfaces.rest.server import Server
+from memorist.surfaces.rest.watch import log_private
 from memorist.text.labels import UNSEEN
 from memorist.text.patterns import lazy
 
@@ -175,6 +177,13 @@ def error_page(
     page = show(request, "error.html", sort.status, title=shown, sort=sort, **nowhere)
     page.headers.update(headers or {})
     return page
+
+
+def page_of(request: Request, error: Error) -> HTMLResponse:
+    """One of our errors, as others may read it."""
+    log_private(error, request.state.request_id)
+    detail, remedy = told(error, as_page)
+    return error_page(request, Sort("", status_of(type(error)), title_of(error), detail, remedy))
 
 
 def as_page(verb: str, given: Given) -> str:

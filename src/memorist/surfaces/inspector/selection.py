@@ -96,7 +96,7 @@ def _conditions(given: dict[str, str]) -> list[dict[str, Any]]:
             "The condition is not JSON", remedy='Write it as {"metadata.project": "atlas"}, or leave it empty.'
         ) from None
     if not isinstance(stated, dict):
-        raise InvalidInput("where is not a JSON object", remedy='Write it as {"metadata.project": "atlas"}.')
+        raise InvalidInput("The condition is not a JSON object", remedy='Write it as {"metadata.project": "atlas"}.')
     return [*conditions, cast("dict[str, Any]", stated)] if stated else conditions
 
 
