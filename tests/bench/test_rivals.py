@@ -188,5 +188,5 @@ def test_the_page_names_the_versions_that_are_pinned() -> None:
     pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)", pins, re.MULTILINE))
     assert {"chromadb", "lancedb", "txtai", "sqlite-vec"} <= pinned.keys()
     for name in ("chromadb", "lancedb", "txtai", "sqlite-vec"):
-        assert f"{name} {pinned[name]}" in page
-    assert "| `rivals/` |" in page
+        assert f"{name} `{pinned[name]}`" in page
+    assert "| `python -m benchmarks.rivals` |" in page
