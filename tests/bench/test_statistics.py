@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memorist.bench import statistics
+from memorist.bench.results import Difference
 from memorist.bench.statistics import compare, difference_interval, mean_interval, permutation_test
 from memorist.errors import InvalidInput
 
@@ -134,3 +135,16 @@ def test_what_cannot_be_compared_is_refused() -> None:
         mean_interval([])
     with pytest.raises(InvalidInput, match="confidence"):
         mean_interval([1], confidence=1.5)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "verdict"),
+    [
+        (0.01, 0.09, 0.003, "better"),
+        (-0.09, -0.01, 0.003, "worse"),
+        (-0.01, 0.09, 0.003, "even"),
+        (0.01, 0.09, 0.072, "even"),
+    ],
+)
+def test_a_verdict_needs_the_interval_and_the_test(low: float, high: float, p: float, verdict: str) -> None:
+    assert Difference("ours", "bm25", "recall@10", 200, (low + high) / 2, low, high, p).verdict == verdict

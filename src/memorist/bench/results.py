@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from memorist.bench.measures import Figures, MeasurePart, Summary, summarise
 from memorist.bench.model import Answer, BenchRun, Dataset, Ingest, Reranking
 from memorist.bench.space import Setup, needs_reranker
-from memorist.bench.statistics import compare, mean_interval
+from memorist.bench.statistics import CONFIDENCE, compare, mean_interval
 from memorist.errors import InvalidInput
 from memorist.model import from_data, to_data
 from memorist.recall.data import to_data as recipe_to_data
@@ -58,6 +58,13 @@ class Difference:
     low: float
     high: float
     p: float
+
+    @property
+    def verdict(self) -> Literal["better", "worse", "even"]:
+        """Which recipe is ahead; even, unless the interval and the test both say so."""
+        if self.low <= 0 <= self.high or self.p >= 1 - CONFIDENCE:
+            return "even"
+        return "better" if self.low > 0 else "worse"
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,8 +182,7 @@ def _differences_from(against: str, comparisons: Sequence[Difference]) -> Markup
 
 
 def _difference_row(one: Difference) -> list[str]:
-    sure = "better" if one.low > 0 else "worse" if one.high < 0 else None
-    gained = tag("td", points(one.difference), class_=sure)
+    gained = tag("td", points(one.difference), class_=one.verdict)
     return [one.recipe, gained, f"{points(one.low)} to {points(one.high)}", chance(one.p)]
 
 

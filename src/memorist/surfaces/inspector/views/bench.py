@@ -34,11 +34,6 @@ class Compared:
     middle: float
     high: float
 
-    @property
-    def verdict(self) -> str:
-        """Whether the interval excludes no difference, and on which side."""
-        return "better" if self.found.low > 0 else "worse" if self.found.high < 0 else "even"
-
 
 @router.get("")
 async def bench(request: Request, call: Reading) -> Response:
