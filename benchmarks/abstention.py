@@ -1,6 +1,6 @@
 """Is the confidence of a recall worth anything? Questions put to their own conversation and to a wrong one.
 
-    python benchmarks/abstention.py PATH/locomo [QUESTIONS A CONVERSATION]
+    python benchmarks/abstention.py PATH/locomo [QUESTIONS]
 
 Prints the AUROC (1 tells them apart, 0.5 does not), what abstaining costs and saves, and how far the stated chances
 are from what happened, in ten classes. Vectors come from the cache of `memorist bench`.
@@ -9,8 +9,9 @@ are from what happened, in ten classes. Vectors come from the cache of `memorist
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
+
+from common import options
 
 from memorist.bench.cache import StoredEmbedder, default_folder
 from memorist.bench.datasets import load
@@ -25,12 +26,15 @@ RECIPE = RECIPES["memorist"]
 
 def main() -> None:
     """Ask, and print what came of it."""
-    dataset = load(Path(sys.argv[1]))
-    each = int(sys.argv[2]) if len(sys.argv) > 2 else 40
+    arguments = options(__doc__)
+    arguments.add_argument("path", type=Path, metavar="PATH")
+    arguments.add_argument("questions", type=int, nargs="?", default=40, metavar="QUESTIONS", help="a conversation")
+    given = arguments.parse_args()
+    dataset = load(given.path)
     embedder = embedders.build("local")
     assert embedder is not None
     vectors = StoredEmbedder(embedder, default_folder(), queries=True)
-    own, wrong = asked(dataset, each, Setup(vectors, reranker=rerankers.build("auto"), limit=10))
+    own, wrong = asked(dataset, given.questions, Setup(vectors, reranker=rerankers.build("auto"), limit=10))
     print(f"{dataset.name}: {len(own)} questions each way")
     print(f"AUROC {abstention_auroc([sure for sure, _ in own], [sure for sure, _ in wrong]):.3f}")
     for name, answers in (("own", own), ("wrong", wrong)):

@@ -12,7 +12,6 @@ work of a second.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections import defaultdict
@@ -26,6 +25,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from common import EVAL, options
 
 from memorist.bench import datasets
 from memorist.bench.cache import StoredEmbedder, default_folder
@@ -37,7 +37,7 @@ from memorist.bench.statistics import compare
 from memorist.model import Candidate, Found, Memory
 from memorist.models import embedders, rerankers
 from memorist.ports import Reranker
-from memorist.stages import MMR, RECIPES, Draft, Env, Noise, Pipeline, ReciprocalRank, Stage, with_settings
+from memorist.stages import MMR, RECIPES, Draft, Env, Noise, Pipeline, ReciprocalRank, Search, Stage, with_settings
 
 ROOT = Path(__file__).parents[1]
 MNEMO = RECIPES["mnemo"]
@@ -166,6 +166,7 @@ class Sweep(Stage):
     def _items(self, candidates: Sequence[Candidate], telling: set[str], env: Env) -> Iterator[Any]:
         ids = [one.memory.id for one in candidates]
         vectors = env.view.vectors(ids)
+        assert env.embedder is not None
         rows = np.stack([vectors.get(id, np.zeros(env.embedder.dim, np.float32)) for id in ids])
         cosines, quiet = rows @ rows.T, [id not in telling for id in ids]
         for minimum in MINIMA:
@@ -197,10 +198,14 @@ def through(stages: Sequence[Stage], draft: Draft, env: Env) -> Draft:
 def sweeping() -> tuple[Pipeline, Sweep]:
     """mnemo as it ships up to its search, then every pool and minimum."""
     stages = {stage.kind: stage for stage in MNEMO.stages}
+    search, fusion, mmr, noise = (stages[kind] for kind in ("search", "rrf", "mmr", "noise"))
+    assert isinstance(search, Search)
+    assert isinstance(fusion, ReciprocalRank)
+    assert isinstance(mmr, MMR)
+    assert isinstance(noise, Noise)
     before = MNEMO.stages[: list(stages).index("search")]
-    wide = replace(stages["search"], limit=max(*POOLS, *HITS), adaptive=False)
-    scoring = (stages["weigh"], stages["normalise"], stages["rerank"])
-    sweep = Sweep(stages["rrf"], scoring, stages["mmr"], stages["noise"])
+    wide = replace(search, limit=max(*POOLS, *HITS), adaptive=False)
+    sweep = Sweep(fusion, (stages["weigh"], stages["normalise"], stages["rerank"]), mmr, noise)
     return Pipeline("sweep", (*before, wide, sweep)), sweep
 
 
@@ -299,8 +304,9 @@ def world(data: Path, texts: Path | None, cache: Path) -> World:
     sets = {name: datasets.load(data / name) for name in QUESTIONS}
     others = tuple(group for one in sets.values() for group in one.groups)
     lines = tuple(texts.read_text(encoding="utf-8").splitlines()) if texts else ()
-    embedder = StoredEmbedder(embedders.build("local"), cache, queries=True)
-    reranker = rerankers.build("auto")
+    local, reranker = embedders.build("local"), rerankers.build("auto")
+    assert local is not None
+    embedder = StoredEmbedder(local, cache, queries=True)
     setup = Setup(embedder, Remembering(reranker) if reranker else None, limit=LIMIT)
     return World(tuple(splits(sets)), others, lines, setup)
 
@@ -379,14 +385,14 @@ def _lines(rows: Sequence[Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Fit mnemo's pool and minimum to the size of the store.")
+    parser = options(__doc__)
     parser.add_argument("task", choices=("sweep", "check"))
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="texts in a space")
     parser.add_argument(
         "--splits", nargs="+", default=["people-fit", "chats-fit"], help="people or chats, -fit or -held-out"
     )
     parser.add_argument("--texts", type=Path, help="a text a line, to fill up beyond the conversations")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data" / "eval", help="the datasets")
+    parser.add_argument("--data", type=Path, default=EVAL, help="the datasets")
     parser.add_argument("--cache", type=Path, default=default_folder(), help="where vectors are kept")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file of figures")
     given = parser.parse_args()

@@ -7,7 +7,6 @@ as a mean over the sizes. What ships is rounded from these by hand; the table co
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from common import options
 
 from memorist.bench.report.plots import Markup, concat, tag
 from memorist.recall.stage import LARGEST, SMALLEST, minimum_share, pool_share
@@ -224,7 +224,7 @@ def minima(measured: Sequence[Curve]) -> Markup:
     return _by_size(
         Panel(740, (SMALLEST, LARGEST), (0, 0.5)), "minimum: formula, and what keeps 99 % of gold",
         (0, 0.1, 0.2, 0.3, 0.4, 0.5), ".1f", lambda size: FIXED_MINIMUM * minimum_share(size),
-        [(one.memories, *[one.at(shipped_pool(one), "highest_minimum")] * 2) for one in measured],
+        [(one.memories, at, at) for one in measured for at in (one.at(shipped_pool(one), "highest_minimum"),)],
     )  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def _by_size(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Fit the formulas and draw them.")
+    parser = options(__doc__)
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "adaptive.json", help="the figures")
     parser.add_argument("--plot", type=Path, default=ROOT / "docs" / "explanation" / "adaptive.svg", help="the picture")
     given = parser.parse_args()

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+from common import options, print_head, print_row
 
 from memorist.model import Fact, Filter, Link, Memory, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
@@ -301,9 +301,8 @@ def everything(world: World) -> list[Memory]:
     return list(world.store.scan(Filter(), 1_000_000).items)
 
 
-def table(world: World, findings: Sequence[Finding]) -> Iterator[str]:
-    yield "| kind | planted | found | also flagged: LoCoMo's own | updates | other faults |"
-    yield "|---|---|---|---|---|---|"
+def print_table(world: World, findings: Sequence[Finding]) -> None:
+    print_head("kind", "planted", "found", "also flagged: LoCoMo's own", "updates", "other faults")
     others = {memory.id for memory in world.batch}
     for kind in KINDS:
         own = [finding for finding in findings if finding.kind == kind]
@@ -317,7 +316,7 @@ def table(world: World, findings: Sequence[Finding]) -> Iterator[str]:
         in_others = sum(world.updates.isdisjoint(one.ids) and not others.isdisjoint(one.ids) for one in false)
         pair = 2 if kind == "contradiction" else 1
         turns = len(false) - in_updates - in_others
-        yield f"| {kind} | {len(wanted) // pair} | {found // pair} | {turns} | {in_updates} | {in_others} |"
+        print_row(kind, len(wanted) // pair, found // pair, turns, in_updates, in_others)
 
 
 def _named(finding: Finding) -> int:
@@ -327,17 +326,19 @@ def _named(finding: Finding) -> int:
 
 
 def main() -> None:
-    if len(sys.argv) < 2:
-        raise SystemExit(__doc__)
+    arguments = options(__doc__)
+    arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    arguments.add_argument("--show", action="store_true", help="print the texts of what is wrong and what is missed")
+    given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "audit.db"
-        world = planted(Path(sys.argv[1]), file)
+        world = planted(given.folder, file)
         started = time.perf_counter()
         report = audit(world.store, NOW)
         seconds = time.perf_counter() - started
-        print("\n".join(table(world, report.findings)))
+        print_table(world, report.findings)
         print(f"\n{report.checked:,} memories in {seconds:.1f} s; planted {len(world.batch):,}.")
-        if "--show" in sys.argv:
+        if given.show:
             show(world, report.findings)
         mended(world, report.findings)
         world.store.close()

@@ -7,7 +7,6 @@ gives the same figures; the tolerance is for int8 arithmetic, which differs betw
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 import subprocess
@@ -17,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from common import EVAL, options
+
+HERE = Path(__file__).parent
 TOLERANCE = 0.005
 
 
@@ -75,11 +76,11 @@ def check(experiment: Experiment, data: Path) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Rerun experiments and compare their figures.")
+    parser = options(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="experiments to rerun; without any, the quick ones")
     parser.add_argument("--all", action="store_true", help="rerun all of them")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data" / "eval", help="the datasets")
-    parser.add_argument("--expected", type=Path, default=ROOT / "benchmarks" / "expected", help="the experiments")
+    parser.add_argument("--data", type=Path, default=EVAL, help="the datasets")
+    parser.add_argument("--expected", type=Path, default=HERE / "expected", help="the experiments")
     given = parser.parse_args()
     experiments = [Experiment.read(file) for file in sorted(given.expected.glob("*.toml"))]
     if unknown := set(given.names) - {one.name for one in experiments}:

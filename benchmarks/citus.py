@@ -11,7 +11,6 @@ FOLDER is the `bin` folder of a PostgreSQL that has Citus and pgvector; as root,
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -19,13 +18,14 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 from xml.etree import ElementTree
 
 from citus_cluster import Cluster, Node, cluster, run
+from common import options, print_head, print_row
 
 import memorist
 from memorist.engine.open import open_database
@@ -47,7 +47,7 @@ Rows = list[tuple[str, str]]
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = options(__doc__)
     arguments.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}, or serve")
     arguments.add_argument("--bin", type=Path, required=True, help="where `postgres` and `pg_ctl` are")
     given = arguments.parse_args()
@@ -63,8 +63,10 @@ def main() -> None:
                 wait_for_a_key(made)
                 return
             rows = [row for part in given.parts or PARTS for row in PARTS[part](made)]
-    print("\n| measured | result |\n|---|---|")
-    print("\n".join(f"| {name} | {value} |" for name, value in rows))
+    print()
+    print_head("measured", "result")
+    for row in rows:
+        print_row(*row)
 
 
 def wait_for_a_key(made: Cluster) -> None:
@@ -153,7 +155,7 @@ class Writers:
 
 
 @contextmanager
-def writing(url: str) -> Iterator[Writers]:
+def writing(url: str) -> Generator[Writers]:
     """Writers of every space, at work within the block."""
     writers = Writers(url)
     try:

@@ -10,7 +10,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +125,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def cluster(programs: Path, folder: Path, *, workers: int = 2, shards: int = 8) -> Iterator[Cluster]:
+def cluster(programs: Path, folder: Path, *, workers: int = 2, shards: int = 8) -> Generator[Cluster]:
     """A running cluster whose data lies in a folder; both are gone afterwards."""
     user = "postgres" if os.geteuid() == 0 else None
     folder.mkdir(parents=True)

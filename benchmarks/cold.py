@@ -15,9 +15,7 @@ it writes bytecode.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import resource
 import shutil
 import subprocess
@@ -28,17 +26,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
+from common import options
+from serve import environment_of
+
 HERE = Path(__file__).parents[1]
 QUESTION = "Where does Melanie want to travel with her sister?"
 TEXT = "Melanie bought a kayak in Gothenburg, and Bob works at Volvo."
-VERBS = {
-    "--version": ["--version"],
-    "--help": ["--help"],
-    "stats": ["stats"],
-    "remember": ["remember", TEXT],
-    "recall": ["recall", QUESTION],
-    "recall, words only": ["recall", QUESTION],
-}
 OPTIONS = {"recall, words only": ["--embedder", "none"]}
 FAILED = "Error: Cannot find module 'left-pad'"
 TRANSCRIPT = [
@@ -63,7 +56,16 @@ HOOKS = {
     "stop": {},
     "pre-compact": {"trigger": "auto"},
 }
-VERBS |= {f"hook {event}": ["hook", event] for event in HOOKS} | {"hook prompt, a command": ["hook", "prompt"]}
+VERBS = {
+    "--version": ["--version"],
+    "--help": ["--help"],
+    "stats": ["stats"],
+    "remember": ["remember", TEXT],
+    "recall": ["recall", QUESTION],
+    "recall, words only": ["recall", QUESTION],
+    **{f"hook {event}": ["hook", event] for event in HOOKS},
+    "hook prompt, a command": ["hook", "prompt"],
+}
 COUNT = """
 import json, re, sys
 real, compiled = re._compiler.compile, []
@@ -89,7 +91,7 @@ class Cost:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = options(__doc__)
     arguments.add_argument("--memories", type=int, default=10_000)
     arguments.add_argument("--store", type=Path)
     arguments.add_argument("--runs", type=int, default=7)
@@ -149,7 +151,8 @@ def payload(verb: str, folder: Path) -> str:
 
 def copy(store: Path, to: Path) -> None:
     shutil.copy(store, to)
-    shutil.copy(index_of(store), index_of(to))
+    if index_of(store).exists():  # a small memory has none
+        shutil.copy(index_of(store), index_of(to))
 
 
 def index_of(store: Path) -> Path:
@@ -170,9 +173,7 @@ def call(command: Sequence[str], environment: dict[str, str], given: str = "") -
 
 def of_checkout(checkout: Path) -> dict[str, str]:
     """The environment in which Python imports a checkout, and keeps its bytecode."""
-    sources = (checkout / "src", *sorted(checkout.glob("packages/*/src")))
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPATH": os.pathsep.join(map(str, sources))}
+    return {name: value for name, value in environment_of(checkout).items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def build(file: Path, memories: int) -> None:
@@ -182,8 +183,7 @@ def build(file: Path, memories: int) -> None:
     from engine import fill, zipf_words
 
     random = np.random.default_rng(7)
-    vocabulary, weights = zipf_words(random)
-    fill(file, memories, 1, random, lambda count: " ".join(random.choice(vocabulary, count, p=weights)))
+    fill(file, memories, 1, random, zipf_words(random))
 
 
 if __name__ == "__main__":

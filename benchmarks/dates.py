@@ -10,8 +10,8 @@ the open side of "before" and "since" is not compared. Each is counted twice: as
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -137,5 +137,13 @@ def _print_misses(result: Score, edges: str) -> None:
         print(f"      {kind} | {case.text!r} at {case.reference.date()} | ours: {ours or '-'}")
 
 
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    arguments.add_argument("--all", action="store_true", help="show the misses of `whole`, too")
+    given = arguments.parse_args()
+    report(given.folder, everything=given.all)
+
+
 if __name__ == "__main__":
-    report(Path(sys.argv[1]), everything="--all" in sys.argv)
+    main()

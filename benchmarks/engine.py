@@ -15,28 +15,41 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from statistics import quantiles
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from common import milliseconds, options, percentiles
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memorist import Engine
+    from memorist.ports.values import Vectors
 
 SIZES = (1_000, 10_000, 100_000)
-QUERIES = 200
+QUESTIONS = 200
+Words = Callable[[int], str]
+"""Draws as many words as it is asked for."""
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = options(__doc__)
     arguments.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     arguments.add_argument("--views", type=int, nargs="+", default=(1, 2))
+    arguments.add_argument("--questions", type=int, default=QUESTIONS)
     arguments.add_argument("--one", nargs=2, type=int, metavar=("SIZE", "VIEWS"), help=argparse.SUPPRESS)
     given = arguments.parse_args()
     if given.one:
-        print(json.dumps(measure(*given.one)))
+        print(json.dumps(measure(*given.one, questions=given.questions)))
         return
     print(f"import memorist: {import_ms():.0f} ms (best of 5)\n")
     for views in given.views:
         for size in given.sizes:
-            report(size, views)
+            report(size, views, given.questions)
 
 
 def import_ms() -> float:
@@ -44,8 +57,8 @@ def import_ms() -> float:
     return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
 
 
-def report(size: int, views: int) -> None:
-    command = [sys.executable, __file__, "--one", str(size), str(views)]
+def report(size: int, views: int, questions: int) -> None:
+    command = [sys.executable, __file__, "--questions", str(questions), "--one", str(size), str(views)]
     result = json.loads(subprocess.check_output(command).splitlines()[-1])
     print(f"{size:,} memories, {views} vector{'s'[: views > 1]} each")
     for name, value in result["figures"].items():
@@ -55,25 +68,21 @@ def report(size: int, views: int) -> None:
     print(flush=True)
 
 
-def measure(size: int, views: int) -> dict[str, object]:
+def measure(size: int, views: int, *, questions: int) -> dict[str, object]:
     import numpy as np
 
     import memorist
 
     random = np.random.default_rng(7)
-    vocabulary, weights = zipf_words(random)
-
-    def words(count: int) -> str:
-        return " ".join(random.choice(vocabulary, count, p=weights))
-
+    words = zipf_words(random)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "bench.db"
         spent = fill(file, size, views, random, words)
         with memorist.open(file) as memory:
-            cold = timed(lambda: memory.recall("warm up"))
-            recalls, stages = recall_times(memory, words)
-            singles = [timed(lambda: memory.remember(words(20))) for _ in range(50)]
-            after_writes = timed(lambda: memory.recall("what changed"))
+            cold = milliseconds(lambda: memory.recall("warm up"))
+            recalls, stages = recall_times(memory, words, questions)
+            singles = [milliseconds(lambda: memory.remember(words(20))) for _ in range(50)]
+            after_writes = milliseconds(lambda: memory.recall("what changed"))
         bytes_each = sum(path.stat().st_size for path in file.parent.glob("bench.db*")) / size
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
@@ -90,7 +99,7 @@ def measure(size: int, views: int) -> dict[str, object]:
     }
 
 
-def fill(file: Path, size: int, views: int, random, words) -> float:
+def fill(file: Path, size: int, views: int, random: np.random.Generator, words: Words) -> float:
     """Write memories with given vectors; the seconds that the store took for it."""
     from memorist.models.embedders import build
     from memorist.models.embedding_text import generation_of
@@ -101,7 +110,6 @@ def fill(file: Path, size: int, views: int, random, words) -> float:
 
     embedder = build("local")
     assert embedder is not None
-    names = ("text", "context")[:views]
     topics = random.standard_normal((max(size // 50, 1), embedder.dim))
     now, spent = SystemClock().now(), 0.0
     store = SqliteStore.open(file)
@@ -109,16 +117,21 @@ def fill(file: Path, size: int, views: int, random, words) -> float:
     for start in range(0, size, 1000):
         memories = [record(f"{n} {words(20)}.", now, position=n) for n in range(start, min(start + 1000, size))]
         vectors = topical(random, topics, len(memories) * views).reshape(len(memories), views, -1)
-        given = {one.id: dict(zip(names, rows, strict=True)) for one, rows in zip(memories, vectors, strict=True)}
-        spent += timed(partial(store.put, Batch(memories=memories, vectors=given))) / 1000
+        given = {one.id: views_of(rows) for one, rows in zip(memories, vectors, strict=True)}
+        spent += milliseconds(partial(store.put, Batch(memories=memories, vectors=given))) / 1000
     store.close()
     return spent
 
 
-def recall_times(memory, words):
-    stages: dict[str, list[float]] = defaultdict(list)
+def views_of(rows: NDArray[np.float32]) -> Vectors:
+    """A memory's vectors, by their names."""
+    return dict(zip(("text", "context"), rows, strict=False))
+
+
+def recall_times(memory: Engine, words: Words, questions: int) -> tuple[list[float], dict[str, list[float]]]:
+    stages: defaultdict[str, list[float]] = defaultdict(list)
     totals: list[float] = []
-    for _ in range(QUERIES):
+    for _ in range(questions):
         query = f"what about {words(8)}?"
         began = perf_counter()
         found = memory.recall(query)
@@ -128,7 +141,7 @@ def recall_times(memory, words):
     return totals, stages
 
 
-def zipf_words(random):
+def zipf_words(random: np.random.Generator) -> Words:
     """English words as the model's own tokenizer lists them, common ones first, drawn by Zipf's law."""
     import numpy as np
 
@@ -137,27 +150,15 @@ def zipf_words(random):
     tokenizer = json.loads((of_set("fast", "embedder") / "tokenizer.json").read_text(encoding="utf-8"))
     vocabulary = np.array([word for word in tokenizer["model"]["vocab"] if word.isalpha() and word.isascii()])
     weights = 1 / np.arange(1, len(vocabulary) + 1)
-    return vocabulary, weights / weights.sum()
+    weights /= weights.sum()
+    return lambda count: " ".join(random.choice(vocabulary, count, p=weights))
 
 
-def topical(random, topics, count: int):
+def topical(random: np.random.Generator, topics: NDArray[Any], count: int) -> NDArray[np.float32]:
     import numpy as np
 
     rows = topics[random.integers(0, len(topics), count)] + random.standard_normal((count, topics.shape[1]))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
-def timed(work) -> float:
-    began = perf_counter()
-    work()
-    return (perf_counter() - began) * 1000
-
-
-def percentiles(times: list[float]) -> tuple[float, float]:
-    if len(times) < 2:
-        return times[0], times[0]
-    cuts = quantiles(times, n=20)
-    return cuts[9], cuts[18]
 
 
 def spread(times: list[float]) -> str:

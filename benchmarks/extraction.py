@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from common import options
 
 from memorist.remember.extract import Statement, entities, mentions, statements
 from memorist.remember.extract.names import date_spans
@@ -68,9 +68,11 @@ def counts(title: str, found: Counter[str]) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) not in (2, 3):
-        raise SystemExit(__doc__)
-    talk = turns(Path(sys.argv[1]))
+    arguments = options(__doc__)
+    arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    arguments.add_argument("sample", type=int, nargs="?", default=0, metavar="SAMPLE")
+    given = arguments.parse_args()
+    talk = turns(given.folder)
     together(talk[0])  # the first text builds the date grammars
     timed("statements", talk, said)
     timed("entities", talk, lambda turn: entities(turn.text))
@@ -81,7 +83,7 @@ def main() -> None:
     counts("statements", Counter(one.fact.relation.split("_")[0] for one in stated))
     counts("entities", Counter(one.kind for turn in talk for one in entities(turn.text)))
     counts("mentions", Counter("dates" for turn in talk for _ in mentions(turn.text, turn.at)))
-    for one in random.Random(SEED).sample(stated, min(len(stated), int(sys.argv[2]) if len(sys.argv) == 3 else 0)):
+    for one in random.Random(SEED).sample(stated, min(len(stated), given.sample)):
         triple = f"{one.fact.subject} | {one.fact.relation} | {one.fact.object}"
         print(f"{'not ' if one.negated else ''}{triple}  <- {one.quote}")
 

@@ -11,10 +11,8 @@ for words in more than half of the texts.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import NamedTuple
 
 import apsw
 import numpy as np
+from common import options, processor_seconds
 
 from memorist.model import Filter
 from memorist.stores.index import Index, IndexEntry
@@ -56,7 +55,7 @@ def texts(count: int, length: int, size: int) -> Texts:
 def queries(kind: str, vocabulary: Sequence[str], count: int = 10) -> list[str]:
     draw = np.random.default_rng(11)
     return [
-        " ".join(vocabulary[rank] for low, high, many in KINDS[kind] for rank in draw.integers(low, high, many))
+        " ".join(vocabulary[int(rank)] for low, high, many in KINDS[kind] for rank in draw.integers(low, high, many))
         for _ in range(count)
     ]
 
@@ -128,15 +127,9 @@ class Ours:
         return [hit.id for hit in self._index.view().search_text(query, ALL, LIMIT)]
 
 
-def seconds(run: Callable[[], object]) -> float:
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
 def asking(search: Callable[[str], object], asked: Sequence[str]) -> float:
     """Milliseconds a query."""
-    times = [min(seconds(partial(search, query)) for _ in range(10)) for query in asked]
+    times = [min(processor_seconds(partial(search, query)) for _ in range(10)) for query in asked]
     return 1000 * statistics.median(times)
 
 
@@ -148,7 +141,7 @@ def adding(engine: Fts5 | Ours, made: Texts, rare: str) -> float:
         engine.search(rare)
 
     start = len(made.rows)
-    return 1000 * min(seconds(lambda number=start + extra: add_and_ask(number)) for extra in range(50))
+    return 1000 * min(processor_seconds(lambda number=start + extra: add_and_ask(number)) for extra in range(50))
 
 
 def opening(engine: Fts5 | Ours, rare: str) -> float:
@@ -158,7 +151,7 @@ def opening(engine: Fts5 | Ours, rare: str) -> float:
         engine.reopen()
         engine.search(rare)
 
-    return min(seconds(open_and_ask) for _ in range(3))
+    return min(processor_seconds(open_and_ask) for _ in range(3))
 
 
 def same(ours: Ours, fts5: Fts5, asked: Sequence[str]) -> float:
@@ -172,7 +165,11 @@ def measured(count: int, length: int, vocabulary: int) -> Iterator[tuple[str, fl
     with tempfile.TemporaryDirectory() as folder:
         ours, fts5 = Ours(Path(folder)), Fts5(Path(folder))
         ours.keep(made.rows)
-        yield "build, s", seconds(lambda: ours.build(made.rows)), seconds(lambda: fts5.build(made.rows)), ""
+        yield (
+            *("build, s", processor_seconds(partial(ours.build, made.rows))),
+            processor_seconds(partial(fts5.build, made.rows)),
+            "",
+        )
         for kind in KINDS:
             asked = queries(kind, made.vocabulary)
             yield (
@@ -186,7 +183,7 @@ def measured(count: int, length: int, vocabulary: int) -> Iterator[tuple[str, fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--words", type=int, default=20)
     parser.add_argument("--vocabulary", type=int, default=50_000)

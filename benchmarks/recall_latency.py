@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import subprocess
 import sys
@@ -28,9 +27,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from time import perf_counter, process_time
 from typing import Any
+
+from common import options, percentiles
+from serve import environment_of
 
 import memorist
 from memorist.bench.datasets import load
@@ -45,12 +47,9 @@ class Version:
     """A version of the package, in a process that answers questions with their times."""
 
     def __init__(self, tree: Path, store: Path, moment: str, *, track: bool) -> None:
-        sources = [tree / "src", *sorted(tree.glob("packages/*/src"))]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sources))}
-        options = ["--answer", moment, "--store", str(store), *(["--track"] if track else [])]
-        command = [sys.executable, __file__, *options]
+        command = [sys.executable, __file__, "--answer", moment, "--store", str(store), *(["--track"] if track else [])]
         self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, env=environment_of(tree), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def ask(self, question: str, engine: str) -> dict[str, Any]:
@@ -67,7 +66,7 @@ class Version:
 
 def main() -> None:
     """Fill a space where there is none yet, ask, and print what it took."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = options(__doc__)
     arguments.add_argument("sets", nargs="*", type=Path)
     arguments.add_argument("--questions", type=int, default=100)
     arguments.add_argument("--store", type=Path)
@@ -181,8 +180,8 @@ def report(taken: Taken) -> None:
 
 
 def spread(times: Sequence[float]) -> str:
-    cuts = quantiles(times, n=20)
-    return f"p50 {cuts[9]:7.2f}   p95 {cuts[18]:7.2f}"
+    p50, p95 = percentiles(times)
+    return f"p50 {p50:7.2f}   p95 {p95:7.2f}"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ def served(
     reranker: str | None = None,
     log: Path | None = None,
     checkout: Path | None = None,
-) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
     """A server and its address. It is told to stop at the end. A `checkout` is another copy of this repository."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -67,12 +67,14 @@ def served(
 
 
 def _environment(reranker: str | None, checkout: Path | None) -> dict[str, str]:
-    changed = {} if reranker is None else {"MEMORIST_RERANKER": reranker}
-    if checkout is not None:
-        changed["PYTHONPATH"] = os.pathsep.join(
-            str(folder.resolve()) for folder in (checkout / "src", *(checkout / "packages").glob("*/src"))
-        )
-    return {**os.environ, **changed}
+    chosen = {} if reranker is None else {"MEMORIST_RERANKER": reranker}
+    return {**(environment_of(checkout) if checkout else os.environ), **chosen}
+
+
+def environment_of(checkout: Path) -> dict[str, str]:
+    """The environment in which Python imports a copy of this repository."""
+    sources = (checkout / "src", *sorted(checkout.glob("packages/*/src")))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(str(folder.resolve()) for folder in sources)}
 
 
 def processor_seconds(pid: int) -> float:
@@ -226,7 +228,7 @@ def _under(load: Load, seconds: float, pid: int) -> tuple[Load, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--turns", type=int, help="of each client, instead of --seconds: the same work in every run")

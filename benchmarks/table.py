@@ -208,7 +208,7 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Measure the recipes on ten datasets and print the tables.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where results are kept")
     parser.add_argument("--reranking", choices=get_args(Reranking), default="documented")
     parser.add_argument("--ingest", choices=get_args(Ingest), default="replayed")

@@ -9,7 +9,6 @@ verdict. `--set` starts from other numbers than the recipe's own. Vectors and sc
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from common import options
 
 from memorist.bench import datasets
 from memorist.bench.cache import default_folder
@@ -30,17 +30,17 @@ from memorist.tune.search import Floats, Trials, decide, fit
 
 
 def main() -> None:
-    options = _options()
+    given = _given()
     experiment = prepare(
         Config(),
-        options.cache,
-        recipes=[options.recipe],
-        changes=options.set,
+        given.cache,
+        recipes=[given.recipe],
+        changes=given.set,
         cached_queries=True,
     )
     [recipe] = experiment.pipelines
     numbers = numbers_of(recipe)
-    dataset = narrowed(datasets.load(options.path), questions=options.questions)
+    dataset = narrowed(datasets.load(given.path), questions=given.questions)
     with ExitStack() as closing:
         pool = closing.enter_context(ThreadPoolExecutor())
         replay, groups = Replay(recipe, first_moved(recipe, numbers)), list[str]()
@@ -52,8 +52,8 @@ def main() -> None:
         _report(every, np.array(groups), numbers)
 
 
-def _options() -> Any:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def _given() -> Any:
+    parser = options(__doc__)
     parser.add_argument("path", type=Path)
     parser.add_argument("--recipe", default="memorist")
     parser.add_argument("--set", action="append", default=[])

@@ -9,13 +9,13 @@ weights; and the share of the answers' words that `extractive_summary` finds in 
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from common import options
 from numpy.typing import NDArray
 
 from memorist.recall.understand import expand_query, extractive_summary, query_mode
@@ -125,9 +125,9 @@ def summaries(questions: list[Question]) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    questions = load(Path(sys.argv[1]))
+    arguments = options(__doc__)
+    arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    questions = load(arguments.parse_args().folder)
     modes(questions)
     for share in WEIGHTS:
         expansion(questions, share)

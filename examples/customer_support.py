@@ -16,7 +16,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def new_key(folder: Path, space: str, *options: str) -> str:
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[str]:
+def server(folder: Path) -> Generator[str]:
     """A server for the spaces of a folder, until the block ends."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

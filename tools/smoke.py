@@ -20,7 +20,6 @@ from urllib.request import Request, urlopen
 import memorist
 
 MEMORIST = Path(sys.executable).with_name("memorist")
-QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 STORY = "My son Emil is allergic to hazelnuts."
 QUESTION = "Is there anything my boy cannot eat?"
 
@@ -57,7 +56,8 @@ def check_server() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     base = f"http://127.0.0.1:{port}"
-    server = subprocess.Popen([MEMORIST, "--db", "spaces/", "serve", "--port", str(port)], **QUIET)
+    command = [MEMORIST, "--db", "spaces/", "serve", "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and server.poll() is None:

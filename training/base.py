@@ -61,7 +61,7 @@ def read_back(folder: Path) -> dict[str, Tensor]:
     state: dict[str, np.ndarray] = {
         name: one for name, one in values.items() if name.endswith((".bias", "norm.weight")) and one.dtype == np.float32
     }
-    factor = None
+    factor: np.ndarray | None = None
     for name in (one.removesuffix(INTEGERS) for one in values if one.endswith(INTEGERS)):
         weights = values[f"{name}{INTEGERS}"].astype(np.float32) * values[f"{name}{SCALES}"]
         if name == WORDS:
@@ -70,6 +70,7 @@ def read_back(folder: Path) -> dict[str, Tensor]:
         # Products that share an input are divided by the factors of the first of them: of the values, often the keys.
         own, key = (f"{one.removesuffix('.weight')}.input_factor" for one in (name, name.replace("value", "key")))
         factor = values.get(own, values.get(key, factor))
+        assert factor is not None, f"nothing says by what the input of {name} is divided"
         state[name] = (weights * factor[:, None]).T
         state.setdefault(name.replace(".weight", ".bias"), np.zeros(weights.shape[1], np.float32))  # had no effect
     places, unused = values["places"], CONFIG.max_position_embeddings - len(values["places"])

@@ -49,7 +49,7 @@ def sample_texts(sources: Sequence[Source], tokenizer: Tokenizer) -> list[Row]:
     """Memories as the embedder reads them, some with the turn before, and questions."""
 
     def encode(draw: random.Random, source: Source, question: Question) -> Iterable[Encoding]:
-        yield tokenizer.encode(_memory(draw, source, draw.randrange(len(source.units))))
+        yield tokenizer.encode(some_memory(draw, source, draw.randrange(len(source.units))))
         yield tokenizer.encode(question.text)
 
     return _sampled(sources, encode)
@@ -61,7 +61,7 @@ def sample_pairs(sources: Sequence[Source], tokenizer: Tokenizer) -> list[Row]:
     def encode(draw: random.Random, source: Source, question: Question) -> Iterable[Encoding]:
         answers = draw.random() < ANSWERING
         unit = draw.choice(question.positives) if answers else draw.randrange(len(source.units))
-        yield tokenizer.encode(question.text, _memory(draw, source, unit))
+        yield tokenizer.encode(question.text, some_memory(draw, source, unit))
 
     return _sampled(sources, encode)
 
@@ -85,7 +85,8 @@ def _sampled(
     return rows
 
 
-def _memory(draw: random.Random, source: Source, unit: int) -> str:
+def some_memory(draw: random.Random, source: Source, unit: int) -> str:
+    """A text as the model meets it: some with a date, some after the turn before."""
     other = source.neighbour(unit, -1) if draw.random() < WITH_BEFORE else None
     before = None if other is None else render.Turn(source.units[other], source.speakers[other])
     said = render.some_date(draw, draw.choice(render.DATE_FORMATS)) if draw.random() < DATED else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import soup
 import validation
@@ -51,7 +52,7 @@ def _rerankers(shop: Workshop, model: SentenceEncoder) -> dict[str, object]:
     return rows
 
 
-def _row(shop: Workshop, before: Outcomes, found: Outcomes) -> dict:
+def _row(shop: Workshop, before: Outcomes, found: Outcomes) -> dict[str, Any]:
     return {
         "overall": validation.overall(found, shop.held, VIEW),
         "recall": validation.by_family(found, shop.held, VIEW),
@@ -60,7 +61,7 @@ def _row(shop: Workshop, before: Outcomes, found: Outcomes) -> dict:
     }
 
 
-def _ranked(held: Sequence[HeldOut], before: Outcomes, found: Outcomes, view: str) -> dict:
+def _ranked(held: Sequence[HeldOut], before: Outcomes, found: Outcomes, view: str) -> dict[str, Any]:
     return {
         "recall": validation.by_family(found, held, view),
         "rank": validation.by_family(found, held, view, measure="rank"),

@@ -56,8 +56,8 @@ def compare_reranker(scorer: PairScorer, files: Sequence[bytes], tokenizer: Toke
             ids, types = (np.array([one], dtype=np.int64) for one in (encoded.ids, encoded.type_ids))
             with torch.inference_mode():
                 theirs.append(scorer(torch.from_numpy(ids), torch.ones(ids.shape), torch.from_numpy(types))[0].numpy())
-            state, mixed = reading.run([STATE, MIXED], {IDS: ids, TYPES: types})
-            ours.append(np.concatenate(end.run([SCORE, ANSWERS], {STATE: state, MIXED: mixed})))
+            state, mixed = _run(reading, (STATE, MIXED), {IDS: ids, TYPES: types})
+            ours.append(np.concatenate(_run(end, (SCORE, ANSWERS), {STATE: state, MIXED: mixed})))
     for place, name in enumerate((SCORE, ANSWERS)):
         one, other = (np.array(logits)[:, place] for logits in (ours, theirs))
         correlation = float(np.corrcoef(one, other)[0, 1])
@@ -70,6 +70,11 @@ def _session(file: bytes) -> InferenceSession:
     return onnx_runtime().InferenceSession(file, providers=["CPUExecutionProvider"])
 
 
+def _run(session: InferenceSession, outputs: Sequence[str], given: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """The outputs, all of which are arrays in our graphs."""
+    return [np.asarray(one) for one in session.run(list(outputs), given)]
+
+
 def _cosines(model: SentenceEncoder, session: InferenceSession, samples: Sequence[list[int]]) -> dict[str, list[float]]:
     """For each output, the cosine of every row with that of the original."""
     found: dict[str, list[float]] = {name: [] for name in OUTPUTS}
@@ -78,7 +83,7 @@ def _cosines(model: SentenceEncoder, session: InferenceSession, samples: Sequenc
         with torch.inference_mode():
             tokens = torch.from_numpy(row)
             exact = [one.numpy() for one in model(tokens, torch.ones_like(tokens), torch.zeros_like(tokens))]
-        for name, ours, theirs in zip(OUTPUTS, session.run(list(OUTPUTS), {IDS: row}), exact, strict=True):
+        for name, ours, theirs in zip(OUTPUTS, _run(session, OUTPUTS, {IDS: row}), exact, strict=True):
             found[name].extend(_row_cosines(ours[0], theirs[0]))
     return found
 
@@ -94,8 +99,8 @@ def _neighbour_effect(session: InferenceSession, samples: Sequence[list[int]]) -
     effects = []
     for ids in samples:
         others = [list(reversed(ids)), ids, ids[1:] + ids[:1]]
-        together = session.run([EMBEDDING], {IDS: np.array(others, dtype=np.int64)})[0][1]
-        alone = session.run([EMBEDDING], {IDS: np.array([ids], dtype=np.int64)})[0][0]
+        together = _run(session, [EMBEDDING], {IDS: np.array(others, dtype=np.int64)})[0][1]
+        alone = _run(session, [EMBEDDING], {IDS: np.array([ids], dtype=np.int64)})[0][0]
         effects.append(np.abs(together - alone).max())
     return float(max(effects))
 

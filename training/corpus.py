@@ -7,6 +7,7 @@ import lzma
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 UNCONFIRMED = frozenset(("tweet",))
@@ -104,7 +105,7 @@ def read(file: Path) -> list[Source]:
     return [_source(one) for one in data["sources"] if one["name"] not in UNCONFIRMED]
 
 
-def _source(data: dict) -> Source:
+def _source(data: dict[str, Any]) -> Source:
     questions = [
         Question(text, tuple(positives), tuple(answers), tuple(lexical), tuple(related))
         for text, positives, answers, lexical, related in data["queries"]

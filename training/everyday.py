@@ -26,8 +26,10 @@ UNANSWERED = 0.22  # of the lists
 LONG, DATED_DAY_MONTH = 0.2, 0.75
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_SLOTS_OF_KIND = {"firm": "firm", "project": "project", "service": "service", "pet": "petname", "trip": "city"}
-_SLOTS_OF_KIND |= {"room": "spot", "place": "place"}
+_SLOTS_OF_KIND = {
+    "firm": "firm", "project": "project", "service": "service", "pet": "petname", "trip": "city", "room": "spot",
+    "place": "place",
+}  # fmt: skip
 _ALIASES = {"P": "person", "P2": "person", "S": "person", "F": "firm", "J": "project", "K": "service", "C": "city"}
 
 ROLES = (
@@ -114,9 +116,9 @@ class EverydayMaker:
             (0.14, self._of_pair),
             (0.06, self._of_day),
         )
-        shares, makers = zip(*kinds, strict=True)
-        place = bisect(list(accumulate(shares)), draw.random())
-        query, texts = makers[min(place, len(makers) - 1)](draw)
+        place = bisect(list(accumulate(share for share, _ in kinds)), draw.random())
+        _, maker = kinds[min(place, len(kinds) - 1)]
+        query, texts = maker(draw)
         if draw.random() < UNANSWERED:
             texts = [one for one in texts if one.truth == WRONG]
         texts = texts[: self.negatives + 1]

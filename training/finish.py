@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import calibrate
@@ -80,7 +80,7 @@ class _Writer:
         facts = {"kind": "reranker", "outputs": {name: name for name in (SCORE, ANSWERS)}}
         self._write(folder, files, facts, upstream)
 
-    def _write(self, folder: Path, graphs: Sequence[bytes], facts: dict[str, object], upstream: str) -> None:
+    def _write(self, folder: Path, graphs: Sequence[bytes], facts: Mapping[str, object], upstream: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         files = {**dict(zip(GRAPHS, graphs, strict=False)), TOKENIZER: self.tokenizer}
         for name, data in files.items():

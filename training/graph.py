@@ -33,7 +33,7 @@ Shapes = Mapping[str, Sequence[str | int]]
 
 def embedder_graph(model: SentenceEncoder, spans: Spans, positions: int) -> ModelProto:
     """From ids of one length to unit vectors and token states."""
-    draft = _Draft(dict(model.named_modules()), spans)
+    draft = Draft(dict(model.named_modules()), spans)
     states = _encoder(draft, model.encoder, _layers(model.encoder), positions)
     draft.add("LpNormalization", _mean(draft, states), to=EMBEDDING, axis=-1, p=2)
     draft.add("Identity", states, to=TOKENS)
@@ -55,13 +55,13 @@ def scorer_graphs(model: PairScorer, spans: Spans, positions: int) -> tuple[Mode
         STATE: ("batch", config.hidden_size),
         MIXED: ("batch", config.num_attention_heads, config.hidden_size),
     }
-    draft = _Draft(modules, spans)
+    draft = Draft(modules, spans)
     states = _encoder(draft, model.encoder, others, positions, types=TYPES)
     first = draft.add("Gather", states, draft.constant("first", np.int64(0)), to=STATE, axis=1)
     _mixed_for_first(draft, first, states, last, name)
     reading = draft.finished({IDS: TOKEN_IDS, TYPES: TOKEN_IDS}, shapes)
 
-    draft = _Draft(modules, spans)
+    draft = Draft(modules, spans)
     read = _layer(draft, STATE, _values_of_first(draft, last, name), name)
     mixed = draft.products(read, ["ranking.mix", "answering.mix"])
     for head, mix, output in zip(("ranking", "answering"), mixed, (SCORE, ANSWERS), strict=True):
@@ -75,7 +75,7 @@ def _layers(encoder: Encoder) -> list[tuple[Layer, str]]:
 
 
 def _encoder(
-    draft: _Draft, encoder: Encoder, layers: Sequence[tuple[Layer, str]], positions: int, types: str | None = None
+    draft: Draft, encoder: Encoder, layers: Sequence[tuple[Layer, str]], positions: int, types: str | None = None
 ) -> str:
     words = draft.lookup("words.weight", encoder.words.weight, IDS)
     places, kinds = _array(encoder.positions.weight)[:positions], _array(encoder.types.weight)
@@ -92,12 +92,12 @@ def _encoder(
     return states
 
 
-def _attention(draft: _Draft, states: str, layer: Layer, name: str) -> str:
+def _attention(draft: Draft, states: str, layer: Layer, name: str) -> str:
     read = draft.products(states, [f"{name}.attention.{one}" for one in ("query", "key", "value")])
     return draft.add("MultiHeadAttention", *read, domain=RUNTIME, num_heads=layer.attention.heads)
 
 
-def _mixed_for_first(draft: _Draft, first: str, states: str, layer: Layer, name: str) -> str:
+def _mixed_for_first(draft: Draft, first: str, states: str, layer: Layer, name: str) -> str:
     """The states as each head of the first state mixes them, before they become values.
 
     A query meets the key of a token in q · (W x) = (Wᵀ q) · x, and the values are mixed in Σ a (W x) = W (Σ a x): a
@@ -113,7 +113,7 @@ def _mixed_for_first(draft: _Draft, first: str, states: str, layer: Layer, name:
     return draft.add("MatMul", draft.add("Softmax", logits, axis=-1), read, to=MIXED)
 
 
-def _values_of_first(draft: _Draft, layer: Layer, name: str) -> str:
+def _values_of_first(draft: Draft, layer: Layer, name: str) -> str:
     """The values of the mixed states. The weights of a mixture sum to 1, so the bias is added once."""
     key, value = _key_and_value(name)
     matrix = _by_head(draft, draft.matrix(value, beside=key), layer)
@@ -128,20 +128,20 @@ def _key_and_value(name: str) -> tuple[str, str]:
     return f"{name}.attention.key", f"{name}.attention.value"
 
 
-def _by_head(draft: _Draft, matrix: str, layer: Layer) -> str:
+def _by_head(draft: Draft, matrix: str, layer: Layer) -> str:
     heads, width = layer.attention.heads, layer.attention.width
     split = draft.add("Reshape", matrix, draft.constant("by_head", np.array([heads * width, heads, width])))
     return draft.add("Transpose", split, perm=[1, 0, 2])
 
 
-def _layer(draft: _Draft, states: str, mixed: str, name: str) -> str:
+def _layer(draft: Draft, states: str, mixed: str, name: str) -> str:
     attended = draft.add("Add", states, draft.product(mixed, f"{name}.attention.output"))
     states = draft.norm(attended, f"{name}.attention_norm")
     wide = draft.add("Gelu", draft.product(states, f"{name}.widen"))
     return draft.norm(draft.add("Add", states, draft.product(wide, f"{name}.narrow")), f"{name}.output_norm")
 
 
-def _mean(draft: _Draft, states: str) -> str:
+def _mean(draft: Draft, states: str) -> str:
     # A product per text rather than one sum over the batch: rounding then ignores the neighbours.
     one, two = draft.constant("one", np.array([1])), draft.constant("two", np.array([2]))
     shape = draft.add("Shape", states, start=0, end=2)
@@ -151,7 +151,7 @@ def _mean(draft: _Draft, states: str) -> str:
 
 
 @dataclass(slots=True)
-class _Draft:
+class Draft:
     """A graph in the making."""
 
     modules: Mapping[str, nn.Module]
@@ -238,7 +238,7 @@ class _Draft:
         to: str | None = None,
         domain: str = "",
         to_type: int | None = None,
-        **attributes: float | Sequence[int],
+        **attributes: float | str | Sequence[int],
     ) -> str:
         result = to or f"{operator}_{len(self.nodes)}"
         if to_type is not None:

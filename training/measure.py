@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class Group:
 
 
 def read(folder: Path) -> list[Group]:
-    documents: dict[str, list[dict]] = {}
+    documents: dict[str, list[dict[str, Any]]] = {}
     for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         documents.setdefault(row["metadata"].get("group", ""), []).append(row)
@@ -53,7 +54,7 @@ def read(folder: Path) -> list[Group]:
         for query, document, gain in list(csv.reader(file, delimiter="\t"))[1:]:
             if float(gain) > 0:
                 gains.setdefault(query, {})[document] = float(gain)
-    queries: dict[str, list[dict]] = {}
+    queries: dict[str, list[dict[str, Any]]] = {}
     for line in (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if row["_id"] in gains:
@@ -61,14 +62,16 @@ def read(folder: Path) -> list[Group]:
     return [_group(documents[name], asked, gains, folder.name in CHATS) for name, asked in queries.items()]
 
 
-def _group(documents: list[dict], asked: list[dict], gains: dict[str, dict[str, float]], chat: bool) -> Group:
+def _group(
+    documents: list[dict[str, Any]], asked: list[dict[str, Any]], gains: dict[str, dict[str, float]], chat: bool
+) -> Group:
     places = {row["_id"]: place for place, row in enumerate(documents)}
     wanted = [{places[one]: gain for one, gain in gains[row["_id"]].items() if one in places} for row in asked]
     pairs = [(row["text"], gain) for row, gain in zip(asked, wanted, strict=True) if gain]
     return Group(_views(documents, chat), [text for text, _ in pairs], [gain for _, gain in pairs])
 
 
-def _views(documents: list[dict], chat: bool) -> dict[str, list[str]]:
+def _views(documents: list[dict[str, Any]], chat: bool) -> dict[str, list[str]]:
     turns = [Turn(f"{row['title']} {row['text']}".strip()) for row in documents]
     if not chat:
         return {"alone": [turn.text for turn in turns]}
@@ -76,13 +79,13 @@ def _views(documents: list[dict], chat: bool) -> dict[str, list[str]]:
     views: dict[str, list[str]] = {"alone": [], "before": [], "both": []}
     for place, turn in enumerate(turns):
         date = _date(documents[place]["metadata"].get("at"))
-        near = [
+        before, after = (
             turns[other] if 0 <= other < len(turns) and sessions[other] == sessions[place] else None
             for other in (place - 1, place + 1)
-        ]
+        )
         views["alone"].append(memory(turn, date))
-        views["before"].append(memory(turn, date, near[0]))
-        views["both"].append(memory(turn, date, *near))
+        views["before"].append(memory(turn, date, before))
+        views["both"].append(memory(turn, date, before, after))
     return views
 
 

@@ -37,12 +37,14 @@ def _mine_source(model: SentenceEncoder, source: Source, tokenizer: Tokenizer, d
     units = embed(model, singles(tokenise(tokenizer, source.units)), device)
     texts = [plain(question, source) for question in source.questions]
     queries = embed(model, singles(tokenise(tokenizer, texts), QUERY_TOKENS), device)
+    return candidates(source, queries, units)
+
+
+def candidates(source: Source, queries: Tensor, units: Tensor) -> list[Pools]:
+    """The candidates for the questions of a source, by the vectors of both."""
+    lowered, members = [unit.lower() for unit in source.units], _members(source)
     nearest = _nearest(queries, units)
-    lowered = [unit.lower() for unit in source.units]
-    members = _members(source)
-    return [
-        _pools(question, row, source, lowered, members) for question, row in zip(source.questions, nearest, strict=True)
-    ]
+    return [_pools(one, row, source, lowered, members) for one, row in zip(source.questions, nearest, strict=True)]
 
 
 def _nearest(queries: Tensor, units: Tensor) -> np.ndarray:

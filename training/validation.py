@@ -110,11 +110,12 @@ def _views(source: Source, names: Sequence[str], draw: random.Random) -> dict[st
     dates = {group: render.some_date(draw, form) for group in dict.fromkeys(source.groups)} if chat else {}
     views: dict[str, list[str]] = {view: [] for view in (VIEWS if chat else VIEWS[:1])}
     for unit, group in enumerate(source.groups):
-        turns = {step: _turn(source, unit, step, names) for step in (-1, 0, 1)}
+        earlier, own, later = (_turn(source, unit, step, names) for step in (-1, 0, 1))
+        assert own is not None
         for view, texts in views.items():
-            before = turns[-1] if view != "alone" else None
-            after = turns[1] if view == "both" else None
-            texts.append(render.memory(turns[0], dates.get(group), before, after))
+            before = earlier if view != "alone" else None
+            after = later if view == "both" else None
+            texts.append(render.memory(own, dates.get(group), before, after))
     return views
 
 

@@ -135,7 +135,8 @@ def varied(texts: Sequence[str], vectors: Vectors, seed: int = 7) -> Iterator[tu
     words = sorted({word for text in texts for word in text.split() if _replaceable(word)})
     seen = {hash(plain(text)) for text in texts}
     while True:
-        for base, one, other in places.integers(0, len(texts), (PAGE, 3)).tolist():
+        drawn: list[tuple[int, int, int]] = places.integers(0, len(texts), (PAGE, 3)).tolist()
+        for base, one, other in drawn:
             text = " ".join(
                 draw.choice(words) if _replaceable(word) and draw.random() < REPLACED else word
                 for word in texts[base].split(" ")
@@ -154,8 +155,8 @@ def _replaceable(word: str) -> bool:
     return len(word) > 3 and word.isalpha() and word.islower()
 
 
-def unit(vector: Vectors) -> Vectors:
-    return vector / np.linalg.norm(vector)
+def unit(vector: NDArray[np.floating[Any]]) -> Vectors:
+    return (vector / np.linalg.norm(vector)).astype(np.float32, copy=False)
 
 
 def best_ten(probes: Vectors, pages: Iterator[Page], count: int = BEST) -> NDArray[np.int64]:

@@ -42,7 +42,7 @@ class Store(Protocol):
 class Chroma:
     """The default: HNSW in memory, in a file from one process to the next; words only filter, so there is no hybrid."""
 
-    modes = (VECTOR,)
+    modes: tuple[str, ...] = (VECTOR,)
 
     def __init__(self, folder: Path, mode: str | None) -> None:
         import chromadb
@@ -75,7 +75,7 @@ class LanceDB:
     What that index finds is compared again with the vectors themselves, ten times as many as are asked for.
     """
 
-    modes = (VECTOR, HYBRID)
+    modes: tuple[str, ...] = (VECTOR, HYBRID)
     _UNINDEXED, _REFINED = 100_000, 10
 
     def __init__(self, folder: Path, mode: str | None) -> None:
@@ -120,7 +120,7 @@ class SqliteVec:
     In the SQLite of the package apsw, as Memorist: that of some Pythons loads no extensions.
     """
 
-    modes = (VECTOR, HYBRID)
+    modes: tuple[str, ...] = (VECTOR, HYBRID)
     _FUSED = 60
 
     def __init__(self, folder: Path, mode: str | None) -> None:
@@ -199,7 +199,7 @@ def _random(text: str) -> Vectors:
 class Txtai:
     """Texts in SQLite, vectors in Faiss with the index that txtai chooses for the size, and BM25."""
 
-    modes = (VECTOR, HYBRID)
+    modes: tuple[str, ...] = (VECTOR, HYBRID)
 
     def __init__(self, folder: Path, mode: str | None) -> None:
         from txtai import Embeddings
@@ -236,7 +236,7 @@ class Txtai:
 class Memorist:
     """The engine with everything that it derives; hybrid is the whole recall without the reranker."""
 
-    modes = (VECTOR, HYBRID)
+    modes: tuple[str, ...] = (VECTOR, HYBRID)
     settings: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, folder: Path, mode: str | None) -> None:

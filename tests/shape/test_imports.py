@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "memorist"
+import memorist
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "memorist"
 PURE = {"errors", "model", "ports", "text", "validate"}
 MAY_IMPORT = {
     "errors": set[str](),
@@ -88,20 +91,22 @@ def exceptions(path: Path) -> set[str]:
     return {room for place, rooms in EXCEPTIONS.items() if here.is_relative_to(place) for room in rooms}
 
 
-def imported_rooms(path: Path) -> set[str]:
-    rooms: set[str] = set()
+def imported_modules(path: Path) -> set[str]:
+    """Modules of ours that a file imports, and names that it imports from the package itself."""
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            names = [
+            found |= {
                 f"{node.module}.{alias.name}" if node.module == "memorist" else str(node.module) for alias in node.names
-            ]
+            }
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        rooms |= {name.split(".")[1] for name in names if name.startswith("memorist.")}
-    return rooms
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name.startswith("memorist.")}
+
+
+def imported_rooms(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in imported_modules(path)}
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
@@ -122,6 +127,19 @@ def test_every_exception_is_needed(place: str) -> None:
     files = [path for path in modules() if path.relative_to(SOURCE).is_relative_to(place)]
     used = {room for path in files for room in imported_rooms(path)}
     assert EXCEPTIONS[place] <= used
+
+
+def test_every_module_that_a_script_imports_exists() -> None:
+    """The type checker lets them import what it does not find, because it has not every package that they need."""
+    scripts = [
+        path for name in ("benchmarks", "docs", "examples", "tools", "training") for path in (ROOT / name).rglob("*.py")
+    ]
+    files = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in modules()}
+    known = (
+        files | {name.removesuffix(".__init__") for name in files} | {f"memorist.{name}" for name in memorist.__all__}
+    )
+    gone = {path.relative_to(ROOT): lost for path in scripts if (lost := imported_modules(path) - known)}
+    assert gone == {}
 
 
 def test_importing_memorist_loads_no_vendor() -> None:

@@ -11,7 +11,7 @@ from blocks import QUERY, Block, Blocks, Row
 from corpus import Source
 from fit import LARGEST_GRADIENT, WARM_UP, WEIGHT_DECAY, info_nce
 from lists import ANSWER, WRONG, Pools, plain
-from mining import _members, _nearest, _pools
+from mining import candidates
 from student import Student
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -89,9 +89,7 @@ def mine(reader: Reader, model: Student, sources: Sequence[Source]) -> list[list
 def _mine_source(reader: Reader, model: Student, source: Source) -> list[Pools]:
     units = reader.embed(model, reader.encode(source.units, MINED_TOKENS))
     queries = reader.embed(model, reader.encode([plain(one, source) for one in source.questions], QUERY))
-    lowered, members = [unit.lower() for unit in source.units], _members(source)
-    nearest = _nearest(queries, units)
-    return [_pools(one, row, source, lowered, members) for one, row in zip(source.questions, nearest, strict=True)]
+    return candidates(source, queries, units)
 
 
 def fit(

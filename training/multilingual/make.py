@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))
@@ -91,13 +92,14 @@ def learn(options: argparse.Namespace) -> None:
         told = {
             language: {kind: rows[:SMALL_PAIRS] for kind, rows in parts.items()} for language, parts in told.items()
         }
+    sizes: dict[str, Any] = {"size": 8, "everyday": 8} if options.small else {}
     blocks = Blocks(
         training,
         mine(reader, model, training),
         reader.encode,
         Switch(_load(options.work / "dictionary.json.xz")),
         workers=max(2, (os.cpu_count() or 4) - 2) if device.type == "cuda" else 0,
-        **({"size": 8, "everyday": 8} if options.small else {}),
+        **sizes,
     )
     fit(reader, model, blocks, Translations(told, reader, SEED), 2 if options.small else STEPS)
     state = {name: one.half().cpu().contiguous() for name, one in model.state_dict().items()}
@@ -134,7 +136,7 @@ def _save(file: Path, data: object) -> None:
         json.dump(data, stream, ensure_ascii=False)
 
 
-def _load(file: Path) -> dict:
+def _load(file: Path) -> dict[str, Any]:
     with lzma.open(file, "rt", encoding="utf-8") as stream:
         return json.load(stream)
 

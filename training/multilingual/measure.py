@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def passages(folder: Path) -> Passages:
     return Passages([row["text"] for row in texts], [row["text"] for row in asked], gold)
 
 
-def _rows(file: Path) -> list[dict]:
+def _rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
@@ -83,7 +84,7 @@ def everyday(embedder: OnnxEmbedder, worlds: Sequence[Path]) -> Iterator[tuple[s
     yield from ((f"everyday, {name}", len(rows), np.mean(rows, axis=0)) for name, rows in found.items())
 
 
-def _turn(memory: dict) -> str:
+def _turn(memory: dict[str, Any]) -> str:
     day = datetime.fromisoformat(memory["at"])
     return f"[{day.day} {day:%B} {day.year}] {memory['speaker']}: {memory['text']}"
 

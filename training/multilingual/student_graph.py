@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from graph import EMBEDDING, IDS, Spans, _Draft
+from graph import EMBEDDING, IDS, TOKEN_IDS, Draft, Spans
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto
 from quantise import Floats, Span, divisors, input_scale
@@ -21,10 +21,10 @@ def student_graph(model: Student, packed: NDArray[np.uint8], scale: Floats, span
     low = draft.bent(draft.mean(states), "p1", "d0", "d1")
     high = draft.bent(draft.add("Relu", low), "p3", "d2", "d3")
     draft.add("LpNormalization", draft.add("Tanh", high), to=EMBEDDING, axis=-1, p=2)
-    return draft.finished((IDS,), {EMBEDDING: ("batch", WIDTH)})
+    return draft.finished({IDS: TOKEN_IDS}, {EMBEDDING: ("batch", WIDTH)})
 
 
-class StudentDraft(_Draft):
+class StudentDraft(Draft):
     """A graph in the making, with the parts of a student."""
 
     def words(self, packed: NDArray[np.uint8], scale: Floats) -> str:

@@ -26,7 +26,8 @@ def four_bits(table: Floats) -> tuple[NDArray[np.uint8], Floats]:
         )
     shifted = (best + 8).astype(np.uint8)
     half = table.shape[1] // 2
-    return shifted[:, :half] | shifted[:, half:] << 4, scale[:, 0].astype(np.float32)
+    packed: NDArray[np.uint8] = shifted[:, :half] | np.left_shift(shifted[:, half:], np.uint8(4))
+    return packed, scale[:, 0].astype(np.float32)
 
 
 def unpacked(packed: NDArray[np.uint8], scale: Floats) -> Floats:

@@ -9,6 +9,7 @@ import re
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from fetch import LANGUAGES
 
@@ -64,7 +65,8 @@ def _shuffled(found: Mapping[str, str]) -> list[Pair]:
 def _messages(file: Path) -> Iterator[Pair]:
     """The messages of a catalogue that are text of at least three words without markup."""
     with file.open("rb") as stream:
-        catalogue: Mapping[object, str] = gettext.GNUTranslations(stream)._catalog
+        read: Any = gettext.GNUTranslations(stream)
+    catalogue: Mapping[object, str] = read._catalog  # no other way leads to all messages
     for key, told in catalogue.items():
         message, form = key if isinstance(key, tuple) else (key, 0)
         message = str(message).split("\x04")[-1]  # after the context
@@ -87,7 +89,7 @@ def _annotations(fetched: Path) -> dict[str, list[Pair]]:
     return {language: list(_of_emoji(read["en"], read[language])) for language in LANGUAGES}
 
 
-def _of_emoji(english: Mapping[str, dict], other: Mapping[str, dict]) -> Iterator[Pair]:
+def _of_emoji(english: Mapping[str, dict[str, Any]], other: Mapping[str, dict[str, Any]]) -> Iterator[Pair]:
     for sign, one in english.items():
         two = other.get(sign, {})
         if one.get("tts") and two.get("tts"):
@@ -111,8 +113,8 @@ def _names(fetched: Path) -> dict[str, list[Pair]]:
     return found
 
 
-def _cldr(archive: Path, path: str, keys: Iterable[str]) -> dict[str, dict]:
-    found: dict[str, dict] = {}
+def _cldr(archive: Path, path: str, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
     with tarfile.open(archive) as tar:
         members = {one.name.partition("/")[2]: one for one in tar.getmembers()}
         for language in ("en", *LANGUAGES):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from calibrate import _memory
+from calibrate import some_memory
 from corpus import LICENCES, Source
 from package import Package
 from quantise import Span
@@ -97,7 +97,7 @@ def _sample(sources: Sequence[Source], pairs: Pairs) -> list[str]:
     texts = [text for rows in kinds for pair in draw.sample(rows, PER_KIND) for text in pair]
     for source in sources:
         for _ in range(PER_SOURCE):
-            texts += [_memory(draw, source, draw.randrange(len(source.units))), draw.choice(source.questions).text]
+            texts += [some_memory(draw, source, draw.randrange(len(source.units))), draw.choice(source.questions).text]
     return texts
 
 
