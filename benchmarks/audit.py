@@ -9,7 +9,6 @@ Then every fix is applied, the audit repeated, and every fix undone.
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-from common import options, print_head, print_row
+from common import options, print_head, print_row, rows
 
 from memorist.model import Fact, Filter, Link, Memory, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
@@ -264,8 +263,7 @@ def damage(world: World, file: Path) -> None:
 
 def turns_of(folder: Path) -> Iterator[Memory]:
     position = Counter[str]()
-    for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in rows(folder / "corpus.jsonl"):
         about = row["metadata"]
         position[about["session"]] += 1
         at = about["at"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import quantiles
+from typing import Any
 
 EVAL = Path(__file__).parents[2] / "shared/data/eval"
 """Where the datasets lie unless a script is told otherwise."""
@@ -18,6 +21,26 @@ EVAL = Path(__file__).parents[2] / "shared/data/eval"
 def options(about: str | None) -> argparse.ArgumentParser:
     """A parser whose `--help` is the docstring of a script."""
     return argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def rows(file: Path) -> list[dict[str, Any]]:
+    """The lines of a file of JSON, such as the texts or questions of a dataset in BEIR's layout."""
+    with file.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def about(row: Mapping[str, Any], name: str) -> str:
+    """What the metadata of such a row say, empty where they say nothing."""
+    return str((row.get("metadata") or {}).get(name, ""))
+
+
+def judged(folder: Path) -> dict[str, list[str]]:
+    """The texts of a dataset that answer each question."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        question, text, _ = line.split("\t")
+        found[question].append(text)
+    return found
 
 
 @contextmanager

@@ -8,7 +8,6 @@ together, and the number of each by kind. With SAMPLE, it also prints that many 
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections import Counter
@@ -16,10 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from common import options
+from common import options, rows
 
 from memorist.remember.extract import Statement, entities, mentions, statements
 from memorist.remember.extract.names import date_spans
@@ -35,10 +33,9 @@ class Turn:
 
 
 def turns(folder: Path) -> list[Turn]:
-    rows: list[dict[str, Any]] = [json.loads(line) for line in (folder / "corpus.jsonl").open(encoding="utf-8")]
-    about = [(row["text"], row["metadata"]) for row in rows]
+    read = [(row["text"], row["metadata"]) for row in rows(folder / "corpus.jsonl")]
     return [
-        Turn(text, meta.get("speaker"), datetime.fromisoformat(meta.get("at", "2024-01-01"))) for text, meta in about
+        Turn(text, meta.get("speaker"), datetime.fromisoformat(meta.get("at", "2024-01-01"))) for text, meta in read
     ]
 
 

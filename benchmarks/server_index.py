@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from common import EVAL, memory_mb, options, postgres
+from common import EVAL, memory_mb, options, postgres, rows
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from rivals.data import Data, Vectors  # noqa: E402
@@ -69,16 +69,16 @@ def agree(given: argparse.Namespace) -> None:
     ServerIndex.fill = lambda self, served, stop: None
     embedder = build("local")
     assert embedder is not None
-    texts = list(dict.fromkeys(json.loads(line)["text"] for line in (given.data / "corpus.jsonl").open()))
-    questions = [json.loads(line)["text"] for line in (given.data / "queries.jsonl").open()]
+    texts = list(dict.fromkeys(row["text"] for row in rows(given.data / "corpus.jsonl")))
+    questions = [row["text"] for row in rows(given.data / "queries.jsonl")]
     probes = embedder.embed(questions, purpose="query")
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     store = PostgresStore.open(given.url, space="locomo", index_in_server=1)
     store.adopt(embedder.generation, embedder.dim)
     for start in range(0, len(texts), 500):
         some = [record(text, SystemClock().now()) for text in texts[start : start + 500]]
-        rows = embedder.embed([one.text for one in some], purpose="memory")
-        store.put(Batch(some, {one.id: {"text": row} for one, row in zip(some, rows, strict=True)}))
+        made = embedder.embed([one.text for one in some], purpose="memory")
+        store.put(Batch(some, {one.id: {"text": row} for one, row in zip(some, made, strict=True)}))
     loaded = store.view()
     finish_work(store)
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()

@@ -8,14 +8,13 @@ what Ss returns (0.65 or more, at most 5): texts per question, how many of them 
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
-from common import options, print_head, print_row
+from common import about, judged, options, print_head, print_row, rows
 from numpy.typing import NDArray
 
 from memorist.text.signature import content_stems, packed, signature, similarities
@@ -43,15 +42,6 @@ SIGNERS: dict[str, Signer] = {
     "the same, each stem once": lambda text: plain(list(dict.fromkeys(content_stems(words(text))))),
     "stems without stop words, with trigrams (ours)": lambda text: signature(content_stems(words(text))),
 }
-
-
-def rows(path: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def group(row: dict[str, object]) -> str:
-    metadata = row.get("metadata")
-    return str(metadata.get("group", "")) if isinstance(metadata, dict) else ""
 
 
 class Results:
@@ -84,21 +74,18 @@ class Results:
 def measure(sign: Signer, folder: Path) -> Results:
     corpus: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
     for row in rows(folder / "corpus.jsonl"):
-        corpus[group(row)][str(row["_id"])] = sign(str(row["text"]))
-    gold: defaultdict[str, list[str]] = defaultdict(list)
-    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        question, text, _ = line.split("\t")
-        gold[question].append(text)
-    results, rng = Results(), np.random.default_rng(0)
+        corpus[about(row, "group")][row["_id"]] = sign(row["text"])
+    gold, results, rng = judged(folder), Results(), np.random.default_rng(0)
     matrices = {
         name: np.frombuffer(b"".join(texts.values()), np.uint8).reshape(len(texts), -1)
         for name, texts in corpus.items()
     }
     for row in rows(folder / "queries.jsonl"):
-        ids = {id: at for at, id in enumerate(corpus[group(row)])}
-        wanted = [ids[id] for id in gold[str(row["_id"])] if id in ids]
+        group = about(row, "group")
+        ids = {id: at for at, id in enumerate(corpus[group])}
+        wanted = [ids[id] for id in gold[row["_id"]] if id in ids]
         if wanted:
-            results.add(similarities(sign(str(row["text"])), matrices[group(row)]), wanted, rng)
+            results.add(similarities(sign(row["text"]), matrices[group]), wanted, rng)
     return results
 
 

@@ -8,14 +8,13 @@ weights; and the share of the answers' words that `extractive_summary` finds in 
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from common import options
+from common import about, judged, options, rows
 from numpy.typing import NDArray
 
 from memorist.recall.understand import expand_query, extractive_summary, query_mode
@@ -61,35 +60,23 @@ class Question:
     texts: Texts
 
 
-def rows(path: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def about(row: Mapping[str, object], name: str) -> str:
-    metadata = row.get("metadata")
-    return str(metadata.get(name, "")) if isinstance(metadata, dict) else ""
-
-
 def load(folder: Path) -> list[Question]:
     groups: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in rows(folder / "corpus.jsonl"):
         stamp = f"[{about(row, 'date')}] " if about(row, "date") else ""
-        groups[about(row, "group")][str(row["_id"])] = f"{stamp}{row['text']}"
-    gold: defaultdict[str, set[str]] = defaultdict(set)
-    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        question, text, _ = line.split("\t")
-        gold[question].add(text)
+        groups[about(row, "group")][row["_id"]] = f"{stamp}{row['text']}"
+    gold = judged(folder)
     texts = {name: Texts(found) for name, found in groups.items()}
     return [
         Question(
-            str(row["text"]),
+            row["text"],
             about(row, "type"),
             about(row, "answer"),
-            frozenset(gold[str(row["_id"])]),
+            frozenset(gold[row["_id"]]),
             texts[about(row, "group")],
         )
         for row in rows(folder / "queries.jsonl")
-        if gold[str(row["_id"])]
+        if gold[row["_id"]]
     ]
 
 
