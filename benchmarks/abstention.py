@@ -28,7 +28,9 @@ def main() -> None:
     """Ask, and print what came of it."""
     arguments = options(__doc__)
     arguments.add_argument("path", type=Path, metavar="PATH")
-    arguments.add_argument("questions", type=int, nargs="?", default=40, metavar="QUESTIONS", help="a conversation")
+    arguments.add_argument(
+        "questions", type=int, nargs="?", default=40, metavar="QUESTIONS", help="of each conversation"
+    )
     given = arguments.parse_args()
     dataset = load(given.path)
     embedder = embedders.build("local")

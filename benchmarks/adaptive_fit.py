@@ -221,10 +221,11 @@ def pools(measured: Sequence[Curve]) -> Markup:
 
 def minima(measured: Sequence[Curve]) -> Markup:
     """The third panel."""
+    kept = [one.at(shipped_pool(one), "highest_minimum") for one in measured]
     return _by_size(
         Panel(740, (SMALLEST, LARGEST), (0, 0.5)), "minimum: formula, and what keeps 99 % of gold",
         (0, 0.1, 0.2, 0.3, 0.4, 0.5), ".1f", lambda size: FIXED_MINIMUM * minimum_share(size),
-        [(one.memories, at, at) for one in measured for at in (one.at(shipped_pool(one), "highest_minimum"),)],
+        [(one.memories, at, at) for one, at in zip(measured, kept, strict=True)],
     )  # fmt: skip
 
 

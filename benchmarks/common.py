@@ -34,8 +34,8 @@ def about(row: Mapping[str, Any], name: str) -> str:
     return str((row.get("metadata") or {}).get(name, ""))
 
 
-def judged(folder: Path) -> dict[str, list[str]]:
-    """The texts of a dataset that answer each question."""
+def judged(folder: Path) -> defaultdict[str, list[str]]:
+    """The texts of a dataset that answer each question; none for one without a judgement."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         question, text, _ = line.split("\t")
@@ -57,14 +57,14 @@ def postgres(kept: Path | None = None) -> Generator[str]:
 
 
 def milliseconds(work: Callable[[], object]) -> float:
-    """How long something takes, by the clock."""
+    """How many of them something takes, by the clock."""
     began = time.perf_counter()
     work()
     return (time.perf_counter() - began) * 1000
 
 
-def processor_seconds(work: Callable[[], object]) -> float:
-    """How long something takes, in processor time of all threads."""
+def processor_time(work: Callable[[], object]) -> float:
+    """How many seconds something takes the processor, in all threads."""
     began = time.process_time()
     work()
     return time.process_time() - began

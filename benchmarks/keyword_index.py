@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import apsw
 import numpy as np
-from common import options, processor_seconds
+from common import options, processor_time
 
 from memorist.model import Filter
 from memorist.stores.index import Index, IndexEntry
@@ -129,7 +129,7 @@ class Ours:
 
 def asking(search: Callable[[str], object], asked: Sequence[str]) -> float:
     """Milliseconds a query."""
-    times = [min(processor_seconds(partial(search, query)) for _ in range(10)) for query in asked]
+    times = [min(processor_time(partial(search, query)) for _ in range(10)) for query in asked]
     return 1000 * statistics.median(times)
 
 
@@ -141,7 +141,7 @@ def adding(engine: Fts5 | Ours, made: Texts, rare: str) -> float:
         engine.search(rare)
 
     start = len(made.rows)
-    return 1000 * min(processor_seconds(lambda number=start + extra: add_and_ask(number)) for extra in range(50))
+    return 1000 * min(processor_time(lambda number=start + extra: add_and_ask(number)) for extra in range(50))
 
 
 def opening(engine: Fts5 | Ours, rare: str) -> float:
@@ -151,7 +151,7 @@ def opening(engine: Fts5 | Ours, rare: str) -> float:
         engine.reopen()
         engine.search(rare)
 
-    return min(processor_seconds(open_and_ask) for _ in range(3))
+    return min(processor_time(open_and_ask) for _ in range(3))
 
 
 def same(ours: Ours, fts5: Fts5, asked: Sequence[str]) -> float:
@@ -165,11 +165,8 @@ def measured(count: int, length: int, vocabulary: int) -> Iterator[tuple[str, fl
     with tempfile.TemporaryDirectory() as folder:
         ours, fts5 = Ours(Path(folder)), Fts5(Path(folder))
         ours.keep(made.rows)
-        yield (
-            *("build, s", processor_seconds(partial(ours.build, made.rows))),
-            processor_seconds(partial(fts5.build, made.rows)),
-            "",
-        )
+        mine, theirs = (processor_time(partial(one.build, made.rows)) for one in (ours, fts5))
+        yield "build, s", mine, theirs, ""
         for kind in KINDS:
             asked = queries(kind, made.vocabulary)
             yield (

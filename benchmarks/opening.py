@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from common import memory_mb, options, print_head, print_row, processor_seconds
+from common import memory_mb, options, print_head, print_row, processor_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +105,7 @@ def measure(file: Path, *, with_file: bool) -> dict[str, float]:
 
 def timed(engine: Engine, vocabulary: list[str], random: np.random.Generator) -> float:
     question = "What about " + " ".join(random.choice(vocabulary, 3)) + "?"
-    return processor_seconds(lambda: engine.recall(question))
+    return processor_time(lambda: engine.recall(question))
 
 
 class Given:

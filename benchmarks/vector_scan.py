@@ -19,7 +19,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from common import options, processor_seconds
+from common import options, processor_time
 from numpy.typing import NDArray
 
 from memorist.stores.index.binary_codes import BinaryCodes
@@ -78,9 +78,7 @@ def report(name: str, make: Callable[[], Scan], shortlist: int, rows: Vectors, p
     scan = make()
     scan(probes[0])
     made = time.process_time() - start
-    times = [
-        min(processor_seconds(lambda p=p: found(rows, scan, shortlist, p)) for _ in range(10)) for p in probes[:20]
-    ]
+    times = [min(processor_time(lambda p=p: found(rows, scan, shortlist, p)) for _ in range(10)) for p in probes[:20]]
     shares = []
     for depth in DEPTHS:
         best = [np.argsort(-(rows @ probe))[:depth] for probe in probes]
