@@ -51,11 +51,11 @@ def main() -> None:
     if given.part in STEPS and given.url:
         print(json.dumps(STEPS[given.part](given)))
         return
-    with postgres(given.folder) as given.url:
-        PARTS[given.part](given)
+    with postgres(given.folder) as given.url, tempfile.TemporaryDirectory() as caches:
+        PARTS[given.part](given, Path(caches))
 
 
-def agree(given: argparse.Namespace) -> None:
+def agree(given: argparse.Namespace, caches: Path) -> None:
     from memorist.models.embedders import build
     from memorist.ports import Batch
     from memorist.ports.models import SystemClock
@@ -72,7 +72,7 @@ def agree(given: argparse.Namespace) -> None:
     texts = list(dict.fromkeys(row["text"] for row in rows(given.data / "corpus.jsonl")))
     questions = [row["text"] for row in rows(given.data / "queries.jsonl")]
     probes = embedder.embed(questions, purpose="query")
-    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
+    os.environ["XDG_CACHE_HOME"] = str(caches / "loading")
     store = PostgresStore.open(given.url, space="locomo", index_in_server=1)
     store.adopt(embedder.generation, embedder.dim)
     for start in range(0, len(texts), 500):
@@ -81,7 +81,7 @@ def agree(given: argparse.Namespace) -> None:
         store.put(Batch(some, {one.id: {"text": row} for one, row in zip(some, made, strict=True)}))
     loaded = store.view()
     finish_work(store)
-    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
+    os.environ["XDG_CACHE_HOME"] = str(caches / "fetching")
     fetching = PostgresStore.open(given.url, space="locomo", index_in_server=1)
     for most in (vectors.EXACT_ROWS, 500):
         vectors.EXACT_ROWS = most
@@ -112,12 +112,12 @@ def finish_work(store: PostgresStore) -> None:
     store._cache._finish_work()  # pyright: ignore[reportPrivateUsage]  # only closing a store waits for it
 
 
-def large(given: argparse.Namespace) -> None:
-    here, there = (Path(tempfile.mkdtemp(prefix="memorist-cache-")) for _ in range(2))
+def large(given: argparse.Namespace, caches: Path) -> None:
+    here, there = caches / "here", caches / "there"
     fill(given, given.size * 93 // 100 // PAGE * PAGE)
     report("load, write and publish", run(given, "load", here))
     fill(given, given.size * 96 // 100 // PAGE * PAGE)
-    report("3 % newer rows, a new machine", run(given, "recalls", Path(tempfile.mkdtemp(prefix="memorist-cache-"))))
+    report("3 % newer rows, a new machine", run(given, "recalls", caches / "elsewhere"))
     fill(given, given.size)
     report("7 % more rows: write and publish", run(given, "load", here))
     report("a new machine", run(given, "recalls", there))
@@ -316,7 +316,7 @@ class Given:
         return np.array([self._known.get(text, np.ones(DIM, np.float32)) for text in texts])
 
 
-PARTS = {"agree": agree, "large": large, "fill": lambda given: fill(given, given.size)}
+PARTS = {"agree": agree, "large": large, "fill": lambda given, _: fill(given, given.size)}
 STEPS = {"load": load, "recalls": recalls, "fetched": fetched, "forget": forget}
 
 if __name__ == "__main__":
