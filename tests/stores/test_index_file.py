@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import numpy as np
 import pytest
 
 from memorist.engine.engine import Engine
-from memorist.model import Entity, Filter, Link, Memory, Mention, Origin, Worth, instant
+from memorist.model import Entity, Filter, Hit, Link, Memory, Mention, Origin, Worth, instant
+from memorist.model.filter import condition_of
 from memorist.ports import Batch
 from memorist.stores import index_file, index_sync
 from memorist.stores.index import Index, IndexView
@@ -34,6 +36,12 @@ WORDS = (
     "alice", "moved", "moving", "stockholm", "lantern", "harbour", "user_id", "banana", "katze", "東京", "我", "😂",
     "c++", "nul\0nul", "order-abc-1234",
 )  # fmt: skip
+CONDITIONS: Sequence[dict[str, Any]] = (
+    {"speaker": "Ann"},
+    {"metadata.room": "é\n", "session": {"ne": "t"}},
+    {"or": [{"metadata.number": {"gt": 20}}, {"metadata.room": {"exists": False}}]},
+    {"source": "nobody"},
+)
 QUESTIONS = ("alice moves", "Stokholm", "ana", "東京都", "lantern harbour", "user_id 1234", "nowhere", "nul", "")
 
 
@@ -66,6 +74,7 @@ def told(number: int, dice: random.Random) -> Memory:
         worth=Worth(classification=dice.choice((0, 1, 2))),
         mentions=(Mention("then", day, day + timedelta(days=2)),) if number % 3 == 0 else (),
         original="Ein Haus am Hafen" if number % 5 == 0 else None,
+        metadata={"room": dice.choice(("a", "é\n")), "number": number} if number % 4 else {},
     )
 
 
@@ -97,7 +106,7 @@ def finished(store: SqliteStore) -> None:
 def built(store: SqliteStore) -> IndexView:
     """The view of an index that is built from the rows."""
     with store._snapshot() as reads:
-        index = Index(lambda ids: store._read(lambda reads: reads.conditioned(ids)))
+        index = Index()
         index.apply(reads.changed(0), (), generation=reads.counters().seq, embedding=reads.embedding())
     return index.view()
 
@@ -105,6 +114,7 @@ def built(store: SqliteStore) -> IndexView:
 def answers(view: IndexView) -> list[Any]:
     """Everything that a view is asked, to the last bit."""
     filters = [ALL, Filter(scopes=("work/*",)), Filter(kinds=("episodic",), topic="trip"), Filter(max_classification=1)]
+    filters += [Filter(conditions=condition_of(one)) for one in CONDITIONS]
     probes = EMBEDDER.embed(["lantern", "alice moved"], purpose="query")
     ids = [f"m{number}" for number in range(80)]
     found: list[Any] = [view.size, view.generation, view.embedding]
@@ -115,6 +125,7 @@ def answers(view: IndexView) -> list[Any]:
                     found.append(search(question, where, 20))
             found += [part.search_vector(probes[:1], where, 7), part.search_vector(probes, where, 50)]
             found.append(part.search_time(AT, AT + timedelta(days=9), where, 20, reach=timedelta(days=5)))
+            found += [part.tally(where), *pages(part, where)]
         graph, admitted = part.graph(ALL)
         names = {number: name for name, number in graph.nodes.items()}
         ends = zip(graph.source.tolist(), graph.target.tolist(), graph.memories, admitted.tolist(), strict=True)
@@ -122,6 +133,30 @@ def answers(view: IndexView) -> list[Any]:
         found.append(part.cosines(probes[0], ids))
         found.append({id: vector.tolist() for id, vector in part.vectors(ids).items()})
     return found
+
+
+def pages(view: IndexView, where: Filter) -> Iterator[list[Hit]]:
+    """The newest memories, page by page."""
+    page = view.newest(where, 9)
+    while page:
+        yield page
+        page = view.newest(where, 9, page[-1])
+
+
+def test_those_tied_for_the_last_place_are_chosen_by_id(path: Path) -> None:
+    filled(path, 90).close()
+    store = SqliteStore.open(path)
+    write(store, [*range(90, 120), 3, 5, 8], random.Random(2))
+    store.delete(["m10", "m11", "m95"])
+    view = store.view()
+    searches = [partial(view.search_substring, text, ALL) for text in ("ana", "lantern", "東京", "m")]
+    searches += [partial(view.search_time, AT, AT + timedelta(days=200), ALL), partial(view.newest, ALL)]
+    for search in searches:
+        every = search(1000)
+        assert every == sorted(every, key=lambda hit: (-hit.score, hit.id))
+        assert all(search(limit) == every[:limit] for limit in range(len(every)))
+    assert [hit for page in pages(view, ALL) for hit in page] == view.newest(ALL, 1000)
+    store.close()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +182,7 @@ def test_after_any_writes_a_file_gives_what_the_rows_give(path: Path, seed: int,
         assert_same(store)
         store.close()
         again = SqliteStore.open(path)
-        assert again._index_file.open(lambda ids: {}) is not None
+        assert again._index_file.open() is not None
         assert_same(again)
         again.close()
 
@@ -166,7 +201,7 @@ def test_a_recall_is_the_same_with_and_without_the_file(path: Path, monkeypatch:
         with Engine(SqliteStore.open(path), embedder=EMBEDDER, clock=FakeClock(), background=False) as engine:
             recalls = [engine.recall(asked) for asked in QUESTIONS[:5]]
         found.append([[(one.memory.id, one.score) for one in recall.items] for recall in recalls])
-        monkeypatch.setattr(IndexFile, "open", lambda self, read: None)
+        monkeypatch.setattr(IndexFile, "open", lambda self: None)
     assert found[0] == found[1] and any(found[0])
 
 
@@ -237,11 +272,11 @@ def test_a_damaged_file_is_noticed_and_written_anew(path: Path, damage: Any) -> 
     filled(path).close()
     damage(file_of(path))
     store = SqliteStore.open(path)
-    assert store._index_file.open(lambda ids: {}) is None
+    assert store._index_file.open() is None
     assert_same(store)
     store.close()
     again = SqliteStore.open(path)
-    assert again._index_file.open(lambda ids: {}) is not None
+    assert again._index_file.open() is not None
     again.close()
 
 
@@ -253,7 +288,7 @@ def test_every_byte_of_the_arrays_is_checked(path: Path) -> None:
         data = bytearray(whole)
         data[place] ^= 1 << dice.randint(0, 7)
         file_of(path).write_bytes(data)
-        assert store._index_file.open(lambda ids: {}) is None, place
+        assert store._index_file.open() is None, place
     store.close()
 
 
@@ -271,12 +306,12 @@ def test_a_file_that_others_could_have_written_is_not_used(path: Path) -> None:
     filled(path).close()
     file_of(path).chmod(0o666)
     store = SqliteStore.open(path)
-    assert store._index_file.open(lambda ids: {}) is None
+    assert store._index_file.open() is None
     store.close()
     file_of(path).unlink()
     file_of(path).symlink_to(path)
     store = SqliteStore.open(path)
-    assert store._index_file.open(lambda ids: {}) is None
+    assert store._index_file.open() is None
     assert_same(store)
     store.close()
     assert not file_of(path).is_symlink() and path.stat().st_size > 0

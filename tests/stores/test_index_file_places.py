@@ -40,7 +40,7 @@ def test_without_a_cache_folder_there_is_no_file_and_forgetting_goes_on(tmp_path
     (tmp_path / "null").touch()
     file = cached(tmp_path / "null" / "cache" / "index")
     assert not file.take(Index().view(), Counters(0, 0))
-    assert file.open(lambda ids: {}) is None
+    assert file.open() is None
     file.drop_unlisted()
     file.remove()
     assert not file.exists()

@@ -84,7 +84,7 @@ def files_of(tmp_path: Path, machine: str) -> list[str]:
 def built(store: PostgresStore) -> Any:
     """What an index gives that is built from the rows."""
     with store._snapshot() as reads:
-        index = Index(lambda ids: store._read(lambda reads: reads.conditioned(ids)))
+        index = Index()
         index.apply(reads.changed(0), (), generation=reads.counters().seq, embedding=reads.embedding())
     return answers(index.view())
 

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from memorist.errors import Error
 from memorist.files import PRIVATE, make_folder, refusing, scratch, sweep_folder, sync
-from memorist.stores.index.entries import ReadNamed
 from memorist.stores.index.parts import Chosen, Damaged, Written, map_parts, read_about, write_parts
 
 if TYPE_CHECKING:
     from memorist.stores.index import Index, IndexView
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the arrays, or the way in which texts are analysed, change."""
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 TOKENS_KEPT = 8
@@ -55,7 +54,7 @@ class IndexFile:
         self._publish = publish
         self._home = home
 
-    def open(self, read: ReadNamed) -> tuple[Index, Counters] | None:
+    def open(self) -> tuple[Index, Counters] | None:
         """The index in the file and the counters of its state; a file that is damaged or not listed is removed."""
         from memorist.stores.index import Index
 
@@ -66,7 +65,7 @@ class IndexFile:
                 about = read_about(file)
                 if about["made_by"] != made_by() or about["token"] not in self._tokens():
                     raise Damaged
-                return Index(read, map_parts(file, about["parts"])), Counters(*about["at"])
+                return Index(map_parts(file, about["parts"])), Counters(*about["at"])
             except (Damaged, ValueError, LookupError, TypeError, AttributeError):
                 self._discard()
                 return None

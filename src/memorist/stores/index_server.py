@@ -22,7 +22,6 @@ from weakref import WeakSet
 from memorist.errors import Error
 from memorist.files import PRIVATE, make_folder, refusing, sync
 from memorist.ports.notices import Notice, log
-from memorist.stores.index.entries import ReadNamed
 from memorist.stores.index.paging import CAN_MAP, Layout, PagedFile, digest_of
 from memorist.stores.index.parts import Damaged, Listed, finish, read_about
 from memorist.stores.index_file import Counters, IndexFile, made_by
@@ -96,7 +95,7 @@ class ServerIndex:
         self._store = store
         self.fewest = fewest
 
-    def open(self, read: ReadNamed, epoch: int) -> tuple[Index, Served] | None:
+    def open(self, epoch: int) -> tuple[Index, Served] | None:
         """The newest published index of an epoch; None if there is none that this version can read, or no room."""
         from memorist.stores.index import Index
 
@@ -113,7 +112,7 @@ class ServerIndex:
             if paged is None:
                 return None
             self._in_use.add(paged)
-            return Index(read, paged.map()), Served(manifest, paged)
+            return Index(paged.map()), Served(manifest, paged)
         except (Damaged, ValueError, LookupError, TypeError, AttributeError):
             self._store.clear()
             return None

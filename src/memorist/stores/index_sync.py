@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from memorist.errors import Error
-from memorist.stores.index.entries import IndexEntry, ReadNamed, related_pairs
+from memorist.stores.index.entries import IndexEntry, related_pairs
 from memorist.stores.index.parts import Unfetched
 from memorist.stores.index_file import Counters, IndexFile
 from memorist.stores.rows import Row
@@ -104,7 +104,7 @@ def _is_stale(rows: int, lacking: int) -> bool:
 class IndexCache:
     """One index for all threads of a store; a view costs one small query while nothing changes.
 
-    `counters` reads the newest counters, `snapshot` opens the newest state, and `read` reads what conditions name.
+    `counters` reads the newest counters, and `snapshot` opens the newest state.
     With a `file`, a process begins with what it holds, and writes it again when much has changed. With a `server`, a
     process without a file begins with what is published there.
     """
@@ -113,13 +113,11 @@ class IndexCache:
         self,
         counters: Callable[[], Counters],
         snapshot: Callable[[], AbstractContextManager[IndexSnapshot]],
-        read: ReadNamed,
         file: IndexFile | None = None,
         server: ServerIndex | None = None,
     ) -> None:
         self._counters = counters
         self._snapshot = snapshot
-        self._read = read
         self._file = file
         self._server = server
         self._lock = threading.Lock()
@@ -181,10 +179,10 @@ class IndexCache:
 
     def _kept(self) -> _State | None:
         """What the file holds, or else what the server has."""
-        kept = None if self._file is None else self._file.open(self._read)
+        kept = None if self._file is None else self._file.open()
         if kept is not None:
             return _begun(*kept, "file")
-        opened = None if self._server is None else self._server.open(self._read, self._counters().epoch)
+        opened = None if self._server is None else self._server.open(self._counters().epoch)
         return None if opened is None else _begun(opened[0], opened[1].at, "server", opened[1])
 
     def _advance(self, base: _State | None) -> _State:
@@ -198,7 +196,7 @@ class IndexCache:
                 return base
             self._state = None  # a load that fails halfway leaves nothing behind
             if base is None or base.at.epoch != now.epoch or base.at.seq > now.seq:
-                base = _begun(Index(self._read), Counters(now.epoch, 0), "rows")
+                base = _begun(Index(), Counters(now.epoch, 0), "rows")
                 base.index.expect(snapshot.count())
             deleted = list(snapshot.deleted(base.at.seq))
             if deleted and base.is_being_fetched:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memorist.model import Entity, Filter, Link, Memory, Noise, Usage, follows
 from memorist.ports import Batch, Embedded, Entry, Held, Job, Page, Plan, Record, StoreStats, Vectors
-from memorist.stores.index import Index, IndexView, entry_of, half_precision, named_of
+from memorist.stores.index import Index, IndexView, entry_of, half_precision
 from memorist.stores.memory_tables import (
     EntityTable,
     LinkTable,
@@ -64,7 +64,7 @@ class MemoryStore:
         self._journal: dict[str, Entry] = {}
         self._adopted: Adopted | None = None
         self._prepared = PreparedGenerations()
-        self._index = Index(lambda ids: named_of(self.get(ids)))
+        self._index = Index()
         self._places = self._generation = 0
 
     @property
@@ -110,7 +110,7 @@ class MemoryStore:
                 return False
             if embedding != self.embedding:
                 self._adopted, made = self._prepared.get(embedding)
-                self._index = Index(lambda ids: named_of(self.get(ids)))
+                self._index = Index()
                 self._keep({id: kept._replace(vectors=made[kept.place]) for id, kept in self._kept.items()})
             self._prepared = PreparedGenerations()
             return True

@@ -3,12 +3,12 @@
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from memorist.stores.index.entries import IndexEntry, entry_of, half_precision, micros, moment, named_of
+from memorist.stores.index.entries import IndexEntry, entry_of, half_precision, micros, moment
 
 if TYPE_CHECKING:
     from memorist.stores.index.index import Index, IndexView
 
-__all__ = ["Index", "IndexEntry", "IndexView", "entry_of", "half_precision", "micros", "moment", "named_of"]
+__all__ = ["Index", "IndexEntry", "IndexView", "entry_of", "half_precision", "micros", "moment"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Check
 from memorist.model.filter import METADATA, ORIGIN
-from memorist.stores.index.entries import IndexEntry, Named, ReadNamed, read_metadata
-from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
-from memorist.stores.index.texts import Packed, decoded, packed
+from memorist.stores.index.entries import IndexEntry, value_in
+from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Reading, Written, under
+from memorist.stores.index.texts import Numbering, Packed, SortedTexts, decoded, in_order, packed
 
 _SAMPLED_FROM = 8192
 _STRIDE = 64
@@ -83,14 +82,6 @@ class LabelColumn:
         chosen[codes] = True
         return chosen.take(column)
 
-    def meeting(self, check: Check, count: int) -> NDArray[np.bool_]:
-        """A mask of the first `count` rows: those whose value meets a check, which is asked once per distinct label."""
-        column, values = self.codes.head(count), self._values(check)
-        return np.fromiter(map(check.admits, values), np.bool_, len(values)).take(column)
-
-    def _values(self, check: Check) -> Sequence[object]:
-        return list(self.numbers)
-
     def select(self, rows: NDArray[np.intp]) -> LabelColumn:
         """The labels of some of the rows, without labels that no row uses any more."""
         kept = LabelColumn()
@@ -127,19 +118,71 @@ def renumbered(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.
     return used[order], new[places]
 
 
-class MetadataColumn(LabelColumn):
+class NamedColumn:
+    """A column that conditions name: of labels that may be as many as the rows. Those of a file stay there."""
+
+    def __init__(self, labels: Numbering | None = None) -> None:
+        self._labels = labels or Numbering()
+        self._codes = GrowingArray(np.int32)
+
+    def extend(self, labels: Iterable[str | None]) -> None:
+        """Append labels."""
+        labels = list(labels)
+        codes = {label: _NONE if label is None else self._labels.number(label) for label in dict.fromkeys(labels)}
+        self._codes.extend(np.fromiter(map(codes.__getitem__, labels), np.int32, len(labels)))
+
+    def meeting(self, check: Check, count: int) -> NDArray[np.bool_]:
+        """A mask of the first `count` rows: those whose value meets a check, which is asked once per distinct label."""
+        values = self._values(check.field)
+        admitted = np.fromiter(map(check.admits, (*values, None)), np.bool_, len(values) + 1)
+        return admitted.take(self._codes.head(count))
+
+    def _values(self, field: str) -> Sequence[object]:
+        return self._labels.names[:]
+
+    def prepare(self) -> None:
+        """Fetch what a new label is looked up in, if it lies on a server."""
+        self._labels.prepare()
+
+    def select(self, rows: NDArray[np.intp]) -> Self:
+        """The labels of some of the rows."""
+        kept = type(self)(self._labels)
+        kept._codes = self._codes.select(rows)
+        return kept
+
+    def parts(self, rows: NDArray[np.intp]) -> Written:
+        """The arrays of some of the rows, without labels that only others have, to write."""
+        codes = self._codes.head(len(self._codes))[rows]
+        known = codes != _NONE
+        used, codes[known] = renumbered(codes[known])
+        labels = in_order(packed(map(self._labels.name, used.tolist())))
+        return {**labels.parts(Reading.RUNS), "codes": Chosen(codes, read=Reading.RUNS)}
+
+    @classmethod
+    def of(cls, parts: Mapped) -> Self:
+        """The column of mapped arrays."""
+        made = cls(Numbering(SortedTexts.of(parts)))
+        made._codes = parts.growing("codes")
+        return made
+
+
+_NONE = -1
+"""The number of no label; as an index, it takes the last value."""
+
+
+class MetadataColumn(NamedColumn):
     """A column of metadata as JSON; the values under a key are read when a condition first asks for it."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, labels: Numbering | None = None) -> None:
+        super().__init__(labels)
         self._by_key: dict[str, list[object]] = {}
 
-    def _values(self, check: Check) -> Sequence[object]:
-        key = check.field.removeprefix(METADATA)
+    def _values(self, field: str) -> Sequence[object]:
+        key = field.removeprefix(METADATA)
         if key not in self._by_key and len(self._by_key) >= _KEYS_KEPT:
             self._by_key.clear()
         known = self._by_key.get(key, [])
-        fresh = [read_metadata(text).get(key) for text in list(self.numbers)[len(known) :]]
+        fresh = [value_in(text, key) for text in self._labels.names[len(known) :]]
         values = self._by_key[key] = [*known, *fresh] if fresh else known
         return values
 
@@ -147,33 +190,8 @@ class MetadataColumn(LabelColumn):
 _KEYS_KEPT = 8
 
 
-_NOTHING: Named = (None, None, None, None)
-
-
-class NamedColumns:
-    """The columns that conditions name. They stay empty until a condition asks, so that only filters pay for them."""
-
-    def __init__(self, read: ReadNamed) -> None:
-        self.read = read
-        self._columns = (*(LabelColumn() for _ in ORIGIN), MetadataColumn())
-        self._rows = 0
-        self._lock = Lock()
-
-    def meeting(self, check: Check, ids: Sequence[str], count: int) -> NDArray[np.bool_]:
-        """A mask of the first `count` rows: those whose value meets a check; `ids` are those of the rows."""
-        place = ORIGIN.index(check.field) if check.field in ORIGIN else -1
-        with self._lock:
-            if fresh := ids[self._rows : count]:
-                known = self.read(fresh)
-                rows = [known.get(id, _NOTHING) for id in fresh]
-                for number, column in enumerate(self._columns):
-                    column.extend([row[number] for row in rows])
-                self._rows = count
-            return self._columns[place].meeting(check, count)
-
-
 class Columns:
-    """The columns that filters test: labels, classification and times."""
+    """The columns that filters test: labels, classification, times, and what conditions name."""
 
     def __init__(self) -> None:
         self.kind = LabelColumn()
@@ -187,12 +205,26 @@ class Columns:
         self.expired_at = GrowingArray(np.int64)
         self.expires_at = GrowingArray(np.int64)
         self.retracted_at = GrowingArray(np.int64)
+        self.speaker = NamedColumn()
+        self.session = NamedColumn()
+        self.source = NamedColumn()
+        self.metadata = MetadataColumn()
+
+    def meeting(self, check: Check, count: int) -> NDArray[np.bool_]:
+        """A mask of the first `count` rows: those with a value that meets a check."""
+        column: NamedColumn = getattr(self, check.field) if check.field in ORIGIN else self.metadata
+        return column.meeting(check, count)
+
+    def prepare(self) -> None:
+        """Fetch what new labels are looked up in, if it lies on a server."""
+        for column in (self.speaker, self.session, self.source, self.metadata):
+            column.prepare()
 
     def extend(self, entries: Sequence[IndexEntry]) -> None:
         """Append one row per entry."""
         for name, column in vars(self).items():
             values = [getattr(entry, name) for entry in entries]
-            if isinstance(column, LabelColumn):
+            if isinstance(column, LabelColumn | NamedColumn):
                 column.extend(values)
             else:
                 missing = _MISSING.get(name, 0)
@@ -210,10 +242,8 @@ class Columns:
         """The arrays of some of the rows, to write."""
         made: Written = {}
         for name, column in vars(self).items():
-            made |= under(
-                name,
-                column.parts(rows) if isinstance(column, LabelColumn) else {"": Chosen(column.head(len(column)), rows)},
-            )
+            labelled = isinstance(column, LabelColumn | NamedColumn)
+            made |= under(name, column.parts(rows) if labelled else {"": Chosen(column.head(len(column)), rows)})
         return made
 
     @classmethod
@@ -222,5 +252,6 @@ class Columns:
         made = cls()
         for name, column in vars(made).items():
             own = parts.under(name)
-            setattr(made, name, LabelColumn.of(own) if isinstance(column, LabelColumn) else own.growing(""))
+            labelled = isinstance(column, LabelColumn | NamedColumn)
+            setattr(made, name, type(column).of(own) if labelled else own.growing(""))
         return made

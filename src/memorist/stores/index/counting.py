@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memorist.model import Hit
 from memorist.ports import Tally
-from memorist.stores.index.columns import LabelColumn, top_positions
+from memorist.stores.index.columns import LabelColumn
 from memorist.stores.index.filtering import Mask
 from memorist.stores.index.table import IndexTable
 
@@ -63,10 +63,7 @@ def newest(table: IndexTable, admitted: Mask, limit: int, after: tuple[int, str]
     if after is not None:
         moment, last = after
         tied = np.flatnonzero(known == moment)
-        shown = [place for place, id in zip(tied.tolist(), table.ids.chosen(rows[tied]), strict=True) if id <= last]
         behind = known <= moment
-        behind[shown] = False
+        behind[tied] = ~table.is_up_to(rows[tied], last)
         rows, known = rows[behind], known[behind]
-    places = top_positions(known, limit)
-    best = sorted(zip((-known[places]).tolist(), table.ids_of(rows[places]), strict=True))
-    return [Hit(id, -moment) for moment, id in best[:limit]]
+    return table.hits(rows, known, limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, cast
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Link, Memory, bare_name
-from memorist.model.filter import ORIGIN
 from memorist.text.words import analyse
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,6 +33,11 @@ class IndexEntry(NamedTuple):
     expired_at: int | None
     expires_at: int | None
     retracted_at: int | None
+    speaker: str | None
+    session: str | None
+    source: str | None
+    metadata: str | None
+    """As JSON."""
     words: str
     original: str | None
     vectors: Mapping[str, NDArray[np.float16]]
@@ -58,23 +62,16 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
         expired_at=_micros_or_none(times.expired_at),
         expires_at=_micros_or_none(times.expires_at),
         retracted_at=_micros_or_none(times.retracted_at),
+        speaker=memory.origin.speaker,
+        session=memory.origin.session,
+        source=memory.origin.source,
+        metadata=_json(memory.metadata),
         words=analyse(*memory.worded),
         original=None if memory.original is None else analyse(memory.original),
         vectors={view: half_precision(vector) for view, vector in vectors.items()},
         mentions=tuple((micros(one.start), micros(one.end)) for one in memory.mentions),
         pairs=related_pairs((link.relation, link.target) for link in links),
     )
-
-
-Named = tuple[str | None, str | None, str | None, str | None]
-"""What conditions name besides words, of one memory: speaker, session and source, and its metadata as JSON."""
-ReadNamed = Callable[[Sequence[str]], Mapping[str, Named]]
-"""Reads from a store what conditions name, for memories by their ids."""
-
-
-def named_of(memories: Mapping[str, Memory]) -> dict[str, Named]:
-    """What conditions name besides words, by id."""
-    return {id: (*(getattr(one.origin, name) for name in ORIGIN), _json(one.metadata)) for id, one in memories.items()}
 
 
 def read_metadata(text: str | None) -> Mapping[str, object]:
@@ -84,6 +81,11 @@ def read_metadata(text: str | None) -> Mapping[str, object]:
     except ValueError:
         return {}
     return cast("Mapping[str, object]", read) if isinstance(read, dict) else {}
+
+
+def value_in(text: str, key: str) -> object:
+    """The value of metadata under a key; a text without the key is not read, which is most of the work."""
+    return read_metadata(text).get(key) if json.dumps(key, ensure_ascii=False) in text else None
 
 
 def _json(metadata: Mapping[str, Any]) -> str | None:

@@ -26,7 +26,7 @@ from memorist.stores.index.bm25 import (
     term_frequencies,
     term_similarities,
 )
-from memorist.stores.index.entries import MICROSECOND, IndexEntry, ReadNamed, micros
+from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
 from memorist.stores.index.filtering import Mask, TimedMask, closeness, condition_mask, filter_mask, with_words
 from memorist.stores.index.parts import GrowingArray, Mapped, Written
 from memorist.stores.index.postings import TextIndex, common_rows
@@ -267,7 +267,7 @@ class IndexView:
     def _meets(self, check: Check) -> Mask:
         if check.field == TEXT:
             return with_words(check.words, self._table.fields.values(), len(self._alive))
-        return self._table.named.meeting(check, self._table.ids, len(self._alive))
+        return self._table.columns.meeting(check, len(self._alive))
 
     def _collection(self, fields: tuple[TextField, ...]) -> CollectionStats:
         within = self._collections.get(fields)
@@ -297,11 +297,11 @@ class Index:
     """Memories in columns, searched through views; a cache that can be rebuilt from a store's rows.
 
     There may be one writer at a time: the caller locks `apply`. Any thread may read old and new views meanwhile.
-    `read` reads from the store what conditions name; `kept` are the arrays that an earlier index wrote.
+    `kept` are the arrays that an earlier index wrote.
     """
 
-    def __init__(self, read: ReadNamed = lambda ids: {}, kept: Mapped | None = None) -> None:
-        self._table = IndexTable(read) if kept is None else IndexTable.of(kept, read)
+    def __init__(self, kept: Mapped | None = None) -> None:
+        self._table = IndexTable() if kept is None else IndexTable.of(kept)
         self._alive = GrowingArray(np.bool_)
         self._alive.extend(np.ones(len(self._table.ids), np.bool_))
         self._dead = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nsmallest
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -13,8 +14,8 @@ from memorist.errors import EmbeddingMismatch
 from memorist.model import Hit
 from memorist.ports import TextField
 from memorist.stores.index.binary_codes import SignaturesByBits
-from memorist.stores.index.columns import Columns, NamedColumns, top_positions
-from memorist.stores.index.entries import IndexEntry, ReadNamed
+from memorist.stores.index.columns import Columns, top_positions
+from memorist.stores.index.entries import IndexEntry
 from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex
 from memorist.stores.index.parts import Mapped, Reading, Written, under
 from memorist.stores.index.postings import TextIndex
@@ -29,10 +30,9 @@ ROW_BYTES, TEXT_SHARE = 750, 3
 class IndexTable:
     """Ids, columns, words and vectors. A changed memory gets a new row; its old row stays for older views."""
 
-    def __init__(self, read: ReadNamed, kept_ids: SortedTexts = NONE_SORTED) -> None:
+    def __init__(self, kept_ids: SortedTexts = NONE_SORTED) -> None:
         self.ids = Texts[str](kept_ids.texts)
         self._kept_ids = kept_ids
-        self.named = NamedColumns(read)
         self.columns = Columns()
         self.fields: Mapping[TextField, TextIndex] = {"text": TextIndex(), "original": TextIndex()}
         self.matrices: dict[str, VectorMatrix] = {}
@@ -83,8 +83,44 @@ class IndexTable:
     def hits(self, rows: NDArray[Any], scores: NDArray[Any], limit: int) -> list[Hit]:
         """The best rows as hits, best first, ties by id."""
         places = top_positions(scores, limit)
+        if len(places) > limit:
+            places = self._without_later_ties(rows, scores, places, limit)
         best = sorted(zip((-scores[places]).tolist(), self.ids_of(rows[places]), strict=True))
-        return [Hit(id, -value) for value, id in best[:limit]]
+        return [Hit(id, -value) for value, id in best]
+
+    def _without_later_ties(
+        self, rows: NDArray[Any], scores: NDArray[Any], places: NDArray[np.intp], limit: int
+    ) -> NDArray[np.intp]:
+        """The best `limit` of these places: of those tied for the last score, the ones with the first ids."""
+        values = scores[places]
+        tied = values == values.min()
+        better, last = places[~tied], places[tied]
+        return np.concatenate((better, last[self._first_ids(rows[last], limit - len(better))]))
+
+    def _first_ids(self, rows: NDArray[Any], limit: int) -> NDArray[np.intp]:
+        """The positions of the rows with the first ids; those in the file are in order there and are not read."""
+        order = self._kept_ids.order
+        kept = np.flatnonzero(rows < len(order))
+        position = np.full(len(order), -1, np.intp)
+        position[rows[kept]] = kept
+        ordered = position[order]
+        first = ordered[ordered >= 0][:limit]
+        new = np.flatnonzero(rows >= len(order))
+        if not len(new):
+            return first
+        some = np.concatenate((first, new))
+        ids = self.ids.chosen(rows[some])
+        return some[np.array(nsmallest(limit, range(len(ids)), key=ids.__getitem__), np.intp)]
+
+    def is_up_to(self, rows: NDArray[Any], id: str) -> Mask:
+        """Which of some rows have this id or an earlier one."""
+        kept = len(self._kept_ids.order)
+        earlier = np.zeros(len(self.ids), np.bool_)
+        if kept:
+            earlier[self._kept_ids.up_to(id)] = True
+        new = rows[rows >= kept]
+        earlier[new] = [one <= id for one in self.ids.chosen(new)]
+        return earlier[rows]
 
     def ids_of(self, rows: NDArray[Any]) -> list[str]:
         """The ids of some rows, which are likely to be asked for next."""
@@ -107,9 +143,10 @@ class IndexTable:
         return found
 
     def prepare(self) -> None:
-        """Fetch the ids of all rows, if they lie on a server."""
+        """Fetch what a change is looked up in, if it lies on a server: the ids of all rows, and labels."""
         self._kept_ids.texts.ends.all()
         self._kept_ids.texts.blob.all()
+        self.columns.prepare()
 
     def _row_of(self, id: str) -> int | None:
         row = self._newest.get(id)
@@ -125,7 +162,7 @@ class IndexTable:
 
     def select(self, rows: NDArray[np.intp]) -> IndexTable:
         """A table with some of the rows, which must have distinct ids."""
-        kept = IndexTable(self.named.read)
+        kept = IndexTable()
         kept.ids.extend(self.ids.chosen(rows))
         kept.columns = self.columns.select(rows)
         kept.fields = {name: field.select(rows) for name, field in self.fields.items()}
@@ -158,9 +195,9 @@ class IndexTable:
         return made
 
     @classmethod
-    def of(cls, parts: Mapped, read: ReadNamed) -> IndexTable:
+    def of(cls, parts: Mapped) -> IndexTable:
         """The table of mapped arrays."""
-        made = cls(read, SortedTexts.of(parts.under("ids")))
+        made = cls(SortedTexts.of(parts.under("ids")))
         made.columns = Columns.of(parts.under("columns"))
         made.relations = EntityEdges.of(parts.under("relations"))
         made.mentions = MentionIndex.of(parts.under("mentions"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar, cast, overload
 
@@ -171,6 +171,10 @@ class SortedTexts(NamedTuple):
             yield number
             place += 1
 
+    def up_to(self, text: str) -> NDArray[np.int32]:
+        """The numbers of the texts up to one, in their order; few texts are read for it."""
+        return self.order[: bisect_right(self.order, encoded(text), key=self.texts.raw)]
+
     def parts(self, read: Reading = Reading.WHOLE) -> Written:
         """The arrays to write, and how the texts will be read."""
         return {**self.texts.parts(read), "order": self.order}
@@ -222,6 +226,16 @@ class Numbering:
     def name(self, number: int) -> str:
         """The text with a number."""
         return self._names[number]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All texts, by their numbers."""
+        return self._names
+
+    def prepare(self) -> None:
+        """Fetch what a text is looked up in, if it lies on a server."""
+        self._kept.texts.ends.all()
+        self._kept.texts.blob.all()
 
 
 class Numbers(Mapping[str, int]):

@@ -9,6 +9,7 @@ from typing import Any
 
 from memorist.stores.rows import USAGE_COLUMNS
 from memorist.stores.sql.database import (
+    CHECKED,
     ENTRY_COLUMNS,
     MEMORY_COLUMNS,
     SELECTED,
@@ -77,9 +78,9 @@ _READ = ReadStatements(
     """,
     last_position=f"SELECT max(position) {_CURRENT} AND session = %(session)s",
     scan=f"{_SELECT} AND m.row > %(after)s AND {{condition}} ORDER BY m.row LIMIT %(limit)s",
-    checked="""
-        SELECT m.row, m.id, {columns} FROM memorist.memories AS m
-        WHERE m.space = %(space)s AND m.row > %(after)s AND {condition} ORDER BY m.row LIMIT %(limit)s
+    checked=f"""
+        SELECT m.row, m.id, {CHECKED} FROM memorist.memories AS m
+        WHERE m.space = %(space)s AND m.row > %(after)s AND {{condition}} ORDER BY m.row LIMIT %(limit)s
     """,
     around="""
         SELECT asked.id, near.id FROM memorist.memories AS asked CROSS JOIN LATERAL (

@@ -100,10 +100,8 @@ SELECTED = ", ".join(["m.row", *(f"m.{name}" for name in COLUMNS), "u.id", *(f"u
 _SEARCHED = IndexEntry._fields[: IndexEntry._fields.index("words")]
 ENTRY_COLUMNS = ", ".join(f"m.{name}" for name in (*_SEARCHED, *WORD_COLUMNS, "mentions"))
 """The columns of a memory for `entries_of`."""
-NAMED = ", ".join(f"m.{name}" for name in (*ORIGIN, "metadata"))
-"""The columns that conditions name, besides words."""
-CHECKED = ", ".join((NAMED, *(f"m.{name}" for name in WORD_COLUMNS)))
-"""Everything that conditions look at."""
+CHECKED = ", ".join(f"m.{name}" for name in (*ORIGIN, "metadata", *WORD_COLUMNS))
+"""The columns that conditions look at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +119,7 @@ class ReadStatements:
     by_position: str  # session, first, last → SELECTED
     last_position: str  # session → position
     scan: str  # after, limit, with a {condition} → SELECTED, in the order of rows
-    checked: str  # after, limit, with {columns} and a {condition} → row, id and the columns, in the order of rows
+    checked: str  # after, limit, with a {condition} → row, id, CHECKED, in the order of rows
     around: str  # ids, before, after → id, neighbour's id
     vectors: str  # ids, generation → id, view, data
     embedded: str  # ids, generation → id

@@ -13,12 +13,12 @@ import numpy as np
 from memorist.errors import UnreadableMemory
 from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, holds
 from memorist.ports import Embedded, Entry, Held, Job, Kept, Page, Record, StoreStats, Vectors
-from memorist.stores.index.entries import IndexEntry, Named, micros, moment
+from memorist.stores.index.entries import IndexEntry, micros, moment
 from memorist.stores.index_file import Counters
 from memorist.stores.index_sync import entries_of
 from memorist.stores.rows import Row, Stored, checked_fields, read_memory, said
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
-from memorist.stores.sql.database import CHECKED, NAMED, Database, Dialect, Values, own_row
+from memorist.stores.sql.database import Database, Dialect, Values, own_row
 from memorist.stores.sql.decoding import encodable, encodes, entry_data, job_of, readable, readable_memories
 from memorist.text.words import beginning, fold
 
@@ -124,12 +124,6 @@ class Reads:
             found = self._checked(where.conditions, condition, values, limit + 1)
         more = cursor_after(found[limit - 1].row) if len(found) > limit else None
         return Page(tuple(stored.memory for stored in found[:limit]), more)
-
-    def conditioned(self, ids: Sequence[str]) -> dict[str, Named]:
-        """What conditions name besides words, of the memories with these ids."""
-        sql = self._sql.checked.format(columns=NAMED, condition=self._dialect.among("m.id", "ids"))
-        rows = self._db.execute(sql, {"ids": list(ids), "after": 0, "limit": ALL})
-        return {row[1]: row[2:] for row in readable(rows)}
 
     def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
         """The memories around each of these in its session, by position and then by the order of writing."""
@@ -322,7 +316,7 @@ class Reads:
 
     def _checked(self, asked: Condition, condition: str, values: Values, limit: int) -> list[Stored]:
         """Up to `limit` readable memories for which a condition holds; only those are read as a whole."""
-        found, sql = list[Stored](), self._sql.checked.format(columns=CHECKED, condition=condition)
+        found, sql = list[Stored](), self._sql.checked.format(condition=condition)
         ids = self._meeting(asked, sql, values)
         while len(found) < limit and (some := list(islice(ids, limit - len(found)))):
             found += self.fetch(some).values()

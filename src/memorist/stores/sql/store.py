@@ -51,7 +51,6 @@ class SqlStore(ABC, Generic[P]):
         self._cache = IndexCache(
             lambda: self._read(Reads.counters),
             self._snapshot,
-            lambda ids: self._read(lambda reads: reads.conditioned(ids)),
             self._index_file,
             self._server_index,
         )

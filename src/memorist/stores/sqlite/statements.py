@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from memorist.stores.rows import USAGE_COLUMNS
 from memorist.stores.sql.database import (
+    CHECKED,
     ENTRY_COLUMNS,
     MEMORY_COLUMNS,
     SELECTED,
@@ -60,9 +61,9 @@ _READ = ReadStatements(
     """,
     last_position="SELECT max(position) FROM memories WHERE session = :session AND version_of IS NULL",
     scan=f"{_SELECT} WHERE m.row > :after AND {{condition}} ORDER BY m.row LIMIT :limit",
-    checked="""
-        SELECT m.row, m.id, {columns} FROM memories AS m
-        WHERE m.row > :after AND {condition} ORDER BY m.row LIMIT :limit
+    checked=f"""
+        SELECT m.row, m.id, {CHECKED} FROM memories AS m
+        WHERE m.row > :after AND {{condition}} ORDER BY m.row LIMIT :limit
     """,
     around=f"""
         SELECT asked.id, near.id FROM memories AS asked JOIN memories AS near ON near.row IN (
