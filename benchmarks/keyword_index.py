@@ -63,7 +63,7 @@ def queries(kind: str, vocabulary: Sequence[str], count: int = 10) -> list[str]:
 def entry(number: int, text: str) -> IndexEntry:
     return IndexEntry(
         id=f"{number:08}", kind="episodic", scope="global", tier="working", topic=None, classification=1, valid_from=0,
-        ingested_at=0, valid_to=None, expired_at=None, expires_at=None, retracted_at=None, speaker=None,
+        ingested_at=0, valid_to=None, expired_at=None, expires_at=None, retracted_at=None, relation=None, speaker=None,
         session=None, source=None, metadata=None, words=f"en {text}", original=None, vectors={},
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from memorist.engine.engine import Engine
-from memorist.model import Entity, Filter, Hit, Link, Memory, Mention, Origin, Worth, instant
+from memorist.model import Entity, Filter, Hit, Link, Memory, Mention, Origin, Related, Worth, instant
 from memorist.model.filter import condition_of
 from memorist.ports import Batch
 from memorist.stores import index_file, index_sync
@@ -114,7 +114,7 @@ def built(store: SqliteStore) -> IndexView:
 def answers(view: IndexView) -> list[Any]:
     """Everything that a view is asked, to the last bit."""
     filters = [ALL, Filter(scopes=("work/*",)), Filter(kinds=("episodic",), topic="trip"), Filter(max_classification=1)]
-    filters += [Filter(conditions=condition_of(one)) for one in CONDITIONS]
+    conditioned = [Filter(conditions=condition_of(one)) for one in CONDITIONS]
     probes = EMBEDDER.embed(["lantern", "alice moved"], purpose="query")
     ids = [f"m{number}" for number in range(80)]
     found: list[Any] = [view.size, view.generation, view.embedding]
@@ -125,7 +125,9 @@ def answers(view: IndexView) -> list[Any]:
                     found.append(search(question, where, 20))
             found += [part.search_vector(probes[:1], where, 7), part.search_vector(probes, where, 50)]
             found.append(part.search_time(AT, AT + timedelta(days=9), where, 20, reach=timedelta(days=5)))
+        for where in (ALL, *conditioned):
             found += [part.tally(where), *pages(part, where)]
+            found.append(sorted(map(related_to, part.related(["person1", "person2"], where, 4)), key=str))
         graph, admitted = part.graph(ALL)
         names = {number: name for name, number in graph.nodes.items()}
         ends = zip(graph.source.tolist(), graph.target.tolist(), graph.memories, admitted.tolist(), strict=True)
@@ -133,6 +135,10 @@ def answers(view: IndexView) -> list[Any]:
         found.append(part.cosines(probes[0], ids))
         found.append({id: vector.tolist() for id, vector in part.vectors(ids).items()})
     return found
+
+
+def related_to(one: Related) -> tuple[object, ...]:
+    return one.source, one.relation, one.target, sorted(one.memories)
 
 
 def pages(view: IndexView, where: Filter) -> Iterator[list[Hit]]:

@@ -47,6 +47,17 @@ class FactGraph:
     memories: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Two entities, the relation that facts give them, or None if memories only mention both, and those memories."""
+
+    source: str
+    relation: str | None
+    target: str
+    memories: Sequence[str]
+    """Their ids, the latest said first."""
+
+
 Verbosity = Literal["summary", "detailed"]
 
 

@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from memorist.model import Entity, FactGraph, Filter, Hit, Link, Memory
+from memorist.model import Entity, FactGraph, Filter, Hit, Link, Memory, Related
 from memorist.ports.values import Batch, Entry, Held, Job, Page, Record, StoreStats, Tally, TextField, Vectors
 
 if TYPE_CHECKING:
@@ -116,6 +116,13 @@ class View(Protocol):
 
     def graph(self, where: Filter) -> tuple[FactGraph, NDArray[np.bool_]]:
         """The entity graph and a mask of the edges that the filter admits; the same object while no edge is added."""
+        ...
+
+    def related(self, names: Collection[str], where: Filter, limit: int) -> list[Related]:
+        """The pairs of entities of which one is among these, given without their classification.
+
+        All pairs that facts relate; of the others, the `limit` that most memories mention together, ties by name.
+        """
         ...
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from memorist.errors import Error
-from memorist.stores.index.entries import IndexEntry, related_pairs
+from memorist.stores.index.entries import IndexEntry, joins, related_pairs
 from memorist.stores.index.parts import Unfetched
 from memorist.stores.index_file import Counters, IndexFile
 from memorist.stores.rows import Row
@@ -290,16 +290,18 @@ def entries_of(rows: Iterable[Row], links: Iterable[Row]) -> Iterator[IndexEntry
 
     A memory has one row per view. Links are (source, relation, target), sorted.
     """
-    linked = {id: related_pairs(row[1:] for row in group) for id, group in groupby(links, _first)}
+    linked = {id: [row[1:] for row in group] for id, group in groupby(links, _first)}
     for _, group in groupby(rows, _first):
         yield _entry(list(group), linked)
 
 
-def _entry(rows: list[Row], linked: dict[str, tuple[tuple[str, str], ...]]) -> IndexEntry:
+def _entry(rows: list[Row], linked: dict[str, list[Row]]) -> IndexEntry:
     _, *columns, mentions, _, _ = rows[0]
     spans = () if mentions == "[]" else _spans(mentions)
     views = {view: vector for *_, view, vector in rows if view is not None}
-    return IndexEntry(*columns, vectors=views, mentions=spans, pairs=linked.get(columns[0], ()))
+    roles = linked.get(columns[0], ())
+    entry = IndexEntry(*columns, vectors=views, mentions=spans, pairs=related_pairs(roles))
+    return entry if entry.relation is None or joins(roles) else entry._replace(relation=None)
 
 
 def _spans(mentions: str) -> tuple[tuple[int, int], ...]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import combinations
 from typing import Annotated
 
 from memorist.errors import InvalidInput
@@ -18,6 +17,7 @@ from memorist.model import (
     Filter,
     Kind,
     Memory,
+    Related,
     bare_name,
     marked,
     marked_classification,
@@ -31,11 +31,7 @@ COUNTED = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL, Kind.NOTE)
 TOGETHER = "mentioned_with"
 """The relation of two names that a memory mentions and no fact relates."""
 MOST_HOPS = 3
-MOST_READ = 2000
-"""Memories read per hop; the newest ones of a name that more mention."""
 MOST_SUPPORT = 5
-MOST_NAMES = 20
-"""Names taken from one memory; a long one may list hundreds."""
 ROLES = (SUBJECT, OBJECT, MENTIONS)
 PAGE = 1000
 
@@ -163,72 +159,76 @@ def _by_name(entities: Iterable[Entity]) -> dict[str, Entity]:
 
 
 def walk(store: Store, where: Filter, entity: str, hops: int = 1, limit: int = 50) -> Neighbourhood:
-    """The names and relations reached within some hops; of each hop, only the best `limit` relations are followed."""
+    """The names and relations reached within some hops, the nearest and then the best `limit` of them."""
     if hops > MOST_HOPS:
         raise InvalidInput(f"hops is {hops}", remedy=f"Give hops a whole number from 1 to {MOST_HOPS}.")
     starts = [one for one in store.entities([entity]) if _may_be_seen(one, where)]
     reached = {bare_name(one.id): 0 for one in starts}
     edges: dict[Pair, _Edge] = {}
+    view, counted = store.view(), _counted(where)
     for hop in range(1, hops + 1):
         front = [id for id, at in reached.items() if at == hop - 1]
-        memories = _mentioning(store, where, front)
-        if hop == 1 and not memories:
-            return Neighbourhood(entity, known=False)
-        for pair, memory in _related(store, where, memories, set(front)):
-            edges.setdefault(pair, _Edge(hop)).add(memory)
-        for source, _, target in _best(edges)[:limit]:
+        found = view.related(front, counted, limit + 1 + len(edges)) if front else []
+        edges |= {pair: edge for pair, edge in _edges(store, where, found, hop).items() if pair not in edges}
+        best = _best(edges)
+        for source, _, target in best[:limit]:
             reached.setdefault(source, hop)
             reached.setdefault(target, hop)
+        if len(best) > limit:
+            break  # what is farther comes after these
+    if not edges and not _is_mentioned(store, counted, list(reached)):
+        return Neighbourhood(entity, known=False)
     name = min(starts, key=lambda one: marked_classification(one.id)).name
-    return _told(name, reached, edges, named(store, where, reached), limit)
+    return _told(store, where, name, reached, edges, limit)
 
 
 Pair = tuple[str, str, str]
 """Two entities without their classification, and their relation."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Edge:
     hop: int
-    support: dict[str, Memory] = field(default_factory=dict[str, Memory])
+    facts: Sequence[str]
+    memories: Sequence[str]
+    """The memories that state the facts, or that mention both names; each group with the latest said first."""
 
-    def add(self, memory: Memory) -> None:
-        self.support[memory.id] = memory
+    @property
+    def count(self) -> int:
+        return len(self.facts) + len(self.memories)
 
-    def told(self, source: str, relation: str, target: str) -> Edge:
-        newest = sorted(self.support.values(), key=lambda one: (one.fact is None, -one.times.valid_from.timestamp()))
-        support = tuple(Support(one.id, one.text, one.times.valid_from) for one in newest[:MOST_SUPPORT])
-        return Edge(source, relation, target, self.hop, len(newest), support)
+    @property
+    def newest(self) -> list[str]:
+        return [*self.facts[:MOST_SUPPORT], *self.memories[:MOST_SUPPORT]][:MOST_SUPPORT]
 
 
-def _mentioning(store: Store, where: Filter, front: Sequence[str]) -> dict[str, Memory]:
-    """Memories and facts that mention any of these entities and that the filter admits."""
-    entities = [id for id in _every_form(front) if marked_classification(id) <= where.max_classification]
+def _counted(where: Filter) -> Filter:
+    kinds = COUNTED if where.kinds is None else tuple(kind for kind in COUNTED if kind in where.kinds)
+    return replace(where, kinds=kinds)
+
+
+def _edges(store: Store, where: Filter, found: Sequence[Related], hop: int) -> dict[Pair, _Edge]:
+    """What was found as edges; facts with the memories that state them."""
+    facts = [one for one in found if one.relation is not None]
+    stating = _sources(store, where, [id for one in facts for id in one.memories])
+    edges: dict[Pair, _Edge] = {
+        (one.source, TOGETHER, one.target): _Edge(hop, (), one.memories) for one in found if one.relation is None
+    }
+    for one in facts:
+        own = list(one.memories)
+        stated = {memory.id: memory for id in own for memory in stating.get(id, ()) if memory.id not in own}
+        latest = sorted(stated.values(), key=lambda memory: -memory.times.valid_from.timestamp())
+        edges[one.source, one.relation or TOGETHER, one.target] = _Edge(hop, own, [memory.id for memory in latest])
+    return edges
+
+
+def _is_mentioned(store: Store, where: Filter, names: Sequence[str]) -> bool:
+    """Whether a memory that the filter admits mentions one of these entities, if only by itself."""
+    entities = [id for id in _every_form(names) if marked_classification(id) <= where.max_classification]
     links = store.links(entities, *ROLES) if entities else []
-    found = store.get([*{link.source: None for link in links}][-MOST_READ:])
-    return {id: one for id, one in found.items() if one.kind in COUNTED and where.admits(one)}
-
-
-def _related(
-    store: Store, where: Filter, memories: Mapping[str, Memory], front: Collection[str]
-) -> Iterator[tuple[Pair, Memory]]:
-    """Each pair of entities of which one is in front, with what supports its relation."""
-    ends: defaultdict[str, dict[str, list[str]]] = defaultdict(lambda: {role: [] for role in ROLES})
-    for link in store.links(list(memories), *ROLES):
-        if link.source in memories:
-            ends[link.source][link.relation].append(bare_name(link.target))
-    sources = _sources(store, where, [id for id, one in memories.items() if one.fact is not None])
-    for id, roles in ends.items():
-        memory = memories[id]
-        if memory.fact is not None:
-            pairs = [(subject, object) for subject in roles[SUBJECT] for object in roles[OBJECT]]
-        else:
-            everybody = list(dict.fromkeys(name for names in roles.values() for name in names))[:MOST_NAMES]
-            pairs = [(one, other) for one, other in combinations(sorted(everybody), 2) if {one, other} & {*front}]
-        relation = TOGETHER if memory.fact is None else memory.fact.relation
-        for one, other in pairs:
-            for supporting in (memory, *sources.get(id, ())):
-                yield (one, relation, other), supporting
+    sources = list({link.source: None for link in links})
+    pages = (store.get(sources[start : start + PAGE]) for start in range(0, len(sources), PAGE))
+    return any(where.admits(one) for page in pages for one in page.values())
 
 
 def _sources(store: Store, where: Filter, facts: Sequence[str]) -> Mapping[str, Sequence[Memory]]:
@@ -246,7 +246,7 @@ def _best(edges: Mapping[Pair, _Edge]) -> list[Pair]:
     """Edges, nearest and best supported first; pairs that a fact relates are not also told as mentioned together."""
     related = {frozenset((source, target)) for source, relation, target in edges if relation != TOGETHER}
     kept = [pair for pair in edges if pair[1] != TOGETHER or frozenset((pair[0], pair[2])) not in related]
-    return sorted(kept, key=lambda pair: (edges[pair].hop, pair[1] == TOGETHER, -len(edges[pair].support), pair))
+    return sorted(kept, key=lambda pair: (edges[pair].hop, pair[1] == TOGETHER, -edges[pair].count, pair))
 
 
 def _every_form(ids: Iterable[str]) -> list[str]:
@@ -260,12 +260,19 @@ def named(store: Store, where: Filter, ids: Iterable[str]) -> dict[str, Entity]:
 
 
 def _told(
-    entity: str, reached: Mapping[str, int], edges: Mapping[Pair, _Edge], named: Mapping[str, Entity], limit: int
+    store: Store, where: Filter, entity: str, reached: Mapping[str, int], edges: Mapping[Pair, _Edge], limit: int
 ) -> Neighbourhood:
-    ranked = _best(edges)
-    best = [pair for pair in ranked if pair[0] in named and pair[2] in named]
-    told = [edges[pair].told(named[pair[0]].name, pair[1], named[pair[2]].name) for pair in best[:limit]]
-    shown = {id for source, _, target in best[:limit] for id in (source, target) if reached[id]}
-    names = sorted(shown, key=lambda id: (reached[id], named[id].name))
-    neighbours = tuple(Neighbour(named[id].name, named[id].kind, reached[id]) for id in names)
-    return Neighbourhood(entity, True, neighbours, tuple(told), more=len(ranked) > limit)
+    ranked, known = _best(edges), named(store, where, reached)
+    best = [pair for pair in ranked if pair[0] in known and pair[2] in known][:limit]
+    there = store.get([id for pair in best for id in edges[pair].newest])
+    told = tuple(_edge(pair, edges[pair], known, there) for pair in best)
+    shown = {id for source, _, target in best for id in (source, target) if reached[id]}
+    names = sorted(shown, key=lambda id: (reached[id], known[id].name))
+    neighbours = tuple(Neighbour(known[id].name, known[id].kind, reached[id]) for id in names)
+    return Neighbourhood(entity, True, neighbours, told, more=len(ranked) > limit)
+
+
+def _edge(pair: Pair, edge: _Edge, known: Mapping[str, Entity], there: Mapping[str, Memory]) -> Edge:
+    source, relation, target = pair
+    support = tuple(Support(id, there[id].text, there[id].times.valid_from) for id in edge.newest if id in there)
+    return Edge(known[source].name, relation, known[target].name, edge.hop, edge.count, support)

@@ -198,6 +198,7 @@ class Columns:
         self.scope = LabelColumn()
         self.tier = LabelColumn()
         self.topic = LabelColumn()
+        self.relation = LabelColumn()
         self.classification = GrowingArray(np.int64)
         self.valid_from = GrowingArray(np.int64)
         self.ingested_at = GrowingArray(np.int64)

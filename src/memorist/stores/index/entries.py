@@ -33,6 +33,8 @@ class IndexEntry(NamedTuple):
     expired_at: int | None
     expires_at: int | None
     retracted_at: int | None
+    relation: str | None
+    """Of a fact that joins two entities, which are then its first pair."""
     speaker: str | None
     session: str | None
     source: str | None
@@ -48,7 +50,7 @@ class IndexEntry(NamedTuple):
 
 def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequence[Link] = ()) -> IndexEntry:
     """The index entry of a memory, its vectors by view name, and its links to entities."""
-    times = memory.times
+    times, roles = memory.times, [(link.relation, link.target) for link in links]
     return IndexEntry(
         id=memory.id,
         kind=memory.kind.value,
@@ -62,6 +64,7 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
         expired_at=_micros_or_none(times.expired_at),
         expires_at=_micros_or_none(times.expires_at),
         retracted_at=_micros_or_none(times.retracted_at),
+        relation=None if memory.fact is None or not joins(roles) else memory.fact.relation,
         speaker=memory.origin.speaker,
         session=memory.origin.session,
         source=memory.origin.source,
@@ -70,7 +73,7 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
         original=None if memory.original is None else analyse(memory.original),
         vectors={view: half_precision(vector) for view, vector in vectors.items()},
         mentions=tuple((micros(one.start), micros(one.end)) for one in memory.mentions),
-        pairs=related_pairs((link.relation, link.target) for link in links),
+        pairs=related_pairs(roles),
     )
 
 
@@ -109,6 +112,12 @@ def related_pairs(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ..
     ends = [*found["subject"], *found["object"], *sorted(found["mentions"])]
     others = dict.fromkeys(entity for entity in ends[1:] if entity != ends[0])
     return tuple((ends[0], other) for other in others)
+
+
+def joins(links: Iterable[tuple[str, str]]) -> bool:
+    """Whether a fact's links name a subject and another object."""
+    ends = {relation: bare_name(entity) for relation, entity in links}
+    return "subject" in ends and ends.get("object", ends["subject"]) != ends["subject"]
 
 
 HALF_PRECISION = 2**-11

@@ -74,6 +74,17 @@ class EntityEdges:
         made._source, made._target, made._rows = map(parts.growing, ("source", "target", "rows"))
         return made
 
+    def of_rows(self, admitted: Mask) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """The edges of the rows that a mask admits: their rows, ascending, and their ends."""
+        rows = self._until(len(admitted))
+        edges = np.flatnonzero(admitted[rows])
+        return rows[edges], self._source.head(len(rows))[edges], self._target.head(len(rows))[edges]
+
+    @property
+    def nodes(self) -> Numbering:
+        """The entities, by their numbers."""
+        return self._nodes
+
     def graph(self, ids: Texts[str], count: int) -> tuple[FactGraph, NDArray[np.int32]]:
         """The graph of the first `count` rows, and the row of each edge; the same object while no edge is added."""
         rows = self._until(count)
@@ -91,12 +102,12 @@ class EntityEdges:
         numbers = {node: number for number, node in enumerate(dict.fromkeys((*ends[0], *ends[1])))}
         source, target = (np.array([numbers[node] for node in column], np.int32) for column in ends)
         nodes = {self._nodes.name(node): number for node, number in numbers.items()}
-        return FactGraph(nodes, source, target, _RowIds(ids, own[edges])), own[edges]
+        return FactGraph(nodes, source, target, RowIds(ids, own[edges])), own[edges]
 
     def _build(self, ids: Texts[str], rows: NDArray[np.int32]) -> FactGraph:
         size = len(rows)
         nodes = self._nodes.first(len(self._nodes))
-        return FactGraph(nodes, self._source.head(size), self._target.head(size), _RowIds(ids, rows))
+        return FactGraph(nodes, self._source.head(size), self._target.head(size), RowIds(ids, rows))
 
     def _until(self, count: int) -> NDArray[np.int32]:
         rows = self._rows.head(len(self._rows))
@@ -109,7 +120,7 @@ class EntityEdges:
         self._rows.extend(rows)
 
 
-class _RowIds(Sequence[str]):
+class RowIds(Sequence[str]):
     """The ids of some rows, each read when it is asked for."""
 
     def __init__(self, ids: Texts[str], rows: NDArray[np.int32]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import compress
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
-from memorist.model import Check, Condition, FactGraph, Filter, Hit
+from memorist.model import Check, Condition, FactGraph, Filter, Hit, Related
 from memorist.model.filter import TEXT
 from memorist.ports import Tally, TextField
 from memorist.stores.index.bm25 import (
@@ -200,6 +200,12 @@ class IndexView:
         """The entity graph, and a mask of the edges that the filter admits."""
         graph, rows = self._graph()
         return graph, self._mask(where)[rows]
+
+    def related(self, names: Collection[str], where: Filter, limit: int) -> list[Related]:
+        """The pairs of which one is among these entities: all that facts relate, and the best of the others."""
+        from memorist.stores.index.relating import related
+
+        return related(self._table, names, self._mask(where), limit)
 
     def _graph(self) -> tuple[FactGraph, NDArray[np.int32]]:
         relations, ids = self._table.relations, self._table.ids
