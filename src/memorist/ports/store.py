@@ -106,6 +106,10 @@ class View(Protocol):
         """
         ...
 
+    def following(self, id: str) -> View:
+        """This view, whose searches find one memory alone; a part of its hit is its rank among all."""
+        ...
+
     def tally(self, where: Filter) -> Tally:
         """How many memories there are, by each label and by the day on which they became known."""
         ...

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from memorist.errors import NotFound
-from memorist.model import Candidate, Memory, Recall, RecallRequest, Step
-from memorist.recall.pipeline import Pipeline
+from memorist.errors import ModelUnavailable, NotFound
+from memorist.model import Candidate, Found, Memory, Recall, RecallRequest, Step
+from memorist.recall.pipeline import Pipeline, first_draft, run_stage
+from memorist.recall.search import Search
 from memorist.recall.select import MinimumScore, Noise, Scope, Unseen
-from memorist.recall.stage import Env, Stage
+from memorist.recall.stage import Draft, Env, Signal, Stage, missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,46 @@ def why_not(pipeline: Pipeline, request: RecallRequest, env: Env, memory: Memory
         return dropped
     if any(hit.id == memory.id for found in recall.trace.found.values() for hit in found.hits):
         return _not_fused(recall, _widened(pipeline, env, "keep").run(request, env), memory.id)
+    if _only_searches(pipeline):
+        return _not_found(recall, _places(pipeline, request, env, memory.id), memory.id)
     wide = _widened(pipeline, env, "keep", "times", "limit", "params").run(request, env)
-    return _refused_node(pipeline, recall, wide, memory) or _not_found(recall, wide, memory.id)
+    places = {name: _place_in(found, memory.id) for name, found in wide.trace.found.items()}
+    return _refused_node(pipeline, recall, wide, memory) or _not_found(recall, places, memory.id)
+
+
+def _only_searches(pipeline: Pipeline) -> bool:
+    """Whether its signals run side by side, each for itself, and nothing but their hits decides what is found."""
+    from memorist.recall.nodes import Nodes
+
+    searching = [stage for stage in pipeline.stages if stage.gives == "hits" or isinstance(stage, Nodes)]
+    return all(isinstance(stage, Search) for stage in searching)
+
+
+Places = Mapping[str, tuple[int, float] | None]
+"""The rank and the score of a memory by each signal that finds it, without limits."""
+
+
+def _places(pipeline: Pipeline, request: RecallRequest, env: Env, id: str) -> Places:
+    """The places of a memory, without the hits before it."""
+    draft, found = first_draft(request), dict[str, tuple[int, float] | None]()
+    for stage in pipeline.stages:
+        if isinstance(stage, Search):
+            found |= {one.kind: _place_by(one, draft, env, id) for one in stage.signals if not missing(one, env)}
+        if stage.gives == "candidates":
+            break
+        draft, _ = run_stage(stage, draft, env)
+    return found
+
+
+def _place_by(signal: Signal, draft: Draft, env: Env, id: str) -> tuple[int, float] | None:
+    try:
+        return signal.place(draft, env, id)
+    except ModelUnavailable:
+        return None
+
+
+def _place_in(found: Found, id: str) -> tuple[int, float] | None:
+    return next(((rank, hit.score) for rank, hit in enumerate(found.hits, 1) if hit.id == id), None)
 
 
 def _dropped(recall: Recall, minimum: float | None, id: str) -> Absence | None:
@@ -192,9 +232,9 @@ def _beyond_top(recall: Recall, one: Candidate) -> Absence:
     return Absence(one.memory.id, "nodes", reason, one.score, enough)
 
 
-def _not_found(recall: Recall, wide: Recall, id: str) -> Absence:
+def _not_found(recall: Recall, places: Places, id: str) -> Absence:
     """No signal returned it: the signal that ranked it highest, and the score of that signal's last hit."""
-    reports = [_nearness(recall, wide, name, id) for name in recall.trace.found]
+    reports = [_nearness(recall, places, name) for name in recall.trace.found]
     near = [report for report in reports if report is not None]
     skipped = [f"{name} did not search: {found.skipped}" for name, found in recall.trace.found.items() if found.skipped]
     if not near:
@@ -204,14 +244,9 @@ def _not_found(recall: Recall, wide: Recall, id: str) -> Absence:
     return Absence(id, f"search.{name}", "; ".join([missed, *skipped]), score, enough)
 
 
-def _nearness(recall: Recall, wide: Recall, name: str, id: str) -> tuple[str, int, float, float] | None:
-    asked = recall.trace.found[name].hits
-    everything = wide.trace.found.get(name)
-    if everything is None or not asked:
-        return None
-    return next(
-        ((name, rank, hit.score, asked[-1].score) for rank, hit in enumerate(everything.hits, 1) if hit.id == id), None
-    )
+def _nearness(recall: Recall, places: Places, name: str) -> tuple[str, int, float, float] | None:
+    asked, place = recall.trace.found[name].hits, places.get(name)
+    return None if place is None or not asked else (name, *place, asked[-1].score)
 
 
 def _widened(pipeline: Pipeline, env: Env, *what: str) -> Pipeline:

@@ -19,7 +19,7 @@ from memorist.recall.factors import (
     TierFactor,
     TrustFactor,
 )
-from memorist.recall.stage import Draft, Env, Factor, Signal
+from memorist.recall.stage import Draft, Env, Factor, Signal, followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,14 @@ class Keyword(Signal):
         text, where = " ".join((draft.query.text, *draft.query.expansion)), draft.request.where
         found = env.view.search_text(text, where, limit, dates=draft.query.dates)
         return found if found or not self.spelling else env.view.search_trigram(text, where, limit)
+
+    def place(self, draft: Draft, env: Env, id: str) -> tuple[int, float] | None:
+        """Its place without the hits before it; by spelling only if no memory has any of the words."""
+        own = replace(env, view=env.view.following(id))
+        by_spelling = self.spelling and not env.view.search_text(
+            " ".join((draft.query.text, *draft.query.expansion)), draft.request.where, 1, dates=draft.query.dates
+        )
+        return followed(replace(self, spelling=by_spelling).search(draft, own, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,10 @@ class Vector(Signal):
         hits = env.view.search_vector(vector, draft.request.where, limit)
         return [hit for hit in hits if hit.score >= self.least]
 
+    def place(self, draft: Draft, env: Env, id: str) -> tuple[int, float] | None:
+        """Its place without the hits before it."""
+        return followed(self.search(draft, replace(env, view=env.view.following(id)), max(env.view.size, 1)))
+
 
 @dataclass(frozen=True, slots=True)
 class Trigram(Signal):
@@ -76,6 +88,10 @@ class Trigram(Signal):
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """The memories whose words are most similar to the query's."""
         return env.view.search_trigram(draft.query.text, draft.request.where, limit)
+
+    def place(self, draft: Draft, env: Env, id: str) -> tuple[int, float] | None:
+        """Its place without the hits before it."""
+        return followed(self.search(draft, replace(env, view=env.view.following(id)), 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,16 @@ class Signal(Part):
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """Return at most `limit` hits, best first, all admitted by the request's filter."""
 
+    def place(self, draft: Draft, env: Env, id: str) -> tuple[int, float] | None:
+        """The rank and the score of one memory among all that it finds; None if it does not find that one."""
+        hits = self.search(draft, env, max(env.view.size, 1))
+        return next(((rank, hit.score) for rank, hit in enumerate(hits, 1) if hit.id == id), None)
+
+
+def followed(hits: list[Hit]) -> tuple[int, float] | None:
+    """The rank and the score of the memory that a view follows."""
+    return next(((int(dict(hit.parts)["rank"]), hit.score) for hit in hits), None)
+
 
 class Factor(Part):
     """A number that multiplies a candidate's score; 1 is neutral."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import compress
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +62,7 @@ class IndexView:
         self._is_part = is_part
         self._part_graph: tuple[FactGraph, NDArray[np.int32]] | None = None
         self._collections: dict[tuple[TextField, ...], CollectionStats] = {}
+        self._followed: str | None = None
 
     def part(self, lowest: int, highest: int) -> IndexView:
         """The memories between two classifications, both inclusive, as if there were no others.
@@ -149,7 +152,7 @@ class IndexView:
         if not len(probes) or limit <= 0:
             return []
         rows, cosines = nearest(matrices, probes, self._mask(where), limit)
-        return self._table.hits(rows, cosines, limit)
+        return self._best(rows, cosines, limit)
 
     def search_signature(self, text: str, where: Filter, limit: int, *, bits: int = BITS) -> list[Hit]:
         """The share of equal bits in word signatures; no hits for a query without words."""
@@ -159,7 +162,7 @@ class IndexView:
         texts = self._table.fields["text"].texts
         likeness = self._table.signatures[bits].similarity(asked, texts, len(self._alive))
         rows = np.flatnonzero(self._mask(where))
-        return self._table.hits(rows, likeness[rows], limit)
+        return self._best(rows, likeness[rows], limit)
 
     def search_time(
         self,
@@ -181,7 +184,7 @@ class IndexView:
             spoken = self._table.columns.valid_from.head(len(self._alive))[rows]
             scores = np.maximum(scores, closeness(spoken, spoken + 1, window, away))
         near = scores > 0
-        return self._table.hits(rows[near], scores[near], limit)
+        return self._best(rows[near], scores[near], limit)
 
     def tally(self, where: Filter) -> Tally:
         """The memories that a filter admits, counted by each label and by the day on which they became known."""
@@ -282,9 +285,20 @@ class IndexView:
             within = self._collections[fields] = collection_stats(chosen, self._alive)
         return within
 
+    def following(self, id: str) -> IndexView:
+        """This view, whose searches find one memory alone, with its rank among all that they would find."""
+        made = copy(self)
+        made._followed = id
+        return made
+
+    def _best(self, rows: NDArray[Any], scores: NDArray[Any], limit: int) -> list[Hit]:
+        if self._followed is None:
+            return self._table.hits(rows, scores, limit)
+        return self._table.place(self._followed, rows, scores, len(self._alive))
+
     def _hits(self, scored: TermScores, where: Filter, limit: int) -> list[Hit]:
         passing = self._mask(where)[scored.rows]
-        return self._table.hits(scored.rows[passing], scored.values[passing], limit)
+        return self._best(scored.rows[passing], scored.values[passing], limit)
 
 
 def _distinct_stems(asked: Sequence[str]) -> Iterable[str]:

@@ -112,6 +112,16 @@ class IndexTable:
         ids = self.ids.chosen(rows[some])
         return some[np.array(nsmallest(limit, range(len(ids)), key=ids.__getitem__), np.intp)]
 
+    def place(self, id: str, rows: NDArray[Any], scores: NDArray[Any], count: int) -> list[Hit]:
+        """The hit of one memory, if it is among the rows, with its rank as a part."""
+        own = np.flatnonzero(rows == self.rows_of([id], count).get(id, -1))
+        if not len(own):
+            return []
+        score = scores[own[0]]
+        tied = rows[scores == score]
+        rank = np.count_nonzero(scores > score) + np.count_nonzero(self.is_up_to(tied, id))
+        return [Hit(id, score.item(), (("rank", float(rank)),))]
+
     def is_up_to(self, rows: NDArray[Any], id: str) -> Mask:
         """Which of some rows have this id or an earlier one."""
         kept = len(self._kept_ids.order)
