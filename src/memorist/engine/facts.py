@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from memorist.engine.engine import Engine
 from memorist.engine.looking import newest
-from memorist.model import MOST_CLASSIFIED, STATES, Fact, Memory
+from memorist.model import MOST_CLASSIFIED, STATES, Fact, Filter, Kind, Memory, bare_name
 
 MOST_FACTS, MOST_READ = 60, 2000
-"""How many facts are shown, and how many of a name are read to find the newest."""
+"""How many facts are shown, and at most how many of a name are read to find the newest."""
 MOST_SUBJECTS = 4
 RECENT = 200
 """How many of the newest memories are looked through for names to begin with."""
@@ -24,8 +24,10 @@ def facts_about(engine: Engine, name: str) -> list[Memory] | None:
     known = store.entities([name])
     if not known:
         return None
-    links = store.links([one.id for one in known], "subject", "object")
-    found = store.get(sorted({link.source for link in links})[:MOST_READ])
+    names = {bare_name(one.id) for one in known}
+    related = store.view().related(names, Filter(kinds=(Kind.SEMANTIC,)), 0)
+    ids = [id for one in related if one.source in names or one.target in names for id in one.memories]
+    found = store.get(ids[:MOST_READ])
     facts = [one for one in found.values() if one.fact is not None and one.version_of is None]
     return sorted(facts, key=lambda one: (one.times.ingested_at, one.id))[-MOST_FACTS:]
 

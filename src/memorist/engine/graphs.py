@@ -5,9 +5,9 @@ Like `looking`, these take an engine, so that its cap holds, and read a bounded 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memorist.engine.engine import Engine
 from memorist.engine.looking import newest, now_of
@@ -19,8 +19,6 @@ from memorist.upkeep.walk import COUNTED, ROLES, TOGETHER, named
 
 RECENT = 200
 """The newest memories, whose names are suggested."""
-MOST_CHECKED = 20
-"""Memories read per name, to see that one of those that mention it may be seen."""
 PAGERANK = "graph"
 """The signal that spreads PageRank from the names of a question."""
 
@@ -51,14 +49,20 @@ def names_like(engine: Engine, start: str, limit: int) -> list[Entity]:
     begun, store = fold(start), engine.store
     alike = [one for one in store.alike([begun]) if any(fold(name).startswith(begun) for name in _names(one))]
     found = sorted(alike, key=lambda one: (len(one.name), one.name, one.id))[: 2 * limit]
-    mentions: defaultdict[str, list[str]] = defaultdict(list)
-    for link in store.links([one.id for one in found], *ROLES) if found else ():
-        mentions[link.target].append(link.source)
-    memories = store.get([id for sources in mentions.values() for id in sources[-MOST_CHECKED:]])
-    where = _everything(engine)
-    seen = {id for id, one in memories.items() if one.kind in COUNTED and where.admits(one)}
-    there = {bare_name(one.id): one for one in reversed(found) if seen & {*mentions[one.id][-MOST_CHECKED:]}}
+    seen = _mentioned(engine, [one.id for one in found])
+    there = {bare_name(one.id): one for one in reversed(found) if one.id in seen}
     return list(there.values())[::-1][:limit]
+
+
+def _mentioned(engine: Engine, ids: Sequence[str]) -> set[str]:
+    """Those of these entities that a memory that may be seen mentions; only those that none relates are looked up."""
+    where = replace(_everything(engine), kinds=COUNTED)
+    graph, admitted = engine.store.view().graph(where)
+    related = {*graph.source[admitted].tolist(), *graph.target[admitted].tolist()}
+    seen = {id for id in ids if graph.nodes.get(bare_name(id)) in related}
+    links = engine.store.links([id for id in ids if id not in seen], *ROLES)
+    memories = engine.store.get(list({link.source for link in links}))
+    return seen | {link.target for link in links if link.source in memories and where.admits(memories[link.source])}
 
 
 def kinds_of(engine: Engine, names: Sequence[str]) -> dict[str, str | None]:

@@ -143,8 +143,9 @@ _READ = ReadStatements(
     shown="SELECT id FROM memorist.shown WHERE space = %(space)s AND session = %(session)s AND at >= %(since)s",
     all_shown="SELECT session, id, at FROM memorist.shown WHERE space = %(space)s ORDER BY at, session, id",
     noise="SELECT row, text FROM memorist.noise WHERE space = %(space)s ORDER BY row",
-    counts=f"""
-        SELECT (SELECT count(*) {_CURRENT}),
+    count="SELECT count(*) FROM memorist.memories WHERE space = %(space)s",
+    counts="""
+        SELECT (SELECT count(*) FROM memorist.memories WHERE space = %(space)s),
             (SELECT count(*) FROM memorist.memories WHERE space = %(space)s AND version_of IS NOT NULL),
             (SELECT count(*) FROM memorist.links WHERE space = %(space)s),
             (SELECT count(*) FROM memorist.entities WHERE space = %(space)s)
@@ -153,8 +154,7 @@ _READ = ReadStatements(
         SELECT count(*), coalesce(sum(octet_length(text) + coalesce(octet_length(original), 0)), 0)::bigint
         FROM memorist.memories WHERE space = %(space)s AND seq > %(seen)s
     """,
-    kinds=f"SELECT kind, count(*) {_CURRENT} GROUP BY 1",
-    scopes=f"SELECT scope, count(*) {_CURRENT} GROUP BY 1",
+    labels=f"SELECT kind, scope, count(*) {_CURRENT} GROUP BY 1, 2",
     changed=f"""
         SELECT m.row, {ENTRY_COLUMNS}, v.view, v.data
         FROM memorist.memories AS m LEFT JOIN memorist.vectors AS v

@@ -138,10 +138,10 @@ class ReadStatements:
     shown: str  # session, since → id
     all_shown: str  # → session, id, at
     noise: str  # → row, text
-    counts: str  # → memories, versions, links, entities
+    count: str  # → memories in every form
+    counts: str  # → memories in every form, versions, links, entities
     held: str  # seen → memories in every form, bytes of their texts
-    kinds: str  # → kind, count
-    scopes: str  # → scope, count
+    labels: str  # → kind, scope, count of current memories
     changed: str  # seen, generation or NO_GENERATION → row, ENTRY_COLUMNS, view, data
     entity_links: str  # relations → source, relation, target
     changed_links: str  # seen, relations → source, relation, target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
@@ -224,15 +224,22 @@ class Reads:
     def stats(self, space: str, size: int) -> StoreStats:
         """The size of the space; kinds and scopes count current memories."""
         generation = self.generation()
-        (counts,) = self._db.execute(self._sql.counts)  # memories, versions, links, entities
+        ((rows, versions, links, entities),) = self._db.execute(self._sql.counts)
+        kinds, scopes = Counter[str](), Counter[str]()
+        for kind, scope, count in self._db.execute(self._sql.labels):
+            kinds[kind] += count
+            scopes[scope] += count
         return StoreStats(
             space,
-            *counts,
+            rows - versions,
+            versions,
+            links,
+            entities,
             bytes=size,
             generation=self.counters().seq,
             embedding=generation and generation.name,
-            kinds=dict(self._db.execute(self._sql.kinds)),
-            scopes=dict(self._db.execute(self._sql.scopes)),
+            kinds=dict(kinds),
+            scopes=dict(scopes),
             dimension=generation and generation.dim,
         )
 
@@ -246,8 +253,7 @@ class Reads:
 
     def count(self) -> int:
         """The number of memories, in every form."""
-        ((memories, versions, _, _),) = self._db.execute(self._sql.counts)
-        return memories + versions
+        return self._db.value(self._sql.count)
 
     def changed(self, seen: int) -> Iterator[IndexEntry]:
         """The memories written after a `seq`, in the order of writing."""

@@ -123,8 +123,9 @@ _READ = ReadStatements(
     shown="SELECT id FROM shown WHERE session = :session AND at >= :since",
     all_shown="SELECT session, id, at FROM shown ORDER BY at, session, id",
     noise="SELECT row, text FROM noise ORDER BY row",
+    count="SELECT count(*) FROM memories",
     counts="""
-        SELECT (SELECT count(*) FROM memories WHERE version_of IS NULL),
+        SELECT (SELECT count(*) FROM memories),
             (SELECT count(*) FROM memories WHERE version_of IS NOT NULL),
             (SELECT count(*) FROM links), (SELECT count(*) FROM entities)
     """,
@@ -132,8 +133,7 @@ _READ = ReadStatements(
         SELECT count(*), coalesce(sum(octet_length(text) + coalesce(octet_length(original), 0)), 0)
         FROM memories WHERE seq > :seen
     """,
-    kinds="SELECT kind, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1",
-    scopes="SELECT scope, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1",
+    labels="SELECT kind, scope, count(*) FROM memories WHERE version_of IS NULL GROUP BY 1, 2",
     changed=f"""
         SELECT m.row, {ENTRY_COLUMNS}, v.view, v.data
         FROM memories AS m LEFT JOIN vectors AS v ON v.row = m.row AND v.generation = :generation
