@@ -13,8 +13,6 @@ warm request. Every page must answer with status 200 and say the same on both st
 
 from __future__ import annotations
 
-# ruff: noqa: SIM905 - words are easier to read as a text
-
 import argparse
 import html
 import io
@@ -44,6 +42,7 @@ import memorist
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 from figures import keep
 
+# ruff: noqa: SIM905 - words are easier to read as a text
 SPACE = "team"
 HOME = f"/inspect/{SPACE}"
 BEGINS, DAYS = datetime(2020, 1, 6, tzinfo=UTC), 2200

@@ -53,7 +53,7 @@ class Superseded(Stage):
         }
         if not ended:
             return draft
-        current = {fact.id: _current(fact, where, env) for facts in ended.values() for fact in facts}
+        current = _current((fact for facts in ended.values() for fact in facts), where, env)
         kept = [one for one in draft.candidates if one.memory.id not in ended]
         old = [one for one in draft.candidates if one.memory.id in ended]
         covered = {id for one in kept for id in _about(one, stated)}
@@ -101,18 +101,20 @@ def _has_ended(fact: Memory, where: Filter) -> bool:
     return "no longer true or expired" in Filter(as_of=where.as_of, known_at=where.known_at).refusals(fact)
 
 
-def _current(fact: Memory, where: Filter, env: Env) -> Memory | None:
-    """The value that replaced a fact and is valid at the time of the recall; None if there is none."""
+def _current(facts: Iterable[Memory], where: Filter, env: Env) -> dict[str, Memory | None]:
+    """The value that replaced each fact and is valid at the time of the recall; None if there is none."""
+    chains: dict[str, Memory] = {fact.id: fact for fact in facts}
+    current: dict[str, Memory | None] = dict.fromkeys(chains)
+    known: dict[str, Memory] = {}
     for _ in range(LONGEST_CHAIN):
-        if fact.superseded_by is None:
-            return None
-        following = env.store.get([fact.superseded_by]).get(fact.superseded_by)
-        if following is None:
-            return None
-        fact = following
-        if not _has_ended(fact, where):
-            return fact
-    return None
+        following = {id: fact.superseded_by for id, fact in chains.items() if fact.superseded_by is not None}
+        known |= env.store.get([id for id in dict.fromkeys(following.values()) if id not in known])
+        chains = {id: known[after] for id, after in following.items() if after in known}
+        current |= {id: fact for id, fact in chains.items() if not _has_ended(fact, where)}
+        chains = {id: fact for id, fact in chains.items() if current[id] is None}
+        if not chains:
+            break
+    return current
 
 
 def _raised(

@@ -20,6 +20,8 @@ EXACT_ROWS = 50_000
 """Up to this many admitted rows, every vector is compared; beyond it, only those with the best sign agreement."""
 SHORTLIST = 2_000
 """After a scan of sign bits, at least this many vectors are compared, and at least 40 per requested hit."""
+_BLOCK = 8192
+"""Vectors that are read together, so that comparing all of them takes no copy of all."""
 _ROUNDING = 1e-4
 """Larger than the rounding error of the product of two unit vectors."""
 
@@ -124,8 +126,10 @@ class VectorMatrix:
     def cosines(self, probes: Vectors, rows: NDArray[np.intp]) -> Vectors:
         """The largest cosine of each row to any probe; −∞ for a row without a vector."""
         scores = np.full(len(rows), -np.inf, np.float32)
-        having, vectors = self.lookup(rows)
-        scores[having] = _row_by_row(vectors, probes)
+        having, places = self._places(rows)
+        blocks = [places[start : start + _BLOCK] for start in range(0, len(places), _BLOCK)]
+        found = [_row_by_row(self._vectors.take(block), probes) for block in blocks]
+        scores[having] = np.concatenate([np.empty(0, np.float32), *found])
         return scores
 
     def _admitted(self, allowed: Mask, own: NDArray[np.intp]) -> tuple[Mask, NDArray[np.intp]]:
