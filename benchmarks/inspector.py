@@ -336,7 +336,7 @@ def processor_ms(owners: Sequence[int]) -> float:
 
 TAGS, UNEQUAL = (
     re.compile(r"<script.*?</script>|<[^>]*>", re.DOTALL),
-    re.compile(r"\d[\d.,]*\s*(?:ms|MB|KB|GB|B)\b|\d+ (?:second|minute|hour|day)s? ago|just now"),
+    re.compile(r"\d[\d.,]*\s*(?:ms|MB|KB|GB|B)\b|(?:in )?\d+ (?:second|minute|hour|day)s?(?: ago)?|just now"),
 )
 
 
