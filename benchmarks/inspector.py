@@ -335,9 +335,9 @@ def processor_ms(owners: Sequence[int]) -> float:
     return found
 
 
-TAGS, UNEQUAL = (
-    re.compile(r'<script.*?</script>|<span class="does">.*?</span>|<[^>]*>', re.DOTALL),
-    re.compile(r"\d[\d.,]*\s*(?:ms|MB|KB|GB|B)\b|(?:in )?\d+ (?:second|minute|hour|day)s?(?: ago)?|just now"),
+TAGS = re.compile(r'<script.*?</script>|<span class="does">.*?</span>|<[^>]*>', re.DOTALL)
+UNEQUAL = re.compile(
+    r"\b\d\.\d{3}\b|\d[\d.,]*\s*(?:ms|[KMG]?B)\b|(?:in )?\d+ (?:second|minute|hour|day)s?(?: ago)?|just now"
 )
 
 
