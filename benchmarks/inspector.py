@@ -60,13 +60,11 @@ CITIES = """
     Oslo Bergen Paris London Berlin Madrid Rome Vienna Prague Lisbon Dublin Athens Warsaw Zurich Lyon Milan Porto Turin
 """.split()
 FIRMS = [f"{one} {other}" for one in ("Acme", "Globex", "Initech", "Umbrella", "Hooli") for other in ("Labs", "Foods")]
-THINGS = """
-    kettle lamp report invoice server pump piano bicycle garden roof contract budget deploy backup meeting
-""".split()
+THINGS = (
+    "kettle lamp report invoice server pump piano bicycle garden roof contract budget deploy backup meeting".split()
+)
 STATES = "blue broken late fine sold approved missing ready heavy wrong expensive quiet".split()
-PLACES = """
-    in the kitchen,by the harbour,on the second floor,at the depot,near the station,in the shared folder
-""".strip().split(",")
+PLACES = "in the kitchen,by the harbour,on the second floor,at the depot,near the station,on the shelf".split(",")
 PROJECTS = ("atlas", "borealis", "cumulus", "delta")
 HUB = PEOPLE[0]
 
@@ -216,21 +214,19 @@ class Page:
 
 
 def subjects(file: Path) -> dict[str, str]:
-    """Memories to look at: one that is no fact, one with versions, and a fact."""
+    """Memories to look at: one that is no fact, one that was rated, and a fact."""
     with memorist.open(file, config={}, background=False) as engine:
-        edited = engine.list(1, kinds=["episodic"], max_classification=1).items[0]
-        versioned = next(one for one in engine.journal(None, None, 500) if one.verb == "feedback").subjects[0]
-        facts = engine.history(HUB)
+        plain = engine.list(1, kinds=["episodic"], max_classification=1).items[0]
+        rated = next(one for one in engine.journal(None, None, 500) if one.verb == "feedback").subjects[0]
         engine.store.view()  # closing writes its file, as it does after every large change
-        return {"plain": edited.id, "rated": versioned, "fact": facts[0].id}
+        return {"plain": plain.id, "rated": rated, "fact": engine.history(HUB)[0].id}
 
 
 def pages(chosen: Mapping[str, str]) -> list[Page]:
     """Every page, in the order in which somebody may open them."""
 
     def page(view: str, name: str, path: str, /, **query: object) -> Page:
-        asked = urlencode(query, doseq=True)
-        return Page(view, name, f"{HOME}/{path}" + (f"?{asked}" if asked else ""))
+        return Page(view, name, f"{HOME}/{path}" + (f"?{urlencode(query)}" if query else ""))
 
     question, often = f"Where does {HUB} live?", "What was missing at the depot?"
     return [
@@ -291,6 +287,10 @@ class Measured:
     status: int
     said: str
 
+    @property
+    def figures(self) -> tuple[float, float, float]:
+        return self.first, self.warm, self.processor
+
 
 def measure(db: str, chosen: Mapping[str, str], times: int, backends: int | None = None) -> dict[Page, Measured]:
     """Request every page of a store."""
@@ -317,9 +317,8 @@ def measured(
     warm = statistics.median(clocked(client, page)[0] for _ in range(times))
     processor = (processor_ms(owners) - before) / times
     found = Measured(first[0], warm, processor, first[1].status_code, said(first[1].text))
-    marks = "" if found.status == 200 else f" STATUS {found.status}"
     print(
-        f"{page.view:<11} {page.name:<28} {found.first:7.0f} {found.warm:7.0f} {found.processor:7.0f}{marks}",
+        f"{page.view:<11} {page.name:<28} {found.first:7.0f} {found.warm:7.0f} {found.processor:7.0f} {found.status}",
         flush=True,
     )
     return found
@@ -372,7 +371,7 @@ def report(found: Mapping[str, Mapping[Page, Measured]], *, keeping: bool) -> No
     stores = list(found)
     columns = ["view", "page", *(f"{store}: {one}" for store in stores for one in ("first ms", "warm", "processor"))]
     rows = [
-        [page.view, page.name, *(f"{n:,.0f}" for store in stores for n in figures(found[store][page]))]
+        [page.view, page.name, *(f"{n:,.0f}" for store in stores for n in found[store][page].figures)]
         for page in found[stores[0]]
     ]
     print(f"\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
@@ -390,10 +389,6 @@ def report(found: Mapping[str, Mapping[Page, Measured]], *, keeping: bool) -> No
     if keeping:
         keep("inspector", "pages", "python benchmarks/inspector.py --folder FOLDER --keep", columns, rows)
     sys.exit(1 if failed or differing else 0)
-
-
-def figures(one: Measured) -> tuple[float, float, float]:
-    return one.first, one.warm, one.processor
 
 
 def first_difference(one: str, other: str) -> tuple[str, str]:
