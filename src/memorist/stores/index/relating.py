@@ -94,6 +94,8 @@ class _Telling:
     def most_frequent(self, pairs: Pairs, limit: int) -> Iterator[Related]:
         """The pairs that the most rows mention, ties by name."""
         keys, firsts, counts = np.unique(pairs.key, return_index=True, return_counts=True)
+        if limit <= 0:
+            return
         if limit < len(keys):
             least = np.partition(counts, len(counts) - limit)[len(counts) - limit]
             likely = np.flatnonzero(counts >= least)

@@ -58,3 +58,19 @@ class Counting(StoreCase):
             pages.append("".join(hit.id for hit in hits))
             hits = view.newest(ALL, 2, hits[-1])
         assert pages == ["da", "bc", "e"]
+
+    def test_a_followed_memory_is_found_alone_with_its_rank(self, store: Store) -> None:
+        """Its rank among all that the search finds, ties by id; not what is not found or not admitted."""
+        texts = {"c": "a blue lamp", "a": "a blue lamp", "b": "blue", "d": "a red lamp", "e": "blue lamp lamp"}
+        put(store, *(memory(text, id=id, kind=Kind.NOTE if id == "d" else Kind.EPISODIC) for id, text in texts.items()))
+        view = store.view()
+        for where in (ALL, Filter(kinds=(Kind.EPISODIC,))):
+            every = view.search_text("lamp", where, 10)
+            assert len(every) == (4 if where == ALL else 3)
+            for id in texts:
+                found = [
+                    (hit.id, hit.score, dict(hit.parts)["rank"])
+                    for hit in view.following(id).search_text("lamp", where, 1)
+                ]
+                assert found == [(hit.id, hit.score, rank) for rank, hit in enumerate(every, 1) if hit.id == id]
+        assert view.following("nothing").search_text("lamp", ALL, 1) == []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from memorist.model import Entity, Filter, Link, Memory, Origin
+from datetime import timedelta
+
+from memorist.model import Entity, Fact, Filter, Kind, Link, Memory, Origin
 from memorist.ports import Batch, Reader, Store
-from memorist.testing.store_suite.base import StoreCase, ids, put
-from memorist.testing.world import memory
+from memorist.testing.store_suite.base import ALL, StoreCase, ids, put
+from memorist.testing.world import NOON, memory
 
 ALICE = Entity("e:alice", "Alice Ås", "person", ("Al", "A. Ås"))
 
@@ -138,6 +140,28 @@ class Graph(StoreCase):
             if may
         }
         assert edges == {(now.id, "e:ann", "e:bergen"), (then.id, "e:ann", "e:oslo")}
+
+    def test_pairs_of_entities_come_with_their_memories(self, store: Store) -> None:
+        """Every pair that a fact relates; of those only mentioned together, the most frequent, each pair once."""
+        knows = memory("Ann knows Bo", id="f", kind=Kind.SEMANTIC, fact=Fact("Ann", "knows", "Bo"))
+        talks = [memory(f"talk {day}", id=f"t{day}", at=NOON + timedelta(days=day)) for day in range(4)]
+        said = {"t0": "abc", "t1": "bc", "t2": "ab", "t3": "cd"}
+        links = [Link(id, "mentions", f"e:{name}") for id, names in said.items() for name in names]
+        roles = [Link("f", "subject", "e:a"), Link("f", "object", "e:b")]
+        store.put(Batch([knows, *talks], links=[*roles, *links]))
+
+        def told(names: set[str], where: Filter, limit: int) -> list[tuple[str, str, str, list[str]]]:
+            found = store.view().related(names, where, limit)
+            return sorted((one.source, one.target, one.relation or "", list(one.memories)) for one in found)
+
+        known, often = ("e:a", "e:b", "knows", ["f"]), ("e:b", "e:c", "", ["t1", "t0"])
+        seldom = ("e:a", "e:c", "", ["t0"])
+        assert told({"e:b"}, ALL, 9) == [known, often]
+        assert told({"e:a", "e:b"}, ALL, 9) == [known, seldom, often]
+        assert told({"e:a", "e:b"}, ALL, 1) == [known, often]
+        assert told({"e:a", "e:b"}, ALL, 0) == [known]
+        assert told({"e:b"}, Filter(kinds=(Kind.EPISODIC,)), 9) == [("e:a", "e:b", "", ["t2", "t0"]), often]
+        assert told(set(), ALL, 9) == told({"e:nobody"}, ALL, 9) == []
 
     def test_entities_are_found_by_a_three_letter_prefix(self, store: Store) -> None:
         """By name or alias, ignoring case and accents; a name of two letters is a prefix itself."""
