@@ -120,3 +120,9 @@ def constants(module: str, name: str) -> Iterator[object]:
         if re.search(rf"^(?:\w+, )*{name}\b.* = ", path.read_text(encoding="utf-8"), re.MULTILINE):
             full = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
             yield getattr(import_module(full), name)
+
+
+def test_every_table_of_the_results_is_on_a_page(figures: ModuleType) -> None:
+    shown = "".join(path.read_text(encoding="utf-8") for path in figures.PAGES)
+    tables = [f"{file.stem}/{name}" for file in figures.RESULTS.glob("*.json") for name in json.loads(file.read_text())]
+    assert [name for name in tables if name not in shown] == []
