@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 QUESTIONS = "questions about the conversation, not part of it"
 _SESSION = lazy(r"session_(\d{1,9})")
-_WEEKDAY = lazy(r"\s*\(\w+\)")
+_WEEKDAY = lazy(r"\(\w{1,9}\)")
 
 
 @dataclass(frozen=True, slots=True)
