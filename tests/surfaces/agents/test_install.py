@@ -297,6 +297,14 @@ def test_a_dry_run_prints_and_writes_nothing(cli: Cli, home: Path, client: str) 
     assert {file: file.read_bytes() for file in home.rglob("*") if file.is_file()} == before
 
 
+def test_nothing_is_written_if_the_server_could_not_start(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memorist.surfaces.mcp.find_spec", lambda _: None)
+    assert "pip install 'memorist[mcp]'" in cli("install", "claude-code").problem
+    assert list(home.iterdir()) == []
+
+
 def test_an_unknown_client_is_named_with_those_that_are_known(cli: Cli) -> None:
     known = "claude-code, codex, cursor, gemini, windsurf, zed, vscode, claude-desktop"
     for verb in ("install", "uninstall"):

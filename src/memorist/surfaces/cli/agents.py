@@ -42,7 +42,9 @@ def install(
 ) -> Iterator[object]:
     """Give a client the memory: an MCP entry and, where it has them, hooks; the old settings are copied first."""
     from memorist.surfaces.agents import install as agents
+    from memorist.surfaces.mcp import require_sdk
 
+    require_sdk()  # otherwise the client would start a server that cannot run, and show nobody why
     start = _start(target, hooks=not no_hooks and _client(client).hooks is not None)
     changes = _changes(client, start, name, project, no_hooks)
     copies = [None if dry_run else agents.written(one) for one in changes]
