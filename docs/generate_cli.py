@@ -69,7 +69,7 @@ def main() -> int:
         PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        sys.stderr.write("out of date: reference/cli.md; run python docs/generate_cli.py\n")
+        sys.stderr.write("out of date: reference/cli.md; run python docs/generate.py\n")
         return 1
     return 0
 

@@ -133,7 +133,7 @@ def main() -> int:
         FILE.write_text(text, encoding="utf-8")
         return 0
     if FILE.read_text(encoding="utf-8") != text:
-        sys.stderr.write("out of date: src/types.ts; run python clients/typescript/generate.py\n")
+        sys.stderr.write("out of date: src/types.ts; run python docs/generate.py\n")
         return 1
     return 0
 

@@ -121,12 +121,6 @@ def test_every_command_takes_json(command: str) -> None:
     assert flags(command)["as_json"] == ["--json"]
 
 
-def test_the_reference_page_is_current() -> None:
-    check = [sys.executable, ROOT / "docs" / "generate_cli.py", "--check"]
-    ran = subprocess.run(check, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-
-
 @pytest.fixture
 def complete(bare: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
     """What bash is offered after a line."""
