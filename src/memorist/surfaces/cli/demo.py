@@ -271,22 +271,26 @@ def _print_next(file: Path) -> None:
     say()
     say(("What next", "bold"))
     say("See why the first answer was first, in a browser:", indent=MARGIN)
-    say((f"{_program()} inspect {shlex.quote(str(file))} \\", "cyan"), indent=MARGIN)
+    program = _program()
+    say((f"{program} inspect {shlex.quote(str(file))} \\", "cyan"), indent=MARGIN)
     say((f'  --ask "{THE_QUESTION}"', "cyan"), indent=MARGIN)
     for words, what in (
-        ('memorist remember "…"', "store something of your own"),
-        ('memorist recall "…" --explain', "find it, and see why"),
-        ("memorist recipes", "the ways to search; all can be changed"),
-        ("memorist doctor", "check this installation"),
-        ("memorist --help", "everything else"),
+        ('remember "…"', "store something of your own"),
+        ('recall "…" --explain', "find it, and see why"),
+        ("install claude-code", "give a coding agent a memory"),
+        ("doctor", "check this installation"),
+        ("--help", "everything else"),
     ):
-        say((f"{words:<32}", "cyan"), what, indent=MARGIN)
+        say((f"{program} {words:<22}", "cyan"), what, indent=MARGIN)
     say("In Python: ", ("import memorist; memory = memorist.open('agent.db')", "cyan"), indent=MARGIN)
 
 
 def _program() -> str:
     """How this program is called: by its name, unless no shell would find it."""
-    return "memorist" if which("memorist") else f"{shlex.quote(os.path.relpath(sys.executable))} -m memorist"
+    if which("memorist"):
+        return "memorist"
+    beside = Path(sys.executable).with_name("memorist")
+    return shlex.quote(os.path.relpath(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m memorist"
 
 
 SCENES = (
