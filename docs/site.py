@@ -21,6 +21,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
+    "examples/README.md": "examples.md",
     "benchmarks/README.md": "benchmarks.md",
     "training/TRAINING.md": "training.md",
     "changelog.d/README.md": "news-fragments.md",

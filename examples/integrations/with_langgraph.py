@@ -1,6 +1,6 @@
-"""A graph with two nodes that remembers a user across conversations: `python with_langgraph.py`.
+"""A graph with two nodes that remembers a user across conversations. The model is scripted: no API key is needed.
 
-It needs "memorist[langgraph]" and no key: the model is scripted.
+pip install "memorist[langgraph]" langgraph && python examples/integrations/with_langgraph.py
 """
 
 from typing import Any, TypedDict

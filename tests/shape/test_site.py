@@ -44,6 +44,13 @@ def test_links_follow_the_pages_and_links_to_sources_become_text(site: ModuleTyp
     assert "](tutorial.md)" in home and "](docs/" not in home
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=lambda page: page.stem)
+def test_a_how_to_leads_to_its_concept_and_its_reference(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "](../concepts/" in text or "](../explanation/" in text
+    assert "](../reference/" in text
+
+
 def test_code_is_left_alone(site: ModuleType) -> None:
     pieces = list(site._pieces("[a](b)\n```\n[c](d)\n```\n[e](f)"))
     assert pieces == [("[a](b)\n", False), ("```\n[c](d)\n```", True), ("\n[e](f)", False)]
