@@ -86,9 +86,10 @@ UNTRUSTED = {"no": "no", "yes": "yes", "lower": "lower than yours", "inside": "a
 
 
 ABOUT_INTEGRATIONS = """An adapter gives an agent framework a memory, behind the framework's own interface. Each adapter
-is a module `memorist.integrations.NAME` with an [extra](../how-to/install.md) of the same name, and loads its framework
-only when you import it. It takes a path, a database URL, the address of a server or an open memory. Prompts get the
-cited context of a recall, fenced and marked as data.
+is a module `memorist.integrations.NAME` with an [extra](../how-to/install.md#extras), and loads its framework only when
+you import it. It takes a path, a database URL, the address of a server or an open memory. Prompts get the cited context
+of a recall, fenced and marked as data. Each page has a short example; `examples/integrations` in the repository has
+whole programs, which need no API key.
 
 Some frameworks ship tests of that interface. `make test-integrations` downloads them and runs them on the adapter. The
 results, by test case:

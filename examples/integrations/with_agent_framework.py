@@ -1,6 +1,6 @@
 """An agent of Microsoft's Agent Framework that remembers its user. The client is scripted: no API key is needed.
 
-pip install "memorist[agent_framework]" && python examples/integrations/with_agent_framework.py
+pip install "memorist[agent-framework]" && python examples/integrations/with_agent_framework.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Claude keeps its notes in a memory. The model is scripted, so this runs without an API key.
 
-pip install "memorist[anthropic_memory]" && python examples/integrations/with_anthropic.py
+pip install "memorist[anthropic-memory]" && python examples/integrations/with_anthropic.py
 """
 
 from __future__ import annotations

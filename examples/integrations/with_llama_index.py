@@ -1,6 +1,6 @@
 """A chat whose window holds a few turns, and which still knows the first one: `python with_llama_index.py`.
 
-It needs "memorist[llama_index]" and no key. Words count as tokens here; LlamaIndex would download its tokenizer.
+It needs "memorist[llama-index]" and no key. Words count as tokens here; LlamaIndex would download its tokenizer.
 """
 
 import asyncio

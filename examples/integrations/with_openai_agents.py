@@ -1,6 +1,6 @@
 """A session that outlives its window: old items that bear on the question come back as data.
 
-    pip install "memorist[openai_agents]" && python examples/integrations/with_openai_agents.py
+    pip install "memorist[openai-agents]" && python examples/integrations/with_openai_agents.py
 
 The model is scripted, so this runs without an API key.
 """

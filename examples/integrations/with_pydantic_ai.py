@@ -1,6 +1,6 @@
 """A Pydantic AI agent with the tools `remember` and `recall`. The model is scripted: no API key is needed.
 
-pip install "memorist[pydantic_ai]" && python examples/integrations/with_pydantic_ai.py
+pip install "memorist[pydantic-ai]" && python examples/integrations/with_pydantic_ai.py
 """
 
 from __future__ import annotations

@@ -17,7 +17,12 @@ PACKAGES = PROJECTS[1:]
 OURS_ALONE = {"dev", "docs"}
 """Extras for those who work on Memorist."""
 OTHER_MODELS = {"best", "multilingual"}
-DOCUMENTS = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").iterdir()]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "examples").rglob("*.py"),
+    *(ROOT / "deploy").iterdir(),
+]
 SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.md")]
 FOREIGN = {"bip39.txt"}
 """Files by others that lie among ours; all others are in folders named `vendor`."""
@@ -75,8 +80,14 @@ def test_every_extra_is_described_where_one_installs() -> None:
 def test_all_means_every_extra_but_other_models_and_frameworks() -> None:
     (everything,) = extras()["all"]
     named = set(re.findall(r"\[(.*)\]", everything)[0].split(","))
-    frameworks = {page.stem for page in (ROOT / "docs/integrations").glob("*.md")} - {"README", "anthropic"}
-    assert named == extras().keys() - OURS_ALONE - OTHER_MODELS - frameworks - {"all", "anthropic_memory"}
+    pages = {page.stem for page in (ROOT / "docs/integrations").glob("*.md")} - {"README", "anthropic"}
+    frameworks = {name.replace("_", "-") for name in pages} | {"anthropic-memory"}
+    assert named == extras().keys() - OURS_ALONE - OTHER_MODELS - frameworks - {"all"}
+
+
+def test_no_extra_has_an_underscore_which_an_old_pip_would_not_find() -> None:
+    """A wheel names its extras with hyphens; pip before 23.3, as in Debian 12, compares them letter by letter."""
+    assert [name for name in extras() if "_" in name] == []
 
 
 @pytest.mark.parametrize("folder", PROJECTS, ids=lambda folder: folder.name)

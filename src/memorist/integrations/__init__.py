@@ -1,4 +1,4 @@
-"""Adapters: one module per agent framework, each behind the extra of the same name, imported when it is used."""
+"""Adapters: one module per agent framework, each behind an extra, imported when it is used."""
 
 from __future__ import annotations
 
