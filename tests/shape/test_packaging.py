@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,27 @@ def test_all_means_every_extra_but_other_models_and_frameworks() -> None:
     pages = {page.stem for page in (ROOT / "docs/integrations").glob("*.md")} - {"README", "anthropic"}
     frameworks = {name.replace("_", "-") for name in pages} | {"anthropic-memory"}
     assert named == extras().keys() - OURS_ALONE - OTHER_MODELS - frameworks - {"all"}
+
+
+FRAMEWORKS = ("agent_framework", "agents", "anthropic", "google", "langchain_core", "langgraph", "llama_index")
+BLOCKED = f"sys.modules.update(dict.fromkeys({(*FRAMEWORKS, 'pydantic_ai', 'strands')!r}))"
+
+
+def test_an_adapter_without_its_framework_names_its_extra() -> None:
+    names = sorted(page.stem for page in (ROOT / "docs/integrations").glob("*.md") if page.stem != "README")
+    code = f"""
+import sys, memorist
+from importlib import import_module
+{BLOCKED}
+for name in {names!r}:
+    try:
+        import_module(f"memorist.integrations.{{name}}")
+    except memorist.MissingExtra as error:
+        print(error.remedy)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    wanted = ["anthropic-memory" if name == "anthropic" else name.replace("_", "-") for name in names]
+    assert ran.stdout.splitlines() == [f"Install it with: pip install 'memorist[{name}]'" for name in wanted]
 
 
 def test_no_extra_has_an_underscore_which_an_old_pip_would_not_find() -> None:

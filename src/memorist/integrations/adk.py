@@ -8,18 +8,19 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from google.adk.events.event import Event
-from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
-from google.adk.memory.memory_entry import MemoryEntry
-from google.adk.sessions.session import Session
-from google.genai import types
-from typing_extensions import override
-
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
-from memorist.integrations import Source, opened
+from memorist.integrations import Source, framework, opened
 from memorist.integrations.verbatim import as_data, is_text, keep
 from memorist.model import Fields, Memory, isoformat, memory_id
+
+with framework("adk"):
+    from google.adk.events.event import Event
+    from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+    from google.adk.memory.memory_entry import MemoryEntry
+    from google.adk.sessions.session import Session
+    from google.genai import types
+    from typing_extensions import override
 
 __all__ = ["MemoristMemoryService", "of_main_agent"]
 

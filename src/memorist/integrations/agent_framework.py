@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
-from typing_extensions import override
-
 from memorist.engine.verbs import Verbs
-from memorist.integrations import Source, opened
+from memorist.integrations import Source, framework, opened
 from memorist.integrations.verbatim import is_text, keep
 from memorist.model import Recall
+
+with framework("agent-framework"):
+    from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
+    from typing_extensions import override
 
 __all__ = ["MemoristContextProvider"]
 

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.embeddings import Embeddings
-from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, Field, PrivateAttr
-
 from memorist.engine.verbs import Verbs
-from memorist.integrations import Source, opened
+from memorist.integrations import Source, framework, opened
 from memorist.model import Item, Memory, Recall, RecallOptions, isoformat
+
+with framework("langchain"):
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.retrievers import BaseRetriever
+    from pydantic import ConfigDict, Field, PrivateAttr
 
 if TYPE_CHECKING:
     from memorist.ports import Progress

@@ -6,13 +6,14 @@ import asyncio
 from pathlib import Path
 from typing import Any, cast
 
-from llama_index.core.base.llms.types import ChatMessage, TextBlock
-from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
-from llama_index.core.memory import BaseMemoryBlock
-
 from memorist.engine.verbs import Verbs
-from memorist.integrations import Source, opened
+from memorist.integrations import Source, framework, opened
 from memorist.model import AGENT_TRUST, RecallOptions
+
+with framework("llama-index"):
+    from llama_index.core.base.llms.types import ChatMessage, TextBlock
+    from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
+    from llama_index.core.memory import BaseMemoryBlock
 
 __all__ = ["MemoristMemoryBlock"]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from agents import SessionSettings, TResponseInputItem
-from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
-
-from memorist.integrations import Source, opened
+from memorist.integrations import Source, framework, opened
 from memorist.integrations.conversation import Conversation, Turn
 from memorist.integrations.threads import OneAtATime
+
+with framework("openai-agents"):
+    from agents import SessionSettings, TResponseInputItem
+    from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
 __all__ = ["MemoristSession"]
 

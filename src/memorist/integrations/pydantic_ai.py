@@ -9,24 +9,25 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pydantic_ai.toolsets import FunctionToolset
-from pydantic_ai_harness.memory import (
-    MemoryConflictError,
-    MemoryFile,
-    MemoryMutation,
-    MemoryOperation,
-    MemoryOperationConflictError,
-    MemorySearchMatch,
-    MemorySearchResult,
-)
-
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput, NotFound
-from memorist.integrations import Source, opened
+from memorist.integrations import Source, framework, opened
 from memorist.integrations.files import content_fields, content_of, has_ended
 from memorist.integrations.threads import OneAtATime
 from memorist.integrations.verbatim import as_data, every, is_text, keep
 from memorist.model import Fields, Memory, Outcome, isoformat, memory_id
+
+with framework("pydantic-ai"):
+    from pydantic_ai.toolsets import FunctionToolset
+    from pydantic_ai_harness.memory import (
+        MemoryConflictError,
+        MemoryFile,
+        MemoryMutation,
+        MemoryOperation,
+        MemoryOperationConflictError,
+        MemorySearchMatch,
+        MemorySearchResult,
+    )
 
 __all__ = ["MemoristMemoryStore", "MemoristToolset"]
 

@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from typing import Any, cast
 from uuid import uuid4
 
-from strands.memory.extraction.types import ExtractionConfig
-from strands.memory.types import AddMessagesContext, MemoryEntry, MemoryStore, Metadata, SearchOptions
-from strands.types.content import Message
-from typing_extensions import override
-
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
-from memorist.integrations import Source, opened
+from memorist.integrations import Source, framework, opened
 from memorist.integrations.verbatim import as_data, is_text, keep
 from memorist.model import Item, Remembered, fingerprint, isoformat
+
+with framework("strands"):
+    from strands.memory.extraction.types import ExtractionConfig
+    from strands.memory.types import AddMessagesContext, MemoryEntry, MemoryStore, Metadata, SearchOptions
+    from strands.types.content import Message
+    from typing_extensions import override
 
 __all__ = ["MemoristMemoryStore"]
 

@@ -1,5 +1,8 @@
 """LangGraph: `MemoristStore`, a complete `BaseStore` over a memory."""
 
-from memorist.integrations.langgraph.store import MemoristStore
+from memorist.integrations import framework
+
+with framework("langgraph"):
+    from memorist.integrations.langgraph.store import MemoristStore
 
 __all__ = ["MemoristStore"]
