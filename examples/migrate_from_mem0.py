@@ -7,22 +7,25 @@ EXPORT.json is what mem0's `get_all` returns, saved as JSON. Running this twice 
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 import memorist
 
 
 def main() -> None:
-    export, db = Path(sys.argv[1]), sys.argv[2]
-    with memorist.open(db) as memory:
-        report = memory.ingest(export, format="mem0")
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("export", type=Path)
+    options.add_argument("db")
+    given = options.parse_args()
+    with memorist.open(given.db) as memory:
+        report = memory.ingest(given.export, format="mem0")
         print(f"{report.kept} kept, {report.known} known already, {len(report.skipped)} skipped")
         for one in report.skipped:
             print(f"  {one.where}: {one.reason}")
 
-        data = json.loads(export.read_text(encoding="utf-8"))
+        data = json.loads(given.export.read_text(encoding="utf-8"))
         missing = 0
         for one in data["results"] if isinstance(data, dict) else data:
             found = memory.recall(one["memory"], limit=5)

@@ -128,6 +128,7 @@ def test_a_problem_is_one_line_and_status_1(
     ("arguments", "problem"),
     [
         (("recall",), "Missing argument 'QUERY'. Try 'memorist recall --help'."),
+        (("lst",), "No such command 'lst'. Did you mean 'list'? Try 'memorist --help'."),
         (("recall", "--bogus"), "No such option: --bogus"),
         (("recall", "x", "--limit", "many"), "Invalid value for '--limit'"),
         (("remember", "x", "--kind", "rumour"), "Invalid value for '--kind'"),

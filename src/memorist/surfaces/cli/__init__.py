@@ -103,7 +103,8 @@ def _misuse(error: Any) -> str:
     if getattr(error, "option_name", None) in GLOBAL_OPTIONS:
         return f"{problem} here. Give it before the command."
     command = error.ctx.command_path if error.ctx is not None else "memorist"
-    return f"{problem}. Try '{command} --help'."
+    end = "" if problem.endswith("?") else "."
+    return f"{problem}{end} Try '{command} --help'."
 
 
 def _complain(message: str, status: int) -> int:

@@ -67,8 +67,8 @@ TURNS: tuple[dict[str, Any], ...] = (
 )
 
 QUESTIONS: tuple[tuple[str, str], ...] = (
-    ("Is there anything my boy cannot eat?", "by meaning: no word in common"),
-    ("How do I repair the internet connection?", "by meaning: no word in common"),
+    ("Is there anything my boy cannot eat?", "by meaning, not by words"),
+    ("How do I repair the internet connection?", "by meaning, not by words"),
     ("INV-2024-0117", "by an exact number"),
     ("Where is my trippod?", "despite a typo"),
     ("林晓喜欢喝什么茶？", "in Chinese"),
