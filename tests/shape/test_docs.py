@@ -44,6 +44,13 @@ def test_the_python_examples_of_a_page_run(page: Path, code: str, tmp_path: Path
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.slow
+def test_a_reader_can_run_the_pages_one_after_the_other_in_one_folder(tmp_path: Path) -> None:
+    for page, code in blocks("python"):
+        ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+        assert ran.returncode == 0, f"{page}\n{ran.stderr}"
+
+
 @pytest.mark.parametrize(
     ("page", "code"), [one for one in blocks("py") if "integrations" not in one[0].parts], ids=name
 )
