@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memorist.errors import MissingExtra
 from tests.integrations.upstream import QUIET
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +44,7 @@ def run(file: Path, folder: Path, *arguments: str) -> None:
     adapter = f"memorist.integrations.{adapter_of(file)}"
     try:
         import_module(adapter)
-    except ModuleNotFoundError as missing:
+    except MissingExtra as missing:
         pytest.skip(f"{adapter}: {missing}")
     command = [sys.executable, "-W", "error", *arguments]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=QUIET, check=False)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
 from memorist.errors import Error
 from memorist.model import Filter
@@ -84,6 +85,7 @@ def fork(path: str) -> None:
 
 
 def read_only(path: str) -> None:
+    import_module("memorist.stores.index.index")  # from a Python that only root may read
     if os.geteuid() == 0:
         os.setuid(NOBODY)  # root may write what is read-only
     try:

@@ -83,7 +83,7 @@ class IndexTable:
     def hits(self, rows: NDArray[Any], scores: NDArray[Any], limit: int) -> list[Hit]:
         """The best rows as hits, best first, ties by id."""
         places = top_positions(scores, limit)
-        if len(places) > limit:
+        if len(places) > max(limit, 0):
             places = self._without_later_ties(rows, scores, places, limit)
         best = sorted(zip((-scores[places]).tolist(), self.ids_of(rows[places]), strict=True))
         return [Hit(id, -value) for value, id in best]
