@@ -1,5 +1,7 @@
 # Each target sets up what it needs: a fresh machine wants only Python 3.11+, pip and make.
 VENV := .venv
+# On two cores, one works while the others wait for servers and disks.
+WORKERS := 3
 PYTHON := $(VENV)/bin/python
 PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
 
@@ -14,10 +16,10 @@ demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m memorist demo
 
 test: $(VENV)/.dev ## the fast tests
-	$(PYTHON) -m pytest -n 2 -m "not slow and not browser"
+	$(PYTHON) -m pytest -n $(WORKERS) -m "not slow and not browser"
 
 test-all: $(VENV)/.dev ## every test, the slow ones too
-	$(PYTHON) -m pytest -n 2 -m "not browser"
+	$(PYTHON) -m pytest -n $(WORKERS) -m "not browser"
 
 test-browser: $(BROWSER)/.installed ## the inspector in Debian's Chromium, headless
 	$(PYTHON) -m pytest tests/browser -m browser
@@ -31,7 +33,7 @@ test-wheels: $(VENV)/.dev ## build every package, and use the wheels in clean en
 
 coverage: $(VENV)/.dev ## how much of the source the fast tests run; fails below the floor in pyproject.toml
 	rm -f .coverage .coverage.*
-	$(PYTHON) -m coverage run -m pytest -n 2 -m "not slow and not browser" --ignore tests/attacks --ignore tests/shape  # they count steps and modules
+	$(PYTHON) -m coverage run -m pytest -n $(WORKERS) -m "not slow and not browser" --ignore tests/attacks --ignore tests/shape  # they count steps and modules
 	$(PYTHON) -m coverage combine --quiet
 	$(PYTHON) -m coverage report --skip-covered
 
