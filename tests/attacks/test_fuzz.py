@@ -228,6 +228,13 @@ def mcp(count: int, shard: str, folder: Path, found: Found) -> None:
 TARGETS = {"verbs": verbs, "importers": importers, "rest": rest, "mcp": mcp}
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of its own, because `ingest(".")` reads all that is there."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_hostile_input_is_refused_or_kept(target: str, tmp_path: Path) -> None:
     found = Found(target)
