@@ -6,6 +6,7 @@
 
 SOURCES holds `eval/` and `train/` as `data.py` reads them. FOLDER keeps the texts and vectors, and the results: a store
 that was measured at a size is not measured again. At the end, all results of FOLDER are printed as one table.
+How well the same stores recall is measured by `benchmarks.rivals.quality`.
 """
 
 from __future__ import annotations

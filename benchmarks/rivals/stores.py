@@ -1,7 +1,7 @@
 """The stores that are compared, each with the settings that its documentation advises, behind one protocol.
 
-Every store keeps the texts and the vectors, and a search returns the ten best texts. Vectors are compared by cosine.
-A hybrid search looks for the words of the question, too. Each module is imported when its store is opened.
+Every store keeps the texts and the vectors, and a search returns the best texts. Vectors are compared by cosine. A
+hybrid search looks for the words of the question, too. Each module is imported when its store is opened.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Store(Protocol):
         """Keep everything, ready to be searched."""
         ...
 
-    def search(self, text: str, vector: Vectors) -> list[str]:
-        """The best ten texts."""
+    def search(self, text: str, vector: Vectors, best: int = BEST) -> list[str]:
+        """The best texts, at most this many."""
         ...
 
     def close(self) -> None: ...
@@ -61,8 +61,8 @@ class Chroma:
                 ids = [str(page.start + start + number) for number in range(len(texts))]
                 self._collection.add(ids=ids, documents=texts, embeddings=page.vectors[start : start + most])
 
-    def search(self, text: str, vector: Vectors) -> list[str]:
-        found = self._collection.query(query_embeddings=[vector], n_results=BEST, include=["documents"])
+    def search(self, text: str, vector: Vectors, best: int = BEST) -> list[str]:
+        found = self._collection.query(query_embeddings=[vector], n_results=best, include=["documents"])
         return found["documents"][0]
 
     def close(self) -> None:
@@ -101,13 +101,13 @@ class LanceDB:
         if table.count_rows() > self._UNINDEXED:
             table.create_index("vector", config=IvfPq(distance_type="cosine"))
 
-    def search(self, text: str, vector: Vectors) -> list[str]:
+    def search(self, text: str, vector: Vectors, best: int = BEST) -> list[str]:
         assert self._table is not None
         if self._mode == VECTOR:
             query = self._table.search(vector)
         else:
             query = self._table.search(query_type="hybrid").vector(vector).text(text)
-        query = query.distance_type("cosine").refine_factor(self._REFINED).select(["id", "text"]).limit(BEST)
+        query = query.distance_type("cosine").refine_factor(self._REFINED).select(["id", "text"]).limit(best)
         return query.to_arrow()["text"].to_pylist()
 
     def close(self) -> None:
@@ -148,8 +148,8 @@ class SqliteVec:
                 self._db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
                 self._db.executemany("INSERT INTO vectors (rowid, vector) VALUES (?, ?)", vectors)
 
-    def search(self, text: str, vector: Vectors) -> list[str]:
-        given = {"vector": vector, "words": any_word(text), "k": BEST, "rank": self._FUSED}
+    def search(self, text: str, vector: Vectors, best: int = BEST) -> list[str]:
+        given = {"vector": vector, "words": any_word(text), "k": best, "rank": self._FUSED}
         return [one for (one,) in self._db.execute(self._sql, given)]
 
     _NEAREST = """
@@ -225,9 +225,9 @@ class Txtai:
         self._embeddings.index(rows())
         self._embeddings.save(str(self._folder))
 
-    def search(self, text: str, vector: Vectors) -> list[str]:
+    def search(self, text: str, vector: Vectors, best: int = BEST) -> list[str]:
         self._given.know([text], vector[None])
-        return [one["text"] for one in self._embeddings.search(text, BEST)]
+        return [one["text"] for one in self._embeddings.search(text, best)]
 
     def close(self) -> None:
         self._embeddings.close()
@@ -254,13 +254,13 @@ class Memorist:
             self._memory.remember_many(page.texts)
         self._memory.store.view()  # and with it the index file
 
-    def search(self, text: str, vector: Vectors) -> list[str]:
+    def search(self, text: str, vector: Vectors, best: int = BEST) -> list[str]:
         if self._mode == HYBRID:
             self._given.know([text], vector[None])
-            return [item.memory.text for item in self._memory.recall(text, limit=BEST).items]
+            return [item.memory.text for item in self._memory.recall(text, limit=best).items]
         from memorist.model import Filter
 
-        hits = self._memory.store.view().search_vector(vector[None], Filter(), BEST)
+        hits = self._memory.store.view().search_vector(vector[None], Filter(), best)
         found = self._memory.store.get([hit.id for hit in hits])
         return [found[hit.id].text for hit in hits]
 

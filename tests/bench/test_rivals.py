@@ -8,7 +8,9 @@ import resource
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,10 +18,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.rivals import measure
-from benchmarks.rivals.data import DIM, Data, Page, best_ten, unit, varied
+from benchmarks.rivals.data import DIM, Data, Page, Vectors, best_ten, unit, varied
 from benchmarks.rivals.measure import bytes_in, fill, memory, share_found, slug
+from benchmarks.rivals.quality import Talk, ours, talk, texts_alone, theirs
+from benchmarks.rivals.quality import table as table_of_quality
 from benchmarks.rivals.report import HEADER, SEARCHED, table
 from benchmarks.rivals.stores import HYBRID, STORES, VECTOR, Given, Memorist, any_word
+
+from memorist.bench.measures import summarise
+from memorist.bench.model import Dataset, Document, Group, Question
+from memorist.models.embedding_text import CONTEXT, TEXT
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [f"The {animal} named Number{place} sleeps under the old {tree} behind our house" for place, (animal, tree) in
@@ -180,6 +188,75 @@ def test_the_table_divides_by_memorist() -> None:
         "25.0 ms", "50.0 ms", "12.5 ms (2.5×)", "2,560 MB (2.5×)", "320 MB (2.5×)", "0.987",
     ]  # fmt: skip
     assert slow[:3] == ["1,000", "Slow", "did not finish in 25 minutes"]
+
+
+class Exact:
+    """A store that compares every vector."""
+
+    modes: tuple[str, ...] = (VECTOR,)
+
+    def __init__(self, folder: Path, mode: str | None) -> None:
+        self._kept = folder.with_suffix(".npz")
+
+    def fill(self, pages: Iterable[Page]) -> None:
+        [page] = pages
+        np.savez(self._kept, texts=np.array(page.texts), vectors=page.vectors)
+
+    def search(self, text: str, vector: Vectors, best: int = 10) -> list[str]:
+        with np.load(self._kept) as kept:
+            return kept["texts"][np.argsort(-kept["vectors"] @ vector, kind="stable")[:best]].tolist()
+
+    def close(self) -> None:
+        pass
+
+
+def test_another_store_is_judged_by_the_documents_that_its_texts_are() -> None:
+    """The second question finds both of two equal texts, and one of them answers it; the third finds its answer last.
+
+    recall@10 is 1 for all; any@5 is 1, 1 and 0. By session, the third has its answer at rank 2 of the two sessions.
+    """
+    said = ["yes", "a", "b", "c", "d", "e", "yes"]
+    documents = tuple(
+        Document(str(place), text, session="first" if place < 5 else "second") for place, text in enumerate(said)
+    )
+    questions = (
+        Question("a?", "a?", {"1": 1.0}),
+        Question("yes?", "yes?", {"6": 1.0}),
+        Question("e?", "e?", {"5": 1.0}),
+    )
+    group = Group("talk", documents, questions)
+    scores = [[1, 9, 5], [9, 1, 6], [2, 2, 4], [3, 3, 3], [4, 4, 2], [5, 5, 0], [1, 9, 5]]
+    [run] = theirs(Exact, [Talk(group, documents, np.array(scores, np.float32), np.eye(3, dtype=np.float32))])
+    assert ["".join(answer.ranked) for answer in run.answers] == ["1543206", "0654321", "1062345"]
+    overall = summarise(Dataset("talks", (group,), ""), run).overall
+    assert table_of_quality({"Exact, vector": overall}).splitlines()[2] == "| Exact, vector | 100.0 | 66.7 | 100.0 |"
+
+
+def conversation() -> Dataset:
+    began = datetime(2024, 5, 1, tzinfo=UTC)
+    documents = tuple(
+        Document(f"t{place}", text, began + timedelta(hours=place), "Ann", "monday")
+        for place, text in enumerate(["so it goes", "what a day", "how odd", "as ever", "", "oh well"])
+    )
+    questions = tuple(Question(f"q{place}", f"what was {place}", {"t0": 1.0}) for place in range(5))
+    return Dataset("talks", (Group("talk", documents, questions),), "")
+
+
+def test_with_texts_alone_an_exact_store_ranks_as_our_vector_search() -> None:
+    dataset, given = texts_alone(conversation()), Given()
+    [theirs_found] = theirs(Exact, [talk(group, given) for group in dataset.groups])
+    vector, hybrid = ours(dataset, given)
+    assert (vector.recipe, hybrid.recipe) == (VECTOR, HYBRID)
+    assert [one.ranked for one in theirs_found.answers] == [one.ranked for one in vector.answers]
+    assert len(vector.answers[0].ranked) == 5, "the one without text is not kept"
+
+
+def test_other_stores_get_a_vector_that_memorist_keeps() -> None:
+    [group], given = conversation().groups, Given()
+    alone, after = talk(group, given, TEXT), talk(group, given, CONTEXT)
+    assert [one.id for one in alone.documents] == ["t0", "t1", "t2", "t3", "t5"]
+    assert np.array_equal(alone.vectors[0], after.vectors[0]), "nothing was said before"
+    assert not any(np.array_equal(*pair) for pair in zip(alone.vectors[1:], after.vectors[1:], strict=True))
 
 
 def test_the_page_names_the_versions_that_are_pinned() -> None:
