@@ -1,4 +1,4 @@
-"""One way in: a secret, an injection and a repeat go through every verb, every REST route and every MCP tool."""
+"""One way in: a secret, an injection and a repeat go through every verb; servers have tests of their own."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import inspect
 import io
 import json
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 import memorist
 from memorist import Engine
-from memorist.access.keys import KeyRing
 from memorist.errors import Error, InvalidInput
 from memorist.model import Changes, Memory
 from memorist.ports import Kept, Store, StoreStats
@@ -26,16 +24,11 @@ from memorist.remember.fact_rows import FactFields
 from memorist.remember.ingest.formats import FORMATS
 from memorist.remember.record import Fields
 from memorist.remember.sessions import Session
-from memorist.surfaces.mcp.server import TOOLS
-from memorist.surfaces.rest.app import create_app
-from memorist.surfaces.rest.server import Settings
 from memorist.testing import FakeClock, FakeEmbedder
 from tests.asking.fakes import FakeLLM
 from tests.remember.ingest import products
 from tests.remember.ingest.exports import chatgpt, claude, mem0
 from tests.secret_samples import token
-from tests.surfaces.mcp.servers import listening, over_http
-from tests.surfaces.rest.conftest import running
 
 API_KEY, PASSWORD = "sk-proj-" + token(40), "Blue" + "Whale42!"
 SECRETS = (API_KEY, PASSWORD)
@@ -355,6 +348,36 @@ def test_a_caller_is_told_of_a_masked_secret_in_the_same_way_by_every_verb_that_
             assert masked and all(one.data["final"] == "the secret was never written" for one in masked), verb
 
 
+def test_the_cases_use_every_text_argument_of_the_verbs() -> None:
+    """A new text argument of a verb needs a place in its case."""
+    taken = {
+        name: {key for key in inspect.signature(getattr(Engine, name)).parameters if key != "self"}
+        for name in (
+            "remember",
+            "remember_many",
+            "relate",
+            "update",
+            "session",
+            "feedback",
+            "undo",
+            "consolidate",
+            "ingest",
+        )
+    }
+    assert taken == {
+        "remember": {"text", "fields"},
+        "remember_many": {"memories", "progress"},
+        "relate": {"subject", "relation", "object", "text", "times"},
+        "update": {"id", "text", "changes"},
+        "session": {"goal", "id", "scope"},
+        "feedback": {"id", "verdict", "recall"},
+        "undo": {"entry"},
+        "consolidate": {"period"},
+        "ingest": {"what", "session", "format", "progress"},
+    }
+    assert inspect.signature(Session.step).parameters.keys() == {"self", "observation", "action", "reward", "number"}
+
+
 # What a language model reads
 
 
@@ -390,205 +413,3 @@ def test_nothing_that_a_model_says_brings_a_secret_in(policy: str, tmp_path: Pat
         assert {"facts", "annotate", "propositions", "instructions", "note"} <= set(model.steps())
         assert_no_secret(engine.store, tmp_path / "store")
         assert_no_order_is_trusted(engine.store)
-
-
-# The routes of the REST server
-
-SPACE = "/v1/spaces/{space}"
-CHANGES = {"text", *Changes.__annotations__}
-Request = dict[str, Any]
-
-
-def rest_requests(text: str, export: bytes) -> dict[tuple[str, str], Request]:
-    """A request to every route, with a text wherever one goes; `{id}` in a path is filled in later."""
-    filters = {"scope": [text], "topic": text}
-    found = {"id": text, "query": text, "now": "2024-07-01", "items": [{"id": "ID"}, {"id": text}]}
-    kept: Request = {"text": text, "at": "2024-01-01", **{name: text for name in TEXT_FIELDS - {"metadata"}}}
-    kept |= {**{name: [text] for name in LIST_FIELDS}, "metadata": {"password": text}}
-    fact = {"subject": text, "relation": "says", "object": text, "text": text, "source": text, "scope": text}
-    asked = {"query": text, "session": text, "entity_hints": [text], **filters}
-    return {
-        ("post", f"{SPACE}/memories"): {"json": kept},
-        ("post", f"{SPACE}/memories/batch"): {"json": {"memories": [{"text": text}, {**kept, "key": "batch"}]}},
-        ("get", f"{SPACE}/memories"): {"params": {"topic": text, "cursor": text}},
-        ("post", f"{SPACE}/memories/get"): {"json": {"ids": ["ID", text]}},
-        ("patch", f"{SPACE}/memories/{{id}}"): {"json": {name: kept[name] for name in kept if name in CHANGES}},
-        ("get", f"{SPACE}/memories/{{id}}"): {},
-        ("get", f"{SPACE}/memories/{{id}}/history"): {},
-        ("get", f"{SPACE}/entities"): {"params": {"prefix": text, "kind": text}},
-        ("get", f"{SPACE}/entities/{{name}}/history"): {},
-        ("get", f"{SPACE}/entities/{{name}}/neighbours"): {"params": {"topic": text}},
-        ("post", f"{SPACE}/memories/{{id}}/pin"): {},
-        ("post", f"{SPACE}/memories/{{id}}/unpin"): {},
-        ("get", f"{SPACE}/pinned"): {"params": {"topic": text}},
-        ("post", f"{SPACE}/memories/{{id}}/invalidate"): {"json": {"superseded_by": text}},
-        ("post", f"{SPACE}/facts"): {"json": {**fact, "valid_from": "2024-01-01", "ingested_at": "2024-01-02"}},
-        ("post", f"{SPACE}/recall"): {"json": asked},
-        ("post", f"{SPACE}/explain"): {"json": {**asked, "id": text}},
-        ("post", f"{SPACE}/why-not"): {"json": {**asked, "id": "ID"}},
-        ("get", f"{SPACE}/recipes"): {},
-        ("post", f"{SPACE}/feedback"): {"json": {"id": "ID", "verdict": "useful", "recall": found}},
-        ("post", f"{SPACE}/sessions"): {"json": {"goal": text, "id": "run"}},
-        ("post", f"{SPACE}/sessions/{{id}}/steps"): {"json": {"observation": text, "action": text}},
-        ("post", f"{SPACE}/sessions/{{id}}/commit"): {},
-        ("post", f"{SPACE}/sessions/{{id}}/recall"): {"json": asked},
-        ("get", f"{SPACE}/stats"): {},
-        ("get", f"{SPACE}/jobs"): {},
-        ("get", f"{SPACE}/journal"): {"params": {"verb": text, "subject": text}},
-        ("post", f"{SPACE}/tidy"): {"json": {}},
-        ("post", f"{SPACE}/audit"): {"json": {"kinds": [text]}},
-        ("post", f"{SPACE}/consolidate"): {"json": {}},
-        ("post", f"{SPACE}/reembed"): {},
-        ("post", f"{SPACE}/undo"): {"json": {"entry": text}},
-        ("post", f"{SPACE}/ingest"): {"json": {"messages": [{"role": "user", "content": text}], "session": text}},
-        ("post", f"{SPACE}/ingest/file"): {"params": {"name": f"{text[:40]}.md"}, "content": text.encode()},
-        ("get", f"{SPACE}/export"): {},
-        ("get", f"{SPACE}/backup"): {},
-        ("post", f"{SPACE}/import"): {"content": export},
-        ("delete", f"{SPACE}/memories/{{id}}"): {},
-        ("post", f"{SPACE}/forget"): {"json": filters},
-        ("get", "/healthz"): {},
-        ("get", "/readyz"): {},
-        ("get", "/metrics"): {},
-        ("get", "/v1/spaces"): {},
-    }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def exports(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, bytes]:
-    """Exports that hold a secret and an order, by text."""
-    made: dict[str, bytes] = {}
-    for text in (SECRET, INJECTION, PLAIN):
-        path = tmp_path_factory.mktemp("export") / "ungated"
-        with opened(path, embedder="none", config={"secrets": "keep", "instructions": "keep"}) as engine:
-            related(engine, text)
-            engine.remember(text, topic=text, at="2024-01-01")
-            engine.export(held := io.BytesIO())
-        made[text] = held.getvalue()
-    return made
-
-
-def test_every_route_has_a_case(tmp_path: Path) -> None:
-    app = create_app(Settings(db=f"{tmp_path}/", embedder="none"))
-    paths = {(method, path) for path, methods in app.openapi()["paths"].items() for method in methods}
-    assert paths == rest_requests("", b"").keys()
-    app.state.server.close()
-
-
-@pytest.mark.parametrize("text", [SECRET, INJECTION], ids=["secret", "injection"])
-def test_no_route_lets_a_secret_or_an_order_in(text: str, exports: Mapping[str, bytes], tmp_path: Path) -> None:
-    folder = tmp_path / "spaces"
-    with running(Settings(db=f"{folder}/", embedder="none")) as server, server.http() as http:
-        id = http.post("/v1/spaces/agent/memories", json={"text": PLAIN}).json()["id"]
-        for place, ((method, path), request) in enumerate(rest_requests(text, exports[text]).items()):
-            named = path.format(space="agent", id="run" if "sessions" in path else id, name="Ann")
-            body = json.loads(json.dumps(request["json"]).replace('"ID"', f'"{id}"')) if "json" in request else None
-            given = {**request, **({} if body is None else {"json": body})}
-            kind = {"Content-Type": "application/octet-stream"} if "content" in given else {}
-            headers = {"Idempotency-Key": f"k{place}", **kind}
-            answers = [http.request(method, named, headers=headers, **given) for _ in range(2)]
-            assert all(one.status_code < 500 for one in answers), (path, answers[0].text)
-            assert path in REFUSED or answers[0].status_code < 400, (path, answers[0].text)
-    with memorist.open(folder, space="agent", embedder="none", background=False, config={}) as engine:
-        assert_no_secret(engine.store, folder)
-        assert_no_order_is_trusted(engine.store)
-
-
-REFUSED = {
-    f"{SPACE}/memories",  # for the cursor of its listing
-    f"{SPACE}/memories/{{id}}/invalidate",
-    f"{SPACE}/explain",
-    f"{SPACE}/audit",
-    f"{SPACE}/undo",
-    f"{SPACE}/reembed",
-    f"{SPACE}/entities/{{name}}/history",
-}
-"""Routes that refuse the text for another reason: it is no id, no kind and no entry."""
-
-
-# The tools of the MCP server
-
-
-def mcp_arguments(text: str, id: str) -> dict[str, Request]:
-    fields = {name: text for name in ("topic", "scope", "key", "source", "speaker")}
-    return {
-        "remember": {"text": text, **fields, "replaces": None},
-        "relate": {"subject": text, "relation": "says", "object": text, "text": text, "source": text,
-                   "scope": text, "valid_from": "2024-01-01"},
-        "recall": {"query": text, "topic": text, "scope": text, "entity_hints": [text], "in_session": text,
-                   "recipe": "memoria", "tier": "core"},
-        "session": {"id": text, "goal": text, "scope": text, "observation": text, "action": text, "number": 1,
-                    "end": True},
-        "history": {"name": text},
-        "entities": {"name": text, "prefix": text, "scope": text},
-        "feedback": {"id": id, "verdict": "useful"},
-        "status": {},
-        "forget": {"id": id},
-    }  # fmt: skip
-
-
-@contextmanager
-def mcp(engine: Engine, folder: Path) -> Generator[tuple[BlockingPortal, Any]]:
-    with (
-        listening(engine, KeyRing(folder / ".keys.db")) as url,
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(over_http(url)) as client,
-    ):
-        yield portal, client
-
-
-@pytest.mark.parametrize("text", [SECRET, INJECTION], ids=["secret", "injection"])
-def test_no_tool_lets_a_secret_or_an_order_in(text: str, tmp_path: Path) -> None:
-    with opened(tmp_path / "store", embedder="none") as engine, mcp(engine, tmp_path) as (portal, client):
-        tools = {tool.name: tool for tool in portal.call(client.list_tools).tools}
-        cases = mcp_arguments(text, engine.remember(PLAIN).id)
-        assert tools.keys() == cases.keys() == TOOLS.keys()
-        for name, arguments in cases.items():
-            strings = [key for key, one in tools[name].input_schema["properties"].items() if _takes_text(one)]
-            moments = {*TIMES, "at", "as_of", "known_at", "since", "until", "expires_at"}
-            assert set(strings) <= arguments.keys() | moments
-            for _ in range(2):
-                before = snapshot(engine.store)
-                portal.call(partial(client.call_tool, name, arguments))
-                if _ and name in ("remember", "relate", "recall", "history", "session"):
-                    assert snapshot(engine.store) == before
-        kept = engine.remember("The weir was repaired.")
-        portal.call(partial(client.call_tool, "remember", {"text": text, "topic": text, "replaces": kept.id}))
-        assert engine.get(kept.id).version == 2  # type: ignore[union-attr]
-        assert_no_secret(engine.store, tmp_path / "store")
-        assert_no_order_is_trusted(engine.store)
-
-
-def _takes_text(schema: Mapping[str, Any]) -> bool:
-    kinds = [schema, *schema.get("anyOf", ())]
-    return any(one.get("type") == "string" and "enum" not in one for one in kinds)
-
-
-def test_the_cases_use_every_text_argument_of_the_verbs() -> None:
-    """A new text argument of a verb needs a place in its case."""
-    taken = {
-        name: {key for key in inspect.signature(getattr(Engine, name)).parameters if key != "self"}
-        for name in (
-            "remember",
-            "remember_many",
-            "relate",
-            "update",
-            "session",
-            "feedback",
-            "undo",
-            "consolidate",
-            "ingest",
-        )
-    }
-    assert taken == {
-        "remember": {"text", "fields"},
-        "remember_many": {"memories", "progress"},
-        "relate": {"subject", "relation", "object", "text", "times"},
-        "update": {"id", "text", "changes"},
-        "session": {"goal", "id", "scope"},
-        "feedback": {"id", "verdict", "recall"},
-        "undo": {"entry"},
-        "consolidate": {"period"},
-        "ingest": {"what", "session", "format", "progress"},
-    }
-    assert inspect.signature(Session.step).parameters.keys() == {"self", "observation", "action", "reward", "number"}
