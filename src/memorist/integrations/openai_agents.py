@@ -38,7 +38,8 @@ class MemoristSession:
         recall: int = 5,
     ) -> None:
         self.session_id = session_id
-        self.session_settings = coerce_session_settings(session_settings) if session_settings else SessionSettings()
+        given = coerce_session_settings(session_settings) if session_settings else SessionSettings()
+        self.session_settings: SessionSettings | None = given  # as the protocol `Session` declares it
         self.memory = opened(memory, space=space)
         self._scope, self._recall = scope, recall
         self._turns = Conversation(self.memory, session_id, scope=scope)
