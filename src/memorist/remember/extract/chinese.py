@@ -1,4 +1,4 @@
-"""First-person statements in Chinese: homes, work, names, births, marriages, relatives, allergies."""
+"""First-person statements in Chinese: homes, work, names, birthdays, relatives, allergies."""
 
 from __future__ import annotations
 
@@ -15,115 +15,109 @@ from memorist.text.patterns import lazy
 _CLAUSE = lazy(r"[^，,；;。！!\n\x1f]+")
 # One character for one, so that offsets in a clause stay the same.
 _SIMPLIFIED = str.maketrans(
-    "歡歲結過對愛語說話學來從離開媽兒現換會這還經號間職業護師員醫",
-    "欢岁结过对爱语说话学来从离开妈儿现换会这还经号间职业护师员医",
+    "歡歲結過對愛語說話學來從離開媽兒現換會這還經號間職業護師員醫國東蘇慶廣漢漁濟臺長連門慮龍陽無錫機記計鮮貓蝦",
+    "欢岁结过对爱语说话学来从离开妈儿现换会这还经号间职业护师员医国东苏庆广汉渔济台长连门虑龙阳无锡机记计鲜猫虾",
 )
-_NUMBER = r"[\d一二三四五六七八九十〇零两]"
-_DATE = (
-    rf"(?:从|自从?|在|于)?(?:{_NUMBER}+(?:年|个?月|周|日|号)|[去前今明]年|[上下]个?[月周])(?:底|初|中)?的?(?:起|开始)?"
+_NUMBER = r"[\d一二三四五六七八九十]"
+_DATE = rf"(?:{_NUMBER}+(?:年|个?月|日|号)|[去前今]年|上个?[月周]|昨天|前天)+(?:底|初|中)?的?"
+_ADVERBS = rf"(?:现在|目前|如今|其实|已经|一直|还|也|就|刚刚?|最近|终于|{_DATE})*+"
+_BEFORE = lazy(rf"\s*(?:其实|现在|目前|最近|因为|所以|但是?|不过|而且|你好|大家好|更正[:：]?|{_DATE})*")
+_ENDING = lazy(r"(?<![\s~…了啦啊哦呀])[\s~…了啦啊哦呀]++$")
+_ME = lazy(r"我|本人")
+_NEWLY = lazy(r"现在|其实|如今|目前|搬|刚|最近")
+_BESIDE = lazy(r"也|还|仍")
+_VETO = lazy(
+    r"想|希望|打算|计划|准备|梦|能|要|会(?!计)|不|没|以前|曾|小时候|将|等|明年|下个?[月周]|后天|明天|本来|原来|差|假|扮|演|游戏|小说|故事"
 )
-_SHALL = r"将会?|会(?=[搬去住在])|要(?=[搬去])"
-_ADVERBS = rf"(?:{_SHALL}|现在|目前|如今|其实|已经|一直|还|也|就|刚刚?|最近|很|非常|都|终于|{_DATE})*+"
-_BEFORE = lazy(rf"\s*(?:其实|现在|目前|最近|因为|所以|但是?|不过|而且|然后|你好|大家好|更正[:：]?|{_DATE})*")
-_ENDING = lazy(r"(?<![\s~…的了啦啊哦呀吧])[\s~…的了啦啊哦呀吧]++$")
-_ME = lazy(r"我们?的?|本人")
-_NEWLY = lazy(r"现在|其实|如今|目前|搬|离开|辞|刚|最近")
-_WISH = lazy(r"想[搬去住换在到做]|希望|打算|计划|准备|想要|梦想|能[住在]")
-_PLAN = lazy(r"会[搬去住在]|要[搬去]|将")
-_OVER = lazy(r"[了过]|刚|已经")
-_FROM = lazy(r"从.{1,12}(?:起|开始)")
-_POINTING = lazy(r"[你您他她它我谁]|这|那|什么|哪|里$|自己|东西|^(?:家|一个人|地方)$")
-_EVENT = lazy(r"搬|加入|离开|结婚|去过|去了|到过")
-_AMOUNT = r"[\d.,一二三四五六七八九十百千万两]+(?:块|元|刀|镑|美元|人民币)?"
-_PLACE, _PERSON = r"[\w·]{2,15}?", r"[\u4e00-\u9fff·]{2,4}|[A-Z][A-Za-z]+"
-_JOB = r"[\w·]{0,8}(?:师|员|学生|作家|者|歌手|工人|警察|教授|经理|护士|司机|老板|编辑|翻译|导游|医生|会计)"
+"""Wishes, plans, denials, the past and play."""
+_PLACES = (
+    "北京|上海|天津|重庆|广州|深圳|杭州|南京|苏州|成都|武汉|西安|长沙|郑州|青岛|济南|大连|沈阳|哈尔滨|长春|厦门|福州|昆明|"
+    "贵阳|南宁|海口|三亚|合肥|南昌|太原|石家庄|兰州|西宁|银川|乌鲁木齐|拉萨|呼和浩特|无锡|宁波|温州|佛山|东莞|珠海|中山|"
+    "常州|徐州|扬州|烟台|绍兴|嘉兴|金华|泉州|香港|澳门|台北|台中|高雄|台南|新加坡|东京|大阪|京都|首尔|曼谷|吉隆坡|伦敦|巴黎|"
+    "柏林|慕尼黑|汉堡|罗马|米兰|马德里|巴塞罗那|阿姆斯特丹|布鲁塞尔|维也纳|苏黎世|日内瓦|奥斯陆|斯德哥尔摩|哥本哈根|赫尔辛基|"
+    "莫斯科|纽约|洛杉矶|旧金山|西雅图|波士顿|芝加哥|休斯顿|多伦多|温哥华|蒙特利尔|悉尼|墨尔本|布里斯班|奥克兰|迪拜|德国|法国|"
+    "英国|美国|加拿大|日本|韩国|澳大利亚|新西兰|意大利|西班牙|荷兰|瑞士|瑞典|挪威|丹麦|芬兰|泰国|马来西亚|四川|云南|广东|浙江|"
+    "江苏|山东|福建|湖南|湖北|河南|河北|台湾"
+)
+_PLACE = rf"(?:{_PLACES})市?(?:[\u4e00-\u9fff]{{2,3}}(?<![市郊山小])[区县])?"
+_JOB = (
+    "(?:软件|硬件|小学|中学|初中|高中|大学|幼儿园|数学|英语|语文|物理|化学|历史|音乐|体育|美术|儿科|内科|外科|眼科|急诊科?|平面|"
+    "产品|室内|土木|机械|电气|电子|前端|后端|算法|数据|测试|出租车|公交车|卡车|注册|心理|高级|专利){0,2}"
+    "(?:护士长|护士|医生|老师|教师|工程师|律师|会计师|会计|程序员|设计师|司机|厨师|记者|警察|翻译|编辑|药剂师|牙医|兽医|教授|"
+    "建筑师|公务员|消防员|飞行员|咨询师|理发师|产品经理|项目经理)"
+)
+_IS_JOB = lazy(_JOB)
+_SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田"
+    "任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文欧柳"
+)
+_SIGN = "(?![回来去走吃喝做给他她你我们是了不好车家会开要把快起别点下上帮上都再先马])[\u4e00-\u9fff]"
+_PERSON = (
+    rf"(?:[{_SURNAMES}](?!阿姨|叔|老师|医生|总$|先生|小姐|车|铁){_SIGN}{{1,2}}|[小阿]{_SIGN}"
+    r"|(?![妈爸哥姐弟妹爷奶叔])(?P<twice>[\u4e00-\u9fff])(?P=twice)|[A-Z][a-z]+)"
+)
 _KIN = {
-    "sister": "姐姐|妹妹", "brother": "哥哥|弟弟", "child": "儿子|女儿", "mother": "妈妈|母亲", "father": "爸爸|父亲",
-    "friend": "朋友", "pet": "狗|猫", "partner": "男朋友|女朋友", "married_to": "妻子|老婆|太太|丈夫|老公",
+    "sister": "姐姐|妹妹|姐|妹", "brother": "哥哥|弟弟|哥|弟", "child": "儿子|女儿",
+    "mother": "妈妈|母亲|妈", "father": "爸爸|父亲|爸",
+    "pet": "狗|猫", "married_to": "妻子|老婆|太太|丈夫|老公", "boss": "老板|上司", "partner": "男朋友|女朋友",
 }  # fmt: skip
-_ATTRIBUTES = {
-    "boss": (_PERSON, "老板|上司|经理|领导|主管"), "landlord": (_PERSON, "房东"), "teacher": (_PERSON, "老师|班主任"),
-    "coach": (_PERSON, "教练"), "doctor": (_PERSON, "医生"), "phone": (r"[\d+-]{5,20}", "电话|手机号?|号码"),
-    "address": (r"[\w·-]{4,30}", "地址|住址"), "rent": (_AMOUNT, "房租"), "salary": (_AMOUNT, "工资|薪水"),
-    "car": (r"[\w·-]{2,15}", "车"), "school": (r"[\w·]{2,15}(?:学校|大学|中学|小学|学院)", "学校"),
-}  # fmt: skip
-_IS = r"(?:现在|已经)?(?:是|叫做?|改成|改为|换成|变成|涨到|降到|加到|减到)了?"
-_DONE = {"does": {"烟": "抽烟", "吸烟": "抽烟", "酒": "喝酒"}}
-"""Values that mean the same, by relation."""
-_RULES = (
-    rf"不再?(?:住在?|在(?=.*(?:住|生活)))(?P<not_lives_in>{_PLACE})(?:居?住|生活)?",
-    rf"(?:从(?P<not_lives_in>{_PLACE}))?搬(?:家)?(?:到|去|来|回)了?(?P<lives_in>{_PLACE})(?:居?住|生活)?",
-    rf"(?:居住|定居|住)在(?P<lives_in>{_PLACE})",
-    rf"在(?P<lives_in>{_PLACE})(?:居住|生活|定居)",
-    rf"不再?在(?P<not_works_at>{_PLACE})(?:工作|上班)",
-    rf"离开了?(?P<not_works_at>{_PLACE})",
-    rf"在(?P<works_at>{_PLACE})(?:工作|上班)(?:了?(?P<years>{_NUMBER}+)年)?",
-    rf"加入了?(?P<works_at>{_PLACE})",
-    rf"(?:是|当了?|做)(?:一?[个名位])?(?P<works_as>{_JOB})",
-    rf"(?:的?名字是|的?(?:名字)?叫做?(?!错|我|他|她|你|外卖|车))(?P<name>{_PERSON})",
-    r"(?:是)?(?:出生[在于](?P<born_in>[\u4e00-\u9fff]{2,12})|在(?P<born_in_>[\u4e00-\u9fff]{2,12}?)出生)",
-    rf"的?生日是(?P<birthday>{_NUMBER}{{1,3}}月{_NUMBER}{{1,3}}[日号])",
-    rf"来自(?P<from>{_PLACE})",
-    r"是(?P<from>[\u4e00-\u9fff·]{2,8}?)人",
-    rf"[和跟与](?P<married_to>[\u4e00-\u9fff·]{{2,4}}?|[A-Z][A-Za-z]+){_ADVERBS}结婚",
-    rf"对(?P<allergic_to>[\w·]{{1,12}}?){_ADVERBS}过敏",
-    r"最喜欢的(?P<topic>[\u4e00-\u9fff]{1,4})是(?P<favourite>[\w· ]{1,15}?)",
-    r"会[说讲](?P<speaks>[\u4e00-\u9fff]{1,4}[语文话])",
-    rf"(?:去过|去了|到过)(?P<visited>{_PLACE})",
-    *(rf"(?:{words})(?:的名字)?(?:叫做?|是)(?P<{relation}>{_PERSON})" for relation, words in _KIN.items()),
-    *(
-        rf"新?(?:{nouns}){_IS}(?P<{relation}>(?!.{{0,3}}人$)(?:{value}))"
-        for relation, (value, nouns) in _ATTRIBUTES.items()
-    ),
-    r"升(?:任|为|职为)?了?(?P<works_as>[\u4e00-\u9fff]{1,6}[长师理监管])",
-    r"(?:已经)?(?:戒了?|不再?)(?P<not_does>抽烟|吸烟|喝酒|烟|酒)",
-    r"又(?:开始)?(?P<does>抽烟|吸烟|喝酒)",
+_CALLERS = {"mother", "father", "boss"}
+"""They also call others: `我妈叫…` may be an order."""
+_ALLERGEN = (
+    "花生|坚果|核桃|腰果|杏仁|海鲜|虾|虾蟹|螃蟹|蟹|贝类|鱼|牛奶|乳制品|鸡蛋|蛋清|芒果|菠萝|桃子|桃|草莓|猕猴桃|荔枝|花粉|桦树花粉|"
+    "蒿草|豚草|尘螨|螨虫|灰尘|霉菌|猫毛|狗毛|猫|狗|宠物毛发|青霉素|头孢|阿莫西林|阿司匹林|布洛芬|磺胺|乳胶|大豆|黄豆|小麦|麸质|"
+    "芝麻|酒精|蜂毒|蜜蜂|紫外线|镍"
 )
-_PATTERNS = tuple(lazy(f"{_ADVERBS}(?:{rule})$") for rule in _RULES)
+_RULES = (
+    ("住在", "lives_in", rf"(?:居住|定居|住)在(?P<object>{_PLACE})"),
+    ("住在", "lives_in", rf"(?:从[\u4e00-\u9fff]{{2,6}})?搬(?:家)?(?:到|去|来|回)了?(?P<object>{_PLACE})"),
+    ("是护士", "works_as", rf"(?:是|当)(?:一?[个名位])?(?P<object>{_JOB})"),
+    ("生日", "birthday", rf"的?生日是(?P<object>{_NUMBER}{{1,2}}月{_NUMBER}{{1,3}}[日号])"),
+    ("过敏", "allergic_to", rf"对(?P<object>{_ALLERGEN})(?:严重|很|非常|有点)?过敏"),
+    ("叫", "name", rf"(?:的名字)?叫做?(?P<object>{_PERSON})"),
+    *(
+        (
+            "叫",
+            relation,
+            rf"的?(?:{words}){'的名字' if relation in _CALLERS else '(?:的名字)?'}叫做?(?P<object>{_PERSON})",
+        )
+        for relation, words in _KIN.items()
+    ),
+)
+_PATTERNS = tuple((name, relation, lazy(f"{_ADVERBS}(?:{rule})$")) for name, relation, rule in _RULES)
+
+
+def is_job(text: str) -> bool:
+    """Whether a text is the name of a profession and nothing else."""
+    return _IS_JOB.fullmatch(text) is not None
 
 
 def chinese_statements(text: str, sentence: Sentence, speaker: str, at: datetime) -> Iterator[Statement]:
     """The statements in a Chinese sentence about `我`, the speaker; later clauses may omit the subject."""
     about_me = False
     for found in _CLAUSE.finditer(text, sentence.begin, sentence.stop):
-        plain = found[0].translate(_SIMPLIFIED)
+        clause = found[0]
+        plain = clause.translate(_SIMPLIFIED)
         before = _BEFORE.match(plain)
         begin = before.end() if before else 0
         me = _ME.match(plain, begin)
-        if is_doubted(plain) or _WISH.search(plain) or not (me or about_me):
-            about_me = False
-            continue
-        stated = list(_clause_statements(found[0], plain, me.end() if me else begin, speaker, at))
-        about_me = bool(stated)
-        yield from stated
+        one = None
+        if (me or about_me) and not is_doubted(plain) and not _VETO.search(plain):
+            one = _statement(clause, plain, me.end() if me else begin, speaker, at)
+        about_me = one is not None and one.fact.relation not in _KIN
+        if one:
+            yield one
 
 
-def _since(clause: str, plain: str, at: datetime, planned: bool) -> datetime | None:
-    """The beginning of a change: `了` puts its date into the past, and without it the date lies ahead."""
-    begins = _FROM.search(plain)
-    if not (begins or planned or _EVENT.search(plain)):
-        return None
-    spans = find_dates(clause, at, prefer="past" if _OVER.search(plain) else "future")
-    return next((span.start for span in spans if span.start.year > 1), None)
-
-
-def _clause_statements(clause: str, plain: str, begin: int, speaker: str, at: datetime) -> Iterator[Statement]:
+def _statement(clause: str, plain: str, begin: int, speaker: str, at: datetime) -> Statement | None:
     stop = len(_ENDING.sub("", plain))
-    found = next((match for pattern in _PATTERNS if (match := pattern.match(plain, begin, stop))), None)
-    if not found:
-        return
-    planned = bool(_PLAN.search(plain))
-    since = _since(clause, plain, at, planned)
-    if planned and (since is None or since < at):
-        return
-    groups = {group: found.span(group) for group, said in found.groupdict().items() if said and group != "topic"}
-    for group, span in sorted(groups.items(), key=lambda item: item[0].startswith("not_")):
-        relation = group.removeprefix("not_").removesuffix("_")
-        if relation == "favourite":
-            relation = f"favourite_{found['topic']}"
-        elif relation == "years":
-            relation = f"years_at_{found['works_at'].lower()}"
-        said = _DONE.get(relation, {}).get(clause[slice(*span)].strip(), clause[slice(*span)].strip())
-        if said and not _POINTING.search(said):
-            negated, update = group.startswith("not_"), bool(_NEWLY.search(clause)) or changes(clause) is not None
-            yield Statement(Fact(speaker, relation, said), clause.strip(), negated, update, since)
+    for name, relation, pattern in _PATTERNS:
+        if found := pattern.match(plain, begin, stop):
+            spans = find_dates(clause, at, prefer="past") if "搬" in plain else []
+            if any(span.start > at for span in spans):
+                return None
+            since = next((span.start for span in spans if span.start.year > 1), None)
+            update = _BESIDE.search(plain) is None and (bool(_NEWLY.search(clause)) or changes(clause) is not None)
+            fact = Fact(speaker, relation, clause[slice(*found.span("object"))])
+            return Statement(fact, clause.strip(), update=update, since=since, rule=name)
+    return None

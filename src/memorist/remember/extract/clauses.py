@@ -1,13 +1,14 @@
-"""Sentences and clauses, and the subject and auxiliary verbs of each clause."""
+"""Sentences and clauses, and the subject of each clause."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from memorist.remember.extract.lexicon import KIN, NOT_NAMES, word_set
-from memorist.remember.extract.objects import CAPITALISED
+from memorist.remember.extract.objects import CAPITAL, CAPITALISED
 from memorist.text.patterns import lazy
 from memorist.text.tokens import holds_any
 from memorist.text.words import UNSPACED
@@ -34,8 +35,8 @@ _SPOKEN = lazy(r"[.!?。！？…,，]$|\b(?:i|i'm|i’m|you|we|me|my|your|our)\
 _LINE_SPEAKER = lazy(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][^\n:：,，.。!?()\"]{0,39})[:：](?:\s|(?<=：))")
 _LABELS = NOT_NAMES | word_set(
     """
-    name email e-mail phone address about fact facts background summary todo task context question answer q a
-    p.s tl;dr tldr reminder title subject re fwd warning info news plan goal goals status user note notes 备注 注
+    name email e-mail phone address about fact facts background summary todo task context answer a
+    p.s tl;dr tldr reminder warning info news plan goal goals status user note notes 备注 注
     姓名 电话 地址 更新 更正 总结 摘要 主题 标题 提醒 背景 问 答"""
 )
 # A sentence ends at a stop, at the end of a line, or at an emoji followed by a capital.
@@ -54,9 +55,9 @@ _ASKS = lazy(
     re.IGNORECASE,
 )
 _SUPPOSED = lazy(
-    r"\b(?:if|deny|denies|denied|wish|wishes|wished|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|unless|otherwise|jk|kidding"
-    r"|joking|joked|sarcasm|as\s+though|said|says|saying|told|tells|asked|asks|replied|claims?|claimed|heard|according"
-    r"|rumou?rs?|supposedly|allegedly|apparently|quote|lyrics?|dreamed|dreamt|in\s+my\s+dream|once\s+upon)\b"
+    r"\b(?:if|deny|denies|denied|wish|wishes|wished|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|unless|otherwise|jk|lol|lmao|haha(?:ha)*|rofl|kidding"
+    r"|joking|joked|sarcasm|as\s+though|sa(?:y|id|ys|ying)|thinks?|thought|believe[sd]?|assum(?:e|es|ed|ing)|reckons?|swears?|swore|insist(?:s|ed)?|wonder(?:s|ed|ing)?|convinced|lie[sd]?|lying|told|tells|asked|asks|replied|claims?|claimed|heard|according"
+    r"|rumou?rs?|supposedly|allegedly|apparently|quote|lyrics?|dreamed|dreamt|in\s+my\s+(?:dream|novel|story|head)|once\s+upon|(?:my|the)\s+character|role[\s-]?play(?:ing)?|for\s+example)\b"
     r"|(?:not|n['’]t|un)\s?true\b|false\s+that|/s\b|不是真的|如果|要是|假如|假设|倘若|万一|开玩笑|据说|听说|说[：:，,“]|梦见|梦到|假装|假使|要不是",
     re.IGNORECASE,
 )
@@ -213,112 +214,46 @@ def is_doubted(clause: str) -> bool:
     return bool(_DOUBTED.search(clause))
 
 
-_TIME = (
-    r"(?:in|on|since|from|as\s+of|back\s+in|last|this|next|early|late|around|yesterday|today|tomorrow|a\s+few|two|three"
-    r"|\d+)\b[^,;.!?\x1f]{0,30}?,?\s+"
-)
 _OPENER = lazy(
-    r"[\s,.!\"“”\x1f]*(?:(?:and|but|so|also|well|yeah|yes|no|oh|hey|hi|hello|btw|by\s+the\s+way|actually|anyway|ok|okay|now"
-    r"|currently|these\s+days|nowadays|recently|right\s+now|today|in\s+fact|fun\s+fact|update|correction|then|wow|thanks"
-    r"|sure|because|since|cuz|though|sorry|of\s+course)\b[\s,!:.-]*)*"
-    rf"(?:{_TIME}(?=(?:i|we|he|she|my|our)\b|(?-i:{CAPITALISED})\s+(?:moved|joined|started|got|visited|left)\b))?",
+    r"[\s,.!\"“”*•\x1f-]*(?:(?:and|but|so|also|well|yeah|yes|no|oh|hey|hi|hello|btw|by\s+the\s+way|actually|anyway|ok|okay|now"
+    r"|currently|these\s+days|nowadays|recently|right\s+now|in\s+fact|fun\s+fact|update|correction|fyi|note|reminder"
+    r"|sure|because|cuz|sorry|of\s+course|(?:last|this)\s+(?:week|month|year|spring|summer|autumn|fall|winter|january"
+    r"|february|march|april|may|june|july|august|september|october|november|december))\b[\s,!:.-]*)*",
     re.IGNORECASE,
 )
 _KIN_WORD = "|".join(sorted(KIN, key=len, reverse=True))
 KIN_NAMED = lazy(
-    rf"(?P<owner>\b(?:[Mm]y|[Oo]ur)|\b{CAPITALISED}['’]s)\s+(?P<ex>ex[-\s])?"
-    r"(?:(?:older|elder|younger|little|big|twin|best|new|old|late|oldest|youngest|good|close)\s+)*"
-    rf"(?P<kin>{_KIN_WORD})\b(?P<own>['’]s)?"
-    rf"(?:(?P<comma>,)?\s+(?:(?:named|called)\s+)?(?P<name>{CAPITALISED}(?:\s+{CAPITALISED})?))?",
+    rf"(?P<owner>\b(?:[Mm]y|[Oo]ur)|\b{CAPITALISED}['’]s)\s+"
+    r"(?:(?:older|elder|younger|little|big|twin|best|new|oldest|youngest|good|close)\s+)*"
+    rf"(?P<kin>{_KIN_WORD})\b(?:\s+(?:named\s+|called\s+)?(?={CAPITAL}))?"
 )
-"""A relative, friend or pet, with the name if it follows: `my sister Anna`."""
-APPOSED = lazy(
-    rf"(?P<name>{CAPITALISED}(?:\s+{CAPITALISED})?),\s+(?P<owner>[Mm]y|[Oo]ur|{CAPITALISED}['’]s)\s+(?:new\s+)?"
-    rf"(?P<kin>{_KIN_WORD}),(?!\s+{CAPITALISED})"
-)
-"""A name with a relative or friend after it: `Anna, my sister, …`."""
-PRONOUN = lazy(
-    r"(?:(?:(?:my\s+[\w-]+|[A-Z][\w’'-]+)\s+and\s+)?i|(?P<we>we))"
-    r"(?P<clitic>['’]?m\b|['’](?:ve|s|re|d|ll)\b)?(?=\s)",
-    re.IGNORECASE,
-)
-"""`I` or `we`, with a contraction such as `'ve`."""
-_AUXILIARY = lazy(r"\s*(no\s+longer|used\s+to|going\s+to|[a-zA-Z]+(?:['’][a-zA-Z]+)?)(?=\s|$)")
-_BE = word_set("am is are was were been be 'm 's 're m isn't isnt aren't wasn't weren't")
-_PAST = word_set("was were did had didn't didnt wasn't weren't hadn't") | {"used to"}
-_HAVE = word_set("have has 've had haven't hasn't hadn't")
-_DO = word_set("do does did don't dont doesn't doesnt didn't didnt")
-_NOT = word_set("not never don't dont doesn't doesnt didn't didnt isn't isnt aren't wasn't weren't haven't hasn't") | {
-    "no longer"
-}
-_FUTURE = word_set("will shall 'll gonna") | {"going to"}
-_MODAL = word_set("would could should might may must 'd won't wouldn't can't cannot")
-_ADVERBS = word_set(
-    """
-    really actually currently now still just also recently finally always both only definitely personally mostly
-    usually often sometimes already officially originally previously even lately permanently temporarily"""
-)
-_AUXILIARIES = _ADVERBS | _BE | _HAVE | _DO | _NOT | _PAST | _FUTURE | _MODAL
-_PARTICIPLES = word_set("been lived worked moved always got had gone visited become never just recently only")
+"""A relative, friend or pet, as far as the name that may follow: `my sister Anna`."""
+PRONOUN = lazy(r"(?:i|(?P<we>we))(?=['’\s])|(?P<im>im)(?=\s)", re.IGNORECASE)
+"""`I` or `we`; `im` is `I'm` without its sign."""
+
+
+Subjects = Literal["anyone", "named", "person", "speaker"]
+"""Who a rule may be about: any name, one of two words or surely a person's, surely a person, or the speaker alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The person a clause is about, and the confidence in that."""
+    """The person a clause is about."""
 
     name: str
-    confidence: float = 1.0
-    plural: bool = False
     first: bool = False
+    """The speaker, as `I` or `we`."""
+    sure: bool = False
+    """Surely a person, not only a capitalised word."""
 
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """The auxiliaries, negations and adverbs between a subject and its main verb, which starts at `place`."""
-
-    place: int
-    be: bool = False
-    have: bool = False
-    do: bool = False
-    past: bool = False
-    negated: bool = False
-    ended: bool = False
-    used_to: bool = False
-    modal: bool = False
-    future: bool = False
-
-    @property
-    def perfect(self) -> bool:
-        """Whether the tense is the present perfect: have been, have lived."""
-        return self.have and not self.past
+    def fits(self, who: Subjects) -> bool:
+        """Whether a rule about these subjects may be about this one."""
+        if who == "speaker":
+            return self.first
+        return self.sure or who == "anyone" or (who == "named" and " " in self.name)
 
 
 def after_opener(text: str, begin: int, stop: int) -> int:
     """Where the subject of a clause may begin: after `well, actually,` and `last week,`."""
     found = _OPENER.match(text, begin, stop)
     return found.end() if found else begin
-
-
-def verb_at(text: str, place: int, stop: int, clitic: str = "") -> Verb:
-    """Read the auxiliaries, adverbs and negations from a place on, after a contraction such as `'ve`."""
-    words = {clitic.lower().replace("’", "'")} - {""}
-    while found := _AUXILIARY.match(text, place, stop):
-        word = " ".join(found[1].lower().replace("’", "'").split())
-        if words == {"'s"} and word in _PARTICIPLES:
-            words = {"has"}
-        if word not in _AUXILIARIES and not (word == "got" and words & _HAVE):
-            break
-        words.add(word)
-        place = found.end()
-    return Verb(
-        place,
-        be=bool(words & _BE),
-        have=bool(words & _HAVE),
-        do=bool(words & _DO),
-        past=bool(words & _PAST),
-        negated=bool(words & _NOT),
-        ended="no longer" in words,
-        used_to="used to" in words,
-        modal=bool(words & _MODAL),
-        future=bool(words & _FUTURE),
-    )

@@ -1,300 +1,212 @@
-"""The English rules: homes, work, family, personal details and favourites.
+"""The English rules: home, work, family, origin, birthday, allergies, favourites and ways to reach somebody.
 
-A group of a pattern is named after the relation of the object in it. `not_` before the name negates the fact.
+A rule is a predicate between a subject and an object, and what may follow the object. Each has earned its place: the
+table of docs/explanation/extraction.md shows how often it was right.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from memorist.remember.extract import objects
-from memorist.remember.extract.lexicon import ATTRIBUTES, BELONGINGS, IDENTITIES, JOBS, KIN, word_set
-from memorist.remember.extract.tense import Tense
+from memorist.remember.extract.clauses import Subjects
+from memorist.remember.extract.lexicon import JOBS, KIN, word_set
+from memorist.text.change import changes
+from memorist.text.dates import find_dates
 from memorist.text.patterns import LIKE_ASCII, lazy
+
+Times = Literal["state", "event", "always"]
+"""Of a rule: a present state, a past change (moved), or a fact that stays true (born)."""
+
+_END = (
+    r"\s*(?:$|[.!…]+\s*$|[;:()—–\x1f]|[^\x00-\u24ff\u2c00-\ud7ff]"
+    r"|,(?!\s*(?:and\s+|or\s+)?(?-i:[A-Z])|\s*(?:as\s+in|at\s+least|sort\s+of|kind\s+of|or)\b))"
+)
+_NEXT = (
+    r"\s+(?:but|so|because|now|too|as\s+well|btw|these\s+days|at\s+the\s+moment|right\s+now|and(?!\s+(?-i:[A-Z])(?!\s)"
+    r"|\s+(?:the|a|an|sometimes|often|also\s+(?-i:[A-Z]))\b))\b"
+)
+_SINCE = (
+    r"\s+(?:since|for\s+(?:(?:about|over|almost|nearly|more\s+than|the\s+(?:past|last))\s+)?(?:\w+|\d+)\s+years?)\b"
+    r"|\s+with\s+(?:my|our|his|her)\b"
+)
+_MOVED = (
+    r"\s+(?:from|for\s+(?:work|my|a\s+(?:new\s+)?job|university|uni|college|school)|last\s+\w+|this\s+\w+|yesterday"
+    r"|(?:a|two|three|four|five|six|\d+)\s+(?:days|weeks?|months?)\s+ago|in\s+(?:early\s+|late\s+)?(?:january|february"
+    r"|march|april|may|june|july|august|september|october|november|december|20\d\d)|on\s+\d|with\s+(?:my|our|his|her))\b"
+)
+_EMPLOYED = r"\s+(?:in\s+(?-i:[A-Z])|as\s+an?\s|full[- ]time|since|for\s+(?:\w+|\d+)\s+years?)"
+
+
+def _tail(*more: str) -> re.Pattern[str]:
+    """What may follow an object; anything else may change what it means."""
+    return lazy("|".join((_END, _NEXT, *more)), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The pattern of a predicate, matched where the predicate begins, and its tense."""
+    """A rule: the relation, the words between subject and object, the object, and what may follow it."""
 
+    name: str
+    relation: str
     pattern: re.Pattern[str]
-    tense: Tense
+    matcher: objects.Matcher
+    tail: re.Pattern[str]
+    subjects: Subjects = "person"
+    times: Times = "state"
 
 
-def rule(pattern: str, tense: Tense = "state") -> Rule:
-    """A rule; a space in the pattern matches any whitespace."""
-    return Rule(lazy(pattern.replace(" ", r"\s+"), re.IGNORECASE), tense)
+_ADVERBS = r"(?:\s+(?:currently|now|still|also|both|actually|officially|originally))*"
+_BE = rf"(?:['’](?:m|s|re)|\s+(?:am|is|are)|(?<=\bim)){_ADVERBS}"
+_AM = rf"(?:['’](?:m|s)|\s+(?:am|is)|(?<=\bim)){_ADVERBS}"
 
 
-def _event(*patterns: str) -> tuple[Rule, ...]:
-    return tuple(rule(pattern, "event") for pattern in patterns)
+def _rule(
+    name: str, relation: str, pattern: str, matcher: objects.Matcher, *tails: str,
+    subjects: Subjects = "person", times: Times = "state",
+) -> Rule:  # fmt: skip
+    words = pattern.replace(" ", r"\s+")
+    return Rule(name, relation, lazy(words, re.IGNORECASE), matcher, _tail(*tails), subjects, times)
 
 
-def _plan(*patterns: str) -> tuple[Rule, ...]:
-    return tuple(rule(pattern, "plan") for pattern in patterns)
+PREDICATES = (
+    _rule("lives in", "lives_in", rf"(?:{_ADVERBS} lives?|{_BE} (?:living|based)) in ", objects.place, _SINCE,
+          subjects="named"),
+    _rule("moved to", "lives_in", r"(?: (?:just|recently|finally|have|has)|['’](?:ve|s))* (?:moved|relocated)"
+          r"(?: back| over| down| up)?(?: from (?-i:[A-Z])[\w-]*(?: (?-i:[A-Z])[\w-]*)?)? to ",
+          objects.place, _MOVED, times="event"),
+    _rule("works at", "works_at", rf"(?:{_ADVERBS} works?|{_BE} working) at ", objects.organisation, _EMPLOYED),
+    _rule("works as", "works_as", rf"(?:{_ADVERBS} works?|{_BE} working)(?: full[- ]time| part[- ]time)? as an? ",
+          objects.paid_job, r"\s+(?:at|for|in)\s", _SINCE),
+    _rule("works as", "works_as", rf"{_BE} an? ", objects.job, r"\s+(?:at|in)\s+(?:the\s+)?(?-i:[A-Z])", _SINCE),
+    _rule("from", "from", rf"{_BE} from ", objects.place, r"\s+originally"),
+    _rule("from", "born_in", r" was born(?: and (?:raised|bred))? in ", objects.place, r"\s+(?:in|on)\s+\d",
+          times="always"),
+    _rule("years old", "age", rf"{_AM} (?=\d{{1,3}} (?:years|yrs) old\b)", lambda text, begin, stop: _age(text, begin),
+          r"\s+(?:years|yrs)\s+old(?=\s*(?:$|[.!,;:)…]|and\b|but\b|now\b))"),
+    _rule("allergic to", "allergic_to", rf"{_BE}(?: (?:very|severely|highly|deathly|really|seriously))? allergic to ",
+          objects.allergens, r"\s+\w", subjects="anyone"),
+)  # fmt: skip
+"""What follows a subject."""
 
-
-def _by_word(table: Mapping[str, Iterable[Rule]]) -> dict[str, tuple[Rule, ...]]:
-    return {word: tuple(rules) for words, rules in table.items() for word in words.split()}
-
-
-OBJECTS: Mapping[str, objects.Matcher] = {
-    "lives_in": objects.place,
-    "from": objects.place,
-    "grew_up_in": objects.place,
-    "born_in": objects.place,
-    "visited": objects.place,
-    "works_at": objects.organisation,
-    "works_at_company": objects.company,
-    "works_as": objects.job,
-    "studies": objects.thing,
-    "studies_at": objects.capitalised,
-    "studied_at": objects.capitalised,
-    "member_of": objects.capitalised,
-    "married_to": objects.name,
-    "partner": objects.name,
-    "kin": objects.listed(objects.person),
-    "name": objects.name,
-    "is": objects.identity,
-    "age": objects.age,
-    "born_on": objects.date,
-    "birthday": objects.date,
-    "email": objects.email,
-    "phone": objects.phone,
-    "allergic_to": objects.listed(objects.general_thing),
-    "speaks": objects.listed(objects.language),
-    "plays": objects.listed(objects.played),
-    "has": objects.listed(objects.belonging),
-    "favourite": objects.favourite,
-    "boss": objects.person,
-    "address": objects.address,
-    "works_as_title": objects.job_title,
-    "uses": objects.capitalised,
-    "does": objects.activity,
-    "person": objects.person,
-    "amount": objects.amount,
-    "code": objects.code,
-    "time": objects.dated,
-    "thing": objects.named_thing,
-}
-"""The matcher of each relation; `works_at_company` is `works_at` with a name that is surely a company. The last
-five are kinds of attributes, whose relation is the noun."""
-PERSONAL = word_set("works_as is age born_on married_to partner name")
-"""Relations that `we` do not have, and whose plain negation states nothing: `not 22` is not an age."""
-
-_IN = r"(?:in|near|around|over in|out in|here in|down in|up in|back in)"
-_TO = r"(?:back |over |down |up |out |here |all the way )*to"
-_AT = r"(?:at|for|with)"
-_WORKS = (
-    rf"(?:full[- ]time |part[- ]time |remotely )*as (?P<works_as>[^,;]+?)(?: {_AT} (?P<works_at>.+))?$",
-    rf"(?:full[- ]time |part[- ]time |remotely )*{_AT} (?P<works_at>.+?)(?: as (?P<works_as>.+))?$",
+_NAMED = r"(?:['’]?s name is| is called| is named|['’]s called) "
+OWNED = (
+    _rule("my sister is called Anna", "", _NAMED, objects.person),
+    _rule("my sister is called Anna", "", r" is (?:now )?", objects.known_person),
 )
-_STUDIES = (r"(?P<studies>[^,;]+?)(?: at (?P<studies_at>.+))?$", r"at (?P<studies_at>.+)")
-_PLURAL_KIN = {"kids": "child", "children": "child", "sons": "child", "daughters": "child", "brothers": "brother",
-               "sisters": "sister", "siblings": "sibling", "dogs": "pet", "cats": "pet", "pets": "pet",
-               "friends": "friend", "parents": "parent", "roommates": "roommate"}  # fmt: skip
-RELATIONS = {**KIN, **_PLURAL_KIN}
-"""The relation for each kinship word."""
-_KIN_WORDS = "|".join(sorted(RELATIONS, key=len, reverse=True))
-_KIN_CALLED = (
-    rf"(?:an?|another|the|two|three|four|\d) (?:[\w-]+ ){{0,3}}?(?P<word>{_KIN_WORDS}),? (?:named|called) (?P<kin>.+)"
+"""What follows somebody's relative, with the name."""
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
 )
-_VAGUE = r"(?!parts?\b|things?\b|ones?\b|bits?\b|ways?\b|moments?\b|memor|of\b|to\b|kinds?\b|types?\b)"
-_TOPIC = rf"(?P<topic>{_VAGUE}[\w-]+(?: (?!is\b|are\b|was\b|to\b|of\b|for\b|in\b|ever\b|so\b|right\b)[\w-]+){{0,2}})"
-FAVOURITE_CALLED = rule(rf"\bmy (?:all[- ]time )?(?:favou?rite|fave) {_TOPIC},? (?:called|named) (?P<favourite>[^\n]+)")
-"""A favourite with its name, anywhere in a sentence: `my favourite game called Go`."""
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DATE = lazy(rf"(?:the\s+)?(?:{_DAY}\s+(?:of\s+)?{_MONTH}|{_MONTH}\s+{_DAY})\b(?:,?\s+(?:19|20)\d\d)?", re.IGNORECASE)
+_EMAIL = lazy(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?<!\.)")
+_PHONE = lazy(r"\+?\(?\d[\d\s().-]{5,18}\d")
 
-_MOVES = (
-    rf" {_TO} (?P<address>(?:flat |number |no\.? )?\d.+)",
-    rf" {_TO} (?P<lives_in>.+?)(?: from (?P<not_lives_in>.+))?$",
-    rf" (?:away )?from (?P<not_lives_in>.+?)(?: {_TO} (?P<lives_in>.+))?$",
-    r" out of (?P<not_lives_in>.+)",
+
+def _at(pattern: re.Pattern[str]) -> objects.Matcher:
+    def matcher(text: str, begin: int, stop: int) -> objects.Spans:
+        found = pattern.match(text, begin, stop)
+        return [found.span()] if found else []
+
+    return matcher
+
+
+def _age(text: str, begin: int) -> objects.Spans:
+    end = begin
+    while text[end : end + 1].isdigit():
+        end += 1
+    return [(begin, end)] if 0 < int(text[begin:end]) <= 120 else []
+
+
+OWN = (
+    _rule("my name is", "name", r"(?:full |first )?name(?:['’]s| is) ", objects.person, subjects="speaker"),
+    _rule("birthday", "birthday", r"birthday(?:['’]s| is)(?: on)? ", _at(_DATE)),
+    _rule("e-mail and telephone", "email", r"(?:new )?e-?mail(?: address)? is(?: now)? ", _at(_EMAIL),
+          subjects="speaker"),
+    _rule("e-mail and telephone", "phone", r"(?:new )?(?:(?:phone|mobile|cell|telephone)(?: phone)?(?: number)?|number)"
+          r" is(?: now)? ",
+          _at(_PHONE), subjects="speaker"),
+)  # fmt: skip
+"""What follows `my` or another possessor."""
+FAVOURITE = lazy(
+    r"(?:all[- ]time\s+)?favou?rite\s+(?P<topic>[a-z-]+(?:\s+[a-z-]+){0,3}?)\s+(?:is|has\s+always\s+been)\s+"
+    r"(?:now\s+|still\s+)?",
+    re.IGNORECASE,
 )
-_LEAVES = (
-    rf" (?:my job|working) {_AT} (?P<not_works_at>.+)",
-    r" (?P<not_works_at_company>[A-Z].+)",
-    r" (?:my|being) (?:job as )?(?P<not_works_as>.+)",
-)
-_JOINS = (r" (?:the (?P<member_of>.+)|(?P<works_at_company>.+))",)
-_NO_TRIP = r"(?:(?!\b(?:on|at|by|next|this|tomorrow|today|tonight)\b)[^\d])"
-_STARTS = tuple(f" (?:(?:a |my )?new job|a job|working) {pattern}" for pattern in _WORKS)
-_PRACTISES = r" (?:playing )?(?:the )?(?P<plays>.+)"
-_I_START = (r" as (?P<works_as>[^,;]+?)(?: at (?P<works_at>.+))?$", r" at (?P<works_at_company>.+)")
+"""What follows a possessor and says a favourite."""
+FAVOURITE_TAIL = lazy(rf"{_END}|\s+(?:but|because|btw|and\s+(?:i|we|my|it|he|she|they)\b)", re.IGNORECASE)
 
-VERBS = _by_word({
-    "live lives reside resides": (
-        rule(r" at (?P<address>.+)"),
-        rule(rf" (?:alone |together |with [\w ]{{2,20}} )?{_IN} (?P<lives_in>.+)"),
-    ),
-    "lived resided": (rule(rf" {_IN} (?P<lives_in>.+)", "past"),),
-    "moved relocated": _event(*_MOVES),
-    "move moves moving relocate relocates relocating": _plan(*_MOVES),
-    "come comes": (rule(rf" (?:originally )?from (?P<from>{_NO_TRIP}+)$"),),
-    "grew": (rule(r" up (?:just )?(?:in|near|outside) (?P<grew_up_in>.+)", "always"),),
-    "visited": _event(r" (?P<visited>.+)"),
-    "went travelled traveled flew": _event(r" (?:back |over )?to (?P<visited>.+)"),
-    "work works": [rule(f" {pattern}") for pattern in _WORKS],
-    "worked": [rule(f" {pattern}", "past") for pattern in _WORKS],
-    "joined": _event(*_JOINS),
-    "join joins joining": _plan(*_JOINS),
-    "started began": _event(*_STARTS, _PRACTISES),
-    "starts begins": (*_plan(*_STARTS), rule(_PRACTISES)),
-    "start starting begin beginning": (*_plan(*_STARTS, *_I_START), rule(_PRACTISES)),
-    "became": _event(r" (?P<works_as>.+)"),
-    "become becomes becoming": _plan(r" (?P<works_as>.+)"),
-    "left quit": _event(*_LEAVES),
-    "leave leaves leaving": _plan(*_LEAVES),
-    "lost": _event(rf" my (?:\w+ )?job (?:as (?P<not_works_as>.+)|{_AT} (?P<not_works_at>.+))"),
-    "stopped": _event(
-        rf" working {_AT} (?P<not_works_at>.+)",
-        r" (?:playing )(?P<not_plays>.+)",
-        r" using (?P<not_uses>.+)",
-        r" (?P<not_does>.+)",
-    ),
-    "gave given": _event(r" up (?:playing )?(?:the )?(?P<not_plays>.+)", r" up (?P<not_does>.+)"),
-    "took taken": _event(r" up (?:playing )?(?:the )?(?P<plays>.+)", r" up (?P<does>.+)"),
-    "switched migrated": _event(r" (?:over )?(?:from (?P<not_uses>.+?) )?to (?P<uses>.+)"),
-    "switch switches switching migrate migrates migrating": _plan(
-        r" (?:over )?(?:from (?P<not_uses>.+?) )?to (?P<uses>.+)"
-    ),
-    "replaced": _event(r" (?P<not_uses>.+?) (?:by|with) (?P<uses>.+)"),
-    "use uses": (rule(r" (?P<uses>.+)"),),
-    "report reports": (rule(r" (?:directly )?to (?P<boss>.+)"),),
-    "study": [rule(f" {pattern}") for pattern in _STUDIES],
-    "graduated": (rule(r" from (?P<studied_at>.+)", "always"),),
-    "married": _event(r" (?P<married_to>[A-Z].+)"),
-    "marry marries marrying": _plan(r" (?P<married_to>[A-Z].+)"),
-    "got adopted bought": _event(
-        f" {_KIN_CALLED}",
-        *(f" (?:a|the|my) (?:new )?(?:job|position) {pattern}" for pattern in _WORKS),
-        r" (?:promoted to|hired as) (?P<works_as>.+)",
-        r" married to (?P<married_to>.+)",
-        r" engaged to (?P<partner>.+)",
-        r" (?P<has>(?:an?|two|three|my|\d+) .+)",
-    ),
-    "divorced": _event(r" (?P<not_married_to>[A-Z].+)"),
-    "turned": _event(r" (?P<age>\d.*)"),
-    "turn turns turning": _plan(r" (?P<age>\d+)(?= )"),
-    "speak speaks": (rule(r" (?P<speaks>.+)"),),
-    "play plays": (rule(r" (?P<plays>.+)"),),
-    "can": (rule(r" (?:speak (?P<speaks>.+)|play (?P<plays>.+))"),),
-    "own owns": (rule(r" (?P<has>(?:an?|two|three|\d+) .+)"),),
-})  # fmt: skip
-"""Rules for what follows a verb, by the verb's forms."""
-
-BE = (
-    rule(rf"(?:living|based|residing) (?:alone |together |with [\w ]{{2,20}} )?{_IN} (?P<lives_in>.+)"),
-    rule(r"(?:originally )?from (?P<from>.+)"),
-    rule(r"born(?: and (?:raised|bred))? (?:in|near) (?P<born_in>.+)", "always"),
-    rule(r"born (?:on|in) (?P<born_on>.+)", "always"),
-    *(rule(f"working {pattern}") for pattern in _WORKS),
-    *(rule(f"(?:studying|majoring in) {pattern}") for pattern in _STUDIES),
-    rule(r"at (?P<address>(?:flat |unit |number |no\.? )?\d.+)"),
-    rule(r"(?P<does>\w+ing(?: [^,;]+)?) again\b"),
-    rule(r"(?:the )?(?P<works_as_title>.+)"),
-    rule(rf"(?:the|an?) (?P<works_as>[^,;]+?)(?: (?:of|{_AT}) (?P<works_at>.+))?$"),
-    rule(r"an? (?:[\w-]+ ){0,3}student (?:at|of) (?P<studies_at>.+)"),
-    rule(r"at (?P<works_at_company>.+? for .+)"),
-    rule(r"(?:happily )?married to (?P<married_to>.+)"),
-    rule(r"(?:engaged to|dating|in a relationship with) (?P<partner>[A-Z].+)"),
-    rule(r"(?P<age>\d.*)"),
-    rule(r"(?:severely |deathly |very |highly )?(?:allergic|intolerant) to (?P<allergic_to>.+)"),
-    rule(r"(?P<allergic_to>lactose|gluten)[ -]intolerant"),
-    rule(r"fluent in (?P<speaks>.+)"),
-    rule(r"(?:called|named) (?P<name>.+)"),
-    rule(r"(?P<is>.+)"),
-)
-"""Rules for what follows a form of `to be`."""
-
-HAVE = (
-    *_event(r"to (?P<visited>.+)"),
-    rule(_KIN_CALLED),
-    rule(r"(?P<has>(?:an?|two|three|four|five|six|\d+|several|some|type \d) .+)"),
-    rule(r"an? (?:severe |bad )?(?:(?P<allergic_to>[\w ]{3,30}?) allergy|allergy to (?P<allergic_to_>.+))"),
-)
-"""Rules for what follows `have` or `have got`."""
-
-OWN = _by_word({
-    "hometown": (rule(r",? (?:is )?(?P<from>.+)"),),
-    "job": (rule(r" (?:title )?is (?P<works_as>.+)"),),
-    "employer company": (rule(r" is (?P<works_at>.+)"),),
-    "major": (rule(r" (?:is|was) (?P<studies>.+)"),),
-    " ".join(RELATIONS): (rule(r"(?:['’]s?)?(?: names?)? (?:is|are|called|named) (?P<kin>[A-Z].+)"),),
-    "name": (rule(r"(?:['’]s| is) (?P<name>.+)"),),
-    "full first": (rule(r" name is (?P<name>.+)"),),
-    "age": (rule(r" is (?P<age>.+)"),),
-    "birthday": (rule(r"(?:['’]s| is| falls) (?:on |in )?(?P<birthday>.+)"),),
-    "email e-mail": (rule(r"(?: address)? is:? (?P<email>.+)"),),
-    "phone mobile cell number": (rule(r"(?: phone)?(?: number)? is:? (?P<phone>.+)"),),
-    "favourite favorite fave all-time": (
-        rule(rf"(?: (?:favou?rite|fave))? {_TOPIC} (?:is|are|has always been|has to be) (?P<favourite>.+)"),
-    ),
-})  # fmt: skip
-"""Rules for what follows `my` or another possessor, by the noun that is owned."""
-
-_NOUNS = "|".join(sorted({noun for nouns in ATTRIBUTES.values() for noun in nouns}, key=len, reverse=True))
-_PLAIN = r"(?!(?:old|former|previous|last|next|first|only|whole|total|other|real|own|main|ex)\b)"
-ATTRIBUTE = rule(
-    rf"(?:(?:new|current) )?(?P<noun>(?:{_PLAIN}[\w-]+ ){{0,2}}?(?:{_NOUNS}))"
-    r"(?: for (?:the )?(?P<of>[\w-]+(?: [\w-]+)?))?\b"
-)
-"""What somebody or something has one of, as far as its verb: `rent`, `piano teacher`, `PIN for the key safe`."""
-VALUES = {kind: (rule(rf"(?:called |named )?(?P<{kind}>.+)"),) for kind in ATTRIBUTES}
-"""Rules for what follows an attribute and a form of `to be`, by the kind of the attribute."""
-_THEN = r"(?: then| now)?: "
-NEW = rule(
-    rf"(?:(?:my|our) )?new (?:(?:home )?address{_THEN}(?P<address>.+)|e-?mail(?: address)?{_THEN}(?P<email>.+)"
-    rf"|(?:phone |mobile )?(?:number|phone|mobile){_THEN}(?P<phone>.+))"
-)
-"""A new address or number after a label."""
-THING_OF = rule(rf"(?:the|our) (?P<thing>(?:{_PLAIN}[\w-]+ ){{1,2}}?)(?={_NOUNS})")
-"""The thing that has an attribute: `the gate code`."""
-
-WHOLE = (
-    rule(rf"(?P<kin>[^,;]{{2,40}}?) is (?:my|our) (?:\w+ )?(?P<word>{_KIN_WORDS})\W*$"),
-    rule(
-        r"(?P<favourite>[^,;]{2,60}?) (?:is|are) (?:definitely |still |by far )?my (?:all[- ]time )?"
-        rf"(?:favou?rite|fave) {_TOPIC}(?: ever| of all time)?\W*$"
-    ),
-)
-"""Rules for whole clauses about the speaker."""
-
-# Most sentences state nothing. Every rule above needs one of these words, or two of a pair.
-_NEEDED = word_set(
+_WORD = lazy(r"\w+")
+_HINTS = word_set(
     """
-    living based residing from born working studying majoring again student married engaged dating relationship
-    allergic intolerant fluent called named allergy job position promoted hired speak play address
-    favourite favorite fave"""
-)
-_NEEDS_MORE = word_set("can got adopted bought come comes all-time")
-"""Verbs and nouns whose rules all need a word of the others."""
-_HEADS = JOBS | IDENTITIES | BELONGINGS
-_WORD, _DIGIT = lazy(r"\w+"), lazy(r"\d")
-_HINTS = frozenset(
-    _WORD.findall(word)[-1]
-    for word in (
-        *_NEEDED,
-        *(VERBS.keys() | OWN.keys()) - _NEEDS_MORE,
-        *(form for head in _HEADS for form in (head, f"{head}s")),
-        *objects.TITLES,
-        *RELATIONS,
-        *_NOUNS.split("|"),
-    )
-)
-_PAIRS = (
-    (word_set("at"), word_set("for")),
-    (word_set("to"), word_set("have has had haven hasn hadn ve s")),
-    (word_set("all"), word_set("time")),
-)
+    live lives living based moved relocated work works working from born old allergic name s birthday email mail phone
+    mobile cell telephone number favourite favorite"""
+).union(*(_WORD.findall(word) for word in (*JOBS, *KIN)))
 
 
 def may_state(sentence: str) -> bool:
     """Whether a sentence has the words of any rule; False only if it surely states nothing."""
     if not sentence.isascii() and LIKE_ASCII.search(sentence):
         return True
-    words = set(_WORD.findall(sentence.lower()))
-    if not _HINTS.isdisjoint(words) or _DIGIT.search(sentence):
-        return True
-    return any(not one.isdisjoint(words) and not other.isdisjoint(words) for one, other in _PAIRS)
+    return not _HINTS.isdisjoint(_WORD.findall(sentence.lower()))
+
+
+_FIRST = datetime(1, 1, 2, tzinfo=UTC)
+_RECENT = timedelta(days=3 * 365)
+"""Who moved longer ago may have moved again."""
+_DURATION = lazy(
+    r"\bfor\s+(?:(?:about|over|around|more\s+than|the\s+(?:past|last))\s+)?"
+    r"(?P<number>\d{1,2}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty)\s+"
+    r"(?P<unit>month|year|decade)s?\b",
+    re.IGNORECASE,
+)
+_SINCE_WHEN = lazy(r"\bsince\b", re.IGNORECASE)
+_NEWLY = lazy(
+    r"\b(?:actually|now|these\s+days|nowadays|moved|relocated|recently|just\s+(?:started|moved))\b", re.IGNORECASE
+)
+"""Words that say that something is new, beside those that announce a change."""
+_LATELY = lazy(r"\s+(?:now(?!\s+that)|these\s+days|nowadays|actually)\b", re.IGNORECASE)
+_BESIDE = lazy(
+    r"\b(?:also|too|as\s+well|both|still|another|second|other|besides|mostly|sometimes|often|part[- ]time|half|during"
+    r"|weekdays?|weekends?|week)\b",
+    re.IGNORECASE,
+)
+"""Words that say that something else is true as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """When a fact holds; the fields mean the same as in `Statement`."""
+
+    update: bool = False
+    since: datetime | None = None
+
+
+def validity(times: Times, clause: str, stop: int, at: datetime) -> Validity | None:
+    """When the fact of a matched rule holds; None if its dates lie ahead or say that it may be over.
+
+    `stop` is where its object ends. A word of change counts before that or right behind it: in `I work at Acme, where
+    the canteen moved` something else has changed. `I now also work at Bosch` ends nothing.
+    """
+    update = bool(_LATELY.match(clause, stop) or _NEWLY.search(clause, 0, stop) or changes(clause[:stop]) is not None)
+    update = update and _BESIDE.search(clause) is None
+    if times == "always":
+        return Validity(update)
+    lasted = _DURATION.search(clause)
+    if lasted and times == "state":
+        ago = find_dates(f"{lasted['number']} {lasted['unit']}s ago", at)
+        return Validity(update, ago[0].start if ago else None)
+    spans = find_dates(clause, at)
+    if any(span.start > at for span in spans):
+        return None
+    dates = [span for span in spans if span.start > _FIRST]
+    if times == "event":
+        if len(dates) > 1 or any(at - span.start > _RECENT for span in dates):
+            return None
+        return Validity(True, dates[0].start if dates else None)
+    return Validity(update, dates[0].start if len(dates) == 1 and _SINCE_WHEN.search(clause) else None)

@@ -1,4 +1,4 @@
-"""Word lists for extraction: function words, kin, jobs, belongings, first names and places."""
+"""Word lists for extraction: function words, kin, jobs, allergens, favourites, first names and places."""
 
 from __future__ import annotations
 
@@ -75,21 +75,6 @@ KIN = {word: relation for relation, listing in _KIN_WORDS.items() for word in li
 ONLY_ONE = word_set("husband hubby wife spouse mom mum mother dad father boss")
 """Kin that a person has only one of, so that `my wife` identifies somebody without a name."""
 
-ATTRIBUTES = {
-    "person": word_set(
-        """
-        boss manager supervisor coach trainer teacher tutor landlord landlady doctor gp dentist vet therapist lawyer
-        solicitor accountant babysitter nanny cleaner plumber electrician hairdresser"""
-    ),
-    "amount": word_set("rent price cost fee salary wage budget deposit limit dose dosage rate discount"),
-    "code": word_set("pin code password passcode plate registration version postcode username"),
-    "time": word_set("deadline appointment"),
-    "thing": word_set("car school university bank insurer employer title role nickname hometown"),
-}
-"""Nouns for what a person or thing has one of, by the kind of their values."""
-SAME_ATTRIBUTE = {"manager": "boss", "supervisor": "boss", "landlady": "landlord", "gp": "doctor", "dosage": "dose"}
-"""Nouns that mean the same attribute as another."""
-
 JOBS = word_set(
     """
     accountant actor actress administrator advisor analyst animator archaeologist architect artist assistant
@@ -109,34 +94,69 @@ JOBS = word_set(
     youtuber zookeeper co-founder cofounder"""
 )
 """Head nouns of professions."""
-IDENTITIES = word_set(
+PASTIMES = word_set(
     """
-    vegan vegetarian pescatarian christian muslim buddhist hindu atheist catholic jewish diabetic celiac autistic
-    gay lesbian bisexual transgender nonbinary retired divorced widowed unemployed pregnant left-handed"""
+    actor actress artist author baker blogger builder coach co-founder cofounder comedian composer cook cop dancer
+    director drummer entrepreneur fisherman founder gardener guard guide historian inventor investor judge linguist
+    magician model musician painter philosopher photographer planner poet politician potter producer sailor sculptor
+    singer soldier specialist strategist streamer trader violinist writer youtuber"""
 )
-"""Lasting properties of people other than professions."""
-WORKPLACES = word_set(
+"""Jobs that people also are without being paid: `I'm a terrible cook` is no profession, `I work as a cook` is one."""
+JOB_MODIFIERS = word_set(
     """
-    agency airline airport bakery bank bar bookshop bookstore brewery cafe café charity church clinic club
-    college company consultancy daycare factory farm firm foundation gallery garage gym hospital hotel
-    kindergarten lab laboratory library magazine museum newspaper nonprofit non-profit nursery office pharmacy
-    publisher pub restaurant salon school shelter shop spa startup start-up store studio supermarket theater
-    theatre university warehouse winery zoo"""
+    account aerospace apprentice architectural automotive backend bank bus business call center centre charity
+    chartered chemical child civil clinical community construction content criminal customer data dental digital
+    district electrical elementary emergency english environmental estate executive family fashion film financial
+    flight freelance french front-end frontend full-time furniture game german graphic head health high history
+    hospital hotel hr human icu immigration infant insurance interior it junior kindergarten kitchen lab laboratory
+    landscape learning legal library machine marine marketing math maths mechanical media medical mental middle music
+    network night nursery occupational office operations paediatric part-time pastry patent pediatric philosophy
+    physical physics piano primary private product project property psychiatric public qa quality real registered
+    relations research resources retail rights room sales school science secondary security senior site social software
+    sound speech staff store structural support surgical systems tax taxi technical test theatre trauma tree truck ux
+    veterinary video warehouse web welfare wildlife yoga"""
 )
-BELONGINGS = word_set(
+"""Words before the noun of a profession that belong to it: `primary school teacher`."""
+TOOLS = word_set(
     """
-    dog dogs puppy puppies cat cats kitten kittens pet pets hamster rabbit bunny parrot turtle turtles snake
-    snakes horse horses lizard gecko fish chickens goat goats cow cows bird birds kid kids child children son
-    sons daughter daughters brother brothers sister sisters sibling siblings twins grandchildren grandkids
-    grandson granddaughter nephew niece nephews nieces cousins husband wife boyfriend girlfriend roommate
-    roommates car truck motorcycle motorbike bike bicycle van boat camper scooter tesla house apartment flat
-    condo cabin cottage farm garden greenhouse studio guitar piano violin cello drum drums keyboard ukulele
-    flute saxophone trumpet laptop computer phone iphone macbook ipad tablet camera drone telescope printer
-    console playstation xbox switch blog podcast channel website company business startup shop store restaurant
-    bakery gym tattoo tattoos diabetes asthma adhd anxiety arthritis celiac epilepsy migraines dyslexia degree
-    phd masters mba diploma license licence visa passport mortgage"""
+    airbnb blender canva chatgpt chrome confluence discord emacs excel facebook figma firefox github gmail google icloud
+    instagram jira linear linux mac macos minecraft neovim netflix notion obsidian onenote outlook pajamas photoshop
+    powerpoint postgres python reddit roblox salesforce scrubs sheets skype slack spotify spreadsheets teams terminal
+    tiktok trello twitter ubuntu vim vscode whatsapp windows word xcode youtube zoom zotero narnia hogwarts neverland"""
 )
-"""Possessions and conditions worth remembering; `to have` has too many other uses."""
+"""What people say that they live in, or are in a relation with, in jest."""
+ALLERGENS = word_set(
+    """
+    acrylics almond almonds amoxicillin antibiotics apple apples aspirin aspirine avocado avocados banana bananas
+    barley bee bees birch brazil cashew cashews cat cats celery cheese chestnuts chickpeas chicken chocolate citrus
+    clams coconut codeine corn cow cows crab crustaceans dairy dander dog dogs dust egg eggs feathers fish fragrance
+    fur garlic gluten grass hay hazelnut hazelnuts horses hornets horse ibuprofen iodine kiwi kiwifruit kiwis latex
+    lentils lobster lupin mango mangoes mangos melon milk mites mold mosquitoes mould mushrooms mussels mustard nickel
+    nut nuts oats onions oysters papaya peach peaches peanut peanuts pecans penicillin peas pet pets pineapple pine
+    pistachio pistachios plasters pollen prawn prawns rabbits ragweed rye salmon seafood sesame shellfish shrimp
+    shrimps soy soya soybeans squid strawberries strawberry sulfa sulfites sulphites sunflower tomato tomatoes tree
+    trimethoprim tuna wasp wasps walnut walnuts wheat wool yeast stings venom hair seeds antihistamines hamsters guinea
+    pigs zinc morphine tetracycline hazel mugwort mite"""
+)
+"""Words for what people are allergic to; other things are mostly said in jest."""
+FAVOURITE_KINDS = phrase_set(
+    """
+    animal|berry|bird|biscuit|breakfast|cake|candy|cheese|chocolate|cocktail|coffee|color|colour|comfort food|cookie|
+    cuisine|dance|dessert|dinner|dish|drink|exercise|fish|flavor|flavour|flower|food|fruit|genre|herb|hobby|
+    hot drink|ice cream|ice cream flavor|ice cream flavour|ice-cream flavour|juice|lunch|meal|meat|metal|music genre|
+    nut|pasta|pasta shape|pastry|pastime|pie|pizza|pizza topping|pudding|salad|sandwich|season|smell|snack|soup|
+    spice|sport|subject|school subject|sweet|tea|topping|tree|type of music|vegetable|veggie|weather|wine"""
+)
+"""What people have a favourite of whose name is a common noun."""
+FAVOURITE_NAMES = phrase_set(
+    """
+    actor|actress|album|app|artist|author|band|baseball team|basketball team|beer|board game|book|brand|cafe|café|
+    cartoon|character|city|club|composer|country|designer|director|editor|film|football club|football team|game|
+    holiday|hockey team|language|magazine|month|movie|museum|musician|novel|opera|painter|park|place|play|player|
+    podcast|poem|poet|programming language|pub|restaurant|series|show|singer|song|soccer team|sports team|superhero|
+    team|theatre|tv series|tv show|video game|website|writer|day|day of the week|bookshop|shop|store|bakery|beach"""
+)
+"""What people have a favourite of that has a name of its own."""
 LANGUAGES = word_set(
     """
     english spanish french german italian portuguese dutch swedish norwegian danish finnish icelandic polish
@@ -146,14 +166,6 @@ LANGUAGES = word_set(
     welsh latin esperanto serbian croatian albanian latvian lithuanian estonian georgian armenian hausa igbo
     nepali khmer burmese mongolian asl"""
 )
-PLAYED = word_set(
-    """
-    guitar piano violin viola cello drums drum bass flute clarinet saxophone sax trumpet trombone keyboard
-    keyboards harp ukulele banjo accordion harmonica organ mandolin oboe horn percussion football soccer
-    basketball baseball softball tennis golf hockey cricket rugby volleyball badminton squash handball lacrosse
-    chess poker bridge pool billiards darts frisbee pickleball go mahjong scrabble games chess videogames"""
-)
-"""Instruments, sports and games."""
 
 
 FIRST_NAMES = word_set(
@@ -179,6 +191,7 @@ FIRST_NAMES = word_set(
     danielle marilyn natalie beverly diana brittany theresa kayla alexis doris lori tiffany anne marie elena
     carmen lucia sofia camila valentina ingrid astrid freya greta heidi ursula olga natasha irina svetlana
     tatiana fatima aisha leila yasmin zainab priya anjali neha pooja divya mei ling yuki sakura aiko hana chloe
+    cleo elif tess nell johan mara lupe frida mira dana
     zoe mia ava ella lily lucy molly ellie nora clara claire stella sophie isabelle camille juliette caroline
     melanie joanna monica phoebe janine mona dora beth kate katie kathy liz lizzie jen jenny jess becky vicky
     vanessa veronica tina tara tracy wendy gina audrey bianca carla daniela erin fiona gwen holly iris ivy jane
@@ -191,36 +204,50 @@ PLACES = phrase_set(
     afghanistan|albania|algeria|argentina|armenia|australia|austria|azerbaijan|bangladesh|belarus|belgium|bolivia|
     bosnia|botswana|brazil|bulgaria|cambodia|cameroon|canada|chile|china|colombia|costa rica|croatia|cuba|cyprus|
     czech republic|denmark|dominican republic|ecuador|egypt|england|estonia|ethiopia|finland|france|germany|ghana|
-    greece|guatemala|haiti|honduras|hong kong|hungary|iceland|india|indonesia|iran|iraq|ireland|israel|italy|
-    jamaica|japan|kazakhstan|kenya|kuwait|laos|latvia|lebanon|libya|lithuania|luxembourg|macau|malaysia|malta|
-    mexico|moldova|monaco|mongolia|morocco|myanmar|namibia|nepal|netherlands|new zealand|nicaragua|nigeria|
-    north korea|norway|oman|pakistan|panama|paraguay|peru|philippines|poland|portugal|puerto rico|qatar|romania|
-    russia|rwanda|saudi arabia|scotland|senegal|serbia|singapore|slovakia|slovenia|somalia|south africa|
-    south korea|korea|spain|sri lanka|sudan|sweden|switzerland|syria|taiwan|tanzania|thailand|tibet|tunisia|
-    turkey|uganda|ukraine|united kingdom|united states|uruguay|uzbekistan|venezuela|vietnam|wales|yemen|zambia|
-    zimbabwe|usa|uk|uae|europe|asia|africa|south america|north america|latin america|scandinavia|alabama|alaska|
-    arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho|illinois|indiana|iowa|kansas|
-    kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|
-    nevada|new hampshire|new jersey|new mexico|new york|north carolina|north dakota|ohio|oklahoma|oregon|
-    pennsylvania|rhode island|south carolina|south dakota|tennessee|texas|utah|vermont|wisconsin|wyoming|ontario|
-    quebec|british columbia|alberta|new york city|nyc|los angeles|chicago|houston|phoenix|philadelphia|
-    san antonio|san diego|dallas|san jose|fort worth|jacksonville|columbus|indianapolis|san francisco|seattle|
-    denver|boston|nashville|detroit|portland|las vegas|memphis|louisville|baltimore|milwaukee|albuquerque|tucson|
-    sacramento|atlanta|miami|oakland|minneapolis|tampa|new orleans|cleveland|honolulu|pittsburgh|cincinnati|
-    st. louis|salt lake city|toronto|montreal|vancouver|calgary|ottawa|mexico city|havana|bogota|lima|quito|
-    caracas|santiago|buenos aires|montevideo|rio de janeiro|sao paulo|brasilia|london|manchester|birmingham|
-    liverpool|leeds|bristol|edinburgh|glasgow|cardiff|belfast|dublin|paris|lyon|marseille|nice|bordeaux|toulouse|
-    brussels|antwerp|amsterdam|rotterdam|the hague|utrecht|berlin|munich|hamburg|cologne|frankfurt|stuttgart|
-    leipzig|dresden|vienna|salzburg|zurich|geneva|basel|bern|rome|milan|naples|turin|florence|venice|bologna|
-    madrid|barcelona|valencia|seville|bilbao|lisbon|porto|athens|thessaloniki|istanbul|ankara|izmir|stockholm|
-    gothenburg|malmo|malmö|oslo|bergen|copenhagen|aarhus|helsinki|reykjavik|tallinn|riga|vilnius|warsaw|krakow|
-    prague|brno|bratislava|budapest|bucharest|sofia|belgrade|zagreb|ljubljana|sarajevo|kyiv|kiev|lviv|minsk|
-    moscow|saint petersburg|tbilisi|yerevan|baku|jerusalem|tel aviv|beirut|amman|damascus|baghdad|tehran|dubai|
-    abu dhabi|doha|riyadh|cairo|alexandria|casablanca|marrakesh|tunis|lagos|accra|nairobi|addis ababa|kampala|
-    johannesburg|cape town|durban|karachi|lahore|islamabad|delhi|new delhi|mumbai|bangalore|bengaluru|chennai|
-    hyderabad|kolkata|pune|goa|kathmandu|dhaka|colombo|bangkok|phuket|chiang mai|hanoi|ho chi minh city|saigon|
-    phnom penh|kuala lumpur|jakarta|bali|manila|cebu|tokyo|kyoto|osaka|yokohama|sapporo|fukuoka|seoul|busan|
-    beijing|shanghai|guangzhou|shenzhen|hangzhou|chengdu|wuhan|nanjing|xi'an|taipei|sydney|melbourne|brisbane|
-    perth|adelaide|canberra|auckland|wellington|brooklyn|manhattan|queens|bronx|hollywood|silicon valley|bay area|
-    tuscany|bavaria|catalonia|andalusia|provence|normandy|patagonia|siberia|alps|caribbean"""
+    greece|guatemala|haiti|honduras|hong kong|hungary|iceland|india|indonesia|iran|iraq|ireland|israel|italy|jamaica|
+    japan|kazakhstan|kenya|kuwait|laos|latvia|lebanon|libya|lithuania|luxembourg|macau|malaysia|malta|mexico|moldova|
+    monaco|mongolia|morocco|myanmar|namibia|nepal|netherlands|new zealand|nicaragua|nigeria|north korea|norway|oman|
+    pakistan|panama|paraguay|peru|philippines|poland|portugal|puerto rico|qatar|romania|russia|rwanda|saudi arabia|
+    scotland|senegal|serbia|singapore|slovakia|slovenia|somalia|south africa|south korea|korea|spain|sri lanka|sudan|
+    sweden|switzerland|syria|taiwan|tanzania|thailand|tibet|tunisia|turkey|uganda|ukraine|united kingdom|
+    united states|uruguay|uzbekistan|venezuela|vietnam|wales|yemen|zambia|zimbabwe|usa|uk|uae|europe|asia|africa|
+    south america|north america|latin america|scandinavia|alabama|alaska|arizona|arkansas|california|colorado|
+    connecticut|delaware|florida|hawaii|idaho|illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|
+    massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|nevada|new hampshire|new jersey|
+    new mexico|new york|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island|south carolina|
+    south dakota|tennessee|texas|utah|vermont|wisconsin|wyoming|ontario|quebec|british columbia|alberta|
+    new york city|nyc|los angeles|chicago|houston|phoenix|philadelphia|san antonio|san diego|dallas|san jose|
+    fort worth|jacksonville|columbus|indianapolis|san francisco|seattle|denver|boston|nashville|detroit|portland|
+    las vegas|memphis|louisville|baltimore|milwaukee|albuquerque|tucson|sacramento|atlanta|miami|oakland|minneapolis|
+    tampa|new orleans|cleveland|honolulu|pittsburgh|cincinnati|st. louis|salt lake city|toronto|montreal|vancouver|
+    calgary|ottawa|mexico city|havana|bogota|lima|quito|caracas|santiago|buenos aires|montevideo|rio de janeiro|
+    sao paulo|brasilia|london|manchester|birmingham|liverpool|leeds|bristol|edinburgh|glasgow|cardiff|belfast|dublin|
+    paris|lyon|marseille|nice|bordeaux|toulouse|brussels|antwerp|amsterdam|rotterdam|the hague|utrecht|berlin|munich|
+    hamburg|cologne|frankfurt|stuttgart|leipzig|dresden|vienna|salzburg|zurich|geneva|basel|bern|rome|milan|naples|
+    turin|florence|venice|bologna|madrid|barcelona|valencia|seville|bilbao|lisbon|porto|athens|thessaloniki|istanbul|
+    ankara|izmir|stockholm|gothenburg|malmo|malmö|oslo|bergen|copenhagen|aarhus|helsinki|reykjavik|tallinn|riga|
+    vilnius|warsaw|krakow|prague|brno|bratislava|budapest|bucharest|sofia|belgrade|zagreb|ljubljana|sarajevo|kyiv|
+    kiev|lviv|minsk|moscow|saint petersburg|tbilisi|yerevan|baku|jerusalem|tel aviv|beirut|amman|damascus|baghdad|
+    tehran|dubai|abu dhabi|doha|riyadh|cairo|alexandria|casablanca|marrakesh|tunis|lagos|accra|nairobi|addis ababa|
+    kampala|johannesburg|cape town|durban|karachi|lahore|islamabad|delhi|new delhi|mumbai|bangalore|bengaluru|
+    chennai|hyderabad|kolkata|pune|goa|kathmandu|dhaka|colombo|bangkok|phuket|chiang mai|hanoi|ho chi minh city|
+    saigon|phnom penh|kuala lumpur|jakarta|bali|manila|cebu|tokyo|kyoto|osaka|yokohama|sapporo|fukuoka|seoul|busan|
+    beijing|shanghai|guangzhou|shenzhen|hangzhou|chengdu|wuhan|nanjing|xi'an|taipei|sydney|melbourne|brisbane|perth|
+    adelaide|canberra|auckland|wellington|brooklyn|manhattan|queens|bronx|hollywood|silicon valley|bay area|tuscany|
+    bavaria|catalonia|andalusia|provence|normandy|patagonia|siberia|alps|caribbean|gdansk|gdańsk|wroclaw|wrocław|
+    poznan|poznań|lodz|łódź|tampere|turku|espoo|uppsala|lund|trondheim|stavanger|tromsø|odense|aalborg|ghent|bruges|
+    leuven|eindhoven|groningen|delft|maastricht|haarlem|leiden|nottingham|sheffield|newcastle|brighton|cambridge|
+    oxford|southampton|plymouth|norwich|leicester|coventry|swansea|aberdeen|dundee|inverness|galway|limerick|
+    milton keynes|hackney|brixton|bonn|bremen|hanover|hannover|nuremberg|dortmund|düsseldorf|dusseldorf|freiburg|
+    heidelberg|karlsruhe|mannheim|münster|kassel|kiel|lübeck|rostock|potsdam|graz|linz|innsbruck|lausanne|lucerne|
+    palermo|catania|verona|padua|genoa|trieste|malaga|málaga|granada|zaragoza|alicante|san sebastian|coimbra|faro|
+    braga|nantes|strasbourg|lille|rennes|montpellier|grenoble|dijon|patras|heraklion|varna|plovdiv|cluj|timisoara|
+    dubrovnik|novi sad|skopje|tirana|pristina|podgorica|odesa|odessa|kharkiv|dnipro|kazan|novosibirsk|almaty|astana|
+    tashkent|santa fe|el paso|omaha|tulsa|boise|spokane|tacoma|anchorage|rochester|richmond|raleigh|durham|
+    charleston|savannah|orlando|st louis|kansas city|des moines|halifax|winnipeg|edmonton|quebec city|guadalajara|
+    monterrey|tijuana|medellin|medellín|cusco|la paz|asuncion|cordoba|córdoba|recife|porto alegre|curitiba|
+    belo horizonte|abuja|ibadan|dakar|abidjan|bamako|kigali|lusaka|harare|windhoek|maputo|luanda|kinshasa|khartoum|
+    algiers|rabat|fez|tripoli|haifa|jeddah|muscat|jaipur|kochi|lucknow|ahmedabad|da nang|penang|bandung|surabaya|
+    davao|nagoya|kobe|hiroshima|sendai|incheon|daegu|suzhou|xiamen|tianjin|chongqing|qingdao|kaohsiung|hobart|cairns|
+    gold coast|newcastle upon tyne|christchurch|dunedin"""
 )

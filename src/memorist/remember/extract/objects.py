@@ -1,27 +1,28 @@
-"""Statements and names as extraction finds them, and matchers for objects: places, people, employers, things."""
+"""Statements and names as extraction finds them, and matchers for objects: places, people, employers, jobs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 
 from memorist.model import Entity, Fact
 from memorist.remember.extract.lexicon import (
-    BELONGINGS,
+    ALLERGENS,
+    FAVOURITE_KINDS,
     FIRST_NAMES,
-    IDENTITIES,
+    JOB_MODIFIERS,
     JOBS,
+    KIN,
     LANGUAGES,
     NOT_NAMES,
+    PASTIMES,
     PLACES,
-    PLAYED,
-    WORKPLACES,
+    TOOLS,
     word_set,
 )
-from memorist.text.dates import find_dates
 from memorist.text.patterns import lazy
 from memorist.text.words import STOP_WORDS
 
@@ -36,10 +37,12 @@ class Statement:
     negated: bool = False
     """The text says that the fact does not hold, or no longer holds."""
     update: bool = False
-    """The text says it as a change: actually, now, no longer, moved, 不再."""
+    """The text says it as a change: actually, now, moved, 搬到."""
     since: datetime | None = None
     until: datetime | None = None
     confidence: float = 1.0
+    rule: str = ""
+    """The rule that found it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,298 +85,188 @@ def name_at(text: str, begin: int, stop: int) -> tuple[int, int] | None:
 
 Spans = list[tuple[int, int]]
 Matcher = Callable[[str, int, int], Spans]
-"""Finds the objects at the beginning of `text[begin:stop]`."""
-MOST_WORDS = 8
-"""The longest object; longer ones are whole sentences."""
-_LEAD = lazy(
-    r"(?:(?:a\s+(?:little|bit)(?:\s+of)?|an?|the|my|our|his|her|their|some|new|both|fluent|actually|probably|definitely"
-    r"|always|still|to)\s+)*"
+"""Finds the objects at the beginning of `text[begin:stop]`; none if the text may mean something else."""
+
+_TITLE_WORD = rf"{CAPITAL}[a-zà-öø-ÿāăąćčďđēęěğīıłńňōőœřśşšťūůűźżž]+"
+_PERSON = lazy(
+    rf"(?P<title>(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor)\.?\s+)?(?P<first>(?:(?:Mc|Mac|O['’]|D['’]){CAPITAL}[a-z]+"
+    rf"|{_TITLE_WORD}(?:-\w+)?))(?P<last>(?:\s+(?:(?:van|von|de|der|da|di|al)\s+)?{_TITLE_WORD}(?:-{_TITLE_WORD})?){{0,2}})"
 )
-"""Words before an object that are no part of it."""
-_END = lazy(
-    r"\s*(?:[;:!?()\[\]{}<>…—–\n\"“”\x1f。！？，；、]|\.(?!\w)|\s-+\s|[^\x00-\u24ff\u2c00-\ud7ff\uf900-\ufaff])"
-    r"|\s+(?:because|since|but|so|which|who|that|when|where|while|if|after|before|until|though|as|for|with|without"
-    r"|during|by|from|than|now|anymore|too|currently|today|yesterday|last|this|next|every|each|lol|haha|i|we|it|is|are"
-    r"|in\s+(?:my|\d{4})|these\s+days|right\s+now)\b",
-    re.IGNORECASE,
-)
-"""The end of an object: punctuation, or a word that begins something else."""
-_LIST = lazy(r"\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|or|&)\s+", re.IGNORECASE)
-# `people who …`: the noun alone would be too general.
-_RESTRICTED = lazy(r"\s+(?:who|that|it|is|are|i|we)\b", re.IGNORECASE)
-_POINTING = lazy(
-    r"\b(?:its?|this|that|these|those|them|they|your?|he|him|his|she|hers?|me|us|ones?|how|what|why|where|who"
-    r"|(?:some|any|every|no)(?:thing|one|body)|things?|stuff|my|our|here|there|all|the\s+(?!\w+\s+in\b)[a-z]+$)\b",
-    re.IGNORECASE,
-)
-_GIVEN = lazy(r"\bfor\s+(?:my|his|her|their|our)\b|\bgift\b", re.IGNORECASE)
-_BEFORE_PLACE = lazy(r"(?:(?:the|downtown|(?:north|south|east|west)(?:ern)?|(?:city|town|suburbs)\s+of)\s+)*")
-_NEXT_PLACE = lazy(rf",\s+(?={CAPITAL})")
-_AFTER_NAME = word_set("anymore alone together ago area city too full part years year months month weeks week")
-_PREPOSITIONS = word_set("at in of for on by with near to from and or")
-_ANY_DAY = datetime(2001, 1, 1, tzinfo=UTC)
-_AGE = lazy(r"(\d{1,3})(?=\s*(?:years?[\s-]+old|yrs?\s+old|y/?o)\b|\s*$|\s*(?:now|and|but)\b|\s*[,.!](?!\d))")
-_EMAIL = lazy(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?<!\.)")
-_PHONE = lazy(r"\+?\(?\d[\d\s().-]{5,18}\d")
-
-
-def place(text: str, begin: int, stop: int) -> Spans:
-    """A place: a capitalised name, with a region after a comma, or a well-known place in any case."""
-    begin = _after_lead(text, begin, stop, _BEFORE_PLACE)
-    span = name_at(text, begin, stop)
-    if span is None:
-        ends = [found.end() for found in islice(WORD.finditer(text, begin, min(stop, begin + 60)), 3)]
-        known = (end for end in reversed(ends) if text[begin:end].lower() in PLACES and _ends(text, end, stop))
-        return [(begin, end) for end in islice(known, 1)]
-    comma = _NEXT_PLACE.match(text, span[1], stop)
-    region = name_at(text, comma.end(), stop) if comma else None
-    if region and len(text[slice(*region)].split()) <= 2 and text[slice(*region)].lower() not in FIRST_NAMES:
-        return [(span[0], region[1])]
-    return [span] if _ends(text, span[1], stop) else []
-
-
-def name(text: str, begin: int, stop: int) -> Spans:
-    """A person's or animal's name: one to three capitalised words."""
-    span = name_at(text, begin, stop)
-    if span is None or text[span[1] : span[1] + 1] in {"'", "’"}:
-        return []
-    said = text[slice(*span)]
-    return [span] if len(said.split()) <= 3 and said.lower() not in PLACES - FIRST_NAMES else []
-
-
-def capitalised(text: str, begin: int, stop: int) -> Spans:
-    """Any capitalised name, with or without an article."""
-    span = name_at(text, _after_lead(text, begin, stop), stop)
-    return [span] if span and _ends(text, span[1], stop) else []
-
-
-def company(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name that is neither a place nor a first name."""
-    spans = capitalised(text, begin, stop)
-    return [one for one in spans if text[slice(*one)].lower() not in PLACES | FIRST_NAMES]
-
-
-def organisation(text: str, begin: int, stop: int) -> Spans:
-    """A capitalised name, or after an article a common noun for a workplace: `a local comic shop`."""
-    after = _after_lead(text, begin, stop)
-    noun = _noun_phrase(text, after, stop, WORKPLACES) if after > begin else []
-    return noun or capitalised(text, begin, stop)
-
-
-def job(text: str, begin: int, stop: int) -> Spans:
-    """A profession: a noun phrase that ends in one of `JOBS`."""
-    return _noun_phrase(text, _after_lead(text, begin, stop), stop, JOBS)
-
-
-def identity(text: str, begin: int, stop: int) -> Spans:
-    """A lasting property other than a profession: `vegetarian`, `retired`."""
-    return _noun_phrase(text, _after_lead(text, begin, stop), stop, IDENTITIES)
-
-
-def thing(text: str, begin: int, stop: int) -> Spans:
-    """One thing of at most eight words, up to the next comma or `and`; nothing that refers to what was said before."""
-    if text[begin : begin + 1] in {'"', "“"}:
-        closing = text.find('"' if text[begin] == '"' else "”", begin + 1, stop)
-        return [(begin + 1, closing)] if closing - begin > 0 and text[begin + 1 : closing].strip() else []
-    end = _object_end(text, begin, stop)
-    begin = _after_lead(text, begin, end)
-    said = text[begin:end].rstrip(" \t,.!*~")
-    words = [word.lower() for word in WORD.findall(said)]
-    if not 1 <= len(words) <= MOST_WORDS or _POINTING.search(said) or _RESTRICTED.match(text, end, stop):
-        return []
-    unfinished = words[0] in _PREPOSITIONS or words[-1] in _PREPOSITIONS or STOP_WORDS["en"].issuperset(words)
-    return [] if unfinished or len(said) < 2 else [(begin, begin + len(said))]
-
-
-def favourite(text: str, begin: int, stop: int) -> Spans:
-    """A name, or a thing with any article."""
-    return capitalised(text, begin, stop) or thing(text, begin, stop)
-
-
-def general_thing(text: str, begin: int, stop: int) -> Spans:
-    """A thing that is not definite: `the colours` refers to some that were mentioned before."""
-    return [] if text[begin:stop].lower().startswith("the ") else thing(text, begin, stop)
-
-
-def belonging(text: str, begin: int, stop: int) -> Spans:
-    """A possession worth remembering, unless it is for somebody else: `a bike for my son`."""
-    if _GIVEN.search(text, begin, stop):
-        return []
-    return _noun_phrase(text, _after_lead(text, begin, stop), stop, BELONGINGS)
-
-
-def language(text: str, begin: int, stop: int) -> Spans:
-    """A language."""
-    return _known(text, begin, stop, LANGUAGES)
-
-
-def activity(text: str, begin: int, stop: int) -> Spans:
-    """Something that people do: a word in -ing with at most three words after it, or one plain noun."""
-    spans = general_thing(text, begin, stop)
-    words = text[slice(*spans[0])].split() if spans else []
-    doing = words[:1] and words[0].endswith("ing") and words[0].lower() not in _NOT_DONE
-    return spans if (doing and len(words) <= 4) or (len(words) == 1 and words[0].lower() not in _NOT_DONE) else []
-
-
-_NOT_DONE = word_set(
+_DEMONYM = lazy(r"\w+(?:ish|ese|ian|ean|can|lic|ist)", re.IGNORECASE)
+_NO_PERSON = word_set(
     """
-    going being having trying getting thinking laughing crying doing talking seeing coming space time room office arms
-    hope"""
+    dutch french greek german swiss czech thai iraqi israeli pakistani turk muslim jewish hindu sikh vegan aries taurus
+    gemini cancer virgo libra scorpio sagittarius capricorn aquarius pisces labrador poodle beagle husky siamese
+    persian dachshund satan santa jesus god karma minister president senator sister brother father mother uncle aunt
+    captain king queen prince princess lord lady sir chair mag inigo legion earl bond alexa siri mode company video"""
 )
-
-
-def played(text: str, begin: int, stop: int) -> Spans:
-    """An instrument, sport or game."""
-    return _known(text, begin, stop, PLAYED)
-
-
-def age(text: str, begin: int, stop: int) -> Spans:
-    """An age from 1 to 120."""
-    found = _AGE.match(text, begin, stop)
-    return [found.span(1)] if found and 1 <= int(found[1]) <= 120 else []
-
-
-def email(text: str, begin: int, stop: int) -> Spans:
-    """An e-mail address."""
-    found = _EMAIL.match(text, begin, stop)
-    return [found.span()] if found else []
-
-
-def phone(text: str, begin: int, stop: int) -> Spans:
-    """A telephone number."""
-    found = _PHONE.match(text, begin, stop)
-    return [found.span()] if found else []
-
-
-def date(text: str, begin: int, stop: int) -> Spans:
-    """A date with a digit, at this place; the moment it refers to does not matter here."""
-    found = next(iter(find_dates(text[begin:stop], _ANY_DAY)), None)
-    if found is None or found.begin > len("the ") or not any(sign.isdigit() for sign in found.text):
-        return []
-    return [(begin + found.begin, begin + found.stop)]
-
-
-_TITLED = lazy(rf"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor)\.?\s+)?(?={CAPITAL})")
-_DEMONYM = lazy(r"\w+(?:ish|ese|ian|ean|can)", re.IGNORECASE)
-_AMOUNT = lazy(r"(?:about |around )?([£$€¥]?\s?\d[\w.,%/-]*(?:\s+(?!(?:on|in|at|and|now|from|by|for)\b)[\w%/-]+){0,4})")
-_CODE = lazy(r"(?=[\w.-]{0,20}\d)([\w.-]*\w(?:\s(?=\S{0,6}\d)[\w-]*\w)?)")
-_HOUSE = r"(?:(?:flat|unit|apartment|apt|number|no\.?|house)\s+)?\d+[a-z]?"
-_ADDRESS = lazy(rf"{_HOUSE}(?:,?\s+(?:\d\w{{0,5}}|(?-i:{CAPITALISED})|of|the)(?!\w))+", re.IGNORECASE)
-_BEFORE_NAME = lazy(rf"(?:(?:an?|the)\s+)(?:[a-z][a-z-]+\s+){{0,2}}?(?={CAPITAL}|\d)")
 
 
 def person(text: str, begin: int, stop: int) -> Spans:
-    """A person's name, with a title such as `Mrs`; no nationality and no place."""
-    after = _after_lead(text, begin, stop, _TITLED)
-    spans = name(text, after, stop)
-    said = text[slice(*spans[0])].lower() if spans else ""
-    named = said in FIRST_NAMES or " " in said or not (said in LANGUAGES or _DEMONYM.fullmatch(said))
-    return [(begin, spans[0][1])] if spans and named and _ends(text, spans[0][1], stop) else []
-
-
-def amount(text: str, begin: int, stop: int) -> Spans:
-    """A number with its unit: `£900 a month`."""
-    found = _AMOUNT.match(text, begin, stop)
-    return [found.span(1)] if found else []
-
-
-def code(text: str, begin: int, stop: int) -> Spans:
-    """A word with a digit, or two: `BJ20 VHF`."""
-    found = _CODE.match(text, begin, stop)
-    return [found.span(1)] if found else []
-
-
-def address(text: str, begin: int, stop: int) -> Spans:
-    """A house number and the capitalised words after it."""
-    found = _ADDRESS.match(text, begin, stop)
-    named = found and any(word[0].isupper() for word in found[0].split()[1:])
-    return [found.span()] if found and named else []
-
-
-def dated(text: str, begin: int, stop: int) -> Spans:
-    """A date with a digit, with or without `on`."""
-    return date(text, _after_lead(text, begin, stop, _ON), stop)
-
-
-def named_thing(text: str, begin: int, stop: int) -> Spans:
-    """A quoted title, or a thing with a name: `a second-hand Skoda`."""
-    if text[begin : begin + 1] in {'"', "“"}:
-        return thing(text, begin, stop)
-    lead = _BEFORE_NAME.match(text, begin, stop)
-    if not lead and not (text[begin : begin + 1].isupper() or text[begin : begin + 1].isdigit()):
+    """A person's or animal's name, with a title such as `Mrs`; no nationality, no place and no thing."""
+    found = _PERSON.match(text, begin, stop)
+    if not found or text[found.end() : found.end() + 1].isalnum():
         return []
-    span = name_at(text, lead.end() if lead else begin, stop)
-    words = text[begin : lead.end()].split() if lead else []
-    plain = span is not None and not _PREPOSITIONS.intersection(words) and _ends(text, span[1], stop)
-    said = text[slice(*span)].lower() if span else ""
-    begin = _after_lead(text, begin, stop)
-    return [(begin, span[1])] if plain and span and said not in LANGUAGES else []
-
-
-def job_title(text: str, begin: int, stop: int) -> Spans:
-    """A title in capitals: `Head of Sales`."""
-    span = name_at(text, begin, stop)
-    first = text[slice(*span)].split(maxsplit=1)[0].lower() if span else ""
-    return [span] if span and first in TITLES and " " in text[slice(*span)] else []
-
-
-_ON = lazy(r"(?:on|by)\s+")
-TITLES = word_set("head director chief vice deputy senior lead managing assistant executive general")
-"""The first words of titles."""
-
-
-def listed(matcher: Matcher) -> Matcher:
-    """A matcher for a list, `cats, dogs and a horse`, as long as every item matches."""
-
-    def items(text: str, begin: int, stop: int) -> Spans:
-        spans: Spans = []
-        while begin < stop:
-            parted = _LIST.search(text, begin, stop)
-            item = matcher(text, begin, parted.start() if parted else stop)
-            if not item or (spans and len(text[slice(*item[0])].split()) > 4):
-                break
-            spans += item
-            begin = parted.end() if parted else stop
-        return spans
-
-    return items
-
-
-def _noun_phrase(text: str, begin: int, stop: int, heads: frozenset[str]) -> Spans:
-    """Up to five words that end in one of `heads`; the last such word before the end of the object."""
-    end, found = _object_end(text, begin, stop), begin
-    for word in islice(WORD.finditer(text, begin, end), 5):
-        lower = word[0].lower()
-        if (lower in NOT_NAMES and lower != "and") or lower in _PREPOSITIONS:
+    end = found.end("first")
+    for word in WORD.finditer(text, end, found.end()):
+        if word[0].lower() in NOT_NAMES:
             break
-        found = word.end() if lower in heads or lower.removesuffix("s") in heads else found
-    return [(begin, found)] if found > begin and _ends(text, found, end) else []
+        end = word.end()
+    first = found["first"].lower()
+    named = first not in NOT_NAMES and first not in KIN and first not in TOOLS and first not in _NO_PERSON
+    known = first in FIRST_NAMES or bool(found["title"])
+    nobody = first.endswith("ed") or first in PLACES or first in LANGUAGES or _DEMONYM.fullmatch(first)
+    return [(begin, end)] if named and (known or not nobody) else []
 
 
-def _known(text: str, begin: int, stop: int, known: frozenset[str]) -> Spans:
-    begin = _after_lead(text, begin, stop)
-    words = islice(WORD.finditer(text, begin, stop), 3)
-    ends = [found.end() for found in words if found[0].lower() in known]
-    return [(begin, ends[-1])] if ends else []
+def known_person(text: str, begin: int, stop: int) -> Spans:
+    """A common first name alone: a whole name may be a joke (`My neighbour is Peter Pan`)."""
+    spans = person(text, begin, stop)
+    return spans if spans and text[slice(*spans[0])].lower() in FIRST_NAMES - {"leo"} else []
 
 
-def _object_end(text: str, begin: int, stop: int) -> int:
-    """Where an object ends: at punctuation, a comma, `and`, or a word that begins something else."""
-    found = _END.search(text, begin, stop)
-    parted = _LIST.search(text, begin, found.start() if found else stop)
-    return parted.start() if parted else found.start() if found else stop
+_BEFORE_PLACE = lazy(r"(?:the\s+)?", re.IGNORECASE)
+_REGION = lazy(rf",\s+(?={CAPITAL})")
 
 
-def _ends(text: str, place: int, stop: int) -> bool:
-    """Whether the object ends here: it is not possessive and not a modifier, as in `a Boston apartment`."""
-    if text[place : place + 1] in {"'", "’"}:
-        return False
-    after = WORD.match(text, place + 1, stop) if text[place : place + 1] == " " else None
-    word = after[0].lower() if after else ""
-    known = word in NOT_NAMES or word in _AFTER_NAME or word in _PREPOSITIONS
-    return not word or known or word.endswith("ly") or word.isdigit()
+def place(text: str, begin: int, stop: int) -> Spans:
+    """A well-known place in any case, or a capitalised name with a well-known region after a comma."""
+    spans = _place(text, begin, stop)
+    known = [part.strip().lower() in PLACES for one in spans for part in text[slice(*one)].split(",")]
+    return spans if any(known) else []
 
 
-def _after_lead(text: str, begin: int, stop: int, lead: re.Pattern[str] = _LEAD) -> int:
-    found = lead.match(text, begin, stop)
-    return found.end() if found else begin
+def _place(text: str, begin: int, stop: int) -> Spans:
+    lead = _BEFORE_PLACE.match(text, begin, stop)
+    after = lead.end() if lead else begin
+    for start in dict.fromkeys((begin, after)):
+        ends = [found.end() for found in islice(WORD.finditer(text, start, min(stop, start + 60)), 3)]
+        known = next((end for end in reversed(ends) if text[start:end].lower() in PLACES), None)
+        if known is not None and not text[start].isupper():
+            return [(start, known)]
+    span = name_at(text, after, stop) or name_at(text, begin, stop)
+    if span is None:
+        return []
+    comma = _REGION.match(text, span[1], stop)
+    region = name_at(text, comma.end(), stop) if comma else None
+    said = text[slice(*region)].lower() if region else ""
+    return [(span[0], region[1])] if region and (said in PLACES or text[slice(*region)].isupper()) else [span]
+
+
+def organisation(text: str, begin: int, stop: int) -> Spans:
+    """The capitalised name of an employer: no person, no place and no day."""
+    after = begin + 4 if text[begin : begin + 4].lower() == "the " else begin
+    span = name_at(text, after, stop)
+    words = text[slice(*span)].lower().split() if span else [""]
+    nobody = (words[0] in FIRST_NAMES and len(words) < 3) or " ".join(words) in PLACES or words[0] in KIN
+    return [] if span is None or nobody or words[-1] in _NO_EMPLOYER else [span]
+
+
+_NO_EMPLOYER = word_set(
+    "choir club band league team home night scale church mass camp weekends scouts guides pilates yoga gym school"
+)
+
+
+def job(text: str, begin: int, stop: int) -> Spans:
+    """A profession: a noun for one after words that belong to it: `primary school teacher`."""
+    return _job(text, begin, stop, JOBS - PASTIMES)
+
+
+def paid_job(text: str, begin: int, stop: int) -> Spans:
+    """What somebody works as: any profession."""
+    return _job(text, begin, stop, JOBS)
+
+
+def _job(text: str, begin: int, stop: int, heads: frozenset[str]) -> Spans:
+    end = begin
+    for word in islice(WORD.finditer(text, begin, stop), 4):
+        if text[end : word.start()].strip():
+            break
+        lower = word[0].lower()
+        end = word.end()
+        if lower in heads and not _goes_on(text, end, stop):
+            return [(begin, end)]
+        if lower not in JOB_MODIFIERS and lower not in JOBS:
+            break
+    return []
+
+
+def _goes_on(text: str, end: int, stop: int) -> bool:
+    """Whether another word of a job follows."""
+    after = WORD.match(text, end + 1, stop) if text[end : end + 1] == " " else None
+    return bool(after) and after[0].lower() in JOBS
+
+
+_LIST = lazy(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+", re.IGNORECASE)
+_ITEM_ENDS = lazy(
+    r"\s*(?:$|[.!,;:()…—–\x1f]|\s-)|\s+(?:and|or|but|so|too|as\s+well|since|btw|which|because)\b", re.IGNORECASE
+)
+_ANOTHER = lazy(
+    r"\s*,?\s*(?:and|or|&)\s+(?!(?:i|i['’]\w+|my|please|pls|it|it['’]s|we|he|she|they|need|needs|can['’]?t|have|has|also)\b)",
+    re.IGNORECASE,
+)
+"""A list that goes on with something else: `nuts and bolts`."""
+
+
+def allergens(text: str, begin: int, stop: int) -> Spans:
+    """The allergens of a list, as far as each is a known one: `nuts and birch pollen`."""
+    spans: Spans = []
+    while begin < stop:
+        words = list(islice(WORD.finditer(text, begin, stop), 3))
+        known = 0
+        while (
+            known < len(words)
+            and words[known][0].lower() in ALLERGENS
+            and words[known].start() <= (words[known - 1].end() + 1 if known else begin)
+        ):
+            known += 1
+        if not known or not _ITEM_ENDS.match(text, words[known - 1].end(), stop):
+            break
+        spans.append((begin, words[known - 1].end()))
+        parted = _LIST.match(text, words[known - 1].end(), stop)
+        if not parted:
+            break
+        begin = parted.end()
+    return [] if spans and _ANOTHER.match(text, spans[-1][1], stop) else spans
+
+
+_NO_KIND = (
+    STOP_WORDS["en"]
+    | NOT_NAMES
+    | word_set(
+        """
+    back bad best better boring broken cheap closed cold delicious dead different dirty done dry empty expensive
+    extinct fine fresh free full funny gone hard healthy homemade humble hot huge late long lost new old open overrated
+    perfect rare ready short sick simple small sold sour spicy sweet tasty terrible tiny ugly underrated unhealthy
+    vegan warm weird worse seasonal safe loud tricky near nearby popular pricey probably hardly whatever anything
+    everything nothing something none like always see creamy crispy crunchy fizzy fruity juicy moldy mouldy salty
+    smelly tangy"""
+    )
+)
+_ADJECTIVE = lazy(r"\w+(?:ed|able|ible|ful|ous|ive|less|est|ly)", re.IGNORECASE)
+
+
+def favourite(text: str, begin: int, stop: int, topic: str) -> Spans:
+    """A favourite: a name, or where the kind has no names a common noun of at most three words."""
+    after = begin + 4 if text[begin : begin + 4].lower() == "the " else begin
+    if text[after : after + 1].isupper():
+        span = name_at(text, after, stop)
+        said = text[slice(*span)].lower() if span else ""
+        origin = (said in LANGUAGES or _DEMONYM.fullmatch(said)) and topic not in _ORIGINS
+        return [span] if span and said not in NOT_NAMES and not origin else []
+    if topic not in FAVOURITE_KINDS:
+        return []
+    words = list(islice(WORD.finditer(text, after, stop), 4))
+    kept = 0
+    while kept < len(words) and words[kept].start() == (words[kept - 1].end() + 1 if kept else after):
+        lower = words[kept][0].lower()
+        doing = lower.endswith("ing") and lower not in _NOUNS_IN_ING
+        if (lower in _NO_KIND and lower not in _SEASONS) or not lower.isalpha() or _ADJECTIVE.fullmatch(lower) or doing:
+            break
+        kept += 1
+    return [(after, words[kept - 1].end())] if 0 < kept <= 3 else []
+
+
+_ORIGINS = word_set("cuisine food language music genre")
+_SEASONS = word_set("spring summer autumn fall winter")
+_NOUNS_IN_ING = word_set("spring pudding icing stuffing herring dumpling ling dressing")

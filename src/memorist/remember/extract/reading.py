@@ -3,82 +3,89 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
 from memorist.model import Fact, instant
-from memorist.remember.extract.chinese import chinese_statements
 from memorist.remember.extract.clauses import (
-    APPOSED,
     KIN_NAMED,
     LONGEST_TEXT,
     MASK,
     PRONOUN,
     Sentence,
     Subject,
-    Verb,
     after_opener,
     asserts,
     clauses,
     is_doubted,
     own_words_of,
     spoken_sentences,
-    verb_at,
 )
 from memorist.remember.extract.english import (
-    ATTRIBUTE,
-    BE,
-    FAVOURITE_CALLED,
-    HAVE,
-    NEW,
-    OBJECTS,
+    FAVOURITE,
+    FAVOURITE_TAIL,
     OWN,
-    PERSONAL,
-    RELATIONS,
-    THING_OF,
-    VALUES,
-    VERBS,
-    WHOLE,
+    OWNED,
+    PREDICATES,
     Rule,
+    Times,
     may_state,
+    validity,
 )
 from memorist.remember.extract.lexicon import (
-    ATTRIBUTES,
+    FAVOURITE_KINDS,
+    FAVOURITE_NAMES,
     FIRST_NAMES,
     KIN,
     NOT_NAMES,
     ONLY_ONE,
     PLACES,
-    SAME_ATTRIBUTE,
+    TOOLS,
     word_set,
 )
-from memorist.remember.extract.objects import Statement, name_at
-from memorist.remember.extract.tense import DURATION, validity
+from memorist.remember.extract.objects import WORD, Statement, favourite, name_at, person
 from memorist.text.patterns import lazy
 from memorist.text.tokens import holds_any
-from memorist.text.words import has_chinese
+from memorist.text.words import STOP_WORDS, has_chinese
 
 MOST_STATEMENTS = 200
 """The most facts that are read from one text."""
 
-_AFTER_APPOSITION = lazy(r",|\s+(?:is|was|has|lives|works|moved|just)\b")
-_MY = lazy(r"(?:my|our)\s+", re.IGNORECASE)
-_FIRST_WORD = lazy(r"\s*([\w-]+)")
-_SPACE = lazy(r"\s*")
-_BASE_FORMS = word_set(
-    "live reside come work study speak play own move relocate join start begin become leave marry turn"
-)
-_BEGUN = word_set("live reside work report move relocate join start begin become leave marry turn switch migrate")
-"""Verbs of what lasts or begins: `I will work at …` is a plan, `I will play tennis` is one game."""
+_MY = lazy(r"my\s+", re.IGNORECASE)
 _SLUG = lazy(r"[\W_]+")
-_WITHOUT_I = lazy(
-    r"(?:(?:just|recently|finally)\s+)*(?:lost|moved|joined|started|quit|bought|adopted|visited|went|got)\s",
+_ELIDED = lazy(r"(?:and|but)(?=\s)", re.IGNORECASE)
+_WITHOUT_I = lazy(r"(?:just|recently|finally)(?=\s+(?:moved|relocated)\s)", re.IGNORECASE)
+"""`Just moved to Oslo!`: chat messages often omit `I`."""
+_GONE = lazy(
+    r"\b(?:died|dies|dead|death|passed|buried|ashes|grave|funeral|late|ex|rip|divorced?|broke\s+up|split\s+up|put\s+down"
+    r"|put\s+to\s+sleep|lost|loss|at\s+peace|saddened|grie[fv]\w*|miss|was|were|memory|former(?:ly)?|used\s+to|imaginary|would\s+have|film|movie|song|novel|episode)\b",
     re.IGNORECASE,
 )
-"""`Just moved to Oslo!`: chat messages often omit `I`."""
-_ELIDED = lazy(r"(?:and|but)\s+(?:also\s+)?", re.IGNORECASE)
+"""Words of a sentence about somebody who may be gone."""
+_LIMITED = lazy(
+    r"[\s,–—-]*(?:well|when|until|till|before|while|whenever|except|unless|only|or|as\s+long|for\s+now)\b",
+    re.IGNORECASE,
+)
+"""What limits the clause before it: `I moved to Spain when I was a child`."""
+_RETURNED = lazy(
+    r"\b(?:(?:and|then|but)\s+(?:\w+\s+)?(?:came|moved|went)\s+back|then|back\s+(?:then|home|again)|returned|again|moved\s+(?:out|away|on)|as\s+a\s+(?:kid|child|teen\w*))\b",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = lazy(
+    r"[^\w\n]*(?:(?:well|ok|okay|or|no|i\s+mean|actually)\b\W*)*(?:i\s+was\b|i\s+used\s+to|i\s+wish|was\b|(?:just\s+)?kidding|jk\b"
+    r"|not\s+(?:really|any\s?more)|in\s+my\s+dreams|sort\s+of|kind\s+of)",
+    re.IGNORECASE,
+)
+"""A next sentence that takes the one before it back: `I'm an accountant. Well, I was.`"""
+_UNPAID = lazy(
+    r"\b(?:volunteer\w*|unpaid|week-?ends?|sundays?|saturdays?|evenings?|halloween|carnival|costume|in\s+training|trainee"
+    r"|at\s+heart|past\s+life|games?|tonight|today|this\s+week|summer|season)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence about work that is no employment."""
+_OF_WORK = word_set("boss coach teacher mentor colleague neighbour roommate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +96,52 @@ class People:
     speaker: str | None
     addressee: str | None
 
-    def relative(self, found: re.Match[str]) -> str | None:
-        """The name of the relative in a match of `KIN_NAMED`; `Alice's mom` if there can be only one."""
-        if name := self.relative_name(found):
-            return name
+    def relative(self, found: re.Match[str], stop: int) -> tuple[str, int] | None:
+        """The name after a match of `KIN_NAMED`, and its end; `Alice's mom` if there can be only one."""
+        span = self.name_after(found, stop)
+        if span:
+            return self.text[slice(*span)], span[1]
         owner, word = self.owner(found), found["kin"].lower()
-        unnamed = owner and word in ONLY_ONE and not (found["ex"] or found["own"] or found["name"])
-        return f"{owner}'s {word}" if unnamed else None
+        plain = self.text[found.end() : found.end() + 1] in {" ", "'", "’"}
+        return (f"{owner}'s {word}", found.end()) if owner and plain and word in ONLY_ONE else None
 
-    def relative_name(self, found: re.Match[str]) -> str | None:
-        """The name of the relative, unless it may be the person addressed."""
-        addressed = found["comma"] and not _AFTER_APPOSITION.match(self.text, found.end())
-        if found["ex"] or found["own"] or not found["name"] or addressed:
+    def name_after(self, found: re.Match[str], stop: int) -> tuple[int, int] | None:
+        """The name of the relative, unless it may be something else: `my mother Siamese cat`."""
+        spans = person(self.text, found.end(), stop) if self.text[found.end() - 1] == " " else []
+        name = self.text[slice(*spans[0])] if spans else ""
+        if not name or name.casefold() == (self.addressee or "").casefold():
             return None
-        span = name_at(self.text, found.start("name"), found.end())
-        name = self.text[slice(*span)] if span else ""
-        return name if name and name.casefold() != (self.addressee or "").casefold() and _may_be_person(name) else None
+        known = name.split()[0].lower() in FIRST_NAMES
+        word = found["kin"].lower()
+        brand = (word == "uncle" and name in {"Sam", "Ben"}) or (word == "partner" and not known)  # or a company
+        return spans[0] if not brand and _parts(self.text, spans[0][1], stop) else None
 
     def owner(self, found: re.Match[str]) -> str | None:
         """The person whose relative a match of `KIN_NAMED` is about."""
         word = found["owner"]
         if word.lower() in {"my", "our"}:
             return self.speaker
-        return word[:-2] if _may_be_person(word[:-2]) else None
+        name = word[:-2]
+        relation = KIN[found["kin"].lower()]
+        return name if _may_be_person(name) and (name.lower() in FIRST_NAMES or relation not in _OF_WORK) else None
+
+
+def _parts(text: str, end: int, stop: int) -> bool:
+    """Whether a name surely ends here: at a sign or at a function word."""
+    if end >= stop or not text[end].isspace():
+        return True
+    after = WORD.match(text, end + 1, stop)
+    word = after[0].lower() if after else ""
+    return not word or word in STOP_WORDS["en"] or word in NOT_NAMES or word in _NEXT_VERBS
+
+
+_NEXT_VERBS = word_set(
+    """
+    asked asks ate bit bought broke called calls came comes cooks fixed forgot found gave gets got helped helps hides
+    keeps knits knows left likes lives loves made makes married met moved needs paid picked plays runs said says sent
+    signed snores starts studies teaches thinks told took turned turns visited wants went won works wrote"""
+)
+"""Verbs after a name that is not among the common ones: `my sister Ida moved`."""
 
 
 _ONLY_PLACES = PLACES - FIRST_NAMES
@@ -119,8 +149,8 @@ _ONLY_PLACES = PLACES - FIRST_NAMES
 
 def _may_be_person(name: str) -> bool:
     words = name.lower().split()
-    named = words[0] not in NOT_NAMES and words[0] not in KIN and len(words) <= 3
-    return named and name.lower() not in _ONLY_PLACES
+    named = not {*words} & (NOT_NAMES | KIN.keys() | TOOLS) and len(words) <= 3 and name.isprintable()
+    return named and name.lower() not in _ONLY_PLACES and not name.isupper()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,157 +168,93 @@ class Clause:
         `before` is the subject of the previous clause, for `and works at …`.
         """
         place = after_opener(self.people.text, self.begin, self.stop)
-        for subject, verb in self._predicates(place, before):
-            if not verb.modal and (made := self._predicated(subject, verb)):
-                return made, subject
-        return self._of_thing(place) or self._owned(place) or self._whole(place), None
+        for subject, end in self._subjects(place, before):
+            for rule in PREDICATES:
+                if made := self._made(rule, subject, end):
+                    return made, subject
+        return self._owned(place), None
 
-    def _predicates(self, place: int, before: Subject | None) -> Iterator[tuple[Subject, Verb]]:
-        text, stop = self.people.text, self.stop
-        me = self.people.speaker
+    def _subjects(self, place: int, before: Subject | None) -> Iterator[tuple[Subject, int]]:
+        text, stop, me = self.people.text, self.stop, self.people.speaker
         if found := PRONOUN.match(text, place, stop):
             if me:
-                subject = Subject(me, 0.9 if found["we"] else 1.0, plural=bool(found["we"]), first=True)
-                yield subject, verb_at(text, found.end(), stop, found["clitic"] or "")
+                yield Subject(me, first=True, sure=True), found.end()
             return
         if before and (elided := _ELIDED.match(text, self.begin, stop)):
-            yield before, verb_at(text, elided.end(), stop)
+            yield before, elided.end()
         if kin := KIN_NAMED.match(text, place, stop):
-            if name := self.people.relative(kin):
-                yield Subject(name, 0.9), self._verb_after(kin.end())
-        elif _WITHOUT_I.match(text, place, stop):
-            if me:
-                yield Subject(me, 0.8, first=True), verb_at(text, place, stop)
-        elif (span := name_at(text, place, stop)) and _may_be_person(text[slice(*span)]):
-            yield Subject(text[slice(*span)], 0.9), self._verb_after(span[1])
-
-    def _verb_after(self, end: int) -> Verb:
-        text = self.people.text
-        clitic = text[end : end + 2] if text[end : end + 2] in {"'s", "’s"} else ""
-        return verb_at(text, end + (len(clitic) or text.startswith(",", end)), self.stop, clitic)
-
-    def _predicated(self, subject: Subject, verb: Verb) -> list[Statement]:
-        word = _FIRST_WORD.match(self.people.text, verb.place, self.stop)
-        if not word:
-            return []
-        # `Case study` and `Volunteer work` are not a subject and its verb.
-        said = word[1].lower()
-        agrees = subject.first or verb.do or verb.used_to or verb.future or said not in _BASE_FORMS
-        agrees = agrees and (not verb.future or said in _BEGUN)
-        rules = VERBS.get(said, ()) if agrees and (verb.be and not verb.future) == said.endswith("ing") else ()
-        auxiliary = (*(BE if verb.be else ()), *(HAVE if verb.have else ()))
-        return self._first(rules, word.end(), subject, verb) or self._first(auxiliary, word.start(1), subject, verb)
+            if named := self.people.relative(kin, stop):
+                yield Subject(named[0], sure=True), named[1]
+        elif me and (found := _WITHOUT_I.match(text, self.begin, stop)):
+            yield Subject(me, first=True, sure=True), found.end()
+        elif (span := name_at(text, place, stop)) and _may_be_person(name := text[slice(*span)]):
+            known = name.split()[0].lower() in FIRST_NAMES or name in {me, self.people.addressee}
+            yield Subject(name, sure=known), span[1]
 
     def _owned(self, place: int) -> list[Statement]:
         """The statements about something that somebody has: `my email is …`, `Anna's birthday is …`."""
-        text, subject = self.people.text, None
+        text, subject, end = self.people.text, None, place
+        if kin := KIN_NAMED.match(text, place, self.stop):
+            owner = self.people.owner(kin)
+            for rule in OWNED if owner else ():
+                if made := self._made(rule, Subject(owner or "", sure=True), kin.end(), KIN[kin["kin"].lower()]):
+                    return made
         if found := _MY.match(text, place, self.stop):
-            subject = Subject(self.people.speaker) if self.people.speaker else None
-            place = found.end()
+            subject = Subject(self.people.speaker, first=True, sure=True) if self.people.speaker else None
+            end = found.end()
         elif (span := name_at(text, place, self.stop)) and text[span[1] : span[1] + 3] in {"'s ", "’s "}:
             name = text[slice(*span)]
-            subject, place = Subject(name, 0.9) if _may_be_person(name) else None, span[1] + 3
-        word = _FIRST_WORD.match(text, place, self.stop)
-        if not subject or not word:
+            subject, end = Subject(name, sure=True) if _may_be_person(name) else None, span[1] + 3
+        if not subject:
             return []
-        found = self._first(OWN.get(word[1].lower(), ()), word.end(), subject, Verb(place), word[1])
-        return found or self._attribute(place, subject)
-
-    def _attribute(self, place: int, subject: Subject) -> list[Statement]:
-        """What a person or thing has one of: `my landlord is …`, `the gate code is now …`."""
-        text = self.people.text
-        found = ATTRIBUTE.pattern.match(text, place, self.stop)
-        if not found:
-            return []
-        noun = " ".join(filter(None, (found["of"], found["noun"]))).lower()
-        verb = self._verb_after(found.end())
-        rules = next((VALUES[kind] for kind, nouns in ATTRIBUTES.items() if noun.split()[-1] in nouns), ())
-        return self._first(rules, _after_space(text, verb.place), subject, verb, noun) if verb.be else []
-
-    def _of_thing(self, place: int) -> list[Statement]:
-        found = THING_OF.pattern.match(self.people.text, place, self.stop)
-        thing = found["thing"].strip() if found else ""
-        return self._attribute(found.end(), Subject(thing, 0.9)) if found and thing else []
-
-    def _whole(self, place: int) -> list[Statement]:
-        if not self.people.speaker or not holds_any(self.people.text[self.begin : self.stop].lower(), ("my", "our")):
-            return []
-        return self._first(WHOLE, place, Subject(self.people.speaker), Verb(place))
-
-    def _first(
-        self, rules: Iterable[Rule], place: int, subject: Subject, verb: Verb, word: str = ""
-    ) -> list[Statement]:
-        """The statements of the first rule that yields any."""
-        for rule in rules:
-            found = rule.pattern.match(self.people.text, place, self.stop)
-            if found and (made := self._made(rule, found, subject, verb, word)):
+        for rule in OWN:
+            if made := self._made(rule, subject, end):
                 return made
-        return []
+        return self._favourite(subject, end)
 
-    def _made(self, rule: Rule, found: re.Match[str], subject: Subject, verb: Verb, word: str) -> list[Statement]:
-        """The statements of a matched rule; none if the first object is missing or the tense does not fit."""
-        clause = self.people.text[self.begin : self.stop]
-        made: list[Statement] = []
-        for negated, relation, spans in _objects(found, word):
-            personal = relation in PERSONAL and (subject.plural or (verb.negated and not verb.ended))
-            if not made and (not spans or personal):
-                return []
-            holds = validity(rule.tense, verb, clause, self.at)
-            if holds is None:
-                return []
-            for begin, stop in spans:
-                said = self.people.text[begin:stop]
-                if said.casefold() == subject.name.casefold() and relation != "name":
-                    continue
-                made.append(
-                    Statement(
-                        Fact(subject.name, relation, said),
-                        quote=clause.strip(f" ,.;:!{MASK}"),
-                        negated=negated or holds.negated,
-                        update=holds.update,
-                        since=holds.since,
-                        until=holds.until,
-                        confidence=subject.confidence,
-                    )
-                )
-        made.sort(key=lambda one: one.negated)
-        return [*made, *(years for one in made for years in _years_at_work(one, clause))]
+    def _favourite(self, subject: Subject, place: int) -> list[Statement]:
+        text = self.people.text
+        found = FAVOURITE.match(text, place, self.stop)
+        topic = " ".join(found["topic"].lower().split()) if found else ""
+        if not found or topic not in FAVOURITE_KINDS | FAVOURITE_NAMES:
+            return []
+        spans = favourite(text, found.end(), self.stop, topic)
+        if not spans or not FAVOURITE_TAIL.match(text, spans[0][1], self.stop):
+            return []
+        relation = f"favourite_{_SLUG.sub('_', topic).replace('color', 'colour').replace('flavor_', 'flavour_')}"
+        return self._statements("favourite", relation, subject, spans, "state")
 
+    def _made(self, rule: Rule, subject: Subject, place: int, relation: str = "") -> list[Statement]:
+        if not subject.fits(rule.subjects):
+            return []
+        text = self.people.text
+        found = rule.pattern.match(text, place, self.stop)
+        spans = rule.matcher(text, found.end(), self.stop) if found else []
+        if not spans or not rule.tail.match(text, spans[-1][1], self.stop):
+            return []
+        return self._statements(rule.name, relation or rule.relation, subject, spans, rule.times)
 
-def _after_space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
-
-
-def _years_at_work(statement: Statement, clause: str) -> Iterator[Statement]:
-    """`At Google for five years` also states the number of years, so that `six years` is an update later."""
-    found = DURATION.search(clause)
-    if statement.fact.relation == "works_at" and not statement.negated and found and found["unit"].lower() == "year":
-        relation = f"years_at_{_slug(statement.fact.object)}"
-        yield replace(statement, fact=Fact(statement.fact.subject, relation, found["number"]))
-
-
-def _objects(found: re.Match[str], word: str) -> Iterator[tuple[bool, str, list[tuple[int, int]]]]:
-    """The objects in the groups of a match, each with its relation and whether the group negates it."""
-    groups = found.groupdict()
-    for group, said in groups.items():
-        name = group.removeprefix("not_").removesuffix("_")
-        if said and (matcher := OBJECTS.get(name)):
-            if name == "kin":
-                relation = RELATIONS[(groups.get("word") or word).lower()]
-            elif name in ATTRIBUTES:
-                *before, noun = word.split()
-                relation = _slug(" ".join((*before, SAME_ATTRIBUTE.get(noun, noun))))
-            elif name == "favourite":
-                relation = f"favourite_{_slug(groups['topic'])}"
-            else:
-                relation = name.removesuffix("_company").removesuffix("_title")
-            yield group.startswith("not_"), relation, matcher(found.string, *found.span(group))
-
-
-def _slug(words: str) -> str:
-    """Words as part of a relation name: `football team` becomes football_team."""
-    return _SLUG.sub("_", words.lower()).strip("_").replace("color", "colour")
+    def _statements(
+        self, rule: str, relation: str, subject: Subject, spans: list[tuple[int, int]], times: Times
+    ) -> list[Statement]:
+        text = self.people.text
+        clause = text[self.begin : self.stop]
+        holds = validity(times, clause, spans[-1][1] - self.begin, self.at)
+        if holds is None or MASK in clause:
+            return []
+        quote = clause.strip(" ,.;:!")
+        return [
+            Statement(
+                Fact(subject.name, relation, text[begin:stop]),
+                quote,
+                update=holds.update,
+                since=holds.since,
+                confidence=1.0 if subject.first else 0.9,
+                rule=rule,
+            )
+            for begin, stop in spans
+            if text[begin:stop].casefold() != subject.name.casefold() or relation == "name"
+        ]
 
 
 def statements(text: str, *, speaker: str | None, at: datetime, addressee: str | None = None) -> list[Statement]:
@@ -297,14 +263,14 @@ def statements(text: str, *, speaker: str | None, at: datetime, addressee: str |
         return []
     own_words = own_words_of(text)
     moment = instant(at)
-    found: dict[tuple[Fact, bool], Statement] = {}
+    found: dict[Fact, Statement] = {}
     for sentence in spoken_sentences(own_words, speaker, addressee):
         people = People(own_words, sentence.speaker, addressee)
         said = list(_sentence_statements(sentence, people, moment))
-        if said and asserts(own_words[sentence.begin : sentence.stop]):
+        taken_back = said and _TAKEN_BACK.match(own_words, sentence.stop)
+        if said and not taken_back and asserts(own_words[sentence.begin : sentence.stop]):
             for one in said:
-                if MASK not in one.quote:
-                    found.setdefault((one.fact, one.negated), one)
+                found.setdefault(one.fact, one)
     return list(islice(found.values(), MOST_STATEMENTS))
 
 
@@ -313,6 +279,8 @@ def _sentence_statements(sentence: Sentence, people: People, at: datetime) -> It
     said = text[sentence.begin : sentence.stop]
     if has_chinese(said):
         if people.speaker:
+            from memorist.remember.extract.chinese import chinese_statements
+
             yield from chinese_statements(text, sentence, people.speaker, at)
         return
     if not may_state(said):
@@ -322,34 +290,32 @@ def _sentence_statements(sentence: Sentence, people: People, at: datetime) -> It
     before: Subject | None = None
     for begin, stop in clauses(text, sentence):
         made, subject = Clause(people, at, begin, stop).statements(before)
-        if made and is_doubted(text[begin:stop]):
+        if made and (is_doubted(text[begin:stop]) or _LIMITED.match(text, stop, sentence.stop)):
             made = []
-        before = subject if made and not any(one.negated for one in made) else None
-        yield from made
+        before = subject if made else None
+        yield from (one for one in made if not _denied(one, said))
 
 
-_OWNERS = ("my", "My", "MY", "mY", "our", "Our", "'s", "’s", "ew", "EW", "eW", "Ew")
-"""One of these is in every sentence with a fact in passing: somebody's relative, my favourite, or a new address."""
+def _denied(statement: Statement, sentence: str) -> bool:
+    """Whether the rest of the sentence takes the statement back: `… and came back`, `… as a volunteer`."""
+    relation = statement.fact.relation
+    return bool(
+        (relation == "lives_in" and _RETURNED.search(sentence))
+        or (relation in {"works_at", "works_as"} and _UNPAID.search(sentence))
+    )
+
+
+_OWNERS = ("my", "My", "our", "Our", "'s", "’s")
+"""One of these is in every sentence with a fact in passing: somebody's relative."""
 
 
 def _in_passing(sentence: Sentence, people: People) -> Iterator[Statement]:
-    """Facts mentioned in passing, anywhere in a sentence: `my sister Anna`, `my favourite game called Go`."""
-    for found in KIN_NAMED.finditer(people.text, sentence.begin, sentence.stop):
-        owner, name = people.owner(found), people.relative_name(found)
-        if owner and name and owner != name:
-            yield Statement(Fact(owner, KIN[found["kin"].lower()], name), found[0])
-    for found in APPOSED.finditer(people.text, sentence.begin, sentence.stop):
-        owner, name = people.owner(found), found["name"]
-        if owner and owner != name and _may_be_person(name):
-            yield Statement(Fact(owner, KIN[found["kin"].lower()], name), found[0].rstrip(","))
-    if people.speaker:
-        for rule in (FAVOURITE_CALLED, NEW):
-            if found := rule.pattern.search(people.text, sentence.begin, sentence.stop):
-                yield from _labelled(found, people.speaker, update=rule is NEW)
-
-
-def _labelled(found: re.Match[str], subject: str, update: bool) -> Iterator[Statement]:
-    text = found.string
-    for _, relation, spans in _objects(found, ""):
-        for begin, stop in spans:
-            yield Statement(Fact(subject, relation, text[begin:stop]), text[found.start() : stop], update=update)
+    """Relatives named in passing, anywhere in a sentence: `my sister Anna`."""
+    text = people.text
+    if _GONE.search(text, sentence.begin, sentence.stop):
+        return
+    for found in KIN_NAMED.finditer(text, sentence.begin, sentence.stop):
+        owner, span = people.owner(found), people.name_after(found, sentence.stop)
+        if owner and span and owner != text[slice(*span)]:
+            fact = Fact(owner, KIN[found["kin"].lower()], text[slice(*span)])
+            yield Statement(fact, text[found.start() : span[1]], rule="my sister Anna")
