@@ -61,5 +61,17 @@ def answers(engine: Engine, questions: Sequence[str] = QUESTIONS) -> dict[tuple[
     return found
 
 
-def _signals(item: Item) -> dict[str, tuple[int | None, float]]:
-    return {name: (one.rank, round(one.score, 6)) for name, one in item.signals.items()}
+def _signals(item: Item) -> dict[str, tuple[int | None, Near]]:
+    return {name: (one.rank, Near(one.score)) for name, one in item.signals.items()}
+
+
+class Near(float):
+    """A number that equals every number within a millionth of it."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, float) and abs(self - other) < 1e-6
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other

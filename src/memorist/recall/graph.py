@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
 from memorist.model import FactGraph, Hit, Memory, bare_name
+from memorist.recall.folding import folded
 from memorist.recall.stage import Draft, Env, Signal
 from memorist.text.words import fold
 
@@ -52,7 +53,8 @@ class Graph(Signal):
             return []
         usable = _adjacency(graph).masked(admitted)
         rank = personalized_pagerank(usable, seeds, damping=self.damping, tolerance=self.tolerance)
-        return _best_memories(graph, np.where(admitted, rank[graph.source] + rank[graph.target], 0.0), limit)
+        scores = np.where(admitted, rank[graph.source] + rank[graph.target], 0.0)
+        return folded(_best_memories(graph, scores, limit), draft.request.where, env)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Edges(Signal):
         memories = env.store.get(list({graph.memories[edge] for edge in touching.tolist()}))
         names = {fold(name) for name in (first.name, *first.aliases)}
         facts = [id for id, memory in memories.items() if names & _ends(memory)]
-        return [Hit(id, self.score) for id in sorted(facts)[:limit]]
+        return folded([Hit(id, self.score) for id in sorted(facts)[:limit]], draft.request.where, env)
 
 
 def _ends(memory: Memory) -> set[str]:

@@ -57,7 +57,8 @@ class Superseded(Stage):
         kept = [one for one in draft.candidates if one.memory.id not in ended]
         old = [one for one in draft.candidates if one.memory.id in ended]
         covered = {id for one in kept for id in _about(one, stated)}
-        added = [one for one in _added(old, ended, current, covered) if where.admits(one.memory)]
+        added = _added(old, ended, current, covered, where, env)
+        stated |= _stated(added, env)
         replaced = ((current[fact.id], one.score) for one in old for fact in ended[one.memory.id])
         kept = _raised(kept, stated, _best((now.id, score) for now, score in replaced if now is not None))
         scores = _best((id, one.score) for one in (*kept, *added) for id in _about(one, stated))
@@ -134,15 +135,26 @@ def _added(
     ended: Mapping[str, Sequence[Memory]],
     current: Mapping[str, Memory | None],
     covered: set[str],
+    where: Filter,
+    env: Env,
 ) -> list[Candidate]:
-    added: dict[str, Candidate] = {}
+    """The current values that no candidate states: the facts themselves, or the texts in which rules read them."""
+    best: dict[str, Candidate] = {}
     for one in old:
         for fact in ended[one.memory.id]:
             now = current[fact.id]
-            if now is not None and now.id not in covered and now.id not in added:
+            if now is not None and now.id not in covered and now.id not in best:
                 evidence = {"supersedes": Evidence(None, one.score, one.score)}
-                added[now.id] = Candidate(now, one.score, evidence, "current")
-    return list(added.values())
+                best[now.id] = Candidate(now, one.score, evidence, "current")
+    if not best:
+        return []
+    from memorist.recall.folding import stating
+
+    texts = stating((one.memory for one in best.values() if one.memory.is_folded), where, env)
+    shown = {id: replace(one, memory=texts.get(id, one.memory)) for id, one in best.items()}
+    known = {one.memory.id for one in old}
+    added = {one.memory.id: one for one in shown.values() if not one.memory.is_folded and where.admits(one.memory)}
+    return [one for id, one in added.items() if id not in known]
 
 
 def _best(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
@@ -184,9 +196,9 @@ class Newest(Stage):
 
     Among the first `depth`, two candidates are taken for statements of the same thing if their vectors have a cosine of
     at least `similar`, or of `changed` if the later one announces a change ("is now", "moved to", "no longer"). A name
-    of the question, or a code or label that the earlier one begins with, must not be missing in the later one. A change
-    that lies ahead has not happened yet. Not for questions about the past, lists and requests, nor for what is known to
-    be outdated. Keeps the scale; the note reads `earlier: 2025-03-10 says otherwise`.
+    of the question, or a code or label that the earlier one begins with, must not be missing in the later one. What is
+    planned, and a change that lies ahead, has not happened yet. Not for questions about the past, lists and requests,
+    nor for what is known to be outdated. Keeps the scale; the note reads `earlier: 2025-03-10 says otherwise`.
     """
 
     kind = "newest"
@@ -220,7 +232,7 @@ class Newest(Stage):
         if not near:
             return []  # it need not be read
         changing = _announces_change(later)
-        if changing and _lies_ahead(later, now):
+        if later.memory.times.valid_from > now or (changing and _lies_ahead(later, now)):
             return []
         limit = self.changed if changing else self.similar
         return [one for one, like in near if like >= limit]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 from memorist.errors import InvalidInput
 from memorist.model import (
+    CLAIMS,
     REQUIRED,
     USUAL_CLASSIFICATION,
     Fact,
@@ -26,13 +27,14 @@ from memorist.model import (
     fingerprint,
     from_data,
     instant,
+    is_memory_id,
     isoformat,
     to_data,
 )
 from memorist.remember.extract.lexicon import word_set
 from memorist.remember.record import checked_text, record
 from memorist.remember.timeline import Claim, Form, Segment, folded, forms
-from memorist.text.patterns import lazy
+from memorist.text.facts import sentence
 
 ONE_VALUED = word_set(
     """
@@ -63,15 +65,8 @@ def one_valued(relation: str) -> bool:
     return relation in ONE_VALUED or last in ONE_VALUED or relation.startswith(_ONE_OF_A_KIND)
 
 
-def sentence(fact: Fact) -> str:
-    """A fact in words: `Alice lives in Stockholm.`"""
-    return f"{fact.subject} {fact.relation.replace('_', ' ')} {fact.object}."
-
-
 _SLASH = "\x1f"
 """Stands for a slash in the names of a key: a/b of c is not a of b/c."""
-CLAIMS = "claims"
-"""The field of a fact's metadata that holds its claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +138,8 @@ def settled(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
 
 
 def _successor(segment: Segment, current: _Current, slot: Slot) -> str | None:
-    """The id of the next value."""
-    later = None if segment.end is None else current.starting(segment.end)
+    """The id of the value that replaced it."""
+    later = None if segment.end is None else current.replacing(segment.end, segment.name[0])
     return None if later is None else _id(slot, later)
 
 
@@ -155,11 +150,14 @@ class _Current:
         self._names = {one.name for one in segments}
         self._lasting = sorted((one for one in segments if one.start != one.end), key=lambda one: one.start)
         self._starts = [one.start for one in self._lasting]
+        self._replacing = {
+            claim.since: one for one in self._lasting for claim in one.claims if claim.replaces and not claim.negated
+        }
 
-    def starting(self, at: datetime) -> Segment | None:
-        """The value from a moment on."""
-        place = bisect_left(self._starts, at)
-        return self._lasting[place] if place < len(self._starts) and self._starts[place] == at else None
+    def replacing(self, at: datetime, value: str) -> Segment | None:
+        """The other value that a claim says to be true from a moment on, in place of those before."""
+        found = self._replacing.get(at)
+        return None if found is None or found.name[0] == value else found
 
     def holding(self, segment: Segment) -> Segment:
         """The segment that a form is stored with: its own, else the one that now covers its start."""
@@ -176,7 +174,7 @@ def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | Non
     fact = Fact(slot.subject, slot.relation, newest.value)
     expiries = [claim.expires_at for claim in segment.claims]
     memory = record(
-        newest.text or sentence(fact),
+        newest.text or sentence(fact.subject, fact.relation, fact.object),
         form.ingested_at,
         kind=Kind.SEMANTIC,
         key=slot.key,
@@ -256,6 +254,7 @@ def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[
         text=None if text is None else checked_text(text),
         trust=worth.trust,
         classification=worth.classification,
+        by="caller",
     )
     return slot_of(fact, given.get("scope", "global"), worth.classification), claim
 
@@ -264,11 +263,8 @@ def _moment(given: When | None) -> datetime | None:
     return None if given is None else instant(given)
 
 
-_ID = lazy(r"[0-9a-f]{32}")
-
-
 def sources_of(memory: Memory) -> tuple[str, ...]:
     """The memories that this one was derived from, by its own account; one that was told directly has none."""
     claims = memory.metadata.get(CLAIMS)
     named = [memory.origin.source] if claims is None else [claim.get("source") for claim in claims]
-    return () if None in named else tuple(one for one in named if one and _ID.fullmatch(one))
+    return () if None in named else tuple(one for one in named if one and is_memory_id(one))

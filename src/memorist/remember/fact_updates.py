@@ -11,7 +11,7 @@ from memorist.ports import Batch, Reader, Vectors
 from memorist.remember.entities import about
 from memorist.remember.extract import Statement
 from memorist.remember.fact_rows import Slot, claims_in, settled, slot_of, slot_of_row
-from memorist.remember.timeline import Claim
+from memorist.remember.timeline import Claim, ClaimedBy
 
 MOST_FACTS = 20
 """Facts taken from one text; a whole book would state hundreds."""
@@ -111,12 +111,13 @@ def _carried(row: Memory, old: Memory) -> Memory:
 
 
 def _add_vectors(change: FactChange, known: Sequence[Memory], reader: Reader, fresh: Mapping[str, Vectors]) -> None:
-    """A row's vectors are those of its text, whichever row had it before."""
+    """A row's vectors are those of its text, whichever row had it before; a reworded row keeps its own."""
     if not change.revised:
         return
     stored = reader.vectors([row.id for row in known])
     by_text = {row.text: stored[row.id] for row in known if row.id in stored} | dict(fresh)
-    change.vectors = {row.id: by_text[row.text] for row in change.revised if row.text in by_text}
+    found = {row.id: by_text.get(row.text) or stored.get(row.id) for row in change.revised}
+    change.vectors = {id: views for id, views in found.items() if views}
 
 
 def _stated(rows: Iterable[Memory], reader: Reader, new: set[str]) -> list[Link]:
@@ -148,9 +149,11 @@ class NewVersions:
 
     def slots(self, claims: Claims) -> Claims:
         """The slots to settle: those of the old texts, and these claims of the new ones."""
-        stated = {_place(slot) for slot in claims}
-        denied = [pair for row in self._facts for pair in self._denials(row) if _place(pair[0]) not in stated]
-        return {**dict.fromkeys(slots_of(self._facts), ()), **by_slot(denied), **claims}
+        told = [(slot, claim) for slot, some in claims.items() for claim in some]
+        stated = {(_place(slot), claim.same) for slot, claim in told}
+        denials = [pair for row in self._facts for pair in self._denials(row)]
+        denied = [(slot, claim) for slot, claim in denials if (_place(slot), claim.same) not in stated]
+        return {**dict.fromkeys(slots_of(self._facts), ()), **by_slot([*denied, *told])}
 
     def _denials(self, row: Memory) -> list[tuple[Slot, Claim]]:
         said = [claim for claim in claims_in([row]) if not claim.negated]
@@ -159,6 +162,7 @@ class NewVersions:
         if edit is None or edit.id in self.relabelled or row.fact is None or row.times.valid_to is not None:
             return []
         denial = replace(said[0], since=edit.times.valid_from, known=edit.times.ingested_at, until=None, negated=True)
+        denial = replace(denial, update=True)  # the edit is the change
         return [(slot_of(row.fact, row.scope, row.worth.classification), denial)]
 
     def amend(self, claim: Claim) -> Claim:
@@ -189,12 +193,18 @@ def says_the_same(before: Memory, after: Memory) -> bool:
     )
 
 
-def claims_of(memory: Memory, found: Sequence[Statement], names: Mapping[str, str]) -> list[tuple[Slot, Claim]]:
-    """The claims that a memory makes, with their slots; `names` gives the name that each subject goes by."""
-    return [_claim(memory, one, names[one.fact.subject], order) for order, one in enumerate(found[:MOST_FACTS])]
+def claims_of(
+    memory: Memory, found: Sequence[Statement], names: Mapping[str, str], by: ClaimedBy
+) -> list[tuple[Slot, Claim]]:
+    """The claims that a memory makes, with their slots; `names` gives the name that each subject goes by.
+
+    A denial that rules read without a word of change ("I am not from Oslo") ends nothing, so that it is no claim.
+    """
+    told = [one for one in found if by != "rules" or one.update or not one.negated][:MOST_FACTS]
+    return [_claim(memory, one, names[one.fact.subject], by, order) for order, one in enumerate(told)]
 
 
-def _claim(memory: Memory, statement: Statement, subject: str, order: int) -> tuple[Slot, Claim]:
+def _claim(memory: Memory, statement: Statement, subject: str, by: ClaimedBy, order: int) -> tuple[Slot, Claim]:
     fact = replace(statement.fact, subject=subject)
     worth, times = memory.worth, memory.times
     since = statement.since or times.valid_from
@@ -211,6 +221,7 @@ def _claim(memory: Memory, statement: Statement, subject: str, order: int) -> tu
         trust=worth.trust,
         classification=worth.classification,
         expires_at=times.expires_at,
+        by=by,
     )
     return slot_of(fact, memory.scope, worth.classification), claim
 

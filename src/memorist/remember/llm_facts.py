@@ -16,6 +16,7 @@ from memorist.remember.entities import entity_named
 from memorist.remember.extract import Statement
 from memorist.remember.fact_updates import FACT_KINDS
 from memorist.remember.jobs import FACTS_TASK
+from memorist.remember.rereading import is_as_read
 from memorist.remember.writer import Writer
 from memorist.text.words import fold
 
@@ -66,7 +67,9 @@ class FactReader:
         entries = {
             one.id: writer.derived_record(self._entry(one, part)) for one, part in zip(memories, parts, strict=True)
         }
-        self._store.update(lambda reader: Batch(journal=[entries[id] for id in reader.get(list(entries))]))
+        self._store.update(
+            lambda reader: Batch(journal=[entries[one.id] for one in memories if is_as_read(one, reader)])
+        )
         return parts
 
     def _known(self, memory: Memory) -> Extracted | None:

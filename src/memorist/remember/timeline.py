@@ -6,11 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import Literal
 
+from memorist.model import read_by_rules
 from memorist.text.sameness import one_case
 
 Name = tuple[str, datetime]
 """A value and a moment."""
+ClaimedBy = Literal["rules", "model", "caller"]
+"""Who makes a claim: rules or a language model that read a text, or whoever calls `relate`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,18 @@ class Claim:
     classification: int = 1
     expires_at: datetime | None = None
     flags: tuple[str, ...] = ()
+    by: ClaimedBy | None = None
+    """Who made it; None for one that was stored before this was noted."""
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether rules read it in a stored text."""
+        return read_by_rules([{"by": self.by, "text": self.text, "source": self.source}])
+
+    @property
+    def replaces(self) -> bool:
+        """Whether it may end other values: what rules read does only if its sentence announces a change."""
+        return self.update or not self.by_rules
 
     @property
     def same(self) -> str:
@@ -79,10 +95,10 @@ def folded(value: str) -> str:
 
 
 def timeline(claims: Iterable[Claim]) -> list[Segment]:
-    """The segments of one slot by start: each value is true until the next one, or until it is denied.
+    """The segments of one slot by start: each value is true until one replaces it, or until it is denied.
 
-    Of two values from the same moment on, the one learnt later wins. Adjacent equal values become one
-    segment, with the claims of both.
+    Of two values from the same moment on, the one learnt later wins. A value that rules read without a word of change
+    begins beside the others and ends none. Adjacent equal values become one segment, with the claims of both.
     """
     _, segments = _Line().add(dict.fromkeys(claims))
     return sorted(segments.values(), key=lambda one: (one.start, one.name[0]))
@@ -91,7 +107,7 @@ def timeline(claims: Iterable[Claim]) -> list[Segment]:
 def forms(claims: Iterable[Claim]) -> list[Form]:
     """Everything that was ever known about a slot, as rows.
 
-    At (as_of, known_at), exactly the segment of `timeline(claims known by then)` that holds at as_of is visible.
+    At (as_of, known_at), exactly those segments of `timeline(claims known by then)` are visible that hold at as_of.
     """
     line = _Line()
     current: dict[Name, Form] = {}
@@ -123,63 +139,76 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class _Line:
     """A timeline that grows by claims.
 
-    Claims about a later time than all before them, which is the usual case, change only its last segments: a slot
-    with many values is computed in linear time. Others make it start again.
+    Claims about a later time than all before them, which is the usual case, change only the segments that they are
+    about: a slot with many values is computed in linear time. Others make it start again.
     """
 
     def __init__(self) -> None:
         self._events: list[Event] = []
-        self._over: dict[Name, Segment] = {}
-        """The segments that ended before the last event: later events leave them as they are."""
-        self._last: list[Segment] = []
-        """The parts of the other segments; one that is still open is at the end."""
-        self._joined: list[Segment] = []
-        """The other segments."""
+        self._segments: dict[Name, Segment] = {}
+        self._open: dict[str, Name] = {}
+        """The segment of each value that is true now."""
+        self._ended: dict[str, Name] = {}
+        """The last segment of each value that has ended and was true for a while."""
+        self._before: dict[Name, Segment | None] = {}
+        """What changed since the last claims were added, as it was before."""
 
     def add(self, claims: Iterable[Claim]) -> tuple[dict[Name, Segment], dict[Name, Segment]]:
         """Add claims; returns those segments that may have changed, before and after."""
         new = _events(claims)
-        before = {one.name: one for one in self._joined}
-        again = bool(self._events and new) and _order(new[0]) < _order(self._events[-1])
-        if again:
-            before |= self._over
-            self._over, self._last, self._events, new = {}, [], [], sorted((*self._events, *new), key=_order)
-        self._events += new
-        if not new:
-            return before, before
-        for event in new:
-            self._take(*event)
-        joined = _coalesced(self._last)
-        after = {one.name: one for one in joined}
-        self._settle(joined, self._events[-1][0])
-        return before, {**self._over, **after} if again else after
+        if self._events and new and _order(new[0]) < _order(self._events[-1]):
+            before, new = self._segments, sorted((*self._events, *new), key=_order)
+            self._segments, self._open, self._ended, self._events = {}, {}, {}, []
+            self._take_all(new)
+            return before, dict(self._segments)
+        self._take_all(new)
+        before = {name: one for name, one in self._before.items() if one is not None}
+        return before, {name: self._segments[name] for name in self._before}
 
-    def _settle(self, joined: Sequence[Segment], now: datetime) -> None:
-        """Note which segments later events leave as they are, and drop their parts."""
-        self._joined = [one for one in joined if one.end is None or one.end >= now]
-        self._over.update({one.name: one for one in joined if one.end is not None and one.end < now})
-        since: dict[str, datetime] = {}
-        for value, start in (one.name for one in self._joined):
-            since[value] = min(start, since.get(value, start))
-        self._last = [one for one in self._last if since.get(one.name[0], _NEVER) <= one.start]
+    def _take_all(self, events: Sequence[Event]) -> None:
+        self._before = {}
+        self._events += events
+        for at, claim, ends in events:
+            if ends:
+                self._end(at, claim)
+            else:
+                self._begin(at, claim)
 
-    def _take(self, at: datetime, claim: Claim, ends: bool) -> None:
-        """Add one event."""
-        segments = self._last
-        current = segments[-1] if segments and segments[-1].end is None else None
-        same = current is not None and current.name[0] == claim.same
-        if ends:
-            if current is not None and same:
-                known = claim in current.claims
-                segments[-1] = replace(current, end=at, claims=current.claims if known else (*current.claims, claim))
-            elif claim.negated:
-                _insert_empty(segments, Segment(at, at, (claim,)))
-        elif current is not None and same:
-            segments[-1] = replace(current, claims=(*current.claims, claim))
-        else:
-            if current is not None:
-                segments[-1] = replace(current, end=at)
-            segments.append(Segment(at, None, (claim,)))
+    def _begin(self, at: datetime, claim: Claim) -> None:
+        """A value is true from now on: the only one, if the claim replaces others."""
+        if claim.replaces:
+            for name in [name for value, name in self._open.items() if value != claim.same]:
+                self._close(at, name)
+        ended = self._ended.get(claim.same)
+        touching = ended if ended is not None and self._segments[ended].end == at else (claim.same, at)
+        name = self._open.setdefault(claim.same, touching)
+        known = self._segments.get(name)
+        self._set(Segment(at, None, (claim,)) if known is None else replace(_with(known, claim), end=None))
+
+    def _end(self, at: datetime, claim: Claim) -> None:
+        """A value ends, as far as the claim may say so; a denial of another value is kept in an empty segment."""
+        name = self._open.get(claim.same)
+        if name is not None and (claim.replaces or all(one == claim for one in self._segments[name].claims)):
+            self._set(_with(self._segments[name], claim))
+            self._close(at, name)
+        elif claim.negated:
+            known = self._segments.get((claim.same, at))
+            self._set(Segment(at, at, (claim,)) if known is None else _with(known, claim))
+
+    def _close(self, at: datetime, name: Name) -> None:
+        del self._open[name[0]]
+        self._set(replace(self._segments[name], end=at))
+        if name[1] != at:
+            self._ended[name[0]] = name
+
+    def _set(self, segment: Segment) -> None:
+        self._before.setdefault(segment.name, self._segments.get(segment.name))
+        self._segments[segment.name] = segment
+
+
+def _with(segment: Segment, claim: Claim) -> Segment:
+    """A segment with one more claim."""
+    return segment if claim in segment.claims else replace(segment, claims=(*segment.claims, claim))
 
 
 def _events(claims: Iterable[Claim]) -> list[Event]:
@@ -200,33 +229,3 @@ def _heard(claim: Claim) -> tuple[object, ...]:
     """The order in which claims were learnt; the rest breaks ties, so that the order of the input never matters."""
     said = (claim.same, claim.source or "", claim.value, claim.text or "")
     return claim.known, claim.update, claim.order, *said, claim.until or _NEVER, claim.confidence, claim.trust
-
-
-def _insert_empty(segments: list[Segment], empty: Segment) -> None:
-    """Insert before a segment that is still open, so that it stays the last one."""
-    place = len(segments) - 1 if segments and segments[-1].end is None else len(segments)
-    segments.insert(place, empty)
-
-
-def _coalesced(segments: Sequence[Segment]) -> list[Segment]:
-    """The segments with adjacent equal values joined."""
-    joined: dict[int, Segment] = {}
-    named: dict[Name, int] = {}
-    ending: dict[Name, int] = {}
-    """The places of segments by value and end."""
-    for place, segment in enumerate(segments):
-        value, start = segment.name
-        lasting = segment.start != segment.end
-        touching = [named.get(segment.name), ending.pop((value, start), None) if lasting else None]
-        found = min((one for one in touching if one is not None), default=None)
-        before = None if found is None else joined[found]
-        if found is None or before is None:
-            found, whole = place, segment
-            named[segment.name] = place
-        else:
-            claims = tuple(dict.fromkeys((*before.claims, *segment.claims)))
-            whole = replace(before, end=segment.end, claims=claims)
-        joined[found] = whole
-        if whole.end is not None and whole.end != whole.start:
-            ending[value, whole.end] = found
-    return list(joined.values())

@@ -199,6 +199,7 @@ class Columns:
         self.tier = LabelColumn()
         self.topic = LabelColumn()
         self.relation = LabelColumn()
+        self.folded = GrowingArray(np.int64)
         self.classification = GrowingArray(np.int64)
         self.valid_from = GrowingArray(np.int64)
         self.ingested_at = GrowingArray(np.int64)

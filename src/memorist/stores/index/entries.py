@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Link, Memory, bare_name
+from memorist.model import CLAIMS, Link, Memory, bare_name, read_by_rules
 from memorist.text.words import analyse
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,6 +46,14 @@ class IndexEntry(NamedTuple):
     mentions: tuple[tuple[int, int], ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
     """Pairs of entities that the memory relates, by id."""
+
+    @property
+    def folded(self) -> bool:
+        """Whether it is a fact that rules read in stored texts, which stand for it in every search."""
+        if self.relation is None or self.metadata is None:
+            return False
+        claims = value_in(self.metadata, CLAIMS)
+        return isinstance(claims, list) and read_by_rules(cast("list[Mapping[str, Any]]", claims))
 
 
 def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequence[Link] = ()) -> IndexEntry:

@@ -11,7 +11,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Check, Condition, FactGraph, Filter
+from memorist.model import Check, Condition, FactGraph, Filter, Kind
 from memorist.stores.index.columns import NEVER, Columns, distinct, renumbered
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
 from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
@@ -244,7 +244,8 @@ def _times(where: Filter, columns: Columns, count: int) -> Iterator[Mask]:
         yield columns.ingested_at.head(count) <= micros(where.known_at)
         yield columns.retracted_at.head(count) > micros(where.known_at)
     if where.as_of is not None:
-        yield valid_from <= micros(where.as_of)
+        begun = valid_from <= micros(where.as_of)
+        yield begun | columns.kind.among((Kind.EPISODIC,), count) if where.planned else begun
         if not where.include_expired:
             yield from _still_valid(where, columns, count, micros(where.as_of))
 

@@ -134,7 +134,7 @@ class IndexView:
 
     def _knows(self, word: str, where: Filter) -> bool:
         """Whether a row that the filter admits has a word, as a stem or a part, in any field."""
-        within, admitted = self._collection(_BOTH), self._mask(where)
+        within, admitted = self._collection(_BOTH), self._searched(where)
         finds: tuple[Find, ...] = (lambda field: field.by_stem(word), lambda field: field.by_substring(word))
         return any(bool(admitted[term_frequencies(within, find).rows].any()) for find in finds)
 
@@ -151,7 +151,7 @@ class IndexView:
                 )
         if not len(probes) or limit <= 0:
             return []
-        rows, cosines = nearest(matrices, probes, self._mask(where), limit)
+        rows, cosines = nearest(matrices, probes, self._searched(where), limit)
         return self._best(rows, cosines, limit)
 
     def search_signature(self, text: str, where: Filter, limit: int, *, bits: int = BITS) -> list[Hit]:
@@ -161,7 +161,7 @@ class IndexView:
             return []
         texts = self._table.fields["text"].texts
         likeness = self._table.signatures[bits].similarity(asked, texts, len(self._alive))
-        rows = np.flatnonzero(self._mask(where))
+        rows = np.flatnonzero(self._searched(where))
         return self._best(rows, likeness[rows], limit)
 
     def search_time(
@@ -176,7 +176,7 @@ class IndexView:
     ) -> list[Hit]:
         """Memories said in a window or mentioning a time in it: 1 inside, less outside, 0 from `reach` on."""
         window, away = (micros(start), micros(end)), reach // MICROSECOND
-        rows = np.flatnonzero(self._mask(where))
+        rows = np.flatnonzero(self._searched(where))
         if not len(rows):
             return []
         scores = self._table.mentions.closeness(len(self._alive), window, away)[rows]
@@ -250,6 +250,10 @@ class IndexView:
         """The arrays of the memories of the view, to write."""
         return self._table.parts(self._alive)
 
+    def _searched(self, where: Filter) -> Mask:
+        """The rows that a filter admits, without facts that rules read: the texts that state those are found."""
+        return self._mask(where) & (self._table.columns.folded.head(len(self._alive)) == 0)
+
     def _mask(self, where: Filter) -> Mask:
         """The rows that a filter admits. The clock goes on between recalls, and seldom changes them."""
         timeless = replace(where, as_of=None, known_at=None), where.as_of is None, where.known_at is None
@@ -297,7 +301,7 @@ class IndexView:
         return self._table.place(self._followed, rows, scores, len(self._alive))
 
     def _hits(self, scored: TermScores, where: Filter, limit: int) -> list[Hit]:
-        passing = self._mask(where)[scored.rows]
+        passing = self._searched(where)[scored.rows]
         return self._best(scored.rows[passing], scored.values[passing], limit)
 
 
