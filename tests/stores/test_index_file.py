@@ -453,3 +453,22 @@ def test_an_embedding_that_is_switched_is_not_searched_with_the_old_vectors(path
     assert again.view().embedding == "axes"
     assert again.view().vectors(["m1"])["m1"].tolist() == [1, 0, 0]
     again.close()
+
+
+def test_a_file_that_could_not_be_put_in_place_is_written_when_the_store_is_closed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else held the write lock; the store rests before it tries again, but not beyond its end."""
+    monkeypatch.setattr(index_sync, "REST", 3600)
+    put, tries = IndexFile.put, list[Path]()
+
+    def busy_once(self: IndexFile, part: Path, token: str, at: Any) -> bool:
+        tries.append(part)
+        return len(tries) > 1 and put(self, part, token, at)
+
+    monkeypatch.setattr(IndexFile, "put", busy_once)
+    store = SqliteStore.open(path)
+    store.put(Batch([memory("a lamp", id="lamp")]))
+    store.view()
+    store.close()
+    assert len(tries) == 2 and path.with_name(f"{path.name}-index").exists()

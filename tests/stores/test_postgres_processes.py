@@ -17,10 +17,12 @@ import pytest
 
 import memorist
 from memorist.engine.engine import Engine
-from memorist.errors import Closed, StoreBusy
+from memorist.engine.open import open_database
+from memorist.errors import Closed
 from memorist.model import Filter, Memory, instant
 from memorist.ports import Batch
 from memorist.stores.postgres import PostgresStore
+from memorist.stores.sql.bookkeeping import Use
 from memorist.testing import memory
 from tests.stores.postgres_server import space_of
 from tests.stores.postgres_worker import COUNTER, KEYS
@@ -204,13 +206,23 @@ def test_counting_a_recall_does_not_wait_for_a_writer(postgres: str, store: Post
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(other.update, plan)
         assert inside.wait(10)
-        with pytest.raises(StoreBusy, match="others"):
-            store.touch(["a"], AT)
+        store.touch(["a"], AT)
+        store.show("talk", ["a"], AT)
+        assert store.shown("talk", AT) == {"a"}  # nor does a session see it again meanwhile
         assert store.view().size == 1
+        assert store.get(["a"])["a"].usage.recalls == 0
         leave.set()
         assert [one.id for one in slow.result()] == ["b"]
     assert store.view().size == 2
+    assert store.get(["a"])["a"].usage.recalls == 1  # counted by the writer, before it committed
+    assert store.shown("talk", AT) == {"a"}
     other.close()
+
+
+def test_a_deleted_space_leaves_no_queue(postgres: str, store: PostgresStore) -> None:
+    assert store._queue().add(Use(["a"], AT)) and store._has_queue()
+    open_database(postgres).delete(store.space)
+    assert not store._has_queue()
 
 
 def test_a_child_process_must_open_the_store_itself(store: PostgresStore) -> None:

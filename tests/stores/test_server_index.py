@@ -215,9 +215,19 @@ def test_what_a_killed_publisher_left_is_removed_by_the_next(on: Opened, monkeyp
     assert on("third").view().size == 160
 
 
-def test_a_damaged_page_is_refused_and_what_was_published_is_removed(on: Opened) -> None:
+SWAPPED = """SELECT other.data FROM memorist.index_pages AS other
+WHERE other.space = page.space AND other.data <> page.data LIMIT 1"""
+"""The bytes of another page of the same space."""
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["'nonsense'", "substring(data FOR length(data) - 1)", "data || 'x'", f"({SWAPPED})"],
+    ids=["nonsense", "truncated", "longer", "swapped"],
+)
+def test_a_damaged_page_is_refused_and_what_was_published_is_removed(on: Opened, data: str) -> None:
     here, there = published(on("here")), on("there")
-    here._ask("UPDATE memorist.index_pages SET data = 'nonsense' WHERE space = %(space)s RETURNING 1")
+    here._ask(f"UPDATE memorist.index_pages AS page SET data = {data} WHERE space = %(space)s RETURNING 1")
     assert answers(there.view()) == built(here)
     assert there.index_origin != "server"
     there._cache._finish_work()  # it publishes anew

@@ -99,7 +99,7 @@ def test_what_is_no_file_is_refused(path: str) -> None:
 
 
 def test_a_missing_file_is_not_created_on_request(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no store at"):
+    with pytest.raises(NotFound, match="There is no memory at"):
         SqliteStore.open(tmp_path / "folder" / "a.db", create=False)
     assert list(tmp_path.iterdir()) == []
 

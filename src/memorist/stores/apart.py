@@ -10,11 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from memorist.model import DENIES, STATES, Memory, fingerprint
+from memorist.model import CLAIMS, DENIES, STATES, Memory, fingerprint
 from memorist.ports import Batch, Reader
-
-CLAIMS = "claims"
-"""The field of a fact's metadata that holds its claims."""
 
 
 def moved_apart(batch: Batch, foreign: Sequence[Memory], reader: Reader) -> Batch:

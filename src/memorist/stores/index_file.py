@@ -22,8 +22,10 @@ from memorist.stores.index.parts import Chosen, Damaged, Written, map_parts, rea
 if TYPE_CHECKING:
     from memorist.stores.index import Index, IndexView
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever the arrays, or the way in which texts are analysed, change."""
+USAGE_FILE = "-usage"
+"""Suffix of the file in which uses wait to be counted, beside the database, or beside the index file if it is alone."""
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 TOKENS_KEPT = 8
 """Several machines may each have a file of the same space."""
@@ -97,7 +99,7 @@ class IndexFile:
             with scratch(self.path, home=self._home) as folder:
                 part = folder / self.path.name
                 write_parts(part, about, parts)
-                part.chmod(self._mode())
+                part.chmod(self.mode())
                 sync(part)
                 return self.put(part, token, at)
         return False
@@ -120,6 +122,11 @@ class IndexFile:
             if read_about(file.fileno()).get("token") not in self._tokens():
                 self._discard()
 
+    @property
+    def usage(self) -> Path:
+        """The place of the file in which uses wait to be counted."""
+        return usage_file(self._home or self.path)
+
     def exists(self) -> bool:
         """Whether there is a file; a folder that cannot be read has none."""
         return os.path.lexists(self.path)
@@ -131,15 +138,21 @@ class IndexFile:
     def is_ours(self, file: int) -> bool:
         """Whether only those who may write the database could have written an open file."""
         found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_mode & OTHERS_MAY_WRITE & ~self._mode():
+        if not stat.S_ISREG(found.st_mode) or found.st_mode & OTHERS_MAY_WRITE & ~self.mode():
             return False
         if found.st_uid == os.getuid() or self._home is None:
             return found.st_uid == os.getuid()
         home = self._home.stat()
         return found.st_uid == home.st_uid or bool(home.st_mode & stat.S_IWGRP and found.st_gid == home.st_gid)
 
-    def _mode(self) -> int:
+    def mode(self) -> int:
+        """The mode of the file: that of the database beside it."""
         return PRIVATE if self._home is None else stat.S_IMODE(self._home.stat().st_mode)
+
+
+def usage_file(beside: Path) -> Path:
+    """The place of the file in which uses wait, beside a database or an index file."""
+    return beside.with_name(beside.name + USAGE_FILE)
 
 
 def made_by() -> list[object]:

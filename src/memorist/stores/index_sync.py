@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from memorist.errors import Error
 from memorist.stores.index.entries import IndexEntry, joins, related_pairs
@@ -101,6 +101,13 @@ def _is_stale(rows: int, lacking: int) -> bool:
     return lacking > max(FEWEST_ROWS, rows // STALE_SHARE)
 
 
+class Load(NamedTuple):
+    """A load of every row, because no file had them: how many, and how many seconds it took."""
+
+    rows: int
+    seconds: float
+
+
 class IndexCache:
     """One index for all threads of a store; a view costs one small query while nothing changes.
 
@@ -124,6 +131,8 @@ class IndexCache:
         self._state: _State | None = None
         self._worker: threading.Thread | None = None
         self._rests_until = 0.0
+        self.load: Load | None = None
+        """The load that the next process is spared by a file; None if there was none, or no file is worth it."""
         self._may_have_to_publish = server is not None
         self._closing = threading.Event()
 
@@ -149,6 +158,10 @@ class IndexCache:
         """What the index began with; None before the first view."""
         state = self._state
         return None if state is None else state.origin
+
+    def is_closing_within(self, seconds: float) -> bool:
+        """Wait for some seconds, or until it is closed; returns whether it is."""
+        return self._closing.wait(seconds)
 
     def close(self) -> None:
         """Write a file that is due, so that the next process need not begin with the rows; safe to call twice."""
@@ -190,6 +203,7 @@ class IndexCache:
 
         if base is not None and base.is_being_fetched and base.at != self._counters():
             base.index.prepare()  # here, because the snapshot holds a connection
+        began = time.monotonic()
         with self._snapshot() as snapshot:
             now = snapshot.counters()
             if base is not None and base is self._state and base.at == now:
@@ -207,6 +221,8 @@ class IndexCache:
             self._drop_unlisted()
         if not base.began_with and self._server is not None:
             self._server.note_load(base.index.rows)
+        if base.at.seq == 0 and base.origin == "rows" and base.index.rows >= FEWEST_ROWS:
+            self.load = Load(base.index.rows, time.monotonic() - began)
         self._state = replace(base, view=base.index.view(), at=now)
         return self._state
 
@@ -240,9 +256,9 @@ class IndexCache:
         return partial(self._server.fill, state.served, self._closing)
 
     def _due(self, state: _State, file: IndexFile) -> Callable[[], None] | None:
-        """Writes or publishes the file; not soon after it was done."""
+        """Writes or publishes the file; not soon after it was done or tried, unless this is the last chance."""
         rows, server = state.index.rows, self._server
-        if time.monotonic() < self._rests_until:
+        if time.monotonic() < self._rests_until and not self._closing.is_set():
             return None
         if rows >= FEWEST_ROWS and (state.is_worth_a_file or not file.exists()):
             return partial(self._write_file, file, state)

@@ -17,7 +17,7 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
-from memorist.errors import InvalidInput, StoreError
+from memorist.errors import InvalidInput, NotFound, StoreError
 from memorist.model import LONGEST_SPACE
 from memorist.stores.postgres.failures import translated
 from memorist.stores.postgres.schema import (
@@ -246,8 +246,8 @@ def connected(conninfo: str) -> Generator[Connection]:
         yield connection
 
 
-def prepare(conninfo: str, space: str) -> None:
-    """Migrate the database if needed, and register the space."""
+def prepare(conninfo: str, space: str, *, create: bool = True) -> None:
+    """Migrate the database if needed, and register the space; without `create`, it must be there."""
     if not space or "\0" in space or len(space.encode("utf-8", "replace")) > LONGEST_SPACE:
         remedy = f"Use between 1 and {LONGEST_SPACE} bytes, without NUL."
         raise InvalidInput(f"{space[:40]!r} is not a valid space name", remedy=remedy)
@@ -255,6 +255,10 @@ def prepare(conninfo: str, space: str) -> None:
         migrate(connection)
         adapt(connection)
         known = connection.execute("SELECT 1 FROM memorist.spaces WHERE space = %s", (space,)).fetchone()
+        if known is None and not create:
+            raise NotFound(
+                f"There is no space {space!r} in this database", remedy="Check its name; `remember()` begins a new one."
+            )
         if known is None:  # two processes may get here at once
             # The epoch is new for each creation: who had a deleted space of this name open must load it again.
             connection.execute(NEW_SPACE, (space, time.time_ns() // 1000))

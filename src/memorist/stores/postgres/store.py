@@ -46,13 +46,14 @@ class PostgresStore(SqlStore[HalfVector]):
         )
 
     @classmethod
-    def open(cls, url: str, *, space: str, index_in_server: int | None = None) -> PostgresStore:
+    def open(cls, url: str, *, space: str, index_in_server: int | None = None, create: bool = True) -> PostgresStore:
         """Open a space of a database, or create it; migrates the database if needed.
 
-        From `index_in_server` memories on, its index is kept in the server, too; 0 for never.
+        Without `create`, a space that does not exist is refused. From `index_in_server` memories on, its index is kept
+        in the server, too; 0 for never.
         """
         conninfo = checked(url)
-        prepare(conninfo, space)
+        prepare(conninfo, space, create=create)
         return cls(Connections(conninfo), space, index_in_server=index_in_server)
 
     def scrub(self, *, rewrite: bool = False) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from memorist.model import Usage
 from memorist.ports import Batch, Entry
@@ -15,6 +16,14 @@ from memorist.stores.sql.decoding import encodable
 
 SHOWN_KEPT = timedelta(days=30)
 """How long the showings of a session are kept."""
+
+
+class Use(NamedTuple):
+    """Memories that were recalled, or shown to a session, at a moment."""
+
+    ids: Sequence[str]
+    at: datetime
+    session: str | None = None
 
 
 def put_usages(db: Database, sql: WriteStatements, usages: Mapping[str, Usage | None]) -> None:
@@ -30,9 +39,12 @@ def count(db: Database, sql: WriteStatements, batch: Batch) -> None:
     _recount(db, sql, ids, lambda id, usage: batch.usage.get(id, usage).rewarded(batch.rewards.get(id, ())))
 
 
-def touch(db: Database, sql: WriteStatements, ids: Iterable[str], at: datetime) -> None:
-    """Count a recall of each memory that exists."""
-    _recount(db, sql, ids, lambda _, usage: usage.recalled(at))
+def count_use(db: Database, sql: WriteStatements, use: Use) -> None:
+    """Count a recall of each memory that exists, or note that a session was shown them."""
+    if use.session is None:
+        _recount(db, sql, use.ids, lambda _, usage: usage.recalled(use.at))
+    else:
+        _show(db, sql, use.session, use.ids, use.at)
 
 
 def _recount(db: Database, sql: WriteStatements, ids: Iterable[str], changed: Callable[[str, Usage], Usage]) -> None:
@@ -79,7 +91,7 @@ def _drop_entries(db: Database, sql: WriteStatements, rows: list[int]) -> None:
             db.execute(statement, {"rows": rows})
 
 
-def show(db: Database, sql: WriteStatements, session: str, ids: Iterable[str], at: datetime) -> None:
+def _show(db: Database, sql: WriteStatements, session: str, ids: Iterable[str], at: datetime) -> None:
     """Note that a session was shown memories, and forget old showings."""
     asked = list(dict.fromkeys(ids))
     db.execute(sql.drop_shown, {"session": session, "ids": asked, "old": micros(at - SHOWN_KEPT)})

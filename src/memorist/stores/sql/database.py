@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from memorist.errors import Error, NewerStore, StoreMoved
-from memorist.model import Filter
+from memorist.model import Filter, Kind
 from memorist.model.filter import ORIGIN
 from memorist.stores.index import micros
 from memorist.stores.index.entries import IndexEntry
@@ -235,7 +235,8 @@ def _conditions(where: Filter, dialect: Dialect) -> Iterator[str]:
         yield f"m.ingested_at <= {at('known_at')}"
         yield f"(m.retracted_at IS NULL OR m.retracted_at > {at('known_at')})"
     if where.as_of is not None:
-        yield f"m.valid_from <= {at('as_of')}"
+        begun = f"m.valid_from <= {at('as_of')}"
+        yield f"({begun} OR m.kind = '{Kind.EPISODIC}')" if where.planned else begun
         if not where.include_expired:
             yield f"(m.expires_at IS NULL OR m.expires_at > {at('as_of')})"
             end_unknown = "" if where.known_at is None else f" OR m.expired_at > {at('known_at')}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from memorist.errors import StoreBusy
@@ -15,20 +17,22 @@ from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Record, StoreSta
 from memorist.ports.notices import inner_span
 from memorist.stores.encoding import Pack, encode, pack_all
 from memorist.stores.index_file import Counters, IndexFile
-from memorist.stores.index_sync import IndexCache, Origin
+from memorist.stores.index_sync import IndexCache, Load, Origin
 from memorist.stores.rules import check_adoption, check_limit
 from memorist.stores.sql import bookkeeping, generations
+from memorist.stores.sql.decoding import encodable
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sql.writes import Write
 
 if TYPE_CHECKING:
     from memorist.stores.index import IndexView
     from memorist.stores.index_server import ServerIndex
+    from memorist.stores.sql.usage_queue import UsageQueue
 
 T = TypeVar("T")
 P = TypeVar("P")
-TOUCH_PATIENCE = 0.25
-"""Seconds that bookkeeping may wait for the lock: an answer is worth more than its count."""
+PUBLISH_EVERY, PUBLISH_PATIENCE = 0.1, 10.0
+"""Seconds between two tries to list an index file, and for how long it waits for the lock unless the store closes."""
 
 
 class SqlStore(ABC, Generic[P]):
@@ -97,6 +101,11 @@ class SqlStore(ABC, Generic[P]):
     def index_origin(self) -> Origin | None:
         """What the searched index began with: rows, a file, or pages in the server; None before the first search."""
         return self._cache.origin
+
+    @property
+    def index_load(self) -> Load | None:
+        """The load of all rows that a search had to wait for, and that a file now spares the next process."""
+        return self._cache.load
 
     @property
     def embedding(self) -> str | None:
@@ -212,16 +221,34 @@ class SqlStore(ABC, Generic[P]):
         return self._read_still(lambda reads: reads.alike(names))
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
-        """Count a recall of each memory; does not wait long for the lock."""
-        self._write(lambda write: bookkeeping.touch(write.db, write.sql, ids, at), wait=TOUCH_PATIENCE)
+        """Count a recall of each memory; while another writer has the lock, the next write counts it."""
+        self._count(bookkeeping.Use(ids, at))
 
     def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
-        """Remember that a session was shown these memories; does not wait long for the lock."""
-        self._write(lambda write: bookkeeping.show(write.db, write.sql, session, ids, at), wait=TOUCH_PATIENCE)
+        """Remember that a session was shown these memories; like `touch`, it does not wait for the lock."""
+        self._count(bookkeeping.Use(ids, at, session))
+
+    def _count(self, use: bookkeeping.Use) -> None:
+        try:
+            self._write(lambda write: bookkeeping.count_use(write.db, write.sql, use), wait=0)
+        except StoreBusy:
+            if not self._queue().add(use):
+                raise
+
+    def _has_queue(self) -> bool:
+        return os.path.lexists(self._index_file.usage)
+
+    def _queue(self) -> UsageQueue:
+        """The uses that wait; imported only where some do."""
+        from memorist.stores.sql.usage_queue import UsageQueue
+
+        return UsageQueue(self._index_file)
 
     def shown(self, session: str, since: datetime) -> set[str]:
         """The memories that a session was shown since a moment."""
-        return self._read(lambda reads: reads.shown(session, since))
+        waiting = self._queue().waiting() if self._has_queue() else []
+        uncounted = [id for use in waiting if use.session == session and use.at >= since for id in use.ids]
+        return self._read(lambda reads: reads.shown(session, since)).union(uncounted)
 
     def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
         """Add meaningless texts to the noise bank, which keeps the newest `keep`."""
@@ -251,6 +278,9 @@ class SqlStore(ABC, Generic[P]):
 
     def _finish(self, write: Write[P]) -> None:
         """End a write, just before it is committed. What was erased must not live on in the index file."""
+        for use in self._queue().take() if self._has_queue() else ():
+            known = list(write.reads.fetch(encodable(use.ids)))  # some may be forgotten by now
+            bookkeeping.count_use(write.db, write.sql, use._replace(ids=known))
         write.finish()
         if write.outdates_index_files:
             self._index_file.remove()
@@ -274,7 +304,13 @@ class SqlStore(ABC, Generic[P]):
                 place()
             return listed
 
-        return self._write(change)
+        deadline = monotonic() + PUBLISH_PATIENCE
+        while True:
+            try:
+                return self._write(change, wait=0)
+            except StoreBusy:
+                if self._cache.is_closing_within(PUBLISH_EVERY) or monotonic() > deadline:
+                    return False
 
     def _stats(self, reads: Reads) -> StoreStats:
         return reads.stats(self._space, self._size(reads))

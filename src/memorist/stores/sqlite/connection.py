@@ -7,8 +7,8 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from memorist.errors import Closed, Error, StoreBusy
 from memorist.files import make_file
 from memorist.stores.rows import Row
 from memorist.stores.sqlite.failures import translated
-from memorist.stores.sqlite.place import Identity, identity, log_identity, moved
+from memorist.stores.sqlite.place import Identity, identity, log_identity, mark_log, moved
 
 Values = Sequence[Any] | Mapping[str, Any]
 """Parameters by position or by name; a list is bound as JSON, for `json_each`."""
@@ -27,7 +27,11 @@ Values = Sequence[Any] | Mapping[str, Any]
 Synchronous = Literal["normal", "full"]
 
 PATIENCE = 10.0
-"""Seconds a reader or writer waits for another process."""
+"""Seconds that a write waits for another writer, in this process and in others together; a recall does not wait."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.025
+"""Seconds between two looks at a lock that another process holds; each pause is twice the one before."""
+LAST_PATIENCE = 1.0
+"""Seconds that the end of a program waits for a thread that still uses a connection."""
 
 LOOK_EVERY = 1.0
 """Seconds after which a read checks again that its file is still in place; a write always does."""
@@ -201,11 +205,12 @@ class Connections:
     def writing(self, wait: float = PATIENCE) -> Generator[Database]:
         """This thread's connection inside a transaction, which is committed completely or not at all."""
         self._check()
+        deadline = time.monotonic() + wait
         if not self._writer.acquire(timeout=wait):
             raise StoreBusy(f"{self.path} is being written by another thread", remedy="Try again in a moment.")
         try:
-            with self.reading() as db, _patience(db, wait):
-                db.execute("BEGIN IMMEDIATE")
+            with self.reading() as db:
+                self._begin(db, deadline)
                 try:
                     yield db
                     self._check_place(self._handle())
@@ -215,6 +220,11 @@ class Connections:
                         db.execute("ROLLBACK")
         finally:
             self._writer.release()
+
+    def _begin(self, db: Database, deadline: float) -> None:
+        """Take the write lock, with patience until the deadline; the thread that closes need not wait for this one."""
+        with _patience(db, 0):
+            _persist(lambda: db.execute("BEGIN IMMEDIATE"), deadline, self._check_open)
 
     def checkpoint(self, wait: float = PATIENCE) -> bool:
         """Move the write-ahead log into the file and empty it; False while others use it."""
@@ -239,8 +249,11 @@ class Connections:
             self._writer.release()
         return True
 
-    def close(self, *, tidy: bool = True) -> None:
-        """Close the connection of every thread, as soon as the thread is between two operations."""
+    def close(self, *, tidy: bool = True, wait: float = -1) -> None:
+        """Close the connection of every thread, as soon as the thread is between two operations.
+
+        `wait` is how many seconds to wait for a thread; -1 for as long as it takes.
+        """
         if os.getpid() != self._pid:
             self._closed = True  # the connections are the parent's
             return
@@ -253,8 +266,11 @@ class Connections:
         self._closed = True
         in_place = all(self._is_in_place(handle) for handle in self._open_handles())
         for handle in self._open_handles():
-            with handle.lock:
-                handle.db.close(tidy=in_place)
+            if handle.lock.acquire(timeout=wait):
+                try:
+                    handle.db.close(tidy=in_place)
+                finally:
+                    handle.lock.release()
 
     @property
     def nbytes(self) -> int:
@@ -273,12 +289,15 @@ class Connections:
             return list(self._handles)
 
     def _tidy_up(self) -> None:
-        try:
-            with self.reading() as db:
+        """Do what helps the next process, unless another process writes: closing never waits for a lock."""
+        with suppress(Error):  # nor may a full disk or a damaged file keep us from closing
+            with self.reading() as db, _patience(db, 0):
                 db.execute("PRAGMA optimize")
-            self.checkpoint(wait=0.25)
-        except Error:
-            return  # a full disk or a damaged file must not keep us from closing
+            self.checkpoint(wait=0)
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise _closed()
 
     def _check(self) -> None:
         if os.getpid() != self._pid:
@@ -322,6 +341,7 @@ class Connections:
         log = log_identity(self.path)
         if handle.log is None and (None not in log or not handle.db.has_log):
             handle.log = log
+            mark_log(self.path)
         if log != handle.log:
             raise moved(self.path, "The log of")
 
@@ -334,14 +354,21 @@ class Connections:
 
 def use_write_ahead_log(db: Database, *, wait: float = PATIENCE) -> None:
     """Switch a file to WAL; SQLite itself does not wait when two processes switch at once."""
-    deadline = time.monotonic() + wait
+    _persist(lambda: db.execute("PRAGMA journal_mode = WAL"), time.monotonic() + wait)
+
+
+def _persist(take: Callable[[], object], deadline: float, look: Callable[[], object] = lambda: None) -> None:
+    """Try until a lock is free, or a moment has passed; `look` is called in between, and may raise."""
+    pause = FIRST_PAUSE
     while True:
         try:
-            db.execute("PRAGMA journal_mode = WAL")
+            take()
         except apsw.BusyError:
-            if time.monotonic() > deadline:
+            if time.monotonic() >= deadline:
                 raise
-            time.sleep(0.005)
+            look()
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
         else:
             return
 

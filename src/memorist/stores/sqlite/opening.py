@@ -9,14 +9,14 @@ from pathlib import Path
 import apsw
 
 from memorist.errors import SpaceMismatch, StoreError, UnreadableMemory
-from memorist.files import refusing, scratch, sync
+from memorist.files import alone, refusing, scratch, sync
 from memorist.stores.index import entry_of
 from memorist.stores.rows import read_memory
 from memorist.stores.sql.decoding import readable
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sqlite.connection import Connections, Database, use_write_ahead_log
-from memorist.stores.sqlite.damage import damaged_rows
 from memorist.stores.sqlite.failures import translated
+from memorist.stores.sqlite.place import clear, has_log_of_another
 from memorist.stores.sqlite.schema import migrate, pending
 from memorist.stores.sqlite.statements import SQLITE
 
@@ -32,6 +32,8 @@ def prepare(connections: Connections, *, asked: str | None) -> str:
     """Migrate the file if needed, and return the name of its space."""
     if not connections.path.exists():
         _create(connections.path, asked or connections.path.stem)
+    elif has_log_of_another(connections.path):
+        _clear(connections.path)
     connections.connect()
     with connections.reading() as db:
         if pending(db, connections.path):
@@ -42,8 +44,9 @@ def prepare(connections: Connections, *, asked: str | None) -> str:
         found = str(db.value("SELECT name FROM space"))
     if asked is not None and asked != found:
         raise SpaceMismatch(
-            f"{connections.path} holds the space {found!r}, not {asked!r}",
-            remedy=f"Open it by its own name, or keep {asked!r} in a file of its own.",
+            f"{connections.path.name} holds the space {found!r}, not {asked!r}",
+            remedy=f"Name the file {found}.db again. To have its memories in {asked!r} too, take the file out of the "
+            "folder, and copy it back with `memorist move`.",
         )
     return found
 
@@ -64,7 +67,17 @@ def _create(path: Path, space: str) -> None:
                 _name(db, space)
         new.close()
         sync(new.path)
-        _place(new.path, path)
+        with alone(folder.parent):  # otherwise we might take away the log of a process that was faster
+            if not path.exists():
+                clear(path)
+                _place(new.path, path)
+
+
+def _clear(path: Path) -> None:
+    """Take away the log of another file, unless another process was faster and has begun one of this file."""
+    with refusing(path), alone(path.parent):
+        if has_log_of_another(path):
+            clear(path)
 
 
 def _place(made: Path, path: Path) -> None:
@@ -112,6 +125,8 @@ def _readable(problems: Iterator[str]) -> list[str]:
 
 
 def _problems(db: Database) -> Iterator[str]:
+    from memorist.stores.sqlite.damage import damaged_rows
+
     yield from _damage(db)
     yield from map(str, damaged_rows(db))
     yield from _counted("not searched by the words of their text", _with_other_words(db))

@@ -6,21 +6,37 @@ open, SQLite goes on writing where nobody reads, and may remove the log of whate
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
+from secrets import token_hex
 
 from memorist.errors import InvalidInput, NotFound, StoreError, StoreMoved
 from memorist.files import make_folder
+from memorist.ports.notices import logger
+from memorist.stores.index_file import USAGE_FILE
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite keeps next to a database that is open or was not closed."""
 INDEX_FILE = "-index"
 """Suffix of the file with the index of a database."""
+CACHE_FILES = (SIDE_FILES[1], INDEX_FILE, USAGE_FILE)
+"""Suffixes of the files without which nothing is lost but time and a few counts."""
 LOG_FILES = SIDE_FILES[:2]
+FILE_MARK, LOG_MARK = "user.memorist.file", "user.memorist.log"
+"""Extended attributes: a token of a file, and on its log the same token with the log's own number."""
 Identity = tuple[int, int] | None
 """The device and number of a file; None if there is none."""
 SQLITE_HEADER = b"SQLite format 3\0"
+APPLICATION_ID = 0x5EC011EC
+"""Marks a file as ours in its header, where `file` and SQLite's own tools read it."""
+MOST_LOOKED_AT = 50
+"""Files that are looked at for the one that was meant."""
 _KINDS = ((stat.S_ISDIR, "folder"), (stat.S_ISFIFO, "pipe"), (stat.S_ISSOCK, "socket"))
 
 
@@ -38,7 +54,7 @@ def locate(path: str | os.PathLike[str], *, create: bool) -> Path:
     if create:
         make_folder(file.parent)
     elif not file.exists():
-        raise NotFound(f"there is no store at {file}", remedy="Check the path, or let it be created.")
+        raise missing(file)
     _check_kind(file)
     return file
 
@@ -85,9 +101,9 @@ def _check_kind(file: Path) -> None:
         )
 
 
-def _beginning(file: Path) -> bytes:
+def _beginning(file: Path, length: int = len(SQLITE_HEADER)) -> bytes:
     with file.open("rb") as opened:
-        return opened.read(len(SQLITE_HEADER))
+        return opened.read(length)
 
 
 def identity(path: Path, suffix: str = "") -> Identity:
@@ -104,9 +120,92 @@ def log_identity(path: Path) -> tuple[Identity, ...]:
     return tuple(identity(path, suffix) for suffix in LOG_FILES)
 
 
+def mark_log(path: Path) -> None:
+    """Note on a log whose it is, where the disk keeps such notes."""
+    if hasattr(os, "setxattr"):
+        with suppress(OSError):
+            with suppress(FileExistsError):
+                os.setxattr(path, FILE_MARK, token_hex(8).encode(), os.XATTR_CREATE)
+            log = f"{path}{SIDE_FILES[0]}"
+            os.setxattr(log, LOG_MARK, b"%d %s" % (os.stat(log).st_ino, os.getxattr(path, FILE_MARK)))
+
+
+def has_log_of_another(path: Path) -> bool:
+    """Whether the log that lies beside a file was left by another one, which this file has replaced.
+
+    A log that was copied together with its file has another number than is noted on it; it belongs to the copy.
+    """
+    log = f"{path}{SIDE_FILES[0]}"
+    if hasattr(os, "getxattr"):
+        with suppress(OSError, ValueError):
+            number, _, token = os.getxattr(log, LOG_MARK).partition(b" ")
+            return int(number) == os.stat(log).st_ino and token != _token_of(path)
+    return False
+
+
+def _token_of(path: Path) -> bytes | None:
+    try:
+        return os.getxattr(path, FILE_MARK)
+    except OSError as error:
+        if error.errno != errno.ENODATA:
+            raise
+        return None
+
+
 def moved(path: Path, what: str) -> StoreMoved:
     """The error for a file that is no longer the one that was opened."""
     return StoreMoved(
         f"{what} {path} was deleted, moved or replaced while it was open. Nothing was written",
         remedy="Close this memory and open it again; restore a backup if the file is gone.",
     )
+
+
+def missing(file: Path) -> NotFound:
+    """The error for a database that does not exist; its remedy names the file of the most similar name."""
+    near = _nearest(file)
+    remedy = f"Did you mean {near}? `remember()`" if near else "Check the path; `remember()`"
+    return NotFound(f"There is no memory at {file}", remedy=f"{remedy} begins a new one.")
+
+
+def _nearest(file: Path) -> Path | None:
+    """The database beside a path whose name is most similar; None if none is."""
+    try:
+        names = [one.name for one in file.parent.iterdir()]
+        alike = map(file.with_name, get_close_matches(file.name, names, n=MOST_LOOKED_AT, cutoff=0))
+        return next((one for one in alike if one.is_file() and _is_ours(one)), None)
+    except OSError:
+        return None
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether the header of a file says that it is a store."""
+    head = _beginning(file, 72)
+    return head.startswith(SQLITE_HEADER) and head[68:] == APPLICATION_ID.to_bytes(4)
+
+
+def names_before(path: Path, now: datetime) -> Iterator[str]:
+    """Candidate names with the time for a path that is moved aside, in order of preference."""
+    return (f"{path.name}.before-{now:%Y%m%dT%H%M%SZ}{again}" for again in ("", *(f"-{n}" for n in range(2, 1000))))
+
+
+def clear(path: Path, now: datetime | None = None) -> None:
+    """Take away what a database that is gone left behind; another one has its name, or is about to get it.
+
+    SQLite would apply the log to the new file. A log may hold the only copy of what was written last, so it is moved
+    aside and named in a warning; the other files are removed.
+    """
+    for suffix in CACHE_FILES:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    for log in (path.with_name(path.name + suffix) for suffix in SIDE_FILES if suffix not in CACHE_FILES):
+        if not os.path.lexists(log) or not log.lstat().st_size:
+            log.unlink(missing_ok=True)
+            continue
+        names = (name + log.name.removeprefix(path.name) for name in names_before(path, now or datetime.now(UTC)))
+        aside = next(one for name in names if not os.path.lexists(one := path.with_name(name)))
+        log.rename(aside)
+        logger.warning(
+            "%s is the log of a database that is gone, and was not applied to the one in its place. It is now %s: "
+            "remove it if you deleted the database, since it may hold what you deleted.",
+            log,
+            aside.name,
+        )

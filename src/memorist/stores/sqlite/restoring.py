@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from memorist.files import cache_folder, make_folder, make_private, mode_of, ref
 from memorist.stores.sqlite.connection import PATIENCE, Database
 from memorist.stores.sqlite.failures import translated
 from memorist.stores.sqlite.opening import damaged
-from memorist.stores.sqlite.place import INDEX_FILE, SIDE_FILES
+from memorist.stores.sqlite.place import CACHE_FILES, SIDE_FILES, names_before
 from memorist.stores.sqlite.store import SqliteStore
 
 NOTES = ".notes"
@@ -79,7 +79,8 @@ def _replace(file: Path, part: Path, now: datetime) -> list[Path]:
             _second_name(file, kept)
         for one, place in moved.items():  # the log of a damaged file must not be applied to the new one
             one.rename(place)
-        file.with_name(file.name + INDEX_FILE).unlink(missing_ok=True)
+        for suffix in CACHE_FILES:
+            file.with_name(file.name + suffix).unlink(missing_ok=True)
         os.replace(part, file)
     return [kept, *moved.values()] if kept.exists() else list(moved.values())
 
@@ -94,15 +95,10 @@ def _second_name(file: Path, name: Path) -> None:
 
 def _names_aside(file: Path, now: datetime) -> tuple[Path, dict[Path, Path]]:
     """A free name with the time for a file, and those for what belongs to it; nothing is overwritten."""
-    names = map(file.with_name, _names_before(file, now))
+    names = map(file.with_name, names_before(file, now))
     kept = next(name for name in names if not any(one.exists() for one in _family(name)))
     present = [one for one in _family(file)[1:] if one.exists()]
     return kept, {one: one.with_name(kept.name + one.name.removeprefix(file.name)) for one in present}
-
-
-def _names_before(path: Path, now: datetime) -> Iterator[str]:
-    """Candidate names with the time for a path that is moved aside, in order of preference."""
-    return (f"{path.name}.before-{now:%Y%m%dT%H%M%SZ}{again}" for again in ("", *(f"-{n}" for n in range(2, 1000))))
 
 
 def _family(file: Path) -> list[Path]:
@@ -150,7 +146,7 @@ def copy_notes(backup: Path, folder: Path, now: datetime | None = None) -> list[
     for one in sorted(saved.iterdir()) if saved.is_dir() else ():
         place = folder / one.name
         if place.exists():
-            moved.append(next(to for name in _names_before(place, now) if not (to := place.with_name(name)).exists()))
+            moved.append(next(to for name in names_before(place, now) if not (to := place.with_name(name)).exists()))
             place.rename(moved[-1])
         make_folder(folder)
         shutil.copytree(one, place)

@@ -9,6 +9,7 @@ from memorist.errors import StoreError
 from memorist.stores.rows import said
 from memorist.stores.sql.database import Migration, missing_migrations
 from memorist.stores.sqlite.connection import Database
+from memorist.stores.sqlite.place import APPLICATION_ID
 
 FIRST_TABLES = """
 CREATE TABLE space (            -- one row
@@ -168,9 +169,6 @@ def _fill_saying(db: Database) -> None:
         db.execute_many("UPDATE memories SET said = :said WHERE row = :row", rows)
         last = page[-1][0]
 
-
-APPLICATION_ID = 0x5EC011EC
-"""Marks a file as ours in its header, where `file` and SQLite's own tools read it."""
 
 MIGRATIONS = (
     Migration("m001_first_tables", f"PRAGMA application_id = {APPLICATION_ID};\n{FIRST_TABLES}"),

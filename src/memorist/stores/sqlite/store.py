@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +18,8 @@ from memorist.ports import Batch
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
-from memorist.stores.sqlite import damage, opening, remnants
-from memorist.stores.sqlite.connection import PATIENCE, Connections, Database, Synchronous
+from memorist.stores.sqlite import opening
+from memorist.stores.sqlite.connection import LAST_PATIENCE, PATIENCE, Connections, Database, Synchronous
 from memorist.stores.sqlite.place import INDEX_FILE, locate
 from memorist.stores.sqlite.statements import SQLITE, pack
 
@@ -37,6 +38,8 @@ class SqliteWrite(Write[bytes]):
 
     def before_erasing(self, ids: Sequence[str]) -> None:
         """Collect the traces of memories or entities."""
+        from memorist.stores.sqlite import remnants
+
         super().before_erasing(ids)
         self.traces |= remnants.traces_of(self._file, ids)
 
@@ -50,6 +53,8 @@ class SqliteStore(SqlStore[bytes]):
         self._connections = connections
         self._traces_lock = Lock()
         self._traces = set[bytes]()
+        self._at_exit = weakref.finalize(self, connections.close, wait=LAST_PATIENCE)
+        """Closes the file when the program ends, or nobody uses the store any more: the log does not stay behind."""
 
     @classmethod
     def open(
@@ -95,6 +100,8 @@ class SqliteStore(SqlStore[bytes]):
 
         Unfinished copies that killed processes left are removed, too.
         """
+        from memorist.stores.sqlite import remnants
+
         sweep(self.path)
         sweep_folder(self.path.parent)
         if rewrite and not self._outdated_index_files(wait=SCRUB_PATIENCE):
@@ -123,18 +130,23 @@ class SqliteStore(SqlStore[bytes]):
 
     def damaged(self) -> list[str]:
         """The memories and other rows that cannot be read, one sentence each."""
+        from memorist.stores.sqlite.damage import damaged_rows
+
         with self._connections.snapshot() as db:
-            return list(map(str, damage.damaged_rows(db)))
+            return list(map(str, damaged_rows(db)))
 
     def repair(self) -> None:
         """Repair damaged rows and indexes, as far as possible; what was lost is replaced by something harmless."""
+        from memorist.stores.sqlite.damage import repair
+
         with self._connections.writing() as db:
-            changed = damage.repair(db)
+            changed = repair(db)
         self.update(lambda reader: Batch(revised=list(reader.get(changed).values())))  # with the words of their texts
 
     def close(self) -> None:
         """Release the file and the connection of every thread; safe to call twice."""
         self._cache.close()
+        self._at_exit.detach()
         self._connections.close()
 
     def _read(self, question: Callable[[Reads], T]) -> T:
@@ -161,8 +173,12 @@ class SqliteStore(SqlStore[bytes]):
         return done
 
     def _remember_traces(self, traces: set[bytes]) -> None:
+        if not traces:
+            return
+        from memorist.stores.sqlite.remnants import MOST_TRACES
+
         with self._traces_lock:
-            if len(self._traces) <= remnants.MOST_TRACES:
+            if len(self._traces) <= MOST_TRACES:
                 self._traces |= traces
 
     def _size(self, reads: Reads) -> int:
