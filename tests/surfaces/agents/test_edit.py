@@ -104,9 +104,9 @@ def test_installing_and_uninstalling_is_the_identity(
     except agents.InvalidInput:
         assert not _takes(data)
         return
-    agents.written(change)
+    agents.write_all([change])
     assert not agents.plan(place, ENTRIES, "memorist").needed
-    agents.taken_out(agents.plan_removal(place, ENTRIES, "memorist"))
+    agents.take_out(agents.plan_removal(place, ENTRIES, "memorist"))
     assert place.read_bytes() == before
 
 

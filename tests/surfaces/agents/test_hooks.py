@@ -189,14 +189,82 @@ def test_what_helped_replaces_the_failure_and_is_told_the_next_time(
     write_transcript(tmp_path / "transcript.jsonl", TRANSCRIPTS["claude-code"]())
     for _ in range(2):
         assert hook("stop", claude_code("Stop", project, stop_hook_active=False)) == ""
-    helped = "What helped: `pnpm add -D left-pad`; then it succeeded."
+    helped = "What helped: `pnpm add -D left-pad`."
     lesson, wish = texts(memory)
-    assert lesson.startswith("The command `pnpm test` failed:") and lesson.endswith(helped)
+    assert lesson == f"`pnpm test` failed: Error: Cannot find module 'left-pad'. {helped}"
     assert wish == "From now on, always write commit messages in English."
     with memory() as engine:
         assert engine.list().items[0].times.expires_at is None
     assert helped in told(hook("tool-failure", failed(project, session_id="next")))
     assert texts(memory) == [lesson, wish]
+
+
+def test_a_fix_of_the_same_failure_is_told_whatever_its_score(
+    hook: Hook, project: Path, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words of an error may rank a fix low; that it is the same command and error is certain."""
+    write_transcript(tmp_path / "transcript.jsonl", TRANSCRIPTS["claude-code"]())
+    hook("stop", claude_code("Stop", project, stop_hook_active=False))
+    monkeypatch.setattr("memorist.surfaces.agents.hooks._fitting", lambda *_, **__: "")  # nothing fits by its score
+    for session in ("next", "next", "later"):
+        assert "What helped: `pnpm add -D left-pad`." in told(hook("tool-failure", failed(project, session_id=session)))
+    other = failed(project, error="Error: the disk is full", session_id="other")
+    assert hook("tool-failure", other) == ""
+
+
+UPSTREAM = "fatal: The current branch master has no upstream branch."
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        (f"`git push` failed with `{UPSTREAM}`: run git push --set-upstream origin master.", True),
+        (f'When git  push says "{UPSTREAM.upper()}"\nrun it with -u origin HEAD.', True),
+        (f"git pull says: {UPSTREAM} That is no harm.", False),
+        ("git push says: fatal: Authentication failed. Renew the token.", False),
+    ],
+)
+def test_a_fix_that_somebody_wrote_down_is_told_if_it_quotes_the_command_and_the_error(
+    hook: Hook, project: Path, memory: Any, monkeypatch: pytest.MonkeyPatch, text: str, heard: bool
+) -> None:
+    monkeypatch.setattr("memorist.surfaces.agents.hooks._fitting", lambda *_, **__: "")  # nothing fits by its score
+    with memory() as engine:
+        engine.remember(text)
+        for number in range(5):
+            engine.remember(f"git push number {number} was rejected by the branch master of the mill.")
+        engine.remember(text, scope="project:other-1")
+    failure = failed(project, command="git push", error=f"Exit code 128\n{UPSTREAM}\nTo push, use ...")
+    for session in ("one", "two"):
+        said = told(hook("tool-failure", failure | {"session_id": session}))
+        assert ("upstream branch" in said.lower()) is heard and said.count("\n[") == heard, said
+
+
+def test_a_failure_that_says_too_little_to_be_recognised_is_not_looked_up(
+    hook: Hook, project: Path, memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memorist.surfaces.agents.hooks._fitting", lambda *_, **__: "")
+    with memory() as engine:
+        engine.remember("To make flour, an error 1 in ten is fine: === !!! ---")
+    for error in ("Error 1", "=== !!! ---", "error"):
+        assert hook("tool-failure", failed(project, command="make", error=error)) == ""
+
+
+def test_hooks_print_no_session_ids(hook: Hook, project: Path, memory: Any, tmp_path: Path) -> None:
+    write_transcript(tmp_path / "transcript.jsonl", TRANSCRIPTS["claude-code"]())
+    hook("pre-compact", claude_code("PreCompact", project, trigger="auto"))
+    again = {"session_id": "later"}
+    for event, payload in {
+        "session-start": claude_code("SessionStart", project, source="startup"),
+        "tool-failure": failed(project),
+        "prompt": claude_code("UserPromptSubmit", project, prompt="Is the test suite green, or was left-pad missing?"),
+    }.items():
+        said = told(hook(event, payload | again))
+        assert "left-pad" in said and "00893aaf" not in said, said
+
+
+def test_a_failure_without_a_remedy_is_not_told_at_the_start_of_every_session(hook: Hook, project: Path) -> None:
+    hook("tool-failure", failed(project))
+    assert hook("session-start", claude_code("SessionStart", project, source="startup")) == ""
 
 
 @pytest.mark.parametrize("client", TRANSCRIPTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import stat
 import sys
@@ -146,7 +147,7 @@ def test_a_project_gets_files_of_its_own(cli: Cli, home: Path, client: str) -> N
     assert here == sorted(PROJECT[client])
     assert [one for one in home.rglob("*") if one.is_file() and one.name != "installed.json"] == []
     assert cli("uninstall", client, "--project").status == 0
-    assert [file for file in Path.cwd().rglob("*") if file.is_file()] == []
+    assert [*Path.cwd().rglob("*")] == []
 
 
 @pytest.mark.parametrize("client", ["windsurf", "claude-desktop"])
@@ -187,7 +188,7 @@ def test_what_was_there_stays_and_is_copied_and_uninstalling_restores_every_byte
 def test_files_that_we_made_are_removed(cli: Cli, home: Path, client: str) -> None:
     cli("install", client)
     cli("uninstall", client)
-    assert [one.name for one in home.rglob("*") if one.is_file()] == ["installed.json"]
+    assert [*home.rglob("*")] == []
 
 
 def test_a_file_that_the_client_wrote_again_loses_our_entries_alone(cli: Cli, home: Path) -> None:
@@ -239,8 +240,8 @@ def test_an_older_copy_is_never_overwritten(cli: Cli, home: Path) -> None:
     file.write_text("{}")
     for name in ("one", "two", "three"):
         cli("install", "claude-code", "--no-hooks", "--name", name)
-    copies = [json.loads((home / f".claude.json.bak{n}").read_text()) for n in ("", "1", "2")]
-    assert [list(copy.get("mcpServers", {})) for copy in copies] == [[], ["one"], ["one", "two"]]
+    kept = [json.loads(copy.read_text()) for copy in (home / ".config/memorist/installed").iterdir()]
+    assert sorted(len(copy.get("mcpServers", {})) for copy in kept) == [0, 1, 2]
     cli("uninstall", "claude-code", "--name", "two")
     assert list(settings(file)["mcpServers"]) == ["one", "three"]
 
@@ -288,7 +289,7 @@ def test_a_link_stays_a_link(cli: Cli, home: Path) -> None:
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_dry_run_prints_and_writes_nothing(cli: Cli, home: Path, client: str) -> None:
     shown = cli("install", client, "--dry-run")
-    assert "would contain:" in shown.out and "memorist" in shown.out
+    assert "would change." in shown.out and "+" in shown.out and "memorist" in shown.out
     assert not any(one["written"] for one in cli("install", client, "--dry-run", "--json").data)
     assert list(home.iterdir()) == []
     cli("install", client)
@@ -325,8 +326,115 @@ def test_the_memory_is_named_so_that_no_project_chooses_another(bare: Cli, home:
 def test_a_damaged_record_is_no_obstacle(cli: Cli, home: Path) -> None:
     cli("install", "cursor")
     record = home / ".config/memorist/installed.json"
-    for text in ("{", "[1]", '{"x": 1, "y": {"after": 1}}'):
+    (id,) = list(json.loads(record.read_text()))[:1]
+    notes = [{"before": 5, "after": [1]}, {"before": None, "after": None, "copy": {}}, {"before": "../x", "after": "y"}]
+    made = [{"before": None, "after": "x", "made": made} for made in (3, [1], {"a": 1}, [None], "no")]
+    for text in ("{", "[1]", '{"x": 1, "y": {"after": 1}}', *(json.dumps({id: one}) for one in (*notes, *made))):
+        record.parent.mkdir(parents=True, exist_ok=True)
         record.write_text(text)
         assert cli("uninstall", "cursor").status == 0
         assert "memorist" not in str(settings(home / ".cursor/mcp.json"))
         assert cli("install", "cursor").status == 0
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_uninstalling_leaves_nothing_of_ours_behind(bare: Cli, home: Path, client: str) -> None:
+    """Not after several installs, and not if the user has changed the file since; what is theirs stays."""
+    for file in LINUX[client]:
+        (home / file).parent.mkdir(parents=True, exist_ok=True)
+        (home / file).write_text(BEFORE[Path(file).suffix], encoding="utf-8")
+        (home / f"{file}.bak").write_text("mine")
+    before = everything(home)
+    for db in ("one.db", "two.db"):
+        bare("--db", db, "install", client)
+    bare("uninstall", client)
+    assert everything(home) == before
+    bare("install", client)
+    for file in LINUX[client]:
+        with (home / file).open("a", encoding="utf-8") as opened:
+            opened.write("# mine\n" if file.endswith(".toml") else "// mine\n")
+    bare("uninstall", client)
+    assert everything(home).keys() == before.keys()
+    for file in LINUX[client]:
+        version = {"version": 1} if client == "cursor" and "hooks" in file else {}  # their own hooks need it too
+        assert settings(home / file) == _parsed(BEFORE[Path(file).suffix], file) | version
+
+
+def _parsed(text: str, file: str) -> Any:
+    return tomllib.loads(text) if file.endswith(".toml") else edit_json.parsed(text).value
+
+
+def test_a_copy_of_an_earlier_version_is_removed_if_it_is_still_ours(cli: Cli, home: Path) -> None:
+    file, copy = home / ".claude.json", home / ".claude.json.bak"
+    file.write_text("{}")
+    cli("install", "claude-code", "--no-hooks")
+    record = home / ".config/memorist/installed.json"
+    noted = json.loads(record.read_text())
+    record.write_text(json.dumps({id: {**one, "copy": str(copy)} for id, one in noted.items()}))
+    for text in ("{}", "mine"):
+        copy.write_text(text)
+        cli("uninstall", "claude-code")
+        assert copy.exists() == (text == "mine")
+        cli("install", "claude-code", "--no-hooks")
+
+
+def patched(old: list[str], diff: list[str]) -> list[str]:
+    """Lines after a unified diff."""
+    new, place = list[str](), 0
+    assert [line[:4] for line in diff[:2]] == ["--- ", "+++ "]
+    for line in diff[2:]:
+        if found := re.match(r"@@ -(\d+)", line):
+            new += old[place : int(found[1]) - 1]
+            place = int(found[1]) - 1
+        elif line[0] == "+":
+            new.append(line[1:])
+        else:
+            assert old[place] == line[1:]
+            new += [line[1:]] if line[0] == " " else []
+            place += 1
+    return new + old[place:]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_dry_run_shows_a_diff_in_the_format_of_the_file(cli: Cli, home: Path, client: str) -> None:
+    """What it shows is what `install` writes, line by line."""
+    for file in LINUX[client]:
+        (home / file).parent.mkdir(parents=True, exist_ok=True)
+        (home / file).write_text(BEFORE[Path(file).suffix], encoding="utf-8")
+    shown = cli("install", client, "--dry-run").out
+    planned = [one["diff"].splitlines() for one in cli("install", client, "--dry-run", "--json").data]
+    assert all(line in shown for lines in planned for line in lines)
+    cli("install", client)
+    for file, lines in zip(LINUX[client], planned, strict=True):
+        old, new = BEFORE[Path(file).suffix].splitlines(), (home / file).read_text(encoding="utf-8").splitlines()
+        assert patched(old, lines) == new
+        assert any(line == "+[mcp_servers.memorist]" for line in lines) or not file.endswith(".toml")
+
+
+SECRET_SETTINGS = """{
+  "apiKey": "sesame-opens-1",
+  "mcpServers": {
+    "other": {"args": ["--token", "sesame-opens-2"], "env": {"DB_PASSWORD": "sesame-opens-3"}, "url": "https://u:sesame-opens-4@x.org"}
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("text", [SECRET_SETTINGS, SECRET_SETTINGS.replace("\n", "")])
+def test_a_dry_run_prints_no_secret_of_the_file(cli: Cli, home: Path, text: str) -> None:
+    (home / ".claude.json").write_text(text)
+    for words in (("install", "--dry-run"), ("install",), ("uninstall", "--dry-run")):
+        for more in ((), ("--json",)):
+            shown = cli(words[0], "claude-code", *words[1:], *more)
+            assert "sesame" not in shown.out and shown.status == 0
+    assert "sesame-opens-3" in (home / ".claude.json").read_text()
+
+
+def test_a_large_file_is_compared_in_bounded_time(cli: Cli, home: Path) -> None:
+    lines = [f'"{number}": {{' + "\n}," for number in range(30_000)]
+    (home / ".claude.json").write_text('{"mcpServers": {},\n' + "\n".join(lines) + '\n"last": 1}')
+    assert '+    "memorist": {' in cli("install", "claude-code", "--dry-run").out

@@ -120,9 +120,11 @@ def test_a_memory_that_cannot_be_opened_says_nothing(run: Run, home: Path, broke
         words = ["--config", str(home / "bad.toml")]
     else:
         db = Path("/dev/full")
-    ran = run("--db", str(db), *words, "hook", "prompt", given={"prompt": "Which port does Redis use?"})
-    assert (ran.returncode, ran.stdout) == (0, b"")
-    assert log_of(home).count("\n") == 1 and "Redis" not in log_of(home)
+    for event, given in (("prompt", {"prompt": "Which port does Redis use?"}), ("tool-failure", failed(home / "mill"))):
+        ran = run("--db", str(db), *words, "hook", event, given=given)
+        assert (ran.returncode, ran.stdout) == (0, b"")
+    logged = 1 if broken == "a folder that is a file" else 2  # a prompt finds no memory there, which is no failure
+    assert log_of(home).count("\n") == logged and "Redis" not in log_of(home) and "left-pad" not in log_of(home)
 
 
 @pytest.mark.slow

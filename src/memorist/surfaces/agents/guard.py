@@ -130,7 +130,7 @@ def _append(line: bytes) -> None:
     with suppress(FileNotFoundError):
         if file.lstat().st_size > LARGEST_LOG:
             file.replace(file.with_name(f"{file.name}.1"))
-    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, PRIVATE)
     try:
         os.write(descriptor, line)
     finally:

@@ -12,13 +12,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memorist.errors import NotFound
 from memorist.surfaces.agents.clients import CLIENTS, PRE_COMPACT, PROMPT, SESSION_START, STOP, TOOL_FAILURE
 from memorist.surfaces.agents.payload import Payload, is_noise
 from memorist.surfaces.agents.project import GLOBAL, scope_of
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
-    from memorist.model import Memory, Recall
+    from memorist.model import Filters, Memory, Recall
     from memorist.surfaces.cli.app import Target
 
 
@@ -29,7 +30,7 @@ MOST_TOLD = 5
 LIKELY = 0.5
 """The probability from which on a memory is told without being asked for."""
 LONGEST_QUESTION = 4000
-LONGEST_LINE = 300
+LONGEST_LINE, LONGEST_PIN = 600, 300
 MOST_PINS, MOST_READ = 50, 200
 """The most memories that are read for the start of a session; far fewer fit."""
 TOLD_KINDS = ("episodic", "semantic", "procedural", "note")
@@ -61,13 +62,17 @@ def handled(call: Call, target: Target) -> str | None:
     """Handle an event; returns what the client shall read, or None."""
     if call.payload.ignored:
         return None
-    told = {
+    handle = {
         SESSION_START: _start_session,
         PROMPT: _answer_prompt,
         TOOL_FAILURE: _keep_failure,
         STOP: _keep_lessons,
         PRE_COMPACT: _keep_conversation,
-    }[call.event](call, target)
+    }[call.event]
+    try:
+        told = handle(call, target)
+    except NotFound:  # there is no memory yet, and telling creates none
+        return None
     return None if not told else _answered(call, FENCE.format(told))
 
 
@@ -82,9 +87,9 @@ def _answered(call: Call, context: str) -> str | None:
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}})
 
 
-def _opened(target: Target, *, ahead: bool = True) -> Engine:
+def _opened(target: Target, *, create: bool = False, ahead: bool = True) -> Engine:
     """The memory, without the threads that work on pending jobs: a hook has no time for them."""
-    return target.open(ahead=ahead, background=False)
+    return target.open(create=create, ahead=ahead, background=False)
 
 
 # Telling
@@ -100,23 +105,31 @@ def _start_session(call: Call, target: Target) -> str:
         found: list[Memory] = []
         if call.project is not None:
             where = listing_filter({"scope": call.scope, "kinds": TOLD_KINDS}, datetime.now(UTC))
-            found = newest(engine.store, engine.store.view(), where, MOST_READ)
-    return _page(pins, sorted(found, key=lambda one: -one.worth.importance))
+            found = [one for one in newest(engine.store, engine.store.view(), where, MOST_READ) if not _is_failure(one)]
+    return _page(pins, sorted(found, key=lambda one: -one.worth.importance), SESSION_START)
 
 
-def _page(pins: Sequence[Memory], found: Sequence[Memory]) -> str:
-    """Pinned memories, then others, each on a line, within the tokens of the start of a session."""
+def _is_failure(memory: Memory) -> bool:
+    """Whether a memory is a failure of which nobody knows what helped; it may be over since."""
+    from memorist.surfaces.agents.lessons import FAILURE
+
+    return (memory.origin.key or "").startswith(FAILURE) and memory.kind != "procedural"
+
+
+def _page(pins: Sequence[Memory], found: Sequence[Memory], event: str) -> str:
+    """Pinned memories, then others, each on a line, within the tokens of an event."""
     from memorist.recall.assemble import line
     from memorist.recall.standing import head_of
     from memorist.text.labels import AS_DATA
     from memorist.text.tokens import count_tokens
 
-    head, told = head_of(pins, PIN_TOKENS, LONGEST_LINE)
+    now = datetime.now(UTC)
+    head, told = head_of(pins, PIN_TOKENS, LONGEST_PIN, now)
     known = {one.id for one in told}
-    lines = [f"Memories of this project{AS_DATA}"]
-    room = TOKENS[SESSION_START] - count_tokens(head) - count_tokens(lines[0])
+    lines = [f"Memories{' of this project' if event == SESSION_START else ''}{AS_DATA}"]
+    room = TOKENS[event] - count_tokens(head) - count_tokens(lines[0])
     for number, memory in enumerate((one for one in found if one.id not in known), 1):
-        written = line(number, memory, LONGEST_LINE)
+        written = line(number, memory, LONGEST_LINE, now)
         cost = count_tokens(f"\n{written}")
         if cost <= room:
             lines.append(written)
@@ -140,6 +153,8 @@ def _fitting(engine: Engine, call: Call, question: str, **filters: Any) -> str:
         limit=MOST_TOLD,
         min_confidence=LIKELY,
         session=call.session,
+        fresh=True,
+        speaker="user",
         max_tokens=TOKENS[call.event],
         **filters,
     )
@@ -158,19 +173,39 @@ def _keep_failure(call: Call, target: Target) -> str:
     kept = lessons.failure(call.payload.command, call.payload.error)
     if kept is None:
         return ""
-    with _opened(target) as engine:
-        told = _fitting(engine, call, kept["text"], kinds="procedural")
-        if not _is_known(engine, kept["key"], call.scope):
+    with _opened(target, create=True) as engine:
+        known = _known(engine, kept["key"], call.scope)
+        fixes = [one for one in known if one.kind == "procedural"] or _written_down(engine, call)
+        told = _page((), fixes, TOOL_FAILURE) if fixes else _fitting(engine, call, kept["text"], kinds="procedural")
+        if not known:
             expires = datetime.now(UTC) + timedelta(days=lessons.DAYS_OF_FAILURE)
             _keep(engine, call, [{**kept, "expires_at": expires}])
     return told
 
 
-def _is_known(engine: Engine, key: str, scope: str) -> bool:
-    """Whether a memory with a key is there; what helped before must not be replaced by the mere failure."""
-    now = datetime.now(UTC)
-    found = (one for one in engine.store.keyed([key]) if one.scope == scope and one.version_of is None)
-    return any(one.times.expires_at is None or one.times.expires_at > now for one in found)
+def _known(engine: Engine, key: str, scope: str) -> list[Memory]:
+    """The current memory with a key: what helped when this failed before, or else the mere failure."""
+    from memorist.recall.request import listing_filter
+
+    where = listing_filter({"scope": scope}, datetime.now(UTC))
+    return [one for one in engine.store.keyed([key]) if where.admits(one)]
+
+
+def _written_down(engine: Engine, call: Call) -> list[Memory]:
+    """The newest memories that quote this very command and error: a fix that the user or the agent wrote down."""
+    from memorist.recall.request import listing_filter
+    from memorist.recall.standing import newest
+    from memorist.surfaces.agents import lessons
+
+    quoted = lessons.quotes(call.payload.command, call.payload.error)
+    if not quoted:
+        return []
+    words = " ".join(word for word in " ".join(quoted).split() if word.isalpha())  # numbers vary
+    told = {"text": {"contains": words}}
+    options: Filters = {"scope": sorted({call.scope, GLOBAL}), "kinds": TOLD_KINDS, "where": told}
+    found = newest(engine.store, engine.store.view(), listing_filter(options, datetime.now(UTC)), MOST_READ)
+    own = [one for one in found if one.origin.position is None and not _is_failure(one)]  # no turns of a conversation
+    return [one for one in own if lessons.is_quoted(quoted, one.text)][:MOST_TOLD]
 
 
 def _keep_lessons(call: Call, target: Target) -> str:
@@ -181,7 +216,7 @@ def _keep_lessons(call: Call, target: Target) -> str:
     said = [call.payload.prompt] if call.payload.prompt else lessons.prompts(events)
     learnt = [*lessons.lessons(events), *lessons.wishes(said)]
     if learnt:
-        with _opened(target) as engine:
+        with _opened(target, create=True) as engine:
             _keep(engine, call, learnt)
     return ""
 
@@ -193,7 +228,7 @@ def _keep_conversation(call: Call, target: Target) -> str:
     events = transcript.read(call.payload.transcript)
     learnt = [*lessons.lessons(events), *lessons.conversation(events)]
     if learnt:
-        with _opened(target) as engine:
+        with _opened(target, create=True) as engine:
             _keep(engine, call, learnt)
     return ""
 

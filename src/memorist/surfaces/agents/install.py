@@ -1,29 +1,36 @@
 """Writing the MCP entry and the hooks of a client into its settings files, and taking them out again.
 
-A record beside the user's settings says what each file was before: as long as nobody changes it, `uninstall` restores
-it byte by byte. A file that was changed since loses our entries and nothing else.
+A record in the user's settings folder says what each file was before, and a folder beside the record keeps its bytes:
+as long as nobody changes the file, `uninstall` restores it byte by byte. A file that was changed since loses our
+entries and nothing else. What is noted is written before the file, so a kill in between loses nothing, and copies that
+no note names are swept. Nothing of ours stays in the client's folder.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
-import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import os
+import stat
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, cast
 
 from memorist import trust
 from memorist.errors import InvalidInput, StoreError, without_passwords
-from memorist.files import PRIVATE, replacing, write_text
-from memorist.surfaces.agents import edit_json, edit_toml
+from memorist.files import PRIVATE, make_folder, replacing, write_text
+from memorist.surfaces.agents import edit_json, edit_toml, preview
 from memorist.surfaces.agents.clients import Client, Start, is_hook_command
 
 NAME = "memorist"
 RECORD = "installed.json"
-"""The name of the record, in the user's settings folder: by file and name, hashes before and after, and the copy."""
+"""The name of the record, in the user's settings folder: by file and name, hashes before and after, and new folders."""
+COPIES = "installed"
+"""The folder beside the record with the files that it names, each by the hash of its content."""
 LARGEST = 64 * 1024 * 1024
 REMEDY = "Give this user permission to write it."
 
@@ -59,6 +66,12 @@ class Change:
         """What the entries say, as it may be printed: without passwords."""
         text = reduce(lambda text, one: edit_json.added(text, one.path, one.value, listed=one.listed), self.entries, "")
         return json.loads(without_passwords(text or "{}"))
+
+    @property
+    def diff(self) -> str:
+        """The change as it may be printed: a unified diff in the file's own format, without secrets."""
+        before, after = (_text(self.file, content) for content in (self.before, self.after))
+        return preview.diff(before, after, str(self.file))
 
 
 def entries_of(
@@ -104,9 +117,10 @@ def plan_removal(file: Path, entries: Sequence[Entry], name: str) -> Change:
     if known is not None and before is not None and known["after"] == _digest(before):
         if known["before"] is None:
             return Change(file, name, entries, before, None)
-        copy = _bytes(Path(str(known["copy"])))
-        if copy is not None and _digest(copy) == known["before"]:
-            return Change(file, name, entries, before, copy)
+        for place in (_copy(str(known["before"])), known.get("copy")):
+            copy = _bytes(Path(place)) if place else None
+            if copy is not None and _digest(copy) == known["before"]:
+                return Change(file, name, entries, before, copy)
     text = _text(file, before)
     try:
         after = _without(file, text, entries)
@@ -115,48 +129,99 @@ def plan_removal(file: Path, entries: Sequence[Entry], name: str) -> Change:
     return Change(file, name, entries, before, before if after == text else after.encode())
 
 
-def written(change: Change) -> Path | None:
-    """Write a file and note what it was before; returns the copy of the old one, if there was one to change."""
-    copy = apply(change)
-    if change.needed:
-        _note(change, copy)
-    return copy
+@contextmanager
+def alone() -> Generator[None]:
+    """Let no other process install or uninstall meanwhile."""
+    try:
+        descriptor = os.open(Path.home(), os.O_RDONLY)
+    except OSError as error:
+        raise StoreError(f"your home folder cannot be read ({error.strerror})", remedy="Set HOME.") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
-def taken_out(change: Change) -> Path | None:
-    """Write a file without our entries, and drop the note about it; returns the copy of the old one."""
-    copy, known = apply(change), _record()
-    if known.pop(_id(change.file, change.name), None) is not None:
-        _write_record(known)
-    return copy
+def write_all(changes: Sequence[Change]) -> list[Path | None]:
+    """Write files and note what they were before; returns the copies of the old ones. All are written, or none."""
+    copies: list[Path | None] = []
+    known = _record()
+    missing = {folder for one in changes for folder in _folders(one.file) if not folder.exists()}
+    for number, change in enumerate(changes):
+        try:
+            copies.append(_note(change) if change.needed else None)
+            apply(change)
+        except BaseException:
+            for done in reversed(changes[:number]):
+                with suppress(StoreError):
+                    apply(replace(done, before=done.after, after=done.before))
+            with suppress(StoreError):
+                _write_record(known)
+            _remove_empty(map(str, missing))
+            raise
+    return copies
 
 
-def apply(change: Change) -> Path | None:
-    """Write the file atomically; returns the copy of the old file, or None if there was none or nothing changed."""
+def take_out(change: Change) -> None:
+    """Write a file without our entries, drop the note about it, and remove the folders and the copy that we made."""
+    apply(change)
+    known = _record()
+    old = known.pop(_id(change.file, change.name), None)
+    if old is None:
+        return
+    _write_record(known)
+    _remove_empty(old.get("made") or ())
+    copy = old.get("copy")  # earlier versions put it beside the file
+    if copy and _digest(_bytes(Path(copy))) == old["before"]:
+        with suppress(OSError):
+            Path(copy).unlink()
+
+
+def _remove_empty(folders: Iterable[str]) -> None:
+    for folder in sorted(folders, key=len, reverse=True):
+        with suppress(OSError):  # it is not empty, or gone
+            Path(folder).rmdir()
+
+
+def apply(change: Change) -> None:
+    """Write the file atomically, unless another program wrote it since it was read."""
     try:
         if change.secret and change.before is not None:
-            change.file.chmod(PRIVATE)  # the new file and the copy take over the mode
+            change.file.chmod(PRIVATE)  # the new file takes over the mode
         if not change.needed:
-            return None
+            return
+        if _bytes(change.file) != change.before:
+            raise StoreError(f"{change.file} was changed meanwhile and was not written", remedy="Try again.")
         if change.after is None:
             change.file.unlink()
-            return None
+            return
         change.file.parent.mkdir(parents=True, exist_ok=True)
-        copy = None if change.before is None else _copied(change.file)
         with replacing(change.file.resolve(), remedy=REMEDY) as part:  # of a link, such as to dotfiles, the target
             part.write_bytes(change.after)
     except OSError as error:
         raise StoreError(f"{change.file} cannot be written ({error.strerror})", remedy=REMEDY) from error
-    return copy
 
 
-def _note(change: Change, copy: Path | None) -> None:
-    """Note what the file was before; if we wrote that ourselves, what it was before the first time."""
+def _note(change: Change) -> Path | None:
+    """Note what the file was before; if we wrote that ourselves, what it was before the first time.
+
+    Returns the copy of the old file.
+    """
     known, id = _record(), _id(change.file, change.name)
     old = known.get(id)
     if old is None or change.before is None or old["after"] != _digest(change.before):
-        old = {"before": _digest(change.before), "copy": copy and str(copy)}
-    _write_record({**known, id: {**old, "after": _digest(change.after)}})
+        ours = {folder for one in known.values() for folder in one.get("made") or ()}
+        made = [str(folder) for folder in _folders(change.file) if not folder.exists() or str(folder) in ours]
+        old = {"before": _digest(change.before), "made": made}
+    copy = None
+    if change.before is not None:
+        copy = _copy(str(_digest(change.before)))
+        make_folder(copy.parent)
+        with replacing(copy) as part:
+            part.write_bytes(change.before)
+    _write_record({**known, id: {**old, "after": _digest(change.after)}}, keep=copy)
+    return copy
 
 
 # Texts
@@ -213,7 +278,9 @@ def _is_ours(value: object) -> bool:
 
 def _bytes(file: Path) -> bytes | None:
     try:
-        with file.open("rb") as opened:
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise _unreadable(file, "it is not a regular file")
             content = opened.read(LARGEST + 1)
     except FileNotFoundError:
         return None
@@ -239,33 +306,52 @@ def _unreadable(file: Path, why: str) -> InvalidInput:
     )
 
 
-def _copied(file: Path) -> Path:
-    """Copy the file to the first free name, so that no earlier copy is overwritten."""
-    number = 0
-    while (copy := file.with_name(f"{file.name}.bak{number or ''}")).exists():
-        number += 1
-    return Path(shutil.copy2(file, copy))
-
-
 # The record
 
 
-def _record() -> dict[str, dict[str, str | None]]:
+def _record() -> dict[str, dict[str, Any]]:
     """What is noted; nothing if the record is damaged, because uninstalling works without it."""
     try:
-        data: object = json.loads((trust.user_folder() / RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        data: object = json.loads(_bytes(trust.user_folder() / RECORD) or b"{}")
+    except (InvalidInput, ValueError, RecursionError):
         return {}
     if not isinstance(data, dict):
         return {}
     found = cast("dict[str, object]", data).items()
-    return {
-        id: cast("Any", one) for id, one in found if isinstance(one, dict) and {"before", "after", "copy"} <= one.keys()
-    }
+    return {id: cast("Any", one) for id, one in found if isinstance(one, dict) and _is_note(cast("Any", one))}
 
 
-def _write_record(known: dict[str, dict[str, str | None]]) -> None:
-    write_text(trust.user_folder() / RECORD, json.dumps(known, indent=2))
+def _is_note(one: dict[str, object]) -> bool:
+    """Whether a note has the values that we write: texts, or none, and a list of folders."""
+    made = one.get("made", [])
+    folders = cast("list[object]", made) if isinstance(made, list) else [None]
+    texts = [one.get("before"), one.get("after"), one.get("copy")]
+    whole = {"before", "after"} <= one.keys() and all(isinstance(text, str | None) for text in texts)
+    return whole and all(isinstance(folder, str) for folder in folders)
+
+
+def _write_record(known: dict[str, dict[str, Any]], keep: Path | None = None) -> None:
+    """Write the record, and remove the copies that it does not name; without a note, the record too."""
+    record = trust.user_folder() / RECORD
+    if known:
+        write_text(record, json.dumps(known, indent=2))
+    else:
+        record.unlink(missing_ok=True)
+    named = {one["before"] for one in known.values()}
+    with suppress(OSError):
+        for copy in (folder := record.with_name(COPIES)).iterdir():
+            if copy.name not in named and copy != keep:
+                copy.unlink()
+        folder.rmdir()
+
+
+def _folders(file: Path) -> set[Path]:
+    """The folders of a file, and those of the record and its copies."""
+    return {*file.absolute().parents, *(_copy("x").absolute().parents)}
+
+
+def _copy(digest: str) -> Path:
+    return trust.user_folder() / COPIES / digest
 
 
 def _id(file: Path, name: str) -> str:

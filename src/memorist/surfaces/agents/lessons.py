@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memorist.model.identity import fingerprint
 from memorist.surfaces.agents.payload import is_noise
+from memorist.surfaces.agents.remedies import is_other_form, is_same, remedy, words_of
 from memorist.surfaces.agents.transcript import Call, Event, Result, Said
 from memorist.text.patterns import lazy
 from memorist.text.wishes import standing_wish
 
 LONGEST_COMMAND, LONGEST_ERROR, LONGEST_SAID = 300, 600, 2000
-MOST_LESSONS, MOST_STEPS, MOST_SAID = 5, 6, 16
+LONGEST_SHOWN = 160
+"""Characters of the command and of the error in a lesson, which must leave room for what helped."""
+MOST_LESSONS, MOST_SAID = 5, 16
+SHORTEST_QUOTE = 3
+"""Plain words of an error that can be recognised in a text of somebody."""
+FAILURE = "failure:"
+"""Precedes the key of a failure, and of what helped."""
 DAYS_OF_FAILURE = 30
 """How long a failure is remembered of which nobody knows what helped."""
 UNTRUSTED, AGENT = 0, 2
 """The trust in the output of a command, which may print anything, and in what was said in a session."""
 _STATUS = lazy(r"(?i)^\s*+(?:(?:command )?(?:exit(?:ed with)?|failed with)(?: status)?(?: code)?[: ]*+)?\d*+\s*+$")
-_TELLING = lazy(r"(?i)error|exception|fail|cannot|can't|not found|no such|denied|unknown|undefined|invalid|missing")
-_VARYING = lazy(r"0x[0-9a-f]+|\d+")
+_TELLING = lazy(
+    r"(?i)error|exception|fail|fatal|cannot|can't|could not|unable|not found|no such|denied|refused|rejected|unknown"
+    r"|undefined|invalid|missing"
+)
+_VARYING = lazy(r"0x[0-9a-f]+|\b(?=[a-f]{0,40}\d)[0-9a-f]{7,40}\b|\d+")
 Fields = dict[str, Any]
 
 
@@ -29,20 +38,44 @@ def failure(command: str, error: str, helped: Sequence[str] = ()) -> Fields | No
 
     The same failure has the same key, so what helped becomes its new version, and no failure is kept twice.
     """
-    lines = [line.rstrip() for line in error[-20_000:].splitlines() if line.strip() and not _STATUS.match(line)]
+    lines, told = _telling(error)
     if not lines or not command.strip():
         return None
-    told = next((line for line in lines if _TELLING.search(line)), lines[-1]).strip()
-    shown = command.strip()[:LONGEST_COMMAND]
-    excerpt = _excerpt(lines, told)
-    text = f"The command `{shown}` failed:\n{excerpt}"
-    if helped:
-        text += f"\nWhat helped: {'; '.join(helped)}; then it succeeded."
-    mark = fingerprint("failure", " ".join(shown.split()), _VARYING.sub("0", told))
-    return {
-        **{"text": text, "key": f"failure:{mark}", "trust": UNTRUSTED},
-        **({"kind": "procedural", "importance": 0.6} if helped else {"importance": 0.3}),
-    }
+    mark = fingerprint("failure", " ".join(words_of(command)), _VARYING.sub("0", told))
+    common = {"key": f"{FAILURE}{mark}", "trust": UNTRUSTED}
+    if not helped:
+        shown = _clipped(command.strip(), LONGEST_COMMAND)
+        return {"text": f"The command `{shown}` failed:\n{_excerpt(lines, told)}", "importance": 0.3, **common}
+    shown, why = (_clipped(" ".join(text.split()), LONGEST_SHOWN) for text in (command, told))
+    text = f"`{shown}` failed: {why.rstrip('.')}. What helped: {', then '.join(helped)}."
+    return {"text": text, "kind": "procedural", "importance": 0.6, **common}
+
+
+def quotes(command: str, error: str) -> list[str]:
+    """What the text of a fix quotes that somebody wrote down for this very failure; nothing if that is too little."""
+    found = [_plain(" ".join(words_of(command))), _plain(_telling(error)[1])]
+    plain = [word for word in found[1].split() if word.isalpha()]
+    return found if found[0] and len(plain) >= SHORTEST_QUOTE else []
+
+
+def is_quoted(quoted: Sequence[str], text: str) -> bool:
+    """Whether a text quotes all of them, whatever its spaces, numbers and upper-case letters."""
+    plain = _plain(text)
+    return all(one in plain for one in quoted)
+
+
+def _plain(text: str) -> str:
+    return _VARYING.sub("0", " ".join(text.split()).casefold()).rstrip(".")
+
+
+def _telling(error: str) -> tuple[list[str], str]:
+    """The lines of an error that say something, and the one that tells most."""
+    lines = [line.rstrip() for line in error[-20_000:].splitlines() if line.strip() and not _STATUS.match(line)]
+    return lines, next((line for line in lines if _TELLING.search(line)), lines[-1] if lines else "").strip()
+
+
+def _clipped(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest].rstrip()} …"
 
 
 def _excerpt(lines: Sequence[str], told: str) -> str:
@@ -57,36 +90,31 @@ def _excerpt(lines: Sequence[str], told: str) -> str:
 
 
 def lessons(events: Sequence[Event]) -> list[Fields]:
-    """The failures of the last turn that were followed by a success of the same command, with what lies between."""
+    """The failures of the last turn of which the turn shows what made the command succeed."""
     turn = _last_turn(events)
     ended = {one.id: one for one in turn if isinstance(one, Result)}
     calls = [one for one in turn if isinstance(one, Call) and one.id in ended]
     found: dict[str, Fields] = {}
     for place, call in enumerate(calls):
-        if not call.shell or ended[call.id].ok:
+        if not call.shell or ended[call.id].ok is not False:
             continue
-        later = next((n for n, one in enumerate(calls[place + 1 :], place + 1) if _repeats(one, call, ended)), None)
-        if later is not None:
-            steps = [_step(one) for one in calls[place + 1 : later] if ended[one.id].ok][-MOST_STEPS:]
-            kept = failure(call.command, ended[call.id].output, steps or ["running it again"])
+        error = ended[call.id].output
+        later = next((n for n, one in enumerate(calls[place + 1 :], place + 1) if _ends(one, call, error, ended)), None)
+        if later is not None and ended[calls[later].id].ok:
+            between = [one for one in calls[place + 1 : later] if ended[one.id].ok]
+            helped = remedy(call, error, between, calls[later])
+            kept = failure(call.command, error, helped) if helped else None
             if kept is not None:
                 found[kept["key"]] = kept
     return list(found.values())[-MOST_LESSONS:]
 
 
-def _repeats(one: Call, failed: Call, ended: dict[str, Result]) -> bool:
-    """Whether a command that failed was run again, perhaps with other options, and succeeded."""
-    return one.shell and ended[one.id].ok and _program(one.command) == _program(failed.command)
-
-
-def _program(command: str) -> tuple[str, ...]:
-    """What a command runs: its first two words, without variables set before it and the folder it is run in."""
-    bare = re.sub(r"^(?:cd [^;&|]{0,200}(?:&&|;)\s*|\w{1,40}=\S{0,200}\s+)+", "", command.strip())
-    return tuple(bare.split()[:2])
-
-
-def _step(call: Call) -> str:
-    return f"`{call.command.strip()[:LONGEST_COMMAND]}`" if call.shell else f"a change of {call.command}"
+def _ends(one: Call, failed: Call, error: str, ended: dict[str, Result]) -> bool:
+    """Whether a call decides how a failure ended: the same command again, or another form of it that succeeded."""
+    if not one.shell:
+        return False
+    again = is_same(failed.command, one.command)
+    return again or (ended[one.id].ok is True and is_other_form(failed.command, error, one.command))
 
 
 def _last_turn(events: Sequence[Event]) -> Sequence[Event]:

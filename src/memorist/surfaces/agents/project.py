@@ -12,7 +12,7 @@ from memorist.model.identity import fingerprint
 FOLDERS = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")
 """Variables in which clients name the folder of the project, wherever the agent has gone meanwhile."""
 GLOBAL = "global"
-LONGEST_POINTER = 4096
+LONGEST_POINTER = LONGEST_PATH = 4096
 
 
 def project_of(folder: str | None = None) -> Path | None:
@@ -21,6 +21,8 @@ def project_of(folder: str | None = None) -> Path | None:
     None if there is none: in the home folder, or at the root of the file system.
     """
     named = next((value for name in FOLDERS if (value := os.environ.get(name))), None) or folder
+    if named and len(named) > LONGEST_PATH:  # no folder has such a name, and each of its parts would be looked at
+        return None
     try:
         here = (Path(named) if named else Path.cwd()).resolve()
         root = next((_repository(place) for place in (here, *here.parents) if (place / ".git").exists()), here)

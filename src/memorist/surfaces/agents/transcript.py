@@ -23,7 +23,9 @@ LARGEST = 4 * 1024 * 1024
 LONGEST_TEXT = 20_000
 _EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
 Data = Mapping[str, Any]
-_EXIT = lazy(r"(?i)(?:exit(?:ed with)? code|status)[:= ]{1,3}(\d{1,3})\b")
+_EXIT = lazy(r"(?im)^(?:process )?exit(?:ed with)?(?: code| status)[:= ]{1,3}(\d{1,3})\b")
+_NOT_RUN = ("<tool_use_error>", "The user doesn't want", "[Request interrupted", "Claude requested permission")
+"""How the result of a call begins that the client or the user stopped: it shows nothing about the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a call ended."""
+    """How a call ended; `ok` is None if the transcript does not tell."""
 
     id: str
-    ok: bool
+    ok: bool | None
     output: str = ""
 
 
@@ -106,7 +108,8 @@ def _whole(content: bytes) -> Iterator[Event]:
         for number, call in enumerate(_objects(message.get("toolCalls"))):
             id = f"{place}.{number}"
             yield from _call(id, call.get("args"))
-            yield Result(id, call.get("status") != "error", _text(call.get("resultDisplay")))
+            ok = {"success": True, "error": False}.get(str(call.get("status")))
+            yield Result(id, ok, _text(call.get("resultDisplay")))
 
 
 def _events(line: Data, place: int) -> Iterator[Event]:
@@ -133,7 +136,9 @@ def _blocks(role: Literal["user", "assistant"], content: object, place: int, at:
         if block.get("type") == "tool_use":
             yield from _call(str(block.get("id")), block.get("input"))
         elif block.get("type") == "tool_result":
-            yield Result(str(block.get("tool_use_id")), not block.get("is_error"), _text(block.get("content")))
+            told = _text(block.get("content"))
+            ok = None if told.startswith(_NOT_RUN) else not block.get("is_error")
+            yield Result(str(block.get("tool_use_id")), ok, told)
 
 
 def _of_codex(item: Data, place: int, at: datetime | None) -> Iterator[Event]:
@@ -151,8 +156,8 @@ def _of_codex(item: Data, place: int, at: datetime | None) -> Iterator[Event]:
         code = _object(inner.get("metadata")).get("exit_code")
         text = str(inner.get("output") or output)
         found = _EXIT.search(text[:400])
-        code = code if isinstance(code, int) else int(found[1]) if found else 0
-        yield Result(str(item.get("call_id")), code == 0, text[:LONGEST_TEXT])
+        code = code if isinstance(code, int) else int(found[1]) if found else None
+        yield Result(str(item.get("call_id")), None if code is None else code == 0, _clean(text))
 
 
 def _of_windsurf(line: Data, place: int) -> Iterator[Event]:
@@ -169,6 +174,8 @@ def _call(id: str, given: object) -> Iterator[Call]:
     if isinstance(command, list):
         words = [str(word) for word in cast("list[object]", command)]
         command = words[-1] if words[1:2] in (["-lc"], ["-c"]) else " ".join(words)
+    if arguments.get("run_in_background"):  # its result says that it was started
+        return
     if isinstance(command, str) and command.strip():
         yield Call(id, _clean(command))
     elif isinstance(file := arguments.get("file_path"), str) and {"old_string", "content", "edits"} & arguments.keys():
