@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from memorist.remember.entities import entity_named
 from memorist.remember.policy import Policy
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import START
+from memorist.upkeep.sync.folder import LONGEST_LINE, MOST_READ
 from tests.remember.test_one_way_in import (
     INJECTION,
     SECRET,
@@ -199,3 +201,39 @@ def test_names_cannot_be_forged(replica: Replica) -> None:
     plant(replica.folder, [{**line, "links": [["1", "mentions", oak.id, 1.0]], "entities": forged}])
     replica.sync()
     assert not replica.store.named([oak.id, f"{oak.id}~3"]) and replica.engine.get("1")
+
+
+@pytest.mark.parametrize("sort", ["link", "pipe", "folder", "large"])
+def test_what_is_no_file_of_a_replica_is_not_read(replica: Replica, tmp_path: Path, sort: str) -> None:
+    """A link to a file outside, a pipe that nobody writes to, a folder, and a file larger than any replica writes."""
+    planted = plant(replica.folder, [row("1", "The oak is old.")])
+    outside = planted.rename(tmp_path / "outside")
+    if sort == "link":
+        planted.symlink_to(outside)
+    elif sort == "pipe":
+        os.mkfifo(planted)
+    elif sort == "folder":
+        planted.mkdir()
+    else:
+        outside.rename(planted)
+        os.truncate(planted, MOST_READ + 1)  # no byte of it is written
+    done = replica.sync()
+    assert len(done.skipped) == 1 and not done.came
+    assert replica.engine.get("1") is None
+
+
+def test_a_line_longer_than_any_memory_holds_up_nothing(replica: Replica) -> None:
+    plant(replica.folder, [b'{"memory": "' + b"x" * (2 * LONGEST_LINE) + b'"}', row("fine", "The elm is young.")])
+    replica.sync()
+    assert replica.engine.get("fine")
+
+
+def test_a_file_that_grew_is_not_read_until_it_is_whole(replica: Replica) -> None:
+    planted = plant(replica.folder, [row("1", "The oak is old.")])
+    whole = planted.read_bytes()
+    with planted.open("ab") as more:
+        more.write(json.dumps(row("2", "The elm is young.")).encode() + b"\n")
+    assert not replica.sync().came
+    planted.write_bytes(whole)
+    replica.sync()
+    assert replica.engine.get("1") and replica.engine.get("2") is None

@@ -72,6 +72,18 @@ def test_a_dry_run_tells_what_a_run_does(pair: tuple[Replica, Replica], folder: 
     assert would.came == there.sync().came == done.went
 
 
+def test_where_nothing_changed_a_dry_run_reads_no_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replica = Replica(folder)
+    replica.engine.remember("Alice lives in Oslo.")
+    assert replica.sync().went.memories == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(replica.store, "records", None)
+        done = replica.sync(dry_run=True)
+        assert done.dry_run and not done.came and not done.went
+    replica.engine.remember("Bo is allergic to nuts.")
+    assert replica.sync(dry_run=True).went.memories == 1
+
+
 def test_facts_of_both_sides_become_one_history(pair: tuple[Replica, Replica]) -> None:
     here, there = pair
     here.engine.relate("Bo", "lives_in", "Oslo", valid_from="2024-01-01")

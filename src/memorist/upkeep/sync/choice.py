@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from memorist.model import PROVENANCE, Memory
 from memorist.remember.derived import DERIVED
 from memorist.remember.fact_rows import sources_of
-from memorist.upkeep.sync.folder import ChangeFile, Folder, Skipped, Unreadable
+from memorist.upkeep.sync.folder import UNUSABLE, ChangeFile, Folder, Report, Skipped, Unreadable
 from memorist.upkeep.sync.holdings import Held, Holdings
 from memorist.upkeep.sync.records import LATEST, Change, Stamp, Text, Told, text_key, words_of
 from memorist.upkeep.sync.state import Known, State
@@ -36,7 +36,7 @@ class Arrived:
 
     records: dict[str, Incoming] = field(default_factory=dict[str, Incoming])
     read: list[ChangeFile] = field(default_factory=list[ChangeFile])
-    skipped: list[Skipped] = field(default_factory=list[Skipped])
+    report: Report = field(default_factory=Report)
 
 
 def arrived(folder: Folder, files: Iterable[ChangeFile]) -> Arrived:
@@ -45,12 +45,17 @@ def arrived(folder: Folder, files: Iterable[ChangeFile]) -> Arrived:
     for file in files:
         best: dict[str, Incoming] = {}
         try:
-            for line in folder.read(file, found.skipped):
-                one = Incoming(line.stamp, line.change.digest, file, line.offset, tuple(_basis(line.change)))
-                if one.beats(best.get(line.change.key)):
-                    best[line.change.key] = one
+            for line in folder.read(file, found.report):
+                try:
+                    key, basis = line.change.key, tuple(_basis(line.change))
+                    one = Incoming(line.stamp, line.change.digest, file, line.offset, basis)
+                except UNUSABLE:
+                    found.report.line(file, line.number)
+                    continue
+                if one.beats(best.get(key)):
+                    best[key] = one
         except Unreadable as error:
-            found.skipped.append(Skipped(file.name, str(error)))
+            found.report.named.append(Skipped(file.name, str(error)))
             continue
         found.read.append(file)
         for key, one in best.items():

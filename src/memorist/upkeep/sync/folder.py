@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from memorist.errors import Error, InvalidInput, NotFound
 from memorist.files import PRIVATE, make_folder, refusing, scratch, sync
 from memorist.text.patterns import lazy
 from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data, header_to_data, to_line
-from memorist.upkeep.sync.records import Change, Stamp, change_from_data, change_to_data
+from memorist.upkeep.sync.records import Change, Stamp, change_from_data, change_to_data, check_strings
 from memorist.validate import validated
 
 FORMAT = 1
@@ -33,8 +34,10 @@ LARGEST_FILE = 64 * 1024 * 1024
 MOST_READ = 4 * LARGEST_FILE
 """Bytes of a file that are read; a larger one was not written by a replica."""
 
+UNUSABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RecursionError)
+"""What reading and writing raise about a line that no replica has written, our own errors about values among them."""
 MOST_SKIPPED = 100
-"""Invalid lines that are reported."""
+"""Lines that are named in a report; others are counted."""
 
 
 class ChangeFile(NamedTuple):
@@ -55,6 +58,7 @@ class Line:
     """A change with its stamp, and where it is."""
 
     file: ChangeFile
+    number: int
     offset: int
     change: Change
     stamp: Stamp
@@ -62,10 +66,34 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file or a line that was not read, and why."""
+    """A file or a line that was not read, and why; never what it says."""
 
     name: str
     reason: str
+
+
+@dataclass(slots=True)
+class Report:
+    """Files and lines that were not read so far."""
+
+    named: list[Skipped] = field(default_factory=list[Skipped])
+    more: Counter[str] = field(default_factory=Counter[str])
+    """How many lines of each file are not named, because they are too many."""
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """All of them."""
+        return (
+            *self.named,
+            *(Skipped(name, f"{count:,} more lines cannot be used") for name, count in self.more.items()),
+        )
+
+    def line(self, file: ChangeFile, number: int) -> None:
+        """Note a line that cannot be used."""
+        if len(self.named) < MOST_SKIPPED:
+            self.named.append(Skipped(file.name, f"line {number} cannot be used"))
+        else:
+            self.more[file.name] += 1
 
 
 class Unreadable(Exception):
@@ -91,8 +119,8 @@ class Folder:
         matches = (_NAME.fullmatch(name) for name in names)
         return [ChangeFile(one[1], int(one[2]), one[3]) for one in matches if one]
 
-    def read(self, file: ChangeFile, skipped: list[Skipped]) -> Iterator[Line]:
-        """The changes of a file whose content is what its name says; lines that make no sense are skipped.
+    def read(self, file: ChangeFile, report: Report) -> Iterator[Line]:
+        """The changes of a file whose content is what its name says; lines that cannot be used are reported.
 
         The content is checked before the first line is returned.
         """
@@ -100,18 +128,18 @@ class Folder:
             _check_digest(opened, file)
             opened.seek(0)
             head = _header(opened.readline(LONGEST_LINE), file)
+            number = 1
             while True:
-                offset = opened.tell()
+                offset, number = opened.tell(), number + 1
                 line = opened.readline(LONGEST_LINE)
                 if not line:
                     return
                 try:
-                    change, stamp = change_from_data(from_line(line), file.replica, head.embedding)
-                except (ValueError, TypeError, KeyError, RecursionError, AssertionError, Error) as error:
-                    if len(skipped) < MOST_SKIPPED:
-                        skipped.append(Skipped(file.name, f"a line is invalid ({_problem(error)})"))
+                    change, stamp = _change(line, file, head)
+                except (Error, *UNUSABLE):
+                    report.line(file, number)
                 else:
-                    yield Line(file, offset, change, stamp)
+                    yield Line(file, number, offset, change, stamp)
 
     def again(self, file: ChangeFile, offsets: Iterable[int]) -> Iterator[tuple[Change, ExportHeader]]:
         """The changes at places of a file that was read before, with its header."""
@@ -119,7 +147,7 @@ class Folder:
             head = _header(opened.readline(LONGEST_LINE), file)
             for offset in offsets:
                 opened.seek(offset)
-                yield change_from_data(from_line(opened.readline(LONGEST_LINE)), file.replica, head.embedding)[0], head
+                yield _change(opened.readline(LONGEST_LINE), file, head)[0], head
 
     @contextmanager
     def _opened(self, file: ChangeFile) -> Generator[BufferedReader]:
@@ -197,10 +225,14 @@ def _header(line: bytes, file: ChangeFile) -> ExportHeader:
             raise Unreadable("its first line does not fit its name")
         if kind.get("format") != FORMAT:
             raise Unreadable("it was written by a newer version; upgrade Memorist")
-    except (ValueError, TypeError, RecursionError, Error) as error:
-        raise Unreadable(f"its first line is invalid ({_problem(error)})") from error
+    except (Error, *UNUSABLE) as error:
+        raise Unreadable("its first line is invalid") from error
     return head
 
 
-def _problem(error: BaseException) -> str:
-    return (error.problem if isinstance(error, Error) else str(error) or type(error).__name__)[:200]
+def _change(line: bytes, file: ChangeFile, head: ExportHeader) -> tuple[Change, Stamp]:
+    """The change of a line, with its stamp; refused if some store could not keep its texts."""
+    data = from_line(line)
+    if b"\\u" in line:  # only so can JSON write a NUL character or half a surrogate
+        check_strings(data)
+    return change_from_data(data, file.replica, head.embedding)

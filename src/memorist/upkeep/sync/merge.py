@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TypeVar
 
-from memorist.errors import Error, InvalidInput
+from memorist.errors import Error
 from memorist.model import (
     AGENT_TRUST,
     INSTRUCTIONS,
     Entity,
-    Link,
     Memory,
     Tier,
-    Times,
-    Usage,
-    fingerprint,
     marked_classification,
 )
 from memorist.ports import Batch, Embedded, Entry, Kept, Reader, Record, Store, Vectors
@@ -24,13 +21,11 @@ from memorist.remember.entities import entity_named
 from memorist.remember.fact_rows import Slot, settled
 from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
 from memorist.remember.forgetting import unmentioned_entities
-from memorist.remember.jobs import FACTS_TASK
 from memorist.remember.timeline import Claim
 from memorist.upkeep.sync.choice import Incoming
-from memorist.upkeep.sync.folder import ChangeFile, Folder, Unreadable
+from memorist.upkeep.sync.folder import UNUSABLE, ChangeFile, Folder, Unreadable
 from memorist.upkeep.sync.holdings import BATCH, Holdings
 from memorist.upkeep.sync.records import (
-    OWN_LINKS,
     Change,
     Mark,
     Text,
@@ -38,10 +33,13 @@ from memorist.upkeep.sync.records import (
     claim_key,
     is_settled,
     place_of,
+    text_key,
     unmarked,
 )
 from memorist.upkeep.sync.state import Shared
+from memorist.upkeep.sync.texts import TextBatch
 
+T = TypeVar("T")
 Admit = Callable[[Sequence[Record]], Sequence[Record]]
 """Passes records through the gates; what they decide comes after them."""
 Erase = Callable[[Sequence[str]], object]
@@ -70,6 +68,8 @@ class Merge:
     shared: Shared
     here: Holdings
     refused: int = 0
+    reborn: set[str] = field(default_factory=set[str])
+    """The ids of texts that were forgotten elsewhere, and then told again."""
     reached: set[str] = field(default_factory=set[str])
     """The keys of records that could be read again; a file may be gone by now."""
     altered: set[str] = field(default_factory=set[str])
@@ -79,7 +79,8 @@ class Merge:
 
     def write(self, folder: Folder, winners: Mapping[str, Incoming], reborn: Sequence[str]) -> None:
         """Write all of them; what was `reborn` was forgotten elsewhere, and then told again."""
-        self._erase([key.partition(":")[2] for key in reborn if key.startswith("memory:")])
+        self.reborn = {key.partition(":")[2] for key in reborn if key.startswith("memory:")}
+        self._erase(sorted(self.reborn))
         told: list[Told] = []
         marks: list[Mark] = []
         for batch in _batches(folder, (one for one in winners.values() if not one.stamp.gone)):
@@ -107,36 +108,48 @@ class Merge:
     # Texts
 
     def _texts(self, texts: Sequence[Text]) -> None:
-        passing = [one for one in texts if self._passes(one)]
-        if not passing:
+        self._each([one for one in texts if self._passes(one)], self._write_texts, lambda one: [one.key])
+
+    def _each(self, given: Sequence[T], write: Callable[[Sequence[T]], None], keys: Callable[[T], list[str]]) -> None:
+        """Write all at once; if that fails because some cannot be used, all but those."""
+        if not given:
             return
         try:
-            self._write_texts(passing)
-        except Error as error:
-            if len(passing) == 1:
-                if not isinstance(error, InvalidInput):
-                    raise
-                self._refuse(passing[0].key)
+            write(given)
+        except UNUSABLE:
+            if len(given) > 1:
+                for one in given:
+                    self._each([one], write, keys)
                 return
-            for one in passing:  # one of them is refused; the others are welcome
-                self._texts([one])
+            for key in keys(given[0]):
+                self._refuse(key)
 
     def _write_texts(self, texts: Sequence[Text]) -> None:
         clean, entries = self._admitted(texts)
-        made: list[_TextBatch] = []
+        made: list[TextBatch] = []
+        lost = set[str]()
 
         def plan(reader: Reader) -> Batch:
-            made[:] = [_TextBatch(reader, self.shared)]  # the store may run it again
+            made[:] = [TextBatch(reader, self.shared)]  # the store may run it again
+            lost.clear()
+            lost.update(self._forgotten([id for one in clean for id in _ids(one.memory)], reader))
             for text in clean:
-                made[0].add(text, self.means.now)
+                if lost.isdisjoint(_ids(text.memory)):
+                    made[0].add(text, self.means.now)
             return made[0].batch(entries)
 
         self.means.store.update(plan)
         self.moved |= made[0].moved
-        self.altered |= {one.key for one, after in zip(texts, clean, strict=True) if one.digest != after.digest}
+        same = {one.key for one, after in zip(texts, clean, strict=True) if one.digest == after.digest}
+        self.altered |= {one.key for one in clean if lost.isdisjoint(_ids(one.memory))} - same
         self.altered |= made[0].unlinking
         for key in made[0].refused:
             self._refuse(key)
+
+    def _forgotten(self, ids: Iterable[str], reader: Reader) -> set[str]:
+        """Those that were held when the sync began and are not any more: the next sync tells the others."""
+        held = [id for id in ids if text_key(id) in self.here.records and id not in self.reborn]
+        return set(held) - reader.get(held).keys()
 
     def _admitted(self, texts: Sequence[Text]) -> tuple[list[Text], list[Entry]]:
         """Texts as the gates leave them, and what the gates decided."""
@@ -187,12 +200,12 @@ class Merge:
         self.altered |= {one.key for one in told}  # another version may put it into another slot
         kept: list[Told] = []
         for one in passing:
-            row = Kept(settled(one.slot, [one.claim])[0])
             try:
-                (clean, *_) = self.means.admit([row])
-            except InvalidInput:
-                clean = None
-            if clean == row:
+                row = Kept(settled(one.slot, [one.claim])[0])
+                fits = next(iter(self.means.admit([row]))) == row
+            except UNUSABLE:
+                fits = False
+            if fits:
                 kept.append(replace(one, vectors=self._usable(one.vectors)))
             else:
                 self._refuse(one.key)
@@ -206,19 +219,26 @@ class Merge:
         if self.moved:
             others += slots_of(facts_stated_by(list(self.moved), self.means.store))
         together = _together([*added, *others])
-        places = list(together)
-        for start in range(0, len(places), BATCH):
-            some = {
-                min(together[place], key=lambda slot: slot.subject): [
-                    one for slot in dict.fromkeys(together[place]) for one in added.get(slot, ())
-                ]
-                for place in places[start : start + BATCH]
-            }
-            self.means.store.update(lambda reader, some=some: self._settled(some, dropped, reader))
+        some = [
+            (
+                min(together[place], key=lambda slot: slot.subject),
+                [one for slot in dict.fromkeys(together[place]) for one in added.get(slot, ())],
+            )
+            for place in together
+        ]
+
+        def write(part: Sequence[tuple[Slot, Sequence[Told]]]) -> None:
+            self.means.store.update(lambda reader: self._settled(dict(part), dropped, reader))
+
+        for start in range(0, len(some), BATCH):
+            self._each(some[start : start + BATCH], write, lambda pair: [one.key for one in pair[1]])
 
     def _settled(self, added: Mapping[Slot, Sequence[Told]], dropped: set[str], reader: Reader) -> Batch:
         change = FactChange()
-        for slot, told in added.items():
+        sources = {one.claim.source for some in added.values() for one in some if one.claim.source is not None}
+        lost = self._forgotten(sources, reader)
+        for slot, some in added.items():
+            told = [one for one in some if one.claim.source not in lost]
             fresh = {one.sentence: one.vectors for one in told if one.vectors}
             claims = {one.claim for one in told}
 
@@ -238,14 +258,16 @@ class Merge:
         return replace(batch, erased=[*change.erased, *unmentioned], entities=[*named, *fewer])
 
     def _mark(self, marks: Sequence[Mark]) -> None:
+        self.altered |= {mark.key for mark in marks}  # their fact may not be there, or be untrusted here
+        self._each(marks, self._write_marks, lambda mark: [mark.key])
+
+    def _write_marks(self, marks: Sequence[Mark]) -> None:
         def plan(reader: Reader) -> Batch:
             rows = reader.get([mark.id for mark in marks])
             fitting = [(rows[one.id], one) for one in marks if one.id in rows and _fits(one, rows[one.id], self.shared)]
             return Batch(revised=[_marked(row, one) for row, one in fitting])
 
-        if marks:
-            self.means.store.update(plan)
-            self.altered |= {mark.key for mark in marks}  # their fact may not be there, or be untrusted here
+        self.means.store.update(plan)
 
 
 def _together(slots: Iterable[Slot]) -> dict[tuple[str, str, int], list[Slot]]:
@@ -270,104 +292,19 @@ def _batches(folder: Folder, incoming: Iterable[Incoming]) -> Iterator[list[Chan
                     yield batch
                     batch = []
             yield batch
-        except (Unreadable, ValueError, KeyError, TypeError):
+        except (Unreadable, Error, *UNUSABLE):
             continue  # it was replaced or removed just now
 
 
-class _TextBatch:
-    """One write of texts."""
-
-    def __init__(self, reader: Reader, shared: Shared) -> None:
-        self._reader = reader
-        self._shared = shared
-        self._revised: dict[str, Memory] = {}
-        self._vectors: dict[str, Vectors] = {}
-        self._links: list[Link] = []
-        self._unlinked: list[Link] = []
-        self._entities: dict[str, Entity] = {}
-        self._journal: list[Entry] = []
-        self.moved: dict[str, str] = {}
-        self.refused: list[str] = []
-        self.unlinking: set[str] = set()
-        """The keys of texts that lost links to memories which are not shared."""
-
-    def add(self, text: Text, now: datetime) -> None:
-        """Add a text, unless it would touch a memory that is not shared."""
-        memory, reader = text.memory, self._reader
-        ends = [memory.id, memory.version_of or memory.id, *(link.target for link in text.links)]
-        known = reader.get(ends)
-        own = [known[id] for id in ends[:2] if id in known]
-        if any(not self._shared.admits(one) or is_settled(one) for one in own):
-            self.refused.append(text.key)
-            return
-        old = known.get(memory.id)
-        if old is not None:
-            self._replace(old, text)
-        self._revised[memory.id] = replace(memory, usage=Usage() if old is None else old.usage)
-        if text.vectors:
-            self._vectors[memory.id] = text.vectors
-        links = [link for link in text.links if link.target not in known or self._shared.admits(known[link.target])]
-        self._links += links
-        if len(links) < len(text.links):
-            self.unlinking.add(text.key)
-        for entity in text.entities:
-            there = self._entities.get(entity.id) or next(iter(reader.named([entity.id])), None)
-            self._entities[entity.id] = entity if there is None else _also_called(there, entity)
-        if text.names:
-            read = {"entities": [[name, kind or None, list(more)] for name, kind, *more in text.names]}
-            data = {**read, "statements": []}
-            self._journal.append(Entry(fingerprint(FACTS_TASK, "sync", memory.id), now, FACTS_TASK, (memory.id,), data))
-
-    def _replace(self, old: Memory, text: Text) -> None:
-        """Take back what follows from the old text; keep it as a past version if it is in nobody's history."""
-        links = [link for link in self._reader.links([old.id]) if link.source == old.id]
-        wanted = {(link.relation, link.target) for link in text.links}
-        differs = old.text != text.memory.text
-        lost = (link for link in links if (link.relation, link.target) not in wanted)
-        self._unlinked += [link for link in lost if link.relation not in OWN_LINKS]
-        if not differs or self._is_past(old):
-            return
-        current = old.version_of or old.id
-        past = old.archived(text.memory) if old.version_of is None else old
-        past = replace(past, id=fingerprint("version", current, old.version, old.text))
-        self.moved[old.id] = past.id
-        if past.id in self._revised or self._reader.get([past.id]):
-            return  # another replica has kept it already
-        self._revised[past.id] = past
-        if views := self._reader.vectors([old.id]).get(old.id):
-            self._vectors[past.id] = views
-        self._links += [replace(link, source=past.id) for link in links if link.relation not in OWN_LINKS]
-
-    def _is_past(self, old: Memory) -> bool:
-        """Whether a version with this text is among the past ones already, as after an ordinary edit."""
-        if old.version_of is not None:
-            return False
-        id = old.archived(old).id
-        past = self._revised.get(id) or self._reader.get([id]).get(id)
-        return past is not None and past.text == old.text
-
-    def batch(self, entries: Sequence[Entry]) -> Batch:
-        """The batch; decisions of the gates only about what it writes."""
-        return Batch(
-            revised=list(self._revised.values()),
-            vectors=self._vectors,
-            links=self._links,
-            unlinked=self._unlinked,
-            entities=list(self._entities.values()),
-            journal=[*self._journal, *(one for one in entries if self._revised.keys() & set(one.subjects))],
-        )
+def _ids(memory: Memory) -> list[str]:
+    """The ids of a memory and, if it is a past version, of the present one."""
+    return [memory.id] if memory.version_of is None else [memory.id, memory.version_of]
 
 
 def _is_named_so(entity: Entity, memory: Memory) -> bool:
     """Whether an entity's id is that of its name, in the classification of the memory that mentions it."""
     own = memory.worth.classification
     return marked_classification(entity.id) == own and entity_named(entity.name, own).id == entity.id
-
-
-def _also_called(known: Entity, other: Entity) -> Entity:
-    """A known entity with the aliases and the kind that another replica knows; it stays spelt as it is."""
-    more = (name for name in other.aliases if name.casefold() != known.name.casefold())
-    return Entity(known.id, known.name, known.kind or other.kind, tuple(dict.fromkeys((*known.aliases, *more))))
 
 
 def _unpinned(memory: Memory) -> Memory:
@@ -385,7 +322,5 @@ def _marked(row: Memory, mark: Mark) -> Memory:
     """A fact with the marks of another replica."""
     flags = dict.fromkeys((*mark.flags, *(flag for flag in row.worth.flags if flag == INSTRUCTIONS)))
     worth = replace(row.worth, relevance=mark.relevance, confidence=mark.confidence, flags=tuple(flags))
-    times: Times = row.times
-    if row.version_of is None:
-        times = replace(times, retracted_at=mark.retracted_at)
+    times = row.times if row.version_of is not None else replace(row.times, retracted_at=mark.retracted_at)
     return _unpinned(replace(row, tier=mark.tier, worth=worth, times=times))

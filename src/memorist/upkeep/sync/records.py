@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import (
@@ -17,7 +17,6 @@ from memorist.model import (
     DENIES,
     STATES,
     Entity,
-    Fact,
     Kind,
     Link,
     Memory,
@@ -29,8 +28,9 @@ from memorist.model import (
     to_data,
 )
 from memorist.ports import Kept, Vectors
-from memorist.remember.fact_rows import CLAIMS, Slot, claim_to_data, claims_in, sentence, slot_of_row
+from memorist.remember.fact_rows import CLAIMS, Slot, claim_to_data, claims_in, settled, slot_of_row
 from memorist.remember.timeline import Claim, folded
+from memorist.text.facts import sentence
 from memorist.upkeep.export_format import pack_vectors, record_from_data, record_to_data, to_line, unpack_vectors
 from memorist.validate import validated
 
@@ -106,7 +106,7 @@ class Told:
     @property
     def sentence(self) -> str:
         """The text of the fact that it makes."""
-        return self.claim.text or sentence(Fact(self.slot.subject, self.slot.relation, self.claim.value))
+        return self.claim.text or sentence(self.slot.subject, self.slot.relation, self.claim.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +273,20 @@ def change_from_data(data: Mapping[str, Any], by: str, embedding: str | None) ->
     return change, Stamp(life, isinstance(change, Gone), _number(version), at, by)
 
 
+def check_strings(value: object) -> None:
+    """Refuse data with a string that some store cannot keep: with half a surrogate, or a NUL character."""
+    if isinstance(value, str):
+        value.encode()  # raises a ValueError
+        if "\0" in value:
+            raise ValueError("it has a NUL character")
+    elif isinstance(value, Mapping):
+        for pair in cast("Mapping[object, object]", value).items():
+            check_strings(pair)
+    elif isinstance(value, list | tuple):
+        for one in cast("Sequence[object]", value):
+            check_strings(one)
+
+
 def _text(data: Mapping[str, Any], embedding: str | None) -> Text:
     kept = record_from_data({name: data[name] for name in ("memory", "vectors") if name in data}, embedding)
     assert isinstance(kept, Kept)
@@ -297,6 +311,10 @@ def _told(data: Mapping[str, Any], embedding: str | None) -> Told:
         raise InvalidInput("its claim is about another value", remedy="Sync with the same version.")
     if claim.classification != slot.classification:
         raise InvalidInput("its claim has another classification", remedy="Sync with the same version.")
+    if not all(part.strip() for part in (slot.subject, slot.relation, slot.scope, claim.value)):
+        raise InvalidInput("it says nothing", remedy="Sync with the same version.")
+    row = settled(slot, [claim])[0]
+    from_data(Memory, to_data(row))  # every replica could keep, send and read the fact
     return Told(slot, claim, unpack_vectors(data.get("vectors", {}), embedding))
 
 

@@ -13,7 +13,7 @@ from memorist.remember.forgetting import refuse_damaged
 from memorist.remember.journal import SYNC
 from memorist.upkeep.export_format import ExportHeader
 from memorist.upkeep.sync.choice import Arrived, arrived, local_changes, orphans
-from memorist.upkeep.sync.folder import ChangeFile, Folder, Skipped, Unreadable
+from memorist.upkeep.sync.folder import ChangeFile, Folder, Report, Skipped, Unreadable
 from memorist.upkeep.sync.holdings import Holdings, changes, holdings
 from memorist.upkeep.sync.merge import Means, Merge
 from memorist.upkeep.sync.records import Gone, Stamp
@@ -107,6 +107,8 @@ class _Run:
     def dry(self) -> Synced:
         """What would move."""
         new = self._arrived()
+        if self._unchanged(new):
+            return self._report(Moves(), Moves(), new, 0, dry_run=True)
         here = holdings(self.means.store, self.state.shared)
         changed = local_changes(here, self.state, new.records)
         came = [key for key, one in new.records.items() if one.beats(changed.get(key) or self.state.records.get(key))]
@@ -215,7 +217,9 @@ class _Run:
         records = self.state.records
         for file in sorted(self.state.own):
             try:
-                lines = [(one.change, one.stamp) for one in self.folder.read(file, []) if one.change.key in records]
+                lines = [
+                    (one.change, one.stamp) for one in self.folder.read(file, Report()) if one.change.key in records
+                ]
             except Unreadable:  # somebody has changed it
                 return set(self.state.own), self._own_keys()
             texts = [(records[one.key].stamp, stamp) for one, stamp in lines if not isinstance(one, Gone)]
@@ -238,7 +242,7 @@ class _Run:
             came,
             went,
             refused,
-            tuple(new.skipped),
+            new.report.skipped,
             self.former is not None,
             dry_run,
         )
