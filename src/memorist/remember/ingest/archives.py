@@ -22,6 +22,9 @@ MOST_MEMBER = 256 * 1024 * 1024
 """The most unpacked bytes per archive member, the same as for a JSON file outside an archive."""
 MOST_TOTAL = 4 * MOST_MEMBER
 MOST_MEMBERS = 100_000
+MOST_RATIO, SMALL = 100, 16 * 1024 * 1024
+"""Texts shrink to a fifth or a tenth: a member that unpacks to more than so many times its bytes is no text, unless it
+is small."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError),
@@ -70,7 +73,7 @@ class Folder:
                 data = stream.read(MOST_MEMBER + 1)
         except OSError as error:
             raise InvalidInput(f"cannot be read: {error.strerror}", remedy="Check its permissions.") from None
-        return _bounded(data)
+        return _bounded(data, MOST_MEMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +101,13 @@ class Archive:
             if member.compress_type not in _METHODS:
                 raise NotImplementedError
             with self.zip.open(member) as stream:
-                data = stream.read(MOST_MEMBER + 1)
+                most = min(MOST_MEMBER, max(SMALL, MOST_RATIO * member.compress_size))
+                data = stream.read(most + 1)
         except _BROKEN:
             raise InvalidInput(
                 "damaged, encrypted or in an unknown format", remedy="Download the export again."
             ) from None
-        return _bounded(data)
+        return _bounded(data, most)
 
     def refuse_bombs(self, wanted: Sequence[str], name: str) -> None:
         """Raise if the wanted files would unpack to more than the limit, by what the archive says of itself."""
@@ -141,7 +145,7 @@ def _is_regular(path: Path) -> bool:
         return False
 
 
-def _bounded(data: bytes) -> bytes:
-    if len(data) > MOST_MEMBER:
-        raise InvalidInput(f"unpacks to more than {MOST_MEMBER // 2**20} MiB", remedy="Split the export.")
+def _bounded(data: bytes, most: int) -> bytes:
+    if len(data) > most:
+        raise InvalidInput(f"unpacks to more than {most // 2**20} MiB", remedy="Split the export.")
     return data

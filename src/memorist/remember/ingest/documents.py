@@ -14,7 +14,7 @@ from memorist.model import Kind, fingerprint
 from memorist.remember.ingest.claude_code import INDEX, is_index, memory_fields
 from memorist.remember.ingest.messages import ROLES, SYSTEM
 from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, Skipped, joined_blocks, split_text
-from memorist.remember.ingest.values import fields_of, moment
+from memorist.remember.ingest.values import LONGEST_TITLE, fields_of, moment
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
@@ -169,8 +169,9 @@ def _level(line: str) -> int:
 
 
 def _title(heading: str) -> str:
+    """The text of a heading, cut: every chunk below it repeats it."""
     first = heading.partition("\n")[0].strip()
-    return first.strip("#").strip() if _HEADING.match(first) else first
+    return (first.strip("#").strip() if _HEADING.match(first) else first)[:LONGEST_TITLE]
 
 
 def _paragraph(held: list[str], line: int) -> Iterator[Block]:

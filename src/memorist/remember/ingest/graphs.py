@@ -219,7 +219,7 @@ def mcp_memory_drafts(given: Object, where: str, unnamed: str | None = None) -> 
         fact = Fact(ends[0], relation_name(as_text(given.get("relationType"))) or "is_related_to", ends[1])
         yield DraftFact(fact, where, fields={"source": "mcp-memory"})
         return
-    name, kind = as_text(given.get("name")).strip(), as_text(given.get("entityType")).strip()
+    name, kind = as_name(given.get("name")) or "", as_text(given.get("entityType")).strip()
     if kind and name:
         yield DraftFact(Fact(name, "is_a", kind), where, fields={"source": "mcp-memory"})
     observations = as_list(given.get("observations"))

@@ -16,7 +16,7 @@ from memorist.remember.extract.lexicon import word_set
 from memorist.remember.ingest.documents import Block, chunk_drafts
 from memorist.remember.ingest.formats import HEAD, encoding_of, text_of
 from memorist.remember.ingest.model import Cleaned, Found, Skipped
-from memorist.remember.ingest.values import moment
+from memorist.remember.ingest.values import LONGEST_TITLE, moment
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Page:
 
     def _say(self, text: str) -> None:
         if self._open and self._open[-1][0] == "title" and not self.title:
-            self.title = _SPACE.sub(" ", text).strip()
+            self.title = _SPACE.sub(" ", text).strip()[:LONGEST_TITLE]
         elif not self._left_out and not self._names["head"]:
             self._words.append(text if self._pre else _SPACE.sub(" ", text))
 

@@ -12,11 +12,11 @@ from memorist.model import Kind
 from memorist.remember.ingest.documents import content_keys
 from memorist.remember.ingest.html import WRITTEN_BY_OTHERS
 from memorist.remember.ingest.model import DraftMemory, Found, Skipped, joined_blocks, split_text
-from memorist.remember.ingest.values import moment
+from memorist.remember.ingest.values import LONGEST_TITLE, moment
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
+    from pypdf import PageObject, PdfReader
 
     from memorist.remember.record import Fields
 
@@ -24,18 +24,22 @@ MAGIC = b"%PDF-"
 SCANNED = "no text on any page, probably because it is a scan"
 NO_TEXT = "page without text"
 MOST_PAGES = 20_000
+TOO_MUCH = "not read: the pages before took as much work as a file of this size may take"
+STEPS, STEPS_PER_BYTE = 100_000, 0.5
+BYTES, BYTES_PER_BYTE = 8 * 1024 * 1024, 20
+"""The most operations, and unpacked bytes, of all pages: for any file, and for each of its bytes."""
 _BLANK = lazy(r"\n\s*\n")
 
 
 def pdf_drafts(path: Path, name: str) -> Iterator[Found]:
     """The chunks of every page that has text."""
-    reader = _opened(path, name)
+    reader, work = _opened(path, name), _Work(path.stat().st_size)
     shared = _shared(reader)
     empty: list[Skipped] = []
     drafts: list[DraftMemory] = []
     for number in range(1, min(_pages(reader, name), MOST_PAGES) + 1):
         where = f"{name}, page {number}"
-        text = _text(reader, number, where)
+        text = _text(reader, number, where, work)
         found = list(_page(text, where, number, shared)) if isinstance(text, str) else []
         drafts += found
         if not found:
@@ -78,10 +82,64 @@ def _damaged(name: str, error: Exception) -> InvalidInput:
     )
 
 
-def _text(reader: PdfReader, number: int, where: str) -> str | Skipped:
+class _Work:
+    """Counts what the pages of a file cost; a small file may draw one long stream on each of thousands of pages."""
+
+    def __init__(self, size: int) -> None:
+        self._forms: dict[str, int] = {}
+        """The bytes of each form, by the name under which the page draws it."""
+        self._steps, self._bytes = STEPS + int(STEPS_PER_BYTE * size), BYTES + BYTES_PER_BYTE * size
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left."""
+        return self._steps < 0 or self._bytes < 0
+
+    def begin(self, page: PageObject) -> None:
+        """Take the drawing of a page, and each form that it may draw."""
+        drawing = page.get_contents()
+        self._take(b"" if drawing is None else drawing.get_data())
+        self._forms = {}
+        waiting, seen = [page.get("/Resources")], set[int]()
+        while waiting:
+            resources = _object(waiting.pop())
+            for name, one in _object(resources.get("/XObject")).items():
+                form = _object(one)
+                if form.get("/Subtype") == "/Form":
+                    content: bytes = form.get_data()
+                    self._forms[name] = max(len(content), self._forms.get(name, 0))
+                    if id(form) not in seen:
+                        seen.add(id(form))
+                        self._take(content)
+                        waiting.append(form.get("/Resources"))
+
+    def step(self, operation: bytes, given: Any, *_: object) -> None:
+        """Take one operation, and the bytes of the form that it draws, which are read each time."""
+        self._take(b"", self._forms.get(str(given[0]), 0) if operation == b"Do" and given else 0)
+
+    def _take(self, content: bytes, again: int = 0) -> None:
+        self._steps -= 1
+        self._bytes -= len(content) + again
+        if self.is_done:
+            raise ValueError
+
+
+def _object(value: Any) -> Any:
+    """What a reference of a file leads to; nothing if that is no object."""
+    value = value.get_object() if hasattr(value, "get_object") else value
+    return cast("Any", value) if isinstance(value, dict) else {}
+
+
+def _text(reader: PdfReader, number: int, where: str, work: _Work) -> str | Skipped:
+    if work.is_done:
+        return Skipped(where, TOO_MUCH)
     try:
-        return reader.pages[number - 1].extract_text()
+        page = reader.pages[number - 1]
+        work.begin(page)
+        return page.extract_text(visitor_operand_before=work.step)
     except Exception as error:
+        if work.is_done:
+            return Skipped(where, TOO_MUCH)
         return Skipped(where, f"damaged page ({type(error).__name__})")
 
 
@@ -97,7 +155,7 @@ def _shared(reader: PdfReader) -> Fields:
     fields: dict[str, Any] = {"trust": WRITTEN_BY_OTHERS}
     try:
         about = reader.metadata
-        title = str(about.title or "").strip()[:500] if about else ""
+        title = str(about.title or "").strip()[:LONGEST_TITLE] if about else ""
         made = about.creation_date if about else None
     except Exception:
         return cast("Fields", fields)

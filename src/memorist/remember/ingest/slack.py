@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from memorist.errors import InvalidInput
 from memorist.remember.ingest.archives import Tree, json_in
 from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
-from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, moment, numbered
+from memorist.remember.ingest.values import (
+    LONGEST_TITLE,
+    Object,
+    as_list,
+    as_name,
+    as_object,
+    as_text,
+    first_name,
+    moment,
+    numbered,
+)
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
@@ -23,6 +33,8 @@ EVENT = "a channel event, such as somebody joining"
 EDIT = "an edit or deletion of another message, which is respected there"
 BOT = "written by a bot"
 DELETED = "deleted by its author"
+LONGEST_NAME = 80
+"""Characters of a person's name, as in Slack; a text may repeat it for every few characters."""
 NO_WORDS = "message without text, such as a file"
 _ROOMS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _DAY = lazy(r"(?P<folder>(?:[^/]+/)*)(?P<channel>[^/]+)/(?P<day>\d{4}-\d\d-\d\d)\.json")
@@ -69,14 +81,14 @@ class Workspace:
         bots = {"USLACKBOT"}
         for user in map(as_object, as_list(users)):
             if id := as_name(user.get("id")):
-                people[id] = shown_name(user) or id
+                people[id] = (shown_name(user) or id)[:LONGEST_NAME]
                 bots |= {id} if user.get("is_bot") is True else set()
         titles: dict[str, str] = {}
         for room in map(as_object, rooms):
             id, name = as_name(room.get("id")), as_name(room.get("name"))
             members = [people.get(one, one) for one in map(as_text, as_list(room.get("members"))) if one]
             title = f"#{name}" if name and not name.startswith("mpdm-") else " and ".join(members) or name or id or ""
-            titles |= {key: title for key in (id, name) if key}
+            titles |= {key: title[:LONGEST_TITLE] for key in (id, name) if key}
         return Workspace(people, frozenset(bots), titles)
 
 

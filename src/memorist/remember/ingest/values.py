@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import Kind, Tier, instant
+from memorist.model.identity import fingerprint
 from memorist.model.memory import RANGES
 from memorist.remember.record import Fields
 from memorist.text.dates import find_dates
@@ -36,11 +37,16 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+LONGEST_TITLE = 500
+"""Characters of a title, heading or name, which many memories of a file repeat."""
+
+
 def as_name(value: object) -> str | None:
-    """A non-blank string or an integer as a name; None for anything else."""
+    """A non-blank string or an integer as a name; None for anything else. Of a long one the rest is a fingerprint."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
         return str(value)
-    return as_text(value).strip() or None
+    name = as_text(value).strip()
+    return (name if len(name) <= LONGEST_TITLE else f"{name[:LONGEST_TITLE]}…{fingerprint(name)}") or None
 
 
 def first_name(object: Object, *keys: str) -> str | None:

@@ -48,6 +48,8 @@ OPEN = ("/", LOGIN, "/logout")
 """Paths that somebody who has not logged in may use, besides the static files."""
 FORM, TOKEN, TOKEN_HEADER = "application/x-www-form-urlencoded", "csrf", "x-csrf-token"
 MOST_FIELDS = 5000
+LONGEST_ADDRESS = 8192
+"""Bytes of the query of an address: pages repeat it in their links."""
 Form = ImmutableMultiDict[str, str]
 """The fields of a form; a name may come several times."""
 NO_TOKEN = Sort(
@@ -56,6 +58,15 @@ NO_TOKEN = Sort(
     "The change did not come from this page",
     "The token of this session is missing or not valid",
     "Load the page again, and repeat what you did. You may have logged in or out in another tab.",
+)
+
+
+TOO_LONG = Sort(
+    "address-too-long",
+    414,
+    "The address is too long",
+    f"The address has more than {LONGEST_ADDRESS:,} bytes after its question mark",
+    "Ask in fewer words, choose fewer filters, or ask over REST.",
 )
 
 
@@ -113,6 +124,8 @@ class Door:
             self._names.check(_without(headers, b"sec-fetch-site"), request.url.scheme)
             return show(request, "bounce.html")
         self._names.check(headers, request.url.scheme)
+        if len(request.scope["query_string"]) > LONGEST_ADDRESS:
+            raise Refusal(TOO_LONG)
         if path.startswith(STATIC):
             await self._app(request.scope, request.receive, send)
             return None

@@ -25,6 +25,10 @@ NO_SPACE = Sort(
 )
 
 
+MOST_TOLD = 50
+"""Journal entries that the next page tells about."""
+
+
 def _call_with(right: str) -> Callable[[Request, str], Awaitable[Call]]:
     async def call(request: Request, space: SpaceName) -> Call:
         caller: Caller = request.state.caller
@@ -67,6 +71,6 @@ def own_place(call: Call, place: str) -> str:
 def back(call: Call, place: str, done: Sequence[str] = (), **more: str) -> Response:
     """The way to a page of this space, which tells what was done: the journal entries `done`, each with its undo."""
     path = own_place(call, place)
-    told = [*(("done", one) for one in done), *more.items()]
+    told = [*(("done", one) for one in done[:MOST_TOLD]), *more.items()]
     joint = "&" if "?" in path else "?"
     return RedirectResponse(f"{path}{joint}{urlencode(told)}" if told else path, 303)

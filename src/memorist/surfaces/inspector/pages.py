@@ -22,6 +22,7 @@ from starlette.responses import HTMLResponse
 
 from memorist.access.keys import RIGHTS
 from memorist.errors import Error
+from memorist.model import Times
 from memorist.surfaces.inspector import wording
 from memorist.surfaces.remedies import Given
 from memorist.surfaces.rest.auth import Caller
@@ -90,6 +91,11 @@ def ago(at: datetime | None) -> str:
     return "just now"
 
 
+def planned(times: Times) -> str:
+    """`planned for 2024-09-12` if it is still to happen, else empty."""
+    return times.planned(datetime.now(UTC))
+
+
 def size(number: int) -> str:
     """A number of bytes, as people read it."""
     value = float(number)
@@ -122,7 +128,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    for one in (visible, cut, prose, number, moment, ago, size, wording.ordinal):
+    for one in (visible, cut, prose, number, moment, ago, planned, size, wording.ordinal):
         made.filters[one.__name__] = one
     made.filters |= {"part": _part, "json": _json}
     cast("dict[str, Any]", made.globals).update(static=static_url, wording=wording)

@@ -61,7 +61,7 @@ class Selection:
 def selection(params: QueryParams) -> Selection:
     """The selection that an address states; empty fields count as left out."""
     given = {name: value for name, value in params.items() if name in FIELDS and value.strip()}
-    kinds = tuple(one for one in params.getlist("kind") if one)
+    kinds = tuple(dict.fromkeys(one for one in params.getlist("kind") if one))
     how: How = "recall" if params.get("how") == "recall" else "words"
     ended = params.get("ended") == "1"
     cursor = params.get("cursor") or None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any, cast
 
@@ -22,19 +21,17 @@ from memorist.surfaces.inspector.access import Form
 from memorist.surfaces.inspector.calls import Administering, Changing, Reading, back, home_of, sees_journal
 from memorist.surfaces.inspector.pages import show
 from memorist.surfaces.inspector.views.memories import ACTIONS, VERDICTS, act
-from memorist.text.patterns import lazy
+from memorist.text.difference import difference
 
 router = APIRouter(prefix="/inspect/{space}")
 LONG = 20_000
 """Characters of a text that a page shows unless all are asked for."""
-COMPARED = 4000
-"""Words up to which two versions are compared: the work grows with their product."""
 ENTRIES = 50
 RELATED = 50
+MOST_VERSIONS = 20
 NUMBERS = ("importance", "confidence", "salience", "trust", "credibility", "emotion")
 LISTS = ("keywords", "flags", "emotion_tags")
 TEXTS = ("topic", "speaker", "original", "expires_at")
-_WORDS = lazy(r"\w+|\s+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,8 @@ def _found(engine: Engine, id: str, done: list[str] | None) -> dict[str, Any]:
     return {
         "memory": one,
         "data": to_data(one),
-        "versions": versions(history),
+        "versions": versions(history[: MOST_VERSIONS + 1])[:MOST_VERSIONS],
+        "older": max(0, len(history) - MOST_VERSIONS),
         "ended": is_over(one, engine),
         "facts": [related[link.target] for link in links if link.relation == STATES and link.target in related],
         "denied": [related[link.target] for link in links if link.relation == DENIES and link.target in related],
@@ -101,24 +99,8 @@ def versions(history: Sequence[Memory]) -> list[Version]:
     """The versions of a memory, newest first, each compared with the one before."""
     if not history:
         return []
-    compared = [Version(after, _difference(before.text, after.text)) for after, before in pairwise(history)]
+    compared = [Version(after, difference(before.text, after.text)) for after, before in pairwise(history)]
     return [*compared, Version(history[-1], None)]
-
-
-def _difference(before: str, after: str) -> tuple[tuple[str, str], ...] | None:
-    """The pieces of two texts, word by word; None if they are too long to be compared."""
-    if len(before) + len(after) > 8 * COMPARED:
-        return None
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    return tuple(_pieces(old, new)) if len(old) + len(new) <= COMPARED else None
-
-
-def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            yield "same", "".join(old[a:b])
-        else:
-            yield from ((how, "".join(some)) for how, some in (("removed", old[a:b]), ("added", new[c:d])) if some)
 
 
 # Changes
