@@ -347,4 +347,4 @@ def test_an_audit_changes_nothing() -> None:
     before = rows(store)
     assert audit(store, NOW).findings
     assert (rows(store), store.journal()) == (before, [])
-    assert all(memory.kind is Kind.EPISODIC for memory in before) and len(KINDS) == 11
+    assert all(memory.kind is Kind.EPISODIC for memory in before) and len(KINDS) == 12

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, get_args
 
-from memorist.model import Hidden, Link, Memory, Tier, fingerprint
+from memorist.model import CLAIMS, Hidden, Link, Memory, Tier, fingerprint
 from memorist.models.embedding_text import alone
 from memorist.ports import Store, Vectors
+from memorist.remember.fact_rows import claim_to_data
 from memorist.remember.gates.checks import without_secrets
 from memorist.remember.gates.verdict import distrusted, flagged, quietened
+from memorist.remember.timeline import Claim
 from memorist.upkeep.change import Change, PendingWrite, ended, retracted
 
 Severity = Literal["high", "medium", "low"]
@@ -21,6 +23,7 @@ KINDS = (
     "duplicate",
     "near_duplicate",
     "contradiction",
+    "wrong_fact",
     "orphan",
     "stale",
     "never_recalled",
@@ -85,10 +88,24 @@ def end(id: str, at: datetime, successor: str | None = None) -> Fix:
     """End a memory's validity at a moment, because something superseded it or it expired."""
 
     def revise(memory: Memory, now: datetime) -> Memory:
-        return memory if memory.times.valid_to is not None else ended(memory, at, now, successor)
+        if memory.times.valid_to is not None:
+            return memory
+        return ended(_denied(memory, at, now), at, now, successor)
 
     after = f", when {successor} came" if successor else ""
     return Fix(f"End {id} at {at.date()}{after}.", (id,), revise)
+
+
+def _denied(memory: Memory, at: datetime, now: datetime) -> Memory:
+    """A fact with the claim that it ended, so that its timeline says so too; any other memory as it is."""
+    if memory.fact is None or CLAIMS not in memory.metadata:
+        return memory
+    worth = memory.worth
+    claim = Claim(
+        memory.fact.object, max(at, memory.times.valid_from), now, negated=True, text=memory.text, by="caller"
+    )
+    claim = replace(claim, trust=worth.trust, classification=worth.classification, confidence=worth.confidence)
+    return replace(memory, metadata={**memory.metadata, CLAIMS: [*memory.metadata[CLAIMS], claim_to_data(claim)]})
 
 
 def flag(id: str, name: Literal["noise", "instructions", "contradicted"]) -> Fix:

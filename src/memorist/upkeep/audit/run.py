@@ -13,13 +13,14 @@ from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Progress, Store, Vectors
 from memorist.remember.journal import FINAL
 from memorist.upkeep.audit.checks import Check, Drift, Loops, Orphans, Stale, Texts, damage_findings
+from memorist.upkeep.audit.facts import WrongFacts
 from memorist.upkeep.audit.report import KINDS, Finding, Report
 from memorist.upkeep.audit.statements import Contradictions, Duplicates
 from memorist.upkeep.change import PendingWrite, every_page, write
 
 VERB = "audit"
 """The verb of the journal entries of fixes."""
-CHECKS: tuple[type[Check], ...] = (Texts, Loops, Duplicates, Contradictions, Orphans, Stale, Drift)
+CHECKS: tuple[type[Check], ...] = (Texts, Loops, Duplicates, Contradictions, WrongFacts, Orphans, Stale, Drift)
 PAGE = 500
 FIXES_PER_WRITE = 200
 

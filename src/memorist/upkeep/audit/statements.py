@@ -199,6 +199,8 @@ class Contradictions(Check):
     def __init__(self, store: Store, now: datetime) -> None:
         super().__init__(store, now)
         self._values = defaultdict[tuple[str, str, str], list[_Stated]](list)
+        self._slots: dict[tuple[str, str, str], str] = {}
+        """The subject and the relation of each slot, as the first fact spells them."""
         self._statements = defaultdict[bytes, list[_Stated]](list)
 
     def see(self, page: Sequence[Memory]) -> None:
@@ -210,16 +212,19 @@ class Contradictions(Check):
 
     def close(self) -> Iterator[Finding]:
         """One finding per older statement that a newer one contradicts."""
-        for (_, subject, relation), stated in self._values.items():
-            yield from _superseded(stated, f"{subject} now has another {relation.replace('_', ' ')}:")
+        for slot, stated in self._values.items():
+            for one, newest in _superseded(stated):
+                told = f"{self._slots[slot]} {one.value}, and since {newest.since.date()} {newest.value}:"
+                yield _contradicted(one, newest, told)
         for stated in self._statements.values():
-            yield from _superseded(stated, "is denied by")
+            yield from (_contradicted(one, newest, "is denied by") for one, newest in _superseded(stated))
 
     def _add_value(self, memory: Memory) -> None:
         fact = memory.fact
         if fact is not None and one_valued(fact.relation):
             slot = (memory.scope, folded(fact.subject), fact.relation)
-            self._values[slot].append(_Stated(memory.id, memory.times.valid_from, folded(fact.object), True))
+            self._slots.setdefault(slot, f"{fact.subject} {fact.relation}")
+            self._values[slot].append(_Stated(memory.id, memory.times.valid_from, fact.object, True))
 
     def _add_statements(self, memory: Memory) -> None:
         if memory.fact is not None or memory.kind is Kind.NOTE or CONTRADICTED in memory.worth.flags:
@@ -232,10 +237,12 @@ class Contradictions(Check):
             self._statements[blake2b(key, digest_size=12).digest()].append(stated)
 
 
-def _superseded(stated: Sequence[_Stated], how: str) -> Iterator[Finding]:
-    """Findings about the statements that the newest one contradicts."""
+def _superseded(stated: Sequence[_Stated]) -> Iterator[tuple[_Stated, _Stated]]:
+    """The statements that the newest one contradicts, each with the newest."""
     newest = max(stated, key=lambda one: (one.since, one.id))
-    for one in stated:
-        if one.value != newest.value and one.id != newest.id:
-            fix = end(one.id, newest.since, newest.id) if one.alone else flag(one.id, CONTRADICTED)
-            yield Finding("contradiction", (one.id, newest.id), f"{how} {newest.id}", "high", fix)
+    return ((one, newest) for one in stated if folded(one.value) != folded(newest.value) and one.id != newest.id)
+
+
+def _contradicted(one: _Stated, newest: _Stated, how: str) -> Finding:
+    fix = end(one.id, newest.since, newest.id) if one.alone else flag(one.id, CONTRADICTED)
+    return Finding("contradiction", (one.id, newest.id), f"{how} {newest.id}", "high", fix)
