@@ -1,86 +1,112 @@
-"""Stages that select: probability, minimum score, scope, repetition, diversity and limit; and the one that counts."""
+"""Stages that select: probability, minimum score, scope, repetition and limit; and the one that counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from heapq import nlargest
-from math import inf
-from statistics import fmean
-from typing import Literal
+from itertools import takewhile
+from math import inf, log, prod
 
 from memorist.errors import StoreError
-from memorist.model import Candidate
+from memorist.model import Candidate, Evidence
+from memorist.ports import AnswerReranker
 from memorist.recall.rerank import ANSWERS
 from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
 from memorist.text.chatter import question_in
+from memorist.text.words import is_one_word
 
-NEAR, INSIDE = 0.5, 1.0
-"""A cosine with the question that no unrelated text has, and the evidence of the signal `temporal` for a memory inside
-the time that the question names."""
-EVIDENCE = {ANSWERS: 0.8, "temporal": 1.0}
-TOGETHER, APART = 3, 2.0
-"""How many of the best candidates speak for the confidence, and how far below the best one they count at most."""
+Found = Mapping[str, Evidence]
+"""What the signals and the reranker found of a candidate."""
+EVIDENCE = {ANSWERS: 0.45, "temporal": 0.73}
+FIRST = 5
+"""How many items the confidence is about."""
+MOST_LOST = 3.0
+"""The most that the logits fall where what others said fits as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge(Stage):
-    """logit = bias + Σ weight · evidence, probability = σ(logit): how probably each candidate answers the question.
+    """probability = σ(bias + evidence − fall · ln rank − loss): how probably each candidate answers the question.
 
-    Evidence is the reranker's logit that a text answers, and the norm of other signals; 0 where there is none, and
-    `unread` for candidates that the reranker did not read. The confidence is σ(lift + mean of the three largest logits,
-    none counted as more than 2 below the largest): where something answers, more than one text is often near it.
+    Evidence is Σ weight · value: the reranker's logit that a text answers, `unread` if it did not read the text, and
+    the norm of other signals, 0 where there is none. The rank counts because the order knows more than the reranker.
 
-    A question that names a speaker asks about that person. The best candidate that may be about the person should have
-    a logit `lead` above the best that somebody else said without mentioning the person; the mean falls by `person` ·
-    what is missing.
+    The loss is the same for all candidates. A question that names a speaker asks about that person. The best evidence
+    of what may be about the person should be `lead` above the best of what somebody else said without mentioning the
+    person; loss = `person` · what is missing, at most 3. And a store that knows anything of the subject has a text with
+    a cosine of `near` with the question; loss = `far` · what the closest text misses, 0 if no vectors were searched.
 
-    The recall abstains if the confidence is below `least`, counting that loss only where somebody else's candidate has
-    the best logit of all. It never abstains if the query asks for something to be done, or if a candidate that may be
-    about the person happened at a time that the query names, contains all its words, or has a cosine of 0.5 with it;
-    the cosine does not count where somebody else's is the best. Without a vector, or a reranker that judges answers,
-    there is no probability, and the recall never abstains. Keeps scores and order.
+    One word alone asks for what it is in: a text with that word gains `word`.
+
+    What `told` ranks below statements is no evidence and not close: to a reader, a question resembles its answer.
+
+    Every candidate gets a probability if the reranker judged answers, else none does. Keeps scores and order.
     """
 
     kind = "judge"
     takes = ("candidates",)
-    bias: float = -2.45
+    bias: float = -1.01
     weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE))
-    unread: float = -3.0
-    lift: float = 3.3
-    person: float = 0.75
-    lead: float = 3.5
-    least: float = 0.35
+    unread: float = -5.0
+    fall: float = 1.42
+    person: float = 0.65
+    lead: float = 1.7
+    far: float = 60.0
+    near: float = 0.16
+    word: float = 1.5
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with probabilities and a confidence."""
-        if not all(any(name in one.evidence for one in draft.candidates) for name in ("vector", ANSWERS)):
-            return draft
-        logits = [self._logit(one) for one in draft.candidates]
-        judged = (
-            replace(one, probability=round(sigmoid(logit), 4))
-            for one, logit in zip(draft.candidates, logits, strict=True)
-        )
-        asked, others = _asked_and_others(draft)
-        own, away = _best(logits, others, side=False), _best(logits, others, side=True)
-        loss = self.person * max(0.0, self.lead + away - own)
-        sure = self.lift + _mean_of_best(logits)
-        confidence, strays = round(sigmoid(sure - loss), 4), away > own
-        draft = replace(draft, candidates=tuple(judged), confidence=confidence)
-        if loss > 0:
-            draft = draft.noting(f"asked about {', '.join(asked)}, but what others said fits too: {-loss:.1f}")
-        about = [one for one, other in zip(draft.candidates, others, strict=True) if not other]
-        if sigmoid(sure - loss * strays) >= self.least or _is_answered(draft, about, near=not strays):
-            return draft
-        return replace(draft, abstained=True).noting(
-            f"nothing relevant: the candidates answer the question with a probability of {confidence:.0%}"
-        )
+        """The draft with a probability of each candidate."""
+        from memorist.recall.told import no_answers
 
-    def _logit(self, one: Candidate) -> float:
-        said = {name: found.score if name == ANSWERS else found.norm for name, found in one.evidence.items()}
-        read = 0.0 if ANSWERS in said else self.unread
-        return self.bias + read + sum(self.weights.get(name, 0.0) * value for name, value in said.items())
+        if not any(ANSWERS in one.evidence for one in draft.candidates):
+            return draft
+        questions = no_answers(draft.candidates, draft.query.text)
+        found: list[Found] = [{} if one.memory.id in questions else one.evidence for one in draft.candidates]
+        asked, others = _asked_and_others(draft)
+        judged = zip(
+            draft.candidates, self.probabilities(found, others, alone=is_one_word(draft.query.text)), strict=True
+        )
+        draft = replace(draft, candidates=tuple(replace(one, probability=chance) for one, chance in judged))
+        if loss := self.of_others(found, others):
+            draft = draft.noting(f"asked about {', '.join(asked)}, but what others said fits too: {-loss:.1f}")
+        if loss := self.of_distance(found):
+            draft = draft.noting(f"nothing stored is about the subject: {-loss:.1f}")
+        return draft
+
+    def probabilities(self, found: Sequence[Found], others: Sequence[bool], *, alone: bool = False) -> list[float]:
+        """The probability of each candidate, from what was found of it and whether it is somebody else's.
+
+        `alone` says that the query is one word.
+        """
+        base = self.bias - self.of_others(found, others) - self.of_distance(found)
+        gains = (self.word if alone and "keyword" in one else 0.0 for one in found)
+        logits = (
+            base + gain + self.evidence(one) - self.fall * log(rank)
+            for rank, (one, gain) in enumerate(zip(found, gains, strict=True), 1)
+        )
+        return [round(sigmoid(logit), 4) for logit in logits]
+
+    def of_others(self, found: Sequence[Found], others: Sequence[bool]) -> float:
+        """What the logits lose because what somebody else said fits as well."""
+        own, away = (
+            max((self.evidence(one) for one, other in zip(found, others, strict=True) if other is side), default=-inf)
+            for side in (False, True)
+        )
+        return min(MOST_LOST, self.person * max(0.0, self.lead + away - own)) if away > -inf else 0.0
+
+    def of_distance(self, found: Sequence[Found]) -> float:
+        """What the logits lose because no text is about the subject of the question."""
+        closest = max((one["vector"].score for one in found if "vector" in one), default=self.near)
+        return self.far * max(0.0, self.near - max(0.0, closest))
+
+    def evidence(self, found: Found) -> float:
+        """What was found of a candidate, as a number."""
+        said = {ANSWERS: self.unread} | {
+            name: one.score if name == ANSWERS else one.norm for name, one in found.items()
+        }
+        return sum(self.weights.get(name, 0.0) * value for name, value in said.items())
 
 
 def _asked_and_others(draft: Draft) -> tuple[Sequence[str], Sequence[bool]]:
@@ -94,40 +120,40 @@ def _asked_and_others(draft: Draft) -> tuple[Sequence[str], Sequence[bool]]:
     return asked, of_others(draft.candidates, asked)
 
 
-def _best(logits: Sequence[float], others: Sequence[bool], *, side: bool) -> float:
-    """The largest logit of somebody else's candidates, or of the rest; −∞ if there are none."""
-    return max((logit for logit, other in zip(logits, others, strict=True) if other is side), default=-inf)
+@dataclass(frozen=True, slots=True)
+class Confidence(Stage):
+    """confidence = 1 − (1 − best) · Π (1 − other)^`apart`: how probably the first five candidates contain an answer.
+
+    `best` is the largest of their probabilities, and `other` each of the rest. An `apart` of 1 is the noisy-or of
+    independent events; more than 1, because few questions have two answers, and events that exclude each other add up.
+    The recall abstains if the confidence is below `least` and no answer was held back.
+
+    No candidates are no answer if the reranker judges answers. It is unknown what candidates without a probability
+    answer: then there is no confidence, and the recall does not abstain. Stands after every stage that changes the
+    candidates. Keeps scores and order.
+    """
+
+    kind = "confidence"
+    takes = ("candidates",)
+    optional = ("reranker",)
+    apart: float = 2.4
+    least: float = 0.29
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        """The draft with its confidence, and whether it abstains."""
+        first = [one.probability for one in draft.candidates[:FIRST]]
+        known = [one for one in first if one is not None]
+        if len(known) < len(first) or not (known or isinstance(env.reranker, AnswerReranker)):
+            return draft
+        confidence = confidence_of(known, self.apart)
+        draft = replace(draft, confidence=confidence, abstained=confidence < self.least and not draft.held_back)
+        return draft.noting(f"{confidence:.0%} for an answer, below {self.least:.0%}") if draft.abstained else draft
 
 
-def _mean_of_best(logits: Sequence[float]) -> float:
-    best, *others = nlargest(TOGETHER, logits)
-    return fmean((best, *(max(one, best - APART) for one in others)))
-
-
-def _is_answered(draft: Draft, about: Sequence[Candidate], *, near: bool) -> bool:
-    """Whether a query has an answer among these candidates, however improbable they look; `near` by cosine, too."""
-    from memorist.text.wishes import is_request
-
-    if draft.query.is_dated and any(_happened_then(one) for one in about):
-        return True
-    if near and any("vector" in one.evidence and one.evidence["vector"].score >= NEAR for one in about):
-        return True
-    question = question_in(draft.query.text)
-    return is_request(question) or _contains_all(question, about)
-
-
-def _happened_then(one: Candidate) -> bool:
-    found = one.evidence.get("temporal")
-    return found is not None and found.norm >= INSIDE
-
-
-def _contains_all(query: str, candidates: Sequence[Candidate]) -> bool:
-    """Whether a candidate contains every content word of the question."""
-    from memorist.text.signature import content_stems
-    from memorist.text.words import words
-
-    asked = set(content_stems(words(query)))
-    return bool(asked) and any(asked <= set(content_stems(words(one.memory.text))) for one in candidates)
+def confidence_of(probabilities: Sequence[float], apart: float) -> float:
+    """1 − (1 − best) · Π (1 − other)^apart, rounded like the probabilities; 0 for none."""
+    best, *others = sorted(probabilities, reverse=True) or [0.0]
+    return round(1 - (1 - best) * prod((1 - one) ** apart for one in others), 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +167,7 @@ class Relevant(Stage):
     kind = "relevant"
     takes = ("candidates",)
     effect = "removes"
-    least: float = 0.005
+    least: float = 0.003
     always: int = 3
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
@@ -228,104 +254,35 @@ class Noise(Stage):
 
 @dataclass(frozen=True, slots=True)
 class Unseen(Stage):
-    """Drop memories that this session was shown in the last `hours`, unless the request has `repeat=True`.
+    """Drop memories that this session was shown in the last `hours`, if the request has `fresh=True`.
 
-    Those that would be answers, because they are the best or probably answer it, are named in the context, and
-    the recall does not abstain. If it abstained before, nothing is held back. A recall with `track=False` holds back
-    what other recalls showed; what it shows itself leaves no trace, so it is not held back later. Without `adaptive`,
-    nothing is held back.
+    Those that rank above everything new are named in the context. What is dropped counts no further. A recall with
+    `track=False` holds back what other recalls showed; what it shows itself leaves no trace, so it is not held back
+    later. With `adaptive`, they are dropped unless the request has `fresh=False`.
     """
 
     kind = "unseen"
     takes = ("candidates",)
     effect = "removes"
     hours: float = 24.0
-    adaptive: bool = True
+    adaptive: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The candidates that are new to the session."""
         request = draft.request
-        if request.session is None or request.repeat or draft.abstained or not self.adaptive:
+        if request.session is None or not (self.adaptive if request.fresh is None else request.fresh):
             return draft
         seen = env.store.shown(request.session, request.now - timedelta(hours=self.hours))
         kept = tuple(one for one in draft.candidates if one.memory.id not in seen)
-        answers = _answering(draft.candidates[: request.limit])
+        best = tuple(takewhile(lambda one: one.memory.id in seen, draft.candidates[: request.limit]))
         dropped = len(draft.candidates) - len(kept)
-        draft = replace(draft, candidates=kept, held_back=tuple(one for one in answers if one.memory.id in seen))
+        draft = replace(draft, candidates=kept, held_back=best)
         return draft.noting(f"{dropped} held back: already shown in this session") if dropped else draft
 
 
 def _answering(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The best candidate, and those that probably answer the question."""
     return [one for place, one in enumerate(candidates) if place == 0 or one.likely]
-
-
-Similarity = Callable[[int, int], float]
-
-
-@dataclass(frozen=True, slots=True)
-class MMR(Stage):
-    """Maximal marginal relevance: next = argmax λ · s − (1 − λ) · max similarity to those already chosen.
-
-    λ is `balance`, and s the score divided by the best score. Similarity is the cosine of the vectors or the Jaccard
-    coefficient of the words, without case, accents and punctuation. Orders every candidate and keeps the scores.
-    Carbonell and Goldstein, SIGIR 1998.
-    """
-
-    kind = "mmr"
-    takes = ("candidates",)
-    balance: float = 0.7
-    by: Literal["vectors", "words"] = "vectors"
-
-    def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The same candidates in MMR order."""
-        similarity = _by_words(draft.candidates) if self.by == "words" else _by_vectors(draft.candidates, env)
-        order = diverse_order([one.score for one in draft.candidates], similarity, self.balance)
-        return replace(draft, candidates=tuple(draft.candidates[index] for index in order))
-
-
-def diverse_order(scores: Sequence[float], similarity: Similarity, balance: float) -> list[int]:
-    """Indices in MMR order; ties keep their order."""
-    best = max(scores, default=0.0) or 1.0
-    left = list(range(len(scores)))
-    nearest = [0.0] * len(scores)
-    order: list[int] = []
-    while left:
-        chosen = max(left, key=lambda index: balance * scores[index] / best - (1 - balance) * nearest[index])
-        left.remove(chosen)
-        order.append(chosen)
-        for index in left:
-            nearest[index] = max(nearest[index], similarity(index, chosen))
-    return order
-
-
-def distinct_words(text: str) -> frozenset[str]:
-    """The words of a text as they are compared: "Deadline." is "deadline", and unspaced scripts give pairs."""
-    from memorist.text.words import words
-
-    return frozenset(words(text))
-
-
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """|one ∩ other| / |one ∪ other|; 0 for two empty sets."""
-    return len(one & other) / len(one | other) if one or other else 0.0
-
-
-def _by_words(candidates: Sequence[Candidate]) -> Similarity:
-    words = [distinct_words(one.memory.text) for one in candidates]
-    return lambda one, other: jaccard(words[one], words[other])
-
-
-def _by_vectors(candidates: Sequence[Candidate], env: Env) -> Similarity:
-    import numpy as np
-
-    vectors = env.view.vectors([one.memory.id for one in candidates])
-    if not vectors:
-        return lambda one, other: 0.0
-    nothing = np.zeros_like(next(iter(vectors.values())))
-    rows = np.stack([vectors.get(one.memory.id, nothing) for one in candidates])
-    cosines: list[list[float]] = (rows @ rows.T).tolist()
-    return lambda one, other: cosines[one][other]
 
 
 @dataclass(frozen=True, slots=True)
