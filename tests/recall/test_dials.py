@@ -43,7 +43,7 @@ def test_ranges_follow_from_the_sort_of_number() -> None:
     assert (size.low, size.high, size.step, size.whole) == (1, 400, 1, True)
     assert (share.low, share.high, share.step) == (0, 1, 0.01)
     assert (weight.low, weight.high) == (0, 8)
-    assert (below.low, below.high) == (-12, 12)
+    assert (below.low, below.high) == (-20, 20)
     assert share.orders and weight.orders and not size.orders
 
 

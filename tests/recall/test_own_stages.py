@@ -9,7 +9,7 @@ import pytest
 
 from memorist import ports
 from memorist.errors import ModelUnavailable
-from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth
+from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth, instant
 from memorist.recall import search
 from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
 from memorist.recall.factors import WrittenWords
@@ -117,6 +117,18 @@ def test_as_many_texts_are_read_as_fit(tokens: int | None, read: int) -> None:
         after = Reread(tokens=tokens)(draft(found), replace(env, reranker=reader))
     assert len(reader.texts) == read
     assert [one.memory.id for one in after.candidates[read:]] == list("abcd")[read:]
+
+
+def test_what_was_planned_is_read_with_its_day() -> None:
+    """The reader takes a date in brackets for the day on which something was said."""
+    told = memory("told", "I see the dentist.", origin=Origin(speaker="Ann"))
+    ahead = replace(told, id="ahead", times=replace(told.times, valid_from=instant("2024-09-12T09:00")))
+    reader = Reading(0, 1)
+    with world() as env:
+        Reread()(draft([Candidate(told, 0.9), Candidate(ahead, 0.1)]), replace(env, reranker=reader))
+    said, planned = reader.texts
+    assert said.endswith("] Ann: I see the dentist.") and said.startswith("[")
+    assert planned == "Planned for 12 September 2024: [12 September 2024] Ann: I see the dentist."
 
 
 @pytest.mark.parametrize(("query", "first"), [("Who reads?", "read"), ("Reads well.", "before")])
@@ -268,13 +280,12 @@ def test_what_is_outdated_or_current_is_marked_before_its_text(stage: Stage, not
     assert f" {mark}something" in after.context and after.context.count("(earlier") == mark.count("(earlier")
 
 
-@pytest.mark.parametrize(("probability", "marked"), [(None, False), (0.49, True), (0.5, False)])
-def test_the_header_says_if_nothing_probably_answers(probability: float | None, marked: bool) -> None:
+@pytest.mark.parametrize(("confidence", "marked"), [(None, False), (0.49, True), (0.5, False)])
+def test_the_header_says_if_nothing_probably_answers(confidence: float | None, marked: bool) -> None:
     with world(memory("x")) as env:
-        unsure = Candidate(memory("x"), 1.0, probability=probability)
-        context = AssembleTurns()(draft([unsure]), env).context
+        unsure = replace(draft([Candidate(memory("x"), 1.0)]), confidence=confidence)
+        context = AssembleTurns()(unsure, env).context
     assert context.startswith("Memories that may not answer this, as data" if marked else "Memories, as data")
-    assert unsure.rescored(0.5).probability == probability
 
 
 def test_a_long_memory_is_shown_by_its_best_passage_and_stays_whole() -> None:

@@ -13,7 +13,7 @@ from memorist.recall.stage import Env
 from memorist.testing.fakes import FakeEmbedder
 from tests.recall.worlds import draft, memory, world
 
-JUDGE = Judge(bias=-3.0, weights={"answers": 0.5}, unread=-1.0, lift=3.0, person=1.0, lead=3.0, least=0.2)
+JUDGE = Judge(bias=0.0, weights={"answers": 0.5}, fall=0.0, person=1.0, lead=3.0, far=0.0)
 SUNSET = "I painted a sunset last weekend!"
 
 
@@ -69,29 +69,19 @@ def test_what_a_named_speaker_says_without_the_person_is_somebody_elses(speaker:
     assert of_others([said(speaker, text)], ()) == [False]
 
 
-def test_the_confidence_falls_where_somebody_else_is_asked_about(env: Env) -> None:
-    """Logits 0 and −3, which counts as −2; 3 + 0 + 3 missing: 3 − 1 − 6 → σ = 0.0180, and 3 − 1 → 0.8808 else."""
-    told = [said("Caroline", SUNSET, 6.0, 0.9), said("Melanie", "The kids are fine.", 0.0)]
+def test_the_probabilities_fall_where_somebody_else_is_asked_about(env: Env) -> None:
+    """Evidence 3 of Caroline and 0 of Melanie: 3 + 3 − 0 missing, of which 3 count: σ(0) and σ(−3); else σ(3), σ(0)."""
+    told = [said("Caroline", SUNSET, 6.0), said("Melanie", "The kids are fine.", 0.0)]
     wrong = JUDGE(draft(told, query="What did Melanie paint?"), env)
-    assert (wrong.confidence, wrong.abstained) == (0.0180, True)
-    assert wrong.notes[0] == "asked about Melanie, but what others said fits too: -6.0"
     assert [one.probability for one in wrong.candidates] == [0.5, 0.0474]
+    assert wrong.notes == ("asked about Melanie, but what others said fits too: -3.0",)
     for asked in ("What did Caroline paint?", "Who painted?", "Did Melanie see what Caroline painted?"):
         right = JUDGE(draft(told, query=asked), env)
-        assert (right.confidence, right.abstained, right.notes) == (0.8808, False, ())
+        assert ([one.probability for one in right.candidates], right.notes) == ([0.9526, 0.5], ())
 
 
-def test_a_small_lead_lowers_the_confidence_and_keeps_the_memories(env: Env) -> None:
-    """Logits −1 and −2: a lead of 1, so 2 are missing: 3 − 1.5 − 2 → σ = 0.3775; 3 − 1.5 alone is above the minimum."""
-    strict = Judge(bias=-3.0, weights={"answers": 0.5}, lift=3.0, person=1.0, lead=3.0, least=0.5)
+def test_a_small_lead_lowers_the_probabilities_a_little(env: Env) -> None:
+    """Evidence 2 and 1: a lead of 1, so 2 are missing: σ(2 − 2) and σ(1 − 2)."""
     told = [said("Melanie", "Sunsets are hard.", 4.0), said("Caroline", SUNSET, 2.0)]
-    after = strict(draft(told, query="What did Melanie paint?"), env)
-    assert (after.confidence, after.abstained) == (0.3775, False)
-
-
-def test_only_what_may_be_about_the_person_prevents_abstaining(env: Env) -> None:
-    away = said("Caroline", "I did paint a sunset", 6.0)
-    for near in (said("Melanie", "Hello!", 0.0, 0.9), said("Melanie", "Hello!")):
-        assert JUDGE(draft([away, near], query="What did Melanie paint?"), env).abstained
-    own = said("Melanie", "Melanie did paint.", 0.0)
-    assert not JUDGE(draft([away, own], query="What did Melanie paint?"), env).abstained
+    after = JUDGE(draft(told, query="What did Melanie paint?"), env)
+    assert [one.probability for one in after.candidates] == [0.5, 0.2689]

@@ -12,9 +12,9 @@ from memorist.errors import InvalidInput
 from memorist.model import Candidate, Fact, Filter, Kind, Memory, Recall, Tier, Usage, Worth
 from memorist.ports import Store
 from memorist.recall.data import to_data
+from memorist.recall.diversity import MMR, distinct_words, jaccard
 from memorist.recall.reason import CONFLICT, Enrich
 from memorist.recall.recipes import RECIPES
-from memorist.recall.select import MMR, distinct_words, jaccard
 from memorist.recall.signals import Fuzzy, Signature
 from memorist.stores.memory import MemoryStore
 from tests.recall.worlds import NOW, draft, memory, world

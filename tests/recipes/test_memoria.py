@@ -221,6 +221,7 @@ def short(engine: Engine, text: str) -> str:
 def test_a_fact_cites_the_turn_that_states_it_and_the_turn_is_printed_once(store: Store) -> None:
     with opened(recipe="memoria", embedder=FakeEmbedder(), store=store) as engine:
         turn = engine.remember(**told(at="2024-04-02"))
+        engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-04-02", source=turn.id)
         engine.remember("Bob lives next door to Alice.", at="2024-05-01")
         found, again = (engine.recall(WHERE, track=False) for _ in range(2))
         only = engine.recall(WHERE, kinds="semantic", track=False)
@@ -277,7 +278,8 @@ def test_a_lesson_cites_the_steps_and_a_note_the_memories_that_it_rests_on(tmp_p
 def test_the_newest_three_of_many_sources_are_cited() -> None:
     with opened(recipe="memoria", embedder=FakeEmbedder()) as engine:
         for month in range(1, 6):
-            engine.remember(**told(at=f"2024-0{month}-02", position=month))
+            turn = engine.remember(**told(at=f"2024-0{month}-02", position=month))
+            engine.relate("Alice", "lives_in", "Oslo", valid_from=f"2024-0{month}-02", source=turn.id)
         context = engine.recall(WHERE, kinds="semantic").context
     assert "[1], [2], [3], id" in context and "[4]" not in context
     assert re.findall(r"\] 2024-0(\d)", context) == ["3", "4", "5"]
@@ -286,7 +288,7 @@ def test_the_newest_three_of_many_sources_are_cited() -> None:
 @pytest.mark.parametrize("max_tokens", [0, 5, 20, 40, 60, 80, 1000])
 def test_the_context_keeps_within_its_budget(max_tokens: int) -> None:
     with opened(recipe="memoria", embedder=FakeEmbedder()) as engine:
-        engine.remember(**told())
+        engine.relate("Alice", "lives_in", "Oslo", source=engine.remember(**told()).id)
         found = engine.recall(WHERE, kinds="semantic", max_tokens=max_tokens)
     assert count_tokens(found.context) == found.tokens <= max_tokens
     assert not found.context.endswith(":")

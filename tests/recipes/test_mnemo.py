@@ -16,10 +16,11 @@ from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
 from memorist.models.noise_bank import PROTOTYPES, learn_noise
 from memorist.ports import Store
 from memorist.recall.data import with_settings
+from memorist.recall.diversity import diverse_order
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES, custom_recipes
 from memorist.recall.search import Search
-from memorist.recall.select import MinimumScore, Scope, diverse_order
+from memorist.recall.select import MinimumScore, Scope
 from memorist.recall.stage import pool_for
 from memorist.stores.memory import MemoryStore
 from memorist.stores.part import Part
@@ -437,7 +438,7 @@ def test_a_session_is_not_shown_the_same_twice(store: Store) -> None:
         assert not nothing_new.items and not nothing_new.abstained
         assert set(nothing_new.shown_before) == {"a", "b", "c"}
         held = engine.why_not(QUERY, "a", session="s")
-        assert set(ids(engine.recall(QUERY, session="s", repeat=True))) == {"a", "b", "c"}
+        assert set(ids(engine.recall(QUERY, session="s", fresh=False))) == {"a", "b", "c"}
         assert len(ids(engine.recall(QUERY, session="other", track=False))) == 3
         clock.advance(timedelta(hours=25))
         assert len(ids(engine.recall(QUERY, session="s"))) == 3

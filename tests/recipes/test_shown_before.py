@@ -47,39 +47,39 @@ def test_padding_does_not_count_as_shown(store: Store) -> None:
     """The paddle was shown in doubt beside the kayak; it is the answer to the next question, and is told."""
     recipe = judging(kayak={KAYAK.id: 0.9, PADDLE.id: 0.2, SHED.id: 0.1}, paddle={PADDLE.id: 0.8, KAYAK.id: 0.3})
     with opened(*CLUB, recipe=recipe, store=store) as engine:
-        first = engine.recall("kayak of the club?", session="s")
+        first = engine.recall("kayak of the club?", session="s", fresh=True)
         assert ids(first) == [KAYAK.id, PADDLE.id, SHED.id] and first.shown_before == ()
         assert [item.probability for item in first.items] == [0.9, 0.2, 0.1]
-        second = engine.recall("paddle of the club?", session="s")
+        second = engine.recall("paddle of the club?", session="s", fresh=True)
         assert ids(second) == [PADDLE.id] and second.shown_before == ()
         assert "Already shown" not in second.context
 
 
 def test_the_best_item_counts_as_shown_even_in_doubt() -> None:
     with opened(*CLUB, recipe=judging(kayak={KAYAK.id: 0.4, PADDLE.id: 0.2})) as engine:
-        engine.recall("kayak of the club?", session="s")
-        again = engine.recall("kayak of the club?", session="s")
+        engine.recall("kayak of the club?", session="s", fresh=True)
+        again = engine.recall("kayak of the club?", session="s", fresh=True)
     assert again.shown_before == (KAYAK.id,) and ids(again) == [PADDLE.id]
 
 
 def test_answers_that_were_all_shown_are_named_and_are_no_abstention(store: Store) -> None:
     with opened(*CLUB, recipe=judging(kayak={KAYAK.id: 0.9, PADDLE.id: 0.7}), store=store) as engine:
-        engine.recall("kayak of the club?", session="s")
-        again = engine.recall("kayak of the club?", session="s")
+        engine.recall("kayak of the club?", session="s", fresh=True)
+        again = engine.recall("kayak of the club?", session="s", fresh=True)
         assert (again.items, again.abstained) == ((), False)
         assert again.shown_before == (KAYAK.id, PADDLE.id)
         assert again.context == (
             "Already shown in this session: 2024-07-01 Dagny (id 0ca7a4e0); 2024-07-01 club.md (id 0badd1e0)"
         )
-        assert ids(engine.recall("kayak of the club?", session="s", repeat=True)) == [KAYAK.id, PADDLE.id]
+        assert ids(engine.recall("kayak of the club?", session="s", fresh=False)) == [KAYAK.id, PADDLE.id]
         assert ids(engine.recall("kayak of the club?", session="other")) == [KAYAK.id, PADDLE.id]
 
 
 def test_what_did_not_fit_the_context_was_not_shown() -> None:
     with opened(*CLUB, recipe=judging(kayak={KAYAK.id: 0.9, PADDLE.id: 0.7})) as engine:
         room = engine.recall("kayak of the club?", track=False, limit=1).tokens
-        engine.recall("kayak of the club?", session="s", max_tokens=room)
-        again = engine.recall("kayak of the club?", session="s")
+        engine.recall("kayak of the club?", session="s", fresh=True, max_tokens=room)
+        again = engine.recall("kayak of the club?", session="s", fresh=True)
     assert ids(again) == [PADDLE.id] and again.shown_before == (KAYAK.id,)
 
 
@@ -87,8 +87,8 @@ def test_what_is_off_the_point_now_is_not_named() -> None:
     """The shed answered the first question; for the second it is only near."""
     recipe = judging(shed={SHED.id: 0.9}, kayak={KAYAK.id: 0.9, SHED.id: 0.3})
     with opened(*CLUB, recipe=recipe) as engine:
-        engine.recall("shed of the club?", session="s")
-        found = engine.recall("kayak of the club?", session="s")
+        engine.recall("shed of the club?", session="s", fresh=True)
+        found = engine.recall("kayak of the club?", session="s", fresh=True)
     assert ids(found) == [KAYAK.id] and found.shown_before == () and "Already shown" not in found.context
 
 
@@ -103,9 +103,9 @@ def test_an_abstention_shows_nothing() -> None:
         def __call__(self, draft: Draft, env: Env) -> Draft:
             return replace(draft, abstained=draft.request.query == "nothing of the club?")
 
-    recipe = replace(recipe, stages=(*recipe.stages[:-5], Abstain(), *recipe.stages[-5:]))
+    recipe = replace(recipe, stages=(*recipe.stages[:-6], Abstain(), *recipe.stages[-6:]))
     with opened(*CLUB, recipe=recipe) as engine:
-        unsure = engine.recall("nothing of the club?", session="s")
+        unsure = engine.recall("nothing of the club?", session="s", fresh=True)
         assert unsure.abstained and unsure.context == "Nothing is known about this."
-        assert ids(engine.recall("kayak of the club?", session="s")) == [KAYAK.id]
-        assert engine.recall("nothing of the club?", session="s").abstained
+        assert ids(engine.recall("kayak of the club?", session="s", fresh=True)) == [KAYAK.id]
+        assert engine.recall("nothing of the club?", session="s", fresh=True).abstained

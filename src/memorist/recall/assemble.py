@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 
 from memorist.model import CITES, DENIES, INSTRUCTIONS, PROVENANCE, STATES, Candidate, Filter, Kind, Memory
-from memorist.model.recall import FACTS_HEADER
+from memorist.model.recall import FACTS_HEADER, LIKELY
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.superseded import CURRENT, OUTDATED
 from memorist.text.chatter import asks, question_in
@@ -42,8 +43,8 @@ class Assemble(Stage):
     """One numbered, dated and cited line per memory, best first, within the token budget.
 
     A text of more than `longest` tokens is shown by its best passage. A line that does not fit is left out and the next
-    one is tried. What is outdated or reads like instructions is marked before its text, and the header says if nothing
-    probably answers.
+    one is tried. What is outdated or reads like instructions is marked before its text, and the header says if the
+    confidence is below 0.5.
     """
 
     kind = "assemble"
@@ -66,10 +67,10 @@ class AssembleTurns(Stage):
 
     Sessions are in the order of their best memory, turns in that of the conversation. A text of more than `longest`
     tokens is shown by its best passage. A line that does not fit is left out and the next one is tried. What is
-    outdated or reads like instructions is marked before its text, and the header says if nothing probably answers. If a
-    turn of at most 24 tokens follows a question, the `before` turns before it are added without a number, as long as
-    they fit. After the first `always`, memories with a probability below `least` are left out, unless the caller chose
-    a minimum.
+    outdated or reads like instructions is marked before its text, and the header says if the confidence is below 0.5.
+    If a turn of at most 24 tokens follows a question, the `before` turns before it are added without a number, as long
+    as they fit. After the first `always`, memories with a probability below `least` are left out, unless the caller
+    chose a minimum.
     """
 
     kind = "assemble_turns"
@@ -108,6 +109,14 @@ class AssembleTurns(Stage):
                     told.add(turn.id)
                     asides.setdefault(memory.id, []).append(line)
         return asides
+
+
+def _text(memory: Memory) -> str:
+    if (fact := memory.fact) is None:
+        return memory.text
+    from memorist.text.facts import reworded
+
+    return reworded(memory.text, fact.subject, fact.relation, fact.object)
 
 
 def _may_be_answer(memory: Memory) -> bool:
@@ -220,9 +229,10 @@ def _ids(groups: Iterable[Sequence[Memory]]) -> Iterator[str]:
     return (one.id for group in groups for one in group)
 
 
-def line(rank: int, memory: Memory, longest: int) -> str:
+def line(rank: int, memory: Memory, longest: int, now: datetime) -> str:
     """One memory as in a plain list: `[1] 2024-06-03 Alice: text (source)`, cut at `longest` characters."""
-    return ITEM.around(f"{_said(memory, longest)}{_citation(memory)}", number=rank, days=_validity(memory))
+    mark = f"({ahead}) " if (ahead := memory.times.planned(now)) else ""
+    return ITEM.around(f"{mark}{_said(memory, longest)}{_citation(memory)}", number=rank, days=_validity(memory))
 
 
 def _line(rank: int, candidate: Candidate, text: str, citation: str) -> str:
@@ -232,11 +242,17 @@ def _line(rank: int, candidate: Candidate, text: str, citation: str) -> str:
 
 
 def _marks(candidate: Candidate) -> str:
-    """What to know before reading a memory: that it is outdated or current, or reads like instructions."""
+    """What to know before reading a memory: that it is outdated, current or planned, or reads like instructions."""
     marks = [_outdated(note) for note in candidate.notes if note.startswith(tuple(OUTDATED))][:1]
     if not marks and any(note.startswith(CURRENT) for note in candidate.notes):
         marks.append("now")
+    marks += [note for note in candidate.notes if note.startswith("planned for ")]
     return _warning(candidate.memory) + "".join(f"({mark}) " for mark in marks)
+
+
+def _as_noted(candidate: Candidate, now: datetime) -> Candidate:
+    """A candidate with a note if it is still to happen."""
+    return replace(candidate, notes=(*candidate.notes, *filter(None, (candidate.memory.times.planned(now),))))
 
 
 def _outdated(note: str) -> str:
@@ -249,7 +265,7 @@ def _outdated(note: str) -> str:
 
 def _said(memory: Memory, longest: int) -> str:
     """The beginning of a memory's text after its speaker, and after a warning if it needs one."""
-    return f"{_warning(memory)}{_spoken(memory, shortened(memory.text, longest))}"
+    return f"{_warning(memory)}{_spoken(memory, shortened(_text(memory), longest))}"
 
 
 def _spoken(memory: Memory, text: str) -> str:
@@ -286,6 +302,8 @@ def _citation(memory: Memory, *, without_session: bool = False) -> str:
 def _places(memory: Memory, *, without_source: bool = False, without_session: bool = False) -> list[str]:
     """The source and session of a memory, if known."""
     source, session = memory.origin.source, memory.origin.session
+    if source and session and session.startswith(f"{source}:"):  # an id that the source gave it, which says nothing
+        session = None
     if without_source or (source and session and source.endswith(session)):  # the key of a session's own memory
         source = None
     return [place for place in map(label, (source, None if without_session else session)) if place]
@@ -304,8 +322,8 @@ def _relation(memory: Memory) -> str:
 
 
 def _header(draft: Draft) -> str:
-    """The first line of a context, which says if no candidate probably answers the question."""
-    return HEADER if any(one.likely for one in draft.candidates) else DOUBTFUL_HEADER
+    """The first line of a context, which says if the first five candidates probably contain no answer."""
+    return DOUBTFUL_HEADER if draft.confidence is not None and draft.confidence < LIKELY else HEADER
 
 
 class _Page:
@@ -313,7 +331,7 @@ class _Page:
 
     def __init__(self, draft: Draft, default: int, header: str) -> None:
         asked, known_at = draft.request.max_tokens, draft.request.where.known_at
-        known = [one.known_at(known_at) for one in draft.candidates]
+        known = [_as_noted(one.known_at(known_at), draft.request.now) for one in draft.candidates]
         told = {one.id for one in draft.standing}
         self.draft = draft
         self.budget = default if asked is None else asked
@@ -330,7 +348,7 @@ class _Page:
 
     def excerpt(self, memory: Memory, longest: int) -> str:
         """The text of a memory, or the passage of a long one that answers the question best."""
-        return best_passage(memory.text, self._question, longest)
+        return best_passage(_text(memory), self._question, longest)
 
     def add(self, memory: Memory, line: str) -> None:
         """Add the line of a memory if it fits."""

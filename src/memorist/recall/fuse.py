@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from memorist.model import Candidate, Evidence, Found
 from memorist.model.recall import Parts
 from memorist.recall.stage import Draft, Env, Stage, pool_for, ranked
+from memorist.text.words import is_one_word
 
 Norm = Callable[[int, float], float]
 """(rank from 1, score) → the number that a formula uses for a hit of one signal."""
@@ -60,7 +61,8 @@ class WeightedSum(Stage):
     that only other signals found, as the vector signal does: the largest of any of the memory's vectors. Every other
     score is divided by the signal's best score in this recall; a signal that did not find the memory counts 0. Gives 0
     to 1 for weights that sum to 1. With `keep`, only the best `keep` by Σ weight · norm remain (at least the request's
-    limit). If a signal found nothing, its weight goes to the signal that `fallback` names for it.
+    limit). If a signal found nothing, its weight goes to the signal that `fallback` names for it. With `one_word`, the
+    keyword signal has this weight for a query of one word: a name or a number of a ticket, whose vector means little.
     """
 
     kind = "weighted_sum"
@@ -71,6 +73,7 @@ class WeightedSum(Stage):
     importance: float = 0.2
     keep: int | None = None
     fallback: Mapping[str, str] = field(default_factory=dict[str, str])
+    one_word: float | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its hits as candidates."""
@@ -83,7 +86,7 @@ class WeightedSum(Stage):
         evidence = _gather(draft.found, norms)
         if "vector" in self.weights:
             _add_cosines(evidence, draft, env)
-        weights = self._weights(draft.found)
+        weights = self._weights(draft)
         scores = {
             id: sum([weights.get(name, 0.0) * one[_NORM] for name, one in signals.items()])
             for id, signals in evidence.items()
@@ -92,8 +95,10 @@ class WeightedSum(Stage):
         loaded = _load(draft, env, evidence, scores, kept)
         return replace(draft, candidates=ranked([self._score(one, weights) for one in loaded]))
 
-    def _weights(self, found: Mapping[str, Found]) -> dict[str, float]:
-        weights = dict(self.weights)
+    def _weights(self, draft: Draft) -> dict[str, float]:
+        weights, found = dict(self.weights), draft.found
+        if self.one_word is not None and is_one_word(draft.query.text):
+            weights["keyword"] = self.one_word
         for name, other in self.fallback.items():
             if name not in found or not found[name].hits:
                 weights[other] = weights.get(other, 0.0) + weights.pop(name, 0.0)

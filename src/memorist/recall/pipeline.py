@@ -228,7 +228,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
                 one.evidence,
                 one.phase,
                 one.hop,
-                one.notes,
+                (*one.notes, *filter(None, (one.memory.times.planned(request.now),))),
                 one.probability,
             )
             for rank, one in enumerate(draft.candidates, 1)
@@ -238,7 +238,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         standing=draft.standing,
         reasoned=draft.reasoned,
         touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched) if detailed else touched,
-        abstained=(draft.abstained or not draft.candidates) and not draft.held_back,
+        abstained=draft.abstained or not (draft.candidates or draft.held_back),
         confidence=draft.confidence,
         shown_before=tuple(one.memory.id for one in draft.held_back),
         trace=trace,

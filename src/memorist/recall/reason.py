@@ -11,8 +11,8 @@ from typing import TypeVar
 from memorist.asking import query
 from memorist.asking.query import Source
 from memorist.model import INSTRUCTIONS, Candidate, Fact, Kind, Reasoned
+from memorist.recall.diversity import distinct_words
 from memorist.recall.llm_or_rules import LlmOrRules, Method
-from memorist.recall.select import distinct_words
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
 from memorist.text.labels import label

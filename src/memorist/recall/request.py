@@ -30,6 +30,8 @@ from memorist.model.arguments import check_argument
 
 ANYTHING = "*"
 """At the end of a scope: every scope that begins with what stands before it."""
+LONGEST_SESSION = 1000
+"""Characters of the name of a session: it is recorded with each memory that the session is shown."""
 
 
 def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallRequest:
@@ -43,8 +45,9 @@ def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallR
         limit=at_least("limit", options.get("limit", 10), 1),
         where=listing_filter(options, now),
         entity_hints=tuple(options.get("entity_hints", ())),
-        session=options.get("session"),
-        repeat=options.get("repeat", False),
+        speaker=options.get("speaker"),
+        session=_session(options.get("session")),
+        fresh=options.get("fresh"),
         situation=_situation(options.get("situation")),
         translated=options.get("translated", False),
         max_tokens=None if max_tokens is None else at_least("max_tokens", max_tokens, 0),
@@ -52,6 +55,15 @@ def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallR
         track=options.get("track", True),
         verbosity=checked_verbosity(options.get("verbosity", "summary")),
     )
+
+
+def _session(name: str | None) -> str | None:
+    if name is not None and len(name) > LONGEST_SESSION:
+        raise InvalidInput(
+            f"The name of the session has {len(name):,} characters, more than {LONGEST_SESSION:,}",
+            remedy="Give the session a shorter name.",
+        )
+    return name
 
 
 def _probability(value: float | None) -> float | None:
@@ -69,12 +81,13 @@ def checked_verbosity(value: str) -> Verbosity:
 
 
 def listing_filter(options: Filters, now: datetime) -> Filter:
-    """The filter of `recall` and `list`: by default memories that are valid and known now, up to classification 2."""
+    """The filter of `recall` and `list`: by default what is valid or planned, and known now, up to classification 2."""
     as_of, known_at = options.get("as_of"), options.get("known_at")
     return replace(
         _labels(options),
         as_of=now if as_of is None else instant(as_of),
         known_at=now if known_at is None else instant(known_at),
+        planned=as_of is None,
         max_classification=_classification(options.get("max_classification", 2)),
     )
 

@@ -168,8 +168,10 @@ def _texts_to_read(memories: Sequence[Memory], in_context: int | None, draft: Dr
 
 
 def _text_to_read(memory: Memory, before: Sequence[Memory], draft: Draft) -> str:
+    """A memory with its turn before; one that was told before its time says so, as a date in brackets is no answer."""
     seen = [one for one in before if one.scope == memory.scope and draft.request.where.admits(one)]
-    return read_with(memory, seen[0] if seen else None)
+    text, begins = read_with(memory, seen[0] if seen else None), memory.times.valid_from
+    return f"Planned for {begins.day} {begins:%B %Y}: {text}" if begins > memory.times.ingested_at else text
 
 
 def _readings(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[Reading]:

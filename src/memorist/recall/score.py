@@ -1,14 +1,14 @@
-"""Stages that change scores: by factors, by the best score, by neighbouring hits, and in favour of sources."""
+"""Stages that change scores: by factors, by the best score and by neighbouring hits."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from statistics import fmean
 
-from memorist.model import CITES, STATES, Candidate, Kind, Memory
+from memorist.model import Candidate
 from memorist.recall.stage import Draft, Env, Factor, Stage, ranked
 
 
@@ -152,61 +152,3 @@ def _by_place(candidates: Sequence[Candidate], least: float) -> list[float]:
         return max(scores.get((scope, session, position - 1), least), scores.get((scope, session, position + 1), least))
 
     return [least if place is None else adjacent(place) for place in places]
-
-
-@dataclass(frozen=True, slots=True)
-class PromoteSources(Stage):
-    """Replace derived memories by their sources, if the filter admits those.
-
-    A fact is replaced by the newest memory that states it, a line of a note by all memories that it cites. A source
-    takes the larger of both scores, the evidence of signals that did not find it, and a note that names the fact. A
-    fact without a source stays. Keeps the scale.
-    """
-
-    kind = "promote_sources"
-    takes = ("candidates",)
-    effect = "adds"
-
-    def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with sources in place of the memories derived from them."""
-        derived = {one.memory.id: one for one in draft.candidates if one.memory.fact or one.memory.kind is Kind.NOTE}
-        sources = _sources(derived, draft, env) if derived else {}
-        if not sources:
-            return draft
-        kept = {one.memory.id: one for one in draft.candidates if one.memory.id not in sources}
-        for id, memories in sources.items():
-            for memory in memories:
-                kept[memory.id] = _promoted(kept.get(memory.id), memory, derived[id])
-        return replace(draft, candidates=ranked(list(kept.values())))
-
-
-def _sources(derived: Mapping[str, Candidate], draft: Draft, env: Env) -> dict[str, list[Memory]]:
-    """The visible sources of each derived memory."""
-    pairs = [
-        (link.target, link.source) if link.relation == STATES else (link.source, link.target)
-        for link in env.store.links(list(derived), STATES, CITES)
-        if (link.relation == STATES and link.target in derived) or (link.relation == CITES and link.source in derived)
-    ]
-    memories = env.store.get(list(dict.fromkeys(source for _, source in pairs)))
-    found = defaultdict[str, list[Memory]](list)
-    for id, source in pairs:
-        if source in memories and draft.request.where.admits(memories[source]):
-            found[id].append(memories[source])
-    return {id: some if derived[id].memory.kind is Kind.NOTE else _newest(some) for id, some in found.items()}
-
-
-def _newest(memories: Sequence[Memory]) -> list[Memory]:
-    return [max(memories, key=lambda one: (one.times.valid_from, one.id))]
-
-
-def _promoted(known: Candidate | None, source: Memory, derived: Candidate) -> Candidate:
-    fact = derived.memory.fact
-    note = () if fact is None else (f"states: {derived.memory.text}",)
-    if known is None:
-        return replace(derived, memory=source, notes=(*derived.notes, *note))
-    return replace(
-        known,
-        score=max(known.score, derived.score),
-        evidence={**derived.evidence, **known.evidence},
-        notes=(*known.notes, *note) if derived.score > known.score else known.notes,
-    )

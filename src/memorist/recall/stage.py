@@ -39,8 +39,7 @@ class Draft:
     `found` distinguishes a signal that did not search (absent or skipped) from one that found nothing (no hits).
     `timings` holds the milliseconds of phases that cover only part of a stage. `head` is a block that stands before the
     memories in the context, and `standing` are the memories in it, which the assembly does not repeat; `shown` are the
-    ids of the memories in the context. `held_back` are candidates that answer the question and that the session was
-    shown before.
+    ids of the memories in the context. `held_back` are the best candidates that the session was shown before.
     """
 
     request: RecallRequest

@@ -76,7 +76,7 @@ class Standing(Stage):
         wishes = islice(self._wishes(draft, pins), self.wishes)
         asked = draft.request.max_tokens
         room = min(self.max_tokens, int(self.share * (USUAL_CONTEXT if asked is None else asked)))
-        head, told = head_of([*pins.values(), *wishes], room, self.longest)
+        head, told = head_of([*pins.values(), *wishes], room, self.longest, draft.request.now)
         return replace(draft, head=head, standing=told)
 
     def _wishes(self, draft: Draft, pins: Mapping[str, Memory]) -> Iterator[Memory]:
@@ -109,13 +109,13 @@ def newest(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]
     return sorted(known, key=lambda one: (one.times.valid_from, one.id), reverse=True)
 
 
-def head_of(memories: Iterable[Memory], room: int, longest: int) -> tuple[str, tuple[Memory, ...]]:
+def head_of(memories: Iterable[Memory], room: int, longest: int, now: datetime) -> tuple[str, tuple[Memory, ...]]:
     """The head of a context with the memories whose lines fit, and those; one that does not fit is left out."""
     told: list[Memory] = []
     lines = [HEADER]
     room -= count_tokens(HEADER)
     for memory in memories:
-        text = f"-{line(0, memory, longest).removeprefix('[0]')}{STANDING.after}"
+        text = f"-{line(0, memory, longest, now).removeprefix('[0]')}{STANDING.after}"
         if (cost := count_tokens(f"\n{text}")) <= room:
             told.append(memory)
             lines.append(text)
