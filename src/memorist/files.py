@@ -107,6 +107,18 @@ def scratch(near: Path, *, home: Path | None = None) -> Generator[Path]:
         made.close()
 
 
+@contextmanager
+def alone(folder: Path) -> Generator[None]:
+    """Let no other process that asks for the same be in its block meanwhile; some network file systems cannot."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 class Scratch:
     """A private folder on the disk of `near`, until it is closed.
 

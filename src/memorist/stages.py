@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
     from memorist.recall.bridge import Bridge
     from memorist.recall.data import from_data, to_data, with_settings
+    from memorist.recall.diversity import MMR
     from memorist.recall.factors import (
         BoundedRecency,
         CredibilityFactor,
@@ -62,24 +63,37 @@ if TYPE_CHECKING:
     from memorist.recall.hops import Hops, Provenance
     from memorist.recall.llm_or_rules import ClassifyMode, Expand, Tags
     from memorist.recall.nodes import Nodes
+    from memorist.recall.persons import Asker
     from memorist.recall.pipeline import Pipeline
     from memorist.recall.prepare import AsKnown, Content, Dates, Embed, FindEntities
     from memorist.recall.reason import Enrich, Reason
     from memorist.recall.recipes import RECIPES, Recipes, custom_recipes
     from memorist.recall.rerank import Rerank, Reread
-    from memorist.recall.score import Add, Confirm, NeighbourBoost, Normalise, PromoteSources, Weigh
+    from memorist.recall.score import Add, Confirm, NeighbourBoost, Normalise, Weigh
     from memorist.recall.search import Cascade, Search
-    from memorist.recall.select import MMR, Judge, Limit, MinimumScore, Noise, Relevant, Scope, Track, Unseen
+    from memorist.recall.select import (
+        Confidence,
+        Judge,
+        Limit,
+        MinimumScore,
+        Noise,
+        Relevant,
+        Scope,
+        Track,
+        Unseen,
+    )
     from memorist.recall.signals import Fuzzy, Keyword, Notes, Signature, Temporal, Trigram, Vector
     from memorist.recall.stage import Draft, Env, Factor, Part, Signal, Stage, ranked
     from memorist.recall.standing import Standing, Wishes
     from memorist.recall.superseded import Newest, Superseded
+    from memorist.recall.told import Told
 
 __all__ = [
     "MMR",
     "RECIPES",
     "Add",
     "AsKnown",
+    "Asker",
     "Assemble",
     "AssembleFacts",
     "AssembleTurns",
@@ -89,6 +103,7 @@ __all__ = [
     "Candidate",
     "Cascade",
     "ClassifyMode",
+    "Confidence",
     "Confirm",
     "Content",
     "CredibilityFactor",
@@ -126,7 +141,6 @@ __all__ = [
     "Notes",
     "Part",
     "Pipeline",
-    "PromoteSources",
     "Provenance",
     "Query",
     "Reason",
@@ -151,6 +165,7 @@ __all__ = [
     "Tags",
     "Temporal",
     "TierFactor",
+    "Told",
     "Track",
     "Trigram",
     "TrustFactor",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
@@ -88,7 +89,11 @@ class Matcher:
 
     def compiled(self, nodes: list[Any], flags: int | None = None) -> re.Pattern[Any]:
         """What `re` makes of a few operations, for those whose cost is plain."""
-        return _compiler.compile(self._tree(nodes), self._flags if flags is None else flags)
+        tree = self._tree(nodes)
+        if flags is not None and flags != self._flags:
+            tree.state = copy(self._state)  # `re` adds its flags to those that are given
+            tree.state.flags = flags
+        return _compiler.compile(tree, self._flags if flags is None else flags)
 
     def _tree(self, nodes: list[Any]) -> Any:
         return _parser.SubPattern(self._state, nodes)

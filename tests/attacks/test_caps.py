@@ -179,3 +179,19 @@ def test_an_old_secret_makes_way_for_a_low_memory_with_its_id(tmp_path: Path, ki
 def _id_without_classification(text: str, **fields: Any) -> str:
     fields["classification"] = 1
     return memory_id(text, **fields)
+
+
+@pytest.mark.parametrize("asked", [{}, {"speaker": "Bo"}, {"speaker": "Ann"}, {"session": "s", "fresh": True}])
+def test_who_says_i_above_a_cap_does_not_change_who_is_asked_for(asked: Any) -> None:
+    answers: list[Any] = []
+    for number in (0, 30):
+        engine = Engine(MemoryStore(), embedder=FakeEmbedder(), clock=FakeClock(), background=False)
+        for times in range(4):
+            engine.remember(f"I am allergic to nuts {times}.", speaker="Ann")
+            engine.remember(f"I like tea {times}.", speaker="Bo")
+        for times in range(number):
+            engine.remember(f"I am allergic to bees, and I keep code {times}.", speaker="Bo", classification=3)
+        found = up_to(engine, 1).recall("What am I allergic to?", **asked)
+        answers.append(([(one.memory.text, one.score, one.probability) for one in found.items], found.confidence))
+        engine.close()
+    assert answers[0] == answers[1] and answers[0][0]

@@ -166,7 +166,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "relate": [{"subject": "Alice", "relation": "lives_in", "object": "Rome", "valid_from": "2024-02-01"}],
     "recall": [
         {"query": QUERY["query"]},
-        {"query": "Lima", "repeat": True},
+        {"query": "Lima", "fresh": False},
         {"query": QUERY["query"], "recipe": "memoria", "entity_hints": ["Alice"], "in_session": "run"},
     ],
     "history": [{"name": "Alice"}, {"name": "{secret}"}],

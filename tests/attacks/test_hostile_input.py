@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from memorist.errors import InvalidInput
+from memorist.recall.request import LONGEST_SESSION
 from tests.attacks.fuzz_rest import Answer, Rest
 from tests.attacks.fuzz_targets import fresh
 
@@ -45,6 +46,14 @@ def test_half_a_character_in_a_request_is_refused(rest: Rest, path: str, body: d
     status, headers, text = ask(rest, "POST", path, body)
     assert (status, headers["content-type"]) == (422, "application/problem+json")
     assert b"half a surrogate pair" in text
+
+
+def test_a_recall_records_no_long_name_of_a_session_with_each_memory(rest: Rest) -> None:
+    """A name of a megabyte was written once per memory shown, by a key that may only read."""
+    longest = {"query": "Who?", "session": "s" * LONGEST_SESSION}
+    assert ask(rest, "POST", "/recall", longest)[0] == 200
+    status, _, text = ask(rest, "POST", "/recall", {**longest, "session": "s" * (LONGEST_SESSION + 1)})
+    assert status == 422 and b"more than 1,000" in text
 
 
 @pytest.mark.parametrize("path", ["/backup", "/export"])

@@ -19,11 +19,12 @@ import pytest
 
 import memorist
 from memorist import Engine
-from memorist.model import Entity
+from memorist.model import Entity, Memory, Times
 from memorist.remember.entities import entity_named
 from memorist.remember.extract import Dictionary
 from memorist.remember.extract.clauses import own_words_of, spoken_sentences
 from memorist.stores.memory import MemoryStore
+from memorist.surfaces.inspector.views.memory import versions
 from memorist.text import injection
 from memorist.text.dates.values import Context
 from tests.attacks.counting import COUNTED, Count, Text, counting, matcher, modules
@@ -47,10 +48,15 @@ ARGUMENTS: dict[str, Callable[[str], Any]] = {
     "language": lambda _: "en",
     "other": lambda text: text[:-1] + "z",
     "before": lambda _: "my sister ",
+    "after": lambda text: text[1:] + "z",
     "now": lambda _: AT.replace(tzinfo=None),
     "query": lambda text: text[:200],
     "most": lambda _: 100,
     "edges": lambda _: "whole",
+    "topic": lambda _: "food",
+    "subject": lambda text: text,
+    "relation": lambda text: text,
+    "object": lambda text: text,
 }
 """How the other parameters of a text function are filled."""
 CHARACTERS = [*" \t\n.-1aA[(\"'<>/\\:@_`*#,年一刚😀\u0301“"]
@@ -271,6 +277,34 @@ def _names(number: int) -> list[Entity]:
     letters = "bcdefghijk"
     written = ("Annab" + "".join(letters[int(digit)] for digit in f"{place:04}") for place in range(number))
     return [entity_named(name) for name in written]
+
+
+# The views of the inspector
+
+
+def compared(texts: Callable[[str], tuple[str, str]], text: str) -> None:
+    """Compare two versions of a memory, as its page does."""
+    before, after = (Memory(id, one, Times(AT, AT)) for id, one in zip("ab", texts(text), strict=True))
+    versions([after, before])
+
+
+VERSIONS: dict[str, Callable[[str], tuple[str, str]]] = {
+    "another sign": lambda text: (text, text[: len(text) // 2].replace(text[:1], "?" + text[:1])),
+    "a word more": lambda text: (text, f"{text} {text[: len(text) // 2]}"),
+    "backwards": lambda text: (text, text[::-1]),
+    "shifted": lambda text: (text, text[len(text) // 3 :] + text[: len(text) // 3]),
+}
+
+
+@pytest.mark.parametrize("how", VERSIONS)
+def test_two_versions_are_compared_in_linear_time(count: Count, how: str) -> None:
+    attacks = [("", unit, "") for unit in (*CHARACTERS, *WORDS, "!", "! ", "a b ")]
+    assert not faults(count, partial(compared, VERSIONS[how]), attacks)
+
+
+def test_the_page_of_a_memory_is_linear_in_its_versions(count: Count) -> None:
+    """These two texts of 2 kB kept a server busy for seconds."""
+    assert count.of(partial(compared, lambda text: ("!" * 1999, "?!" * 999), "")) < 100_000
 
 
 @pytest.mark.slow

@@ -260,7 +260,7 @@ def test_python_is_told_by_a_notice_or_the_log(project: Path, caplog: pytest.Log
 
 def test_the_command_line_tells_once_and_trusts_on_request(bare: Cli) -> None:
     file = written(Path.cwd(), ATTACK.replace("onnx:model", "none").replace("openai:gpt-x", "none"))
-    ran = bare("--db", "a.db", "stats")
+    ran = bare("--db", "a.db", "remember", "Tea at five.")
     assert ran.status == 0 and ran.err.count("memorist trust") == 1 and "embedder, llm_options" in ran.err
     (check,) = [one for one in json.loads(bare("doctor", "--json").out)["checks"] if one["name"] == "settings"]
     assert check["ok"] and "llm_options" in check["found"] and "memorist trust" in check["remedy"]

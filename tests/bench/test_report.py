@@ -81,10 +81,10 @@ def test_questions_without_an_answer_are_also_left_out(session: Experiment) -> N
     mixed = replace(TALKS, groups=(replace(home, questions=(*home.questions[:2], unanswerable)), work))
     results = session.measure(mixed)
     (types,), (unknown,) = by_type(results), abstention(results)
-    # All three that have an answer are found; the one that has none finds nothing: it abstains, with a score of 0.
+    # All three that have an answer are found; the one that has none finds nothing: it abstains. No reader judges them.
     assert types.rows[-2][:4] == ("answerable", "bm25", "3", "100.0")
     assert unknown.columns == ("recipe", "wrongly abstained", "rightly abstained", "AUROC")
-    assert unknown.rows[0] == ("bm25", "0.0", "100.0", "1.000")
+    assert unknown.rows[0] == ("bm25", "0.0", "100.0", "")
 
 
 def test_the_best_is_marked_among_the_recipes_of_one_type() -> None:

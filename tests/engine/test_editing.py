@@ -53,32 +53,32 @@ def said(memory: Engine, text: str, at: str = "2024-01-01", **fields: object) ->
 
 
 def test_facts_follow_the_new_text(memory: Engine) -> None:
-    kept = said(memory, "I live in Oslo. I play tennis.")
-    memory.update(kept.id, "I live in Bergen. I play chess.")
-    assert facts(memory) == ["Alice lives in Bergen.", "Alice plays chess."]
-    assert facts(memory, as_of="2024-06-01") == ["Alice lives in Oslo.", "Alice plays tennis."]
+    kept = said(memory, "I live in Oslo. I'm allergic to nuts.")
+    memory.update(kept.id, "I live in Bergen. I'm allergic to eggs.")
+    assert facts(memory) == ["Alice is allergic to eggs.", "Alice lives in Bergen."]
+    assert facts(memory, as_of="2024-06-01") == ["Alice is allergic to nuts.", "Alice lives in Oslo."]
 
 
 def test_a_correction_was_never_otherwise_but_was_known_otherwise(memory: Engine, clock: FakeClock) -> None:
-    kept = said(memory, "I play tennis.")
+    kept = said(memory, "I'm allergic to nuts.")
     clock.advance(timedelta(days=3))
-    fixed = memory.update(kept.id, "I play chess.", at=kept.times.valid_from)
+    fixed = memory.update(kept.id, "I'm allergic to eggs.", at=kept.times.valid_from)
     assert fixed.times.valid_from == kept.times.valid_from
-    assert facts(memory) == facts(memory, as_of="2024-06-01") == ["Alice plays chess."]
-    assert facts(memory, as_of="2024-06-01", known_at="2024-12-02") == ["Alice plays tennis."]
+    assert facts(memory) == facts(memory, as_of="2024-06-01") == ["Alice is allergic to eggs."]
+    assert facts(memory, as_of="2024-06-01", known_at="2024-12-02") == ["Alice is allergic to nuts."]
 
 
 def test_a_fact_that_somebody_else_states_stays(memory: Engine) -> None:
-    kept = said(memory, "I play tennis.")
-    said(memory, "As you know, I play tennis.", "2024-02-01")
+    kept = said(memory, "I'm allergic to nuts.")
+    said(memory, "By the way, I'm allergic to nuts.", "2024-02-01")
     memory.update(kept.id, "I am tired.")
-    assert facts(memory) == ["Alice plays tennis."]
+    assert facts(memory) == ["Alice is allergic to nuts."]
 
 
 def test_other_changes_keep_time_facts_and_vectors(clock: FakeClock) -> None:
     embedder = CountingEmbedder()
     with Engine(MemoryStore(), embedder=embedder, clock=clock, background=False) as memory:
-        kept = said(memory, "I play tennis.")
+        kept = said(memory, "I'm allergic to nuts.")
         (fact,) = [one for one in memory.list().items if one.fact is not None]
         clock.advance(timedelta(days=1))
         embedder.texts.clear()
@@ -89,7 +89,7 @@ def test_other_changes_keep_time_facts_and_vectors(clock: FakeClock) -> None:
         (same,) = [one for one in memory.list().items if one.fact is not None]
         assert (same.id, same.times.expires_at) == (fact.id, instant("2030-01-01"))
         assert {link.source for link in memory.store.links([fact.id], "states")} >= {kept.id}
-        assert kept.id in [item.memory.id for item in memory.recall("Who plays tennis?").items]
+        assert kept.id in [item.memory.id for item in memory.recall("Who is allergic to nuts?").items]
 
 
 def test_names_and_tags_follow_the_new_text(clock: FakeClock) -> None:
@@ -162,23 +162,23 @@ def test_a_cap_hides_what_is_above_it_and_an_edit_stays_at_its_desk(memory: Engi
 
 
 def test_versions_survive_an_export(memory: Engine, clock: FakeClock) -> None:
-    kept = said(memory, "I play tennis.")
-    memory.update(kept.id, "I play chess.")
+    kept = said(memory, "I'm allergic to nuts.")
+    memory.update(kept.id, "I'm allergic to eggs.")
     memory.update(kept.id, topic="games")
     memory.export(held := io.BytesIO())
     with Engine(MemoryStore(), embedder=FakeEmbedder(), clock=clock, background=False) as other:
-        said(other, "I play tennis.")
+        said(other, "I'm allergic to nuts.")
         held.seek(0)
         other.import_(held)
         assert [(one.version, one.text, one.topic) for one in other.history(kept.id)] == [
-            (3, "I play chess.", "games"),
-            (2, "I play chess.", None),
-            (1, "I play tennis.", None),
+            (3, "I'm allergic to eggs.", "games"),
+            (2, "I'm allergic to eggs.", None),
+            (1, "I'm allergic to nuts.", None),
         ]
 
 
 def test_a_forgotten_memory_takes_its_versions_along(memory: Engine) -> None:
-    kept = said(memory, "I play tennis.")
-    memory.update(kept.id, "I play chess.")
+    kept = said(memory, "I'm allergic to nuts.")
+    memory.update(kept.id, "I'm allergic to eggs.")
     memory.forget([kept.id])
     assert memory.list(include_expired=True).items == () and memory.entities(include_expired=True) == []

@@ -59,8 +59,8 @@ def test_a_recipe_of_the_settings_file_is_used(tmp_path: Path, monkeypatch: pyte
     )
     monkeypatch.chdir(tmp_path)
     with memorist.open(tmp_path / "a.db", embedder="none", reranker="none") as memory:
-        memory.remember("tea")
-        found = memory.recall("tea", track=False)
+        memory.remember("green tea")
+        found = memory.recall("green tea", track=False)
     assert found.recipe == "plain"
     assert found.items[0].score == pytest.approx(0.5)  # the weight of words
 

@@ -63,6 +63,20 @@ def test_options_of_recall_narrow_the_search(memory: memorist.Engine) -> None:
         MemoristRetriever(memory, k=0)
 
 
+def test_the_user_of_a_run_asks(tmp_path: Path) -> None:
+    with memorist.open(tmp_path / "two.db") as engine:
+        engine.remember("I am allergic to peanuts.", speaker="Elif")
+        engine.remember("I am allergic to walnuts.", speaker="Mara")
+        engine.remember_many([f"The importer runs at {hour} at night." for hour in ("one", "two", "three")])
+        retriever = MemoristRetriever(engine, k=1)
+
+        def first(user: str, **options: str) -> str:
+            found = retriever.invoke("What am I allergic to?", {"metadata": {"user_id": user}}, **options)
+            return found[0].metadata["speaker"]
+
+        assert [first("Elif"), first("Mara"), first("Mara", speaker="Elif")] == ["Elif", "Mara", "Elif"]
+
+
 def test_nothing_comes_back_if_nothing_answers(memory: memorist.Engine) -> None:
     assert memory.recall("What is the airspeed of a swallow?").abstained
     assert MemoristRetriever(memory).invoke("What is the airspeed of a swallow?") == []

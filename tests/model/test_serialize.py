@@ -78,6 +78,7 @@ def test_the_form_is_read_back_without_what_is_hidden() -> None:
         ({"parts": "x"}, "parts must be a list, not str"),
         ({"parts": [1]}, "An inner must be an object, not int"),
         ({"milliseconds": True}, "milliseconds must be a number, not bool"),
+        ({"milliseconds": 10**400}, "milliseconds is too large"),
         ({"colour": "green"}, "colour 'green' is unknown"),
         ({"numbers": {"x": "y"}}, "numbers must be a whole number, not str"),
         ({"at": "soon"}, "'soon' is not a time"),
@@ -87,6 +88,10 @@ def test_the_form_is_read_back_without_what_is_hidden() -> None:
 def test_a_wrong_value_is_named(change: dict[str, Any], problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         from_data(Outer, {**FORM, **change})
+
+
+def test_a_whole_number_is_read_as_every_store_gives_it_back() -> None:
+    assert type(from_data(Outer, {**FORM, "milliseconds": 0}).ms) is float
 
 
 def test_missing_fields_are_named_together() -> None:

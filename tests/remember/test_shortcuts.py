@@ -123,7 +123,7 @@ SENTENCES = st.builds(
     "{} {} {} {}".format,
     st.sampled_from(WHO),
     st.sampled_from(("", "is", "am", "have", "has been", "will", "used to", "'s", "don't", "is called")),
-    st.sampled_from(("", *english.VERBS)),
+    st.sampled_from(("", "live", "moved", "works", "work", "living", "was", "name is", "birthday is")),
     st.sampled_from(WHAT),
 )
 

@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-HELPERS = {"citus_cluster", "common"}
+HELPERS = {"citus_cluster", "common", "labelled"}
 SCRIPTS = {path.stem: path for path in BENCHMARKS.glob("*.py") if path.stem not in HELPERS} | {
     path.parent.name: path for path in BENCHMARKS.glob("*/__main__.py")
 }
@@ -44,7 +44,6 @@ class Run:
 
 
 RUNS = (
-    Run("abstention {data}/talk 2", ["AUROC", "abstained, wrong conversation"]),
     Run(
         "adaptive sweep --data {data} --sizes 20 --cache {out} --results {out}/a.json",
         ['"pool": 60', '"split": "chats-'],
@@ -53,15 +52,17 @@ RUNS = (
     Run("adaptive_fit --plot {out}/plot.svg", ["quality first more", "people-fit"]),
     Run("audit {data}/talk", ["| instructions | 3 |", "Undone: "]),
     Run("cold --memories 20 --runs 1", ["recall, words only", "hook prompt, a command"]),
+    Run("confidence fit {out}/record {data}/talk --worlds 2", ["judge: bias ", "| worlds | ", "| talk | 45 | "]),
     Run("dates {data}", ["edges=point: 1 of 1 = 1.000", "chinese"]),
     Run("engine --sizes 20 --views 2 --questions 2", ["20 memories, 2 vectors each", "peak memory of the process"]),
-    Run("extraction {data}/talk 1", ["60 turns", "together"]),
+    Run("extraction {data} --time {data}/talk", ["60 turns", "together"]),
     Run("fleet --spaces 20 --memories 2000 --requests 400 --rate 2", ["| in turn | 1 |", "| by space | 1 |"]),
     Run(
         "inspector --folder {out}/inspector --size 999 --times 1 --stores SQLite",
         ["| Graph | … two hops |", "0 pages failed"],
     ),
     Run("keyword_index --sizes 1000 --words 5 --vocabulary 31000", ["1,000 texts of 5 words", "add and ask, ms"]),
+    Run("loop {data}/talk --questions 2", ["a question first", "again"]),
     Run("opening --sizes 2500", ["| 2,500 | no |", "| 2,500 | yes |"]),
     Run("pagerank --nodes 300 --links 900 --questions 2", ["| ours, tolerance 1e-06 |", "keeping 80 %"]),
     Run("postgres agree --data {data}/talk --recipes memorist nearest --questions 6", ["nearest", "6 of 6 the same"]),

@@ -51,6 +51,7 @@ EXCEPTIONS = {
     "model/filter.py": {"text"},  # a condition on the text reads its words as the index does
     "surfaces/mcp/schemas.py": {"asking", "ports"},  # cuts texts as prompts do; results of verbs as schemas
     "surfaces/agents/hooks.py": {"recall"},  # writes pinned memories as the head of a context
+    "surfaces/agents/preview.py": {"remember"},  # masks the secrets of a settings file
     "surfaces/mcp/tools.py": {"asking"},  # fences memories as prompts do
 }
 """What a file or folder may import beyond its room's rule, and why."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import memorist
 from memorist.surfaces.cli import main
 
 
@@ -63,6 +64,13 @@ def bare(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 def cli(bare: Cli, db: Path) -> Cli:
     """A command on a file of its own, searched by words alone."""
     return lambda *arguments: bare("--db", str(db), "--embedder", "none", *arguments)
+
+
+@pytest.fixture
+def empty(cli: Cli, db: Path) -> Cli:
+    """A command on a memory in which nothing is remembered."""
+    memorist.open(db, embedder="none", config={}).close()
+    return cli
 
 
 @pytest.fixture

@@ -117,9 +117,9 @@ def test_every_command_prints_one_json_document_and_nothing_else(cli: Cli, monke
 )
 @pytest.mark.parametrize("json", [(), ("--json",)])
 def test_a_problem_is_one_line_and_status_1(
-    cli: Cli, arguments: tuple[str, ...], problem: str, json: tuple[str, ...]
+    empty: Cli, arguments: tuple[str, ...], problem: str, json: tuple[str, ...]
 ) -> None:
-    ran = cli(*arguments, *json)
+    ran = empty(*arguments, *json)
     assert ran.status == 1
     assert ran.problem.startswith(problem)
 
@@ -217,13 +217,13 @@ def test_hostile_queries_are_only_queries(cli: Cli, query: str) -> None:
 @example(query="--help")
 @example(query="-")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_query_at_all_is_answered(cli: Cli, query: str) -> None:
-    assert cli("recall", "--json", "--", query).data["query"] == query
+def test_any_query_at_all_is_answered(empty: Cli, query: str) -> None:
+    assert empty("recall", "--json", "--", query).data["query"] == query
 
 
 @pytest.mark.parametrize("query", ["--", "---", "--explain=", "-x", "--=", "- -"])
-def test_a_query_like_an_option_is_answered_or_refused_in_one_line(cli: Cli, query: str) -> None:
-    ran = cli("recall", query)
+def test_a_query_like_an_option_is_answered_or_refused_in_one_line(empty: Cli, query: str) -> None:
+    ran = empty("recall", query)
     assert ran.status in (0, 2)
     assert ran.status == 0 or ran.problem
 
@@ -302,6 +302,7 @@ def test_the_entry_point_itself_loads_no_vendor() -> None:
 
 
 def test_an_environment_without_home_is_enough(process: Cli, db: Path) -> None:
-    ran = process("--db", str(db), "--embedder", "none", "stats", "--json", HOME="", TERM="dumb")
-    assert ran.data["memories"] == 0
+    before = ("--db", str(db), "--embedder", "none")
+    assert process(*before, "remember", "Tea at five.", "--json", HOME="", TERM="dumb").data["text"] == "Tea at five."
+    assert process(*before, "stats", "--json", HOME="", TERM="dumb").data["memories"] == 1
     assert os.path.exists(db)

@@ -33,8 +33,8 @@ def test_several_are_shown_and_forgotten(cli: Cli) -> None:
     assert [left["id"] for left in cli("list", "--json").data["items"]] == [three]
 
 
-def test_names_are_printed_with_what_relates_them(cli: Cli) -> None:
-    assert cli("entities").out == "No names here.\n"
+def test_names_are_printed_with_what_relates_them(empty: Cli, cli: Cli) -> None:
+    assert empty("entities").out == "No names here.\n"
     cli("remember", "Ann works at Heron Labs.", "--at", "2024-01-01")
     cli("remember", "Bob works at Heron Labs.", "--at", "2024-02-01", "--scope", "user:bob")
     assert cli("entities").out.splitlines()[0] == "Heron Labs  organisation  2 memories, 2 facts, last 2024-02-01"

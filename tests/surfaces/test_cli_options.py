@@ -159,6 +159,7 @@ def test_completion_loads_no_engine() -> None:
 
 
 def space(cli: Cli, *arguments: str) -> str:
+    cli(*arguments, "--embedder", "none", "remember", "Tea at five.", "--json")
     return str(cli(*arguments, "--embedder", "none", "stats", "--json").data["space"])
 
 

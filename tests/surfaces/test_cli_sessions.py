@@ -34,9 +34,9 @@ def test_a_session_is_started_stepped_committed_listed_and_asked_in(cli: Cli) ->
     assert cli("session", "commit", "shop").out == "0 steps read by rules: nothing new (closed)\n"
 
 
-def test_a_misspelt_session_is_not_started_and_an_unknown_one_asks_plainly(cli: Cli) -> None:
+def test_a_misspelt_session_is_not_started_and_an_unknown_one_asks_plainly(empty: Cli, cli: Cli) -> None:
     for words in (("step", "shpo", "The disk is full."), ("commit", "shpo")):
-        ran = cli("session", *words)
+        ran = empty("session", *words)
         assert (ran.status, ran.problem) == (
             1,
             "There is no session 'shpo'. Start one with `memorist session start`.",
@@ -61,7 +61,7 @@ QUESTION = "Where does Alice live?"
 @pytest.fixture
 def alice(bare: Cli, db: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """A fact with the episode that says it, and commands that embed without a model."""
-    monkeypatch.setattr(Target, "open", lambda _, ahead=False: memorist.open(db, embedder=FakeEmbedder(), config={}))
+    monkeypatch.setattr(Target, "open", lambda _, **_how: memorist.open(db, embedder=FakeEmbedder(), config={}))
     with memorist.open(db, embedder=FakeEmbedder(), config={}) as engine:
         said = engine.remember("Alice moved to Oslo.", at="2024-06-03")
         fact = engine.relate("Alice", "lives_in", "Oslo", valid_from="2024-06-03", source=said.id)

@@ -157,7 +157,7 @@ def mcp_arguments(text: str, id: str) -> dict[str, Request]:
         "relate": {"subject": text, "relation": "says", "object": text, "text": text, "source": text,
                    "scope": text, "valid_from": "2024-01-01"},
         "recall": {"query": text, "topic": text, "scope": text, "entity_hints": [text], "in_session": text,
-                   "recipe": "memoria", "tier": "core"},
+                   "speaker": text, "recipe": "memoria", "tier": "core"},
         "session": {"id": text, "goal": text, "scope": text, "observation": text, "action": text, "number": 1,
                     "end": True},
         "history": {"name": text},

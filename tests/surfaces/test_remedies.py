@@ -21,7 +21,7 @@ from memorist.surfaces.rest.server import Settings
 SOURCE = Path(memorist.__file__).parent
 OWN_WORDS = ("surfaces", "bench", "client")
 """Packages whose errors reach one surface alone."""
-FOR_THE_OWNER = {"trust", "recipes", "db", "doctor", "keys"}
+FOR_THE_OWNER = {"trust", "recipes", "db", "doctor", "keys", "move"}
 """Commands for the person at the machine; no other surface has them."""
 
 

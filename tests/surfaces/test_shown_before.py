@@ -19,8 +19,8 @@ from tests.surfaces.mcp.servers import text
 from tests.surfaces.rest.conftest import Running, running
 from tests.surfaces.verbs import Verbs
 
-QUESTION = "Which colour has the kayak?"
-KAYAK = "Dagny's kayak is vermilion."
+QUESTION = "Where is the kayak?"
+KAYAK = "Dagny's kayak is in the shed."
 
 
 @pytest.fixture(scope="module")
@@ -41,19 +41,21 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, server: Running) -> I
 def test_python_and_rest_name_it(memory: Verbs) -> None:
     kept = memory.remember(KAYAK, speaker="Dagny", at="2024-06-03")
     assert [item.memory.id for item in memory.recall(QUESTION, session="s").items] == [kept.id]
-    again = memory.recall(QUESTION, session="s")
+    assert [item.memory.id for item in memory.recall(QUESTION, session="s").items] == [kept.id]
+    again = memory.recall(QUESTION, session="s", fresh=True)
     assert (list(again.items), again.abstained, list(again.shown_before)) == ([], False, [kept.id])
     assert again.context == f"Already shown in this session: 2024-06-03 Dagny (id {kept.id[:8]})"
-    nothing = memory.recall("Who paints icebergs?", session="s")
+    nothing = memory.recall("Who paints icebergs?", session="s", fresh=True)
     assert (nothing.abstained, nothing.context) == (True, "Nothing is known about this.")
 
 
 def test_the_command_line_names_it(cli: Cli) -> None:
     id = cli("remember", KAYAK, "--json").data["id"]
     assert [item["id"] for item in cli("recall", QUESTION, "--session", "s", "--json").data["items"]] == [id]
-    again = cli("recall", QUESTION, "--session", "s", "--json").data
+    assert [item["id"] for item in cli("recall", QUESTION, "--session", "s", "--json").data["items"]] == [id]
+    again = cli("recall", QUESTION, "--session", "s", "--fresh", "--json").data
     assert (again["items"], again["abstained"], again["shown_before"]) == ([], False, [id])
-    shown = cli("recall", QUESTION, "--session", "s").out
+    shown = cli("recall", QUESTION, "--session", "s", "--fresh").out
     assert "Nothing new found." in shown and f"Already shown in this session: {id}" in shown
     assert cli("recall", "icebergs", "--context").out == "Nothing is known about this.\n"
 
@@ -61,10 +63,11 @@ def test_the_command_line_names_it(cli: Cli) -> None:
 def test_a_tool_names_it(tmp_path: Path) -> None:
     async def play(engine: memorist.Engine) -> None:
         async with Client(MemoryServer(engine), mode="legacy") as client:
-            ask = {"query": QUESTION}
-            first, again = [await client.call_tool("recall", ask) for _ in range(2)]
+            asked = [{"query": QUESTION}, {"query": QUESTION}, {"query": QUESTION, "fresh": True}]
+            first, second, again = [await client.call_tool("recall", ask) for ask in asked]
             told: dict[str, Any] = again.structured_content or {}
-            assert KAYAK in text(first) and (told["memories"], told["abstained"]) == ([], False)
+            assert KAYAK in text(first) and KAYAK in text(second)
+            assert (told["memories"], told["abstained"]) == ([], False)
             assert told["shown_before"] == [id]
             assert text(again).startswith("Nothing new is known about this.\nAlready shown") and id in text(again)
 

@@ -303,7 +303,7 @@ def a_session_learns_and_asks(memory: Verbs) -> None:
     with memory.session("Repair the pump", scope="agent:one") as session:
         session.step("The pump makes no sound.", "Check the fuse.", 1.0)
         session.step("The fuse was blown, a new one helped.")
-        found = memory.recall_in_context(session.id, "What helped?", repeat=True)
+        found = memory.recall_in_context(session.id, "What helped?", fresh=False)
         assert any("fuse" in item.memory.text for item in found.items)
     assert memory.session(id=session.id).goal == "Repair the pump"
     assert memory.jobs()

@@ -24,7 +24,7 @@ from memorist.testing.world import memory, sample_world
 from tests.secret_samples import SAMPLES
 from tests.upkeep.worlds import answers
 
-TEXT = "Zephyrine Quillfeather moved to Vexholm and hid the marmalade telescope."
+TEXT = "Bo's sister Zephyrine Quillfeather, who lives in Vexholm, hid the marmalade telescope."
 STEMS = ("zephyrin", "quillfeath", "vexholm", "marmalad", "telescop")
 DAY = timedelta(days=1)
 
@@ -68,7 +68,7 @@ def everywhere(engine: Engine, clock: FakeClock) -> str:
     recall = engine.recall("Who hid the marmalade telescope in Vexholm?")
     assert id in [item.memory.id for item in recall.items]
     engine.feedback(id, "useful", recall)
-    fact = next(one for one in engine.list(kinds="semantic").items if one.fact and one.fact.object == "Vexholm")
+    fact = next(one for one in engine.list(kinds="semantic").items if one.fact and one.fact.relation == "sister")
     engine.invalidate(fact.id, clock.advance(DAY))
     clock.advance(2 * DAY)
     engine.consolidate()

@@ -162,7 +162,7 @@ class Space(AbstractContextManager["Space"]):
             tokens=first[-1] if first else 0,
             tokens_at=tokens_at,
             context_tokens=recall.tokens,
-            confidence=_confidence(recall),
+            confidence=recall.confidence,
             abstained=recall.abstained,
             skipped=tuple(one.stage for one in recall.trace.steps if one.skipped and "." not in one.stage),
         )
@@ -215,7 +215,8 @@ class Space(AbstractContextManager["Space"]):
     def _line_tokens(self, item: Item) -> int:
         memory = item.memory
         if memory.id not in self._tokens:
-            self._tokens[memory.id] = count_tokens(f"\n{line(item.rank, memory, LONGEST_LINE)}")
+            written = line(item.rank, memory, LONGEST_LINE, memory.times.valid_from)
+            self._tokens[memory.id] = count_tokens(f"\n{written}")
         return self._tokens[memory.id]
 
 
@@ -272,13 +273,6 @@ def _fields(group: Group, moments: Sequence[datetime], stored: datetime | None) 
                 "session": document.session or (document.speaker and group.name if group.conversation else None),
                 "speaker": document.speaker,
             }
-
-
-def _confidence(recall: Recall) -> float:
-    """The confidence of a recall, else the score of its first item."""
-    if recall.confidence is not None:
-        return recall.confidence
-    return recall.items[0].score if recall.items else 0.0
 
 
 def _stage_times(recall: Recall) -> dict[str, float]:

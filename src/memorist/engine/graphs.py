@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from memorist.engine.engine import Engine
 from memorist.engine.looking import newest, now_of
-from memorist.model import MOST_CLASSIFIED, Entity, Filter, Memory, bare_name
+from memorist.model import MOST_CLASSIFIED, STATES, Entity, Filter, Memory, bare_name
 from memorist.recall.request import listing_filter
 from memorist.remember.entities import SUBJECT
 from memorist.text.words import fold
@@ -79,14 +79,18 @@ def lit(engine: Engine, question: str, recipe: str, limit: int) -> list[Lit]:
     """What the PageRank of a recall reached, best first, whether or not the recall returned it.
 
     The signal scores a memory by its best pair of names, so a memory that mentions more than two is left out: the
-    trace does not say which pair it was.
+    trace does not say which pair it was. A text lights up the facts that it states.
     """
     recall = engine.recall(question, recipe=recipe, track=False, max_classification=MOST_CLASSIFIED)
     found = recall.trace.found.get(PAGERANK)
     scores = {hit.id: hit.score for hit in found.hits[:limit]} if found is not None else {}
+    stated = {link.target: link.source for link in engine.store.links(list(scores), STATES) if link.source in scores}
+    where = _everything(engine)
+    facts = {id for id, one in engine.store.get(list(stated)).items() if id not in scores and where.admits(one)}
+    scores |= {id: scores[stated[id]] for id in sorted(facts)}
     memories = engine.store.get(list(scores))
     pairs = _pairs(engine, memories)
-    known = named(engine.store, _everything(engine), {id for pair in pairs.values() for id in pair})
+    known = named(engine.store, where, {id for pair in pairs.values() for id in pair})
     return [
         Lit(memories[id], known[pairs[id][0]].name, _relation(memories[id]), known[pairs[id][1]].name, score)
         for id, score in scores.items()

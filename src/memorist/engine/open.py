@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from memorist import config as settings
-from memorist.errors import InvalidInput, MissingExtra
+from memorist.errors import InvalidInput, MissingExtra, NotFound
 from memorist.model import check_space_length, checked_space
 from memorist.model.arguments import checks_call
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
@@ -78,8 +78,11 @@ def opened(
     notify: Hook | None = None,
     background: bool = True,
     ahead: bool = False,
+    create: bool = True,
 ) -> Engine:
     """The engine for settings that were loaded; objects replace what the settings name.
+
+    Without `create`, a memory that does not exist is refused.
 
     With `ahead`, the embedder is loaded in another thread meanwhile: for a process that will embed for certain.
     """
@@ -96,7 +99,7 @@ def opened(
 
     profile = find_profile(chosen.profile, chosen.profiles)
     recipes = custom_recipes(chosen.recipes, shipped_parts=chosen.untrusted_recipes)
-    store = open_store(chosen.db, chosen.space, chosen.index_in_server)
+    store = open_store(chosen.db, chosen.space, chosen.index_in_server, create=create)
     return Engine(
         store,
         models=chosen.models,
@@ -232,10 +235,11 @@ def _restore_on_server(backup: Path, chosen: settings.Config) -> list[Path]:
     return [] if notes is None else copy_notes(backup, notes)
 
 
-def open_store(url: str | None, space: str | None, index_in_server: int | None = None) -> Store:
+def open_store(url: str | None, space: str | None, index_in_server: int | None = None, *, create: bool = True) -> Store:
     """The store behind a URL: `:memory:`, a file, `sqlite:///file`, a folder with a file per space, or a server.
 
     On a server, the index of a space of `index_in_server` memories is kept there; 0 for never, None for the default.
+    Without `create`, a memory that does not exist is refused.
     """
     if space is not None:
         check_space_length(space)
@@ -244,11 +248,25 @@ def open_store(url: str | None, space: str | None, index_in_server: int | None =
 
         return MemoryStore(space or "memory")
     if url is not None and on_server(url):
-        return _on_server(url, space, index_in_server)
+        return _on_server(url, space, index_in_server, create=create)
     from memorist.stores.sqlite import SqliteStore
 
     path, in_folder = locate(url, space)
-    return SqliteStore.open(path, space=path.stem if in_folder else space)
+    if url is None and not create and not any(path.parent.glob("*.db")):
+        raise nothing_yet()
+    return SqliteStore.open(path, space=path.stem if in_folder else space, create=create)
+
+
+def nothing_yet() -> NotFound:
+    """The error for a new user, who has no memory to look at."""
+    return NotFound("Nothing is remembered yet", remedy="Store the first memory with `remember()`.")
+
+
+def missing(path: Path) -> NotFound:
+    """The error for a file or folder that does not exist."""
+    from memorist.stores.sqlite.place import missing
+
+    return missing(path)
 
 
 def on_server(url: str) -> bool:
@@ -268,11 +286,11 @@ def open_database(url: str) -> Administration:
     return Administration(url)
 
 
-def _on_server(url: str, space: str | None, index_in_server: int | None) -> Store:
+def _on_server(url: str, space: str | None, index_in_server: int | None, *, create: bool) -> Store:
     with needs_postgres():
         from memorist.stores.postgres import PostgresStore
 
-    return PostgresStore.open(url, space=checked_space(space), index_in_server=index_in_server)
+    return PostgresStore.open(url, space=checked_space(space), index_in_server=index_in_server, create=create)
 
 
 @contextmanager

@@ -104,11 +104,8 @@ class Upkeep:
         """
         from memorist.remember.record import edited
 
-        memory = self._store.get([id]).get(id)
-        if memory is None:
-            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
-        after = edited(memory, self._clock.now(), text, **changes)
-        done = self._desk(memory.worth.classification).writer.edit(memory, after)
+        now = self._clock.now()
+        done = self._desk_about(id).writer.edit(id, lambda memory: edited(memory, now, text, **changes))
         self._wake()
         return done
 
@@ -253,12 +250,13 @@ class Upkeep:
 
     def undo(self, entry: str) -> Entry:
         """Undo a journal entry, or a whole tidying by the id of its run."""
+        from memorist.remember.rereading import until_current
         from memorist.upkeep.change import undo
 
-        return undo(self._store, entry, self._clock.now(), self._restore)
+        return until_current(lambda: undo(self._store, entry, self._clock.now(), self._restore))
 
-    def _restore(self, memory: Memory) -> Memory:
-        return self._desk(memory.worth.classification).writer.restore(memory)
+    def _restore(self, memory: Memory, before: Entry, after: Entry) -> Memory:
+        return self._desk(memory.worth.classification).writer.restore(memory, before, after)
 
     def _overwritten(self, *, rewrite: bool) -> bool:
         """Overwrite erased bytes; returns False, and schedules a job, if that cannot be done at once."""

@@ -90,7 +90,7 @@ class MemoristMemoryService(BaseMemoryService):
         if not is_text(query):
             return SearchMemoryResponse()
         scope = scope_of(app_name, user_id)
-        found = await asyncio.to_thread(self.memory.recall, query, scope=scope, limit=self._limit)
+        found = await asyncio.to_thread(self.memory.recall, query, scope=scope, limit=self._limit, speaker="user")
         items = () if found.abstained else found.items
         return SearchMemoryResponse(memories=[_entry(item.memory) for item in items])
 

@@ -82,7 +82,12 @@ class MemoristContextProvider(ContextProvider):
     def _recalled(self, question: str, session: str) -> Recall:
         elsewhere = None if self._own_session else {"session": {"ne": session}}
         return self.memory.recall(
-            question, scope=self.scope, where=elsewhere, limit=self._limit, max_tokens=self._max_tokens
+            question,
+            scope=self.scope,
+            where=elsewhere,
+            limit=self._limit,
+            max_tokens=self._max_tokens,
+            speaker="user",
         )
 
     def _turns(self, messages: Iterable[Message], name: str, session: str) -> list[Mapping[str, Any]]:

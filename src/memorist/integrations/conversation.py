@@ -85,7 +85,7 @@ class Conversation:
         where: dict[str, Any] = {"session": self._session, f"metadata.{TURN}": {"exists": True}}
         if near:
             where["not"] = {f"metadata.{TURN}": {"in": near[-MOST_LEFT_OUT:]}}
-        found = self._memory.recall(question, scope=self._scope, where=where, limit=most)
+        found = self._memory.recall(question, scope=self._scope, where=where, limit=most, speaker="user")
         return found.context if found.items and not found.abstained else None
 
     def _in_order(self) -> list[Memory]:

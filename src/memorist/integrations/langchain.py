@@ -29,7 +29,8 @@ class MemoristRetriever(BaseRetriever):
     """Finds memories as LangChain documents, best first: the items of a `recall`, or its context as one document.
 
     `memory` is an open memory, a file, a database URL or the address of a server. `options` are keywords of `recall`,
-    such as `scope`, `where` or `min_confidence`. If a recall abstains, there are no documents.
+    such as `scope`, `where` or `min_confidence`. Who asks is `user_id` in the metadata of the run, unless they say so.
+    If a recall abstains, there are no documents.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -55,7 +56,9 @@ class MemoristRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None, **options: Any
     ) -> list[Document]:
-        asked = cast("RecallOptions", {"limit": k or self.k, **self.options, **options})
+        user = run_manager.metadata.get("user_id")
+        asker = {"speaker": user} if isinstance(user, str) and user else {}
+        asked = cast("RecallOptions", {"limit": k or self.k, **asker, **self.options, **options})
         found = cast("Verbs", self.memory).recall(query, **asked)
         if found.abstained:
             return []

@@ -64,7 +64,7 @@ class MemoristMemoryBlock(BaseMemoryBlock[str]):
         asked = [text for one in messages or () if one.role == "user" and (text := _text(one)).strip()]
         if not asked:
             return ""
-        options: RecallOptions = {"max_tokens": self.max_tokens, "scope": self.scope}
+        options: RecallOptions = {"max_tokens": self.max_tokens, "scope": self.scope, "speaker": "user"}
         chosen = cast("RecallOptions", {**options, **self.options})
         found = await asyncio.to_thread(self._verbs.recall, asked[-1], **chosen)
         return "" if found.abstained or not (found.items or found.standing) else found.context

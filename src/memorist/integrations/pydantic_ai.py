@@ -274,7 +274,7 @@ class MemoristToolset(FunctionToolset[Any]):
             if not is_text(question):
                 return "Ask a question in words."
             found = await asyncio.to_thread(
-                self.memory.recall, question, scope=scope, limit=limit, max_tokens=max_tokens
+                self.memory.recall, question, scope=scope, limit=limit, max_tokens=max_tokens, speaker="user"
             )
             return found.context
 

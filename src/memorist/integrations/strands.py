@@ -68,7 +68,7 @@ class MemoristMemoryStore(MemoryStore):
         if not any(map(str.isalnum, query)) or not is_text(query):
             return []
         limit = given or self.max_search_results or MOST_RESULTS
-        found = await asyncio.to_thread(self.memory.recall, query, scope=self.scope, limit=limit)
+        found = await asyncio.to_thread(self.memory.recall, query, scope=self.scope, limit=limit, speaker="user")
         return [] if found.abstained else [_entry(item) for item in found.items]
 
     @override

@@ -4,6 +4,7 @@ from memorist.model.arguments import MOST, When, at_least, instant, member, refu
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
 from memorist.model.filter import Check, Condition, Filter, Filters, condition_of, holds
 from memorist.model.identity import (
+    CLAIMS,
     LONGEST_SPACE,
     MOST_CLASSIFIED,
     SPACE_PATTERN,
@@ -13,11 +14,13 @@ from memorist.model.identity import (
     check_space_length,
     checked_space,
     fingerprint,
+    is_memory_id,
     is_space_name,
     isoformat,
     marked,
     marked_classification,
     memory_id,
+    read_by_rules,
 )
 from memorist.model.memory import (
     AGENT_TRUST,
@@ -78,6 +81,7 @@ from memorist.model.serialize import error_name, from_data, to_data
 __all__ = [
     "AGENT_TRUST",
     "CITES",
+    "CLAIMS",
     "DENIES",
     "EXACT",
     "HIERARCHY",
@@ -152,6 +156,7 @@ __all__ = [
     "from_data",
     "holds",
     "instant",
+    "is_memory_id",
     "is_space_name",
     "isoformat",
     "keywords_of",
@@ -160,6 +165,7 @@ __all__ = [
     "member",
     "memory_id",
     "new_or_changed",
+    "read_by_rules",
     "refuse_unknown",
     "time_zone",
     "to_data",

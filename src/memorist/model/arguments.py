@@ -232,6 +232,10 @@ def member(enum: type[E], name: str, value: str) -> E:
         raise InvalidInput(f"{name} {value!r} is unknown", remedy=f"Choose one of {', '.join(enum)}.") from None
 
 
+RENAMED = {"repeat": "fresh"}
+"""Keywords that earlier versions had, and what stands for them."""
+
+
 def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
     """Refuse keywords that a verb does not have; `known` is the TypedDict or dataclass that lists its keywords."""
     from difflib import get_close_matches
@@ -239,7 +243,7 @@ def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
     names = _keywords(known)
     for name in given:
         if name not in names:
-            near = get_close_matches(name, names, 1)
+            near = [RENAMED[name]] if name in RENAMED else get_close_matches(name, names, 1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=f"{hint}The keywords are {', '.join(names)}.")
 

@@ -265,6 +265,9 @@ class Filter:
     as_of: Annotated[datetime | None, Doc("Only memories that were true at this moment.")] = None
     known_at: Annotated[datetime | None, Doc("Only memories that were known at this moment.")] = None
     include_expired: Annotated[bool, Doc("Include memories that are no longer true.")] = False
+    planned: Annotated[
+        bool, Doc("Include what was said to happen later: episodic memories that begin after `as_of`.")
+    ] = False
     scope_prefixes: Annotated[tuple[str, ...], Doc("With `scopes`, also the scopes that begin with one of these.")] = ()
     conditions: Annotated[Condition | None, Doc("Only memories for which this holds.")] = None
 
@@ -303,9 +306,9 @@ class Filter:
             yield "classified too high"
         if self.conditions is not None and not holds(self.conditions, lambda name: field_of(memory, name)):
             yield "does not meet where"
-        yield from self._refusals_by_time(memory.times)
+        yield from self._refusals_by_time(memory.times, planned=self.planned and memory.kind is Kind.EPISODIC)
 
-    def _refusals_by_time(self, times: Times) -> Iterator[str]:
+    def _refusals_by_time(self, times: Times, *, planned: bool) -> Iterator[str]:
         if self.since is not None and times.valid_from < self.since:
             yield "before since"
         if self.until is not None and times.valid_from > self.until:
@@ -316,7 +319,7 @@ class Filter:
             if times.retracted_at is not None and times.retracted_at <= self.known_at:
                 yield "taken back"
         if self.as_of is not None:
-            if times.valid_from > self.as_of:
+            if times.valid_from > self.as_of and not planned:
                 yield "not true yet"
             if not self.include_expired and not self._still_valid(times, self.as_of):
                 yield "no longer true or expired"

@@ -1,11 +1,13 @@
-"""Ids, stable in every process and store and apart for each classification, and the names that spaces may have."""
+"""Ids, stable in every process and store and apart for each classification; the names of spaces; whose a claim is."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from memorist.errors import InvalidInput
 
@@ -27,6 +29,14 @@ def fingerprint(*parts: object) -> str:
 
 
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+
+def is_memory_id(text: str | None) -> bool:
+    """Whether a text has the form of an id of ours."""
+    return text is not None and len(text) == 32 and not set(text) - _HEX
+
+
+_HEX = frozenset("0123456789abcdef")
 
 
 def memory_id(
@@ -68,6 +78,24 @@ def bare_name(name: str) -> str:
 def marked_classification(name: str) -> int:
     """The classification that a name is marked with; the usual one if it has no mark."""
     return int(name[-1]) if name[-2:-1] == _MARK and name[-1].isdecimal() else USUAL_CLASSIFICATION
+
+
+CLAIMS = "claims"
+"""The field of a fact's metadata that holds the claims it rests on."""
+
+
+def read_by_rules(claims: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether rules alone read a fact in stored texts: recall shows those texts, never the fact beside them.
+
+    A claim stored before its reader was noted is one of rules if it names a memory and has no words of its own.
+    """
+    stating = [one for one in claims if not one.get("negated")] or claims
+    return bool(stating) and all(map(_is_of_rules, stating))
+
+
+def _is_of_rules(claim: Mapping[str, Any]) -> bool:
+    by = claim.get("by")
+    return by == "rules" or (by is None and claim.get("text") is None and is_memory_id(claim.get("source")))
 
 
 SPACE_PATTERN = r"\w[\w.@-]{0,99}"

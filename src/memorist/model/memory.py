@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypedDict
 
 from memorist.model.arguments import When, within
 from memorist.model.fields import Default, Doc, Flat, Range, keywords_for, ranges_of
-from memorist.model.identity import MOST_CLASSIFIED, USUAL_CLASSIFICATION, fingerprint
+from memorist.model.identity import CLAIMS, MOST_CLASSIFIED, USUAL_CLASSIFICATION, fingerprint, read_by_rules
 
 RECALL_TIMES_KEPT = 20
 Ids = list[str] | tuple[str, ...]
@@ -79,6 +79,10 @@ class Times:
         """`valid_to`, unless it became known only after this moment."""
         learnt_later = moment is not None and self.expired_at is not None and self.expired_at > moment
         return None if learnt_later else self.valid_to
+
+    def planned(self, now: datetime) -> str:
+        """`planned for 2024-09-12` if it begins after now, else empty."""
+        return f"planned for {self.valid_from.date()}" if self.valid_from > now else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +203,11 @@ class Memory:
     def worded(self) -> tuple[str, ...]:
         """The texts that keywords are found in, apart from the original."""
         return self.text, *self.keywords, *(() if self.fact is None else (self.fact.relation,))
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether it is a fact that rules read in stored texts: it is found through them, and is no result itself."""
+        return self.fact is not None and read_by_rules(self.metadata.get(CLAIMS, ()))
 
     def archived(self, successor: Memory) -> Memory:
         """This version as history: ended on both clocks, with an id of its own, and linked to its successor."""

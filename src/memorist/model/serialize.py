@@ -238,7 +238,7 @@ def _reading_class(kind: type[object]) -> Reader:
     if kind is datetime:
         return lambda value, name: instant(_checked(value, name, str, "a time"))
     if kind is float:
-        return lambda value, name: _checked(value, name, (int, float), "a number")
+        return _number
     noun = _NOUNS.get(kind)
     return _as_it_is if noun is None else _reading_plain(kind, noun)
 
@@ -248,6 +248,14 @@ def _reading_plain(kind: type, noun: str) -> Reader:
 
 
 _NOUNS: Mapping[type, str] = {str: "a text", int: "a whole number", bool: "true or false"}
+
+
+def _number(value: Any, name: str) -> float:
+    """A number as every store gives it back: 0 is 0.0."""
+    try:
+        return float(_checked(value, name, (int, float), "a number"))
+    except OverflowError:
+        raise InvalidInput(f"{name} is too large", remedy=f"Give {name} a smaller number.") from None
 
 
 def _reading_record(kind: type[Any]) -> Reader:

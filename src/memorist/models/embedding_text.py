@@ -90,6 +90,11 @@ class TurnsAround:
             first, last = max(min(places) - REACH, -LAST_POSITION), min(max(places) + REACH, LAST_POSITION)
             self._lines[session] = reader.turns(session, first, last)
 
+    @property
+    def all(self) -> list[Memory]:
+        """Every turn that was read."""
+        return [one for line in self._lines.values() for one in line]
+
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
         """The turns of a session between two positions, as far as they are near."""
         return [one for one in self._lines.get(session, ()) if first <= _place(one) <= last]

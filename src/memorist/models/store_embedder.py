@@ -121,10 +121,13 @@ class StoreEmbedder:
         """This embedder for a part of the store: it reads a turn only with turns of that part."""
         return _Within(self, part)
 
-    def vectors(self, memories: Sequence[Memory], stored: Mapping[str, Memory] | None = None) -> dict[str, Vectors]:
+    def vectors(
+        self, memories: Sequence[Memory], stored: Mapping[str, Memory] | None = None, near: TurnsAround | None = None
+    ) -> dict[str, Vectors]:
         """Vectors of the memories that need them, and of stored turns that now follow one of them, by id and view.
 
-        `stored` are the memories that the store has under their ids, if that is known.
+        `stored` are the memories that the store has under their ids, and `near` the turns around them, if that is
+        known.
         """
         ids = [memory.id for memory in memories]
         there = self._store.get(ids) if stored is None else {id: stored[id] for id in ids if id in stored}
@@ -133,7 +136,7 @@ class StoreEmbedder:
         new = new_or_changed(memories, known)
         same = [one.id for one in new if one.id in known and alone(one) == alone(known[one.id])]
         new = [one for one in new if one.id not in same]
-        near = TurnsAround(new, self._store)
+        near = TurnsAround(new, self._store) if near is None else near
         read = [*new, *following(new, near)]
         made = self.of_views(readings(read, preceding(read, near, new)))
         return {**made, **self._store.vectors(same)} if same else made

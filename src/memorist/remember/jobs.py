@@ -47,7 +47,7 @@ class Worker:
         self._clock = clock
         self._tasks = tasks
         self._notices = notices or Notices()
-        self._closing = False
+        self._closing = self._has_job = False
         self.seen: Sequence[Job] = ()
         """The pending jobs as of the last look at them."""
 
@@ -61,6 +61,7 @@ class Worker:
         ran = 0
         while not self._closing and (job := self._claim()) is not None:
             self._run(job)
+            self._has_job = False
             ran += 1
         return ran
 
@@ -72,7 +73,7 @@ class Worker:
     def close(self) -> None:
         """Stop. A running job may finish if it is quick, else another worker runs it again. Safe to call twice."""
         self._closing = True
-        schedule().remove(self._round, PATIENCE.total_seconds())
+        schedule().remove(self._round, PATIENCE.total_seconds() if self._has_job else 0)  # not for a lock of the store
 
     def _round(self) -> float | None:
         """Run due jobs; returns the seconds until the next round, or None if it needs none."""
@@ -99,7 +100,8 @@ class Worker:
 
         def plan(reader: Reader) -> Batch:
             due = [job for job in reader.jobs() if job.task in self._tasks and job.due <= now]
-            claimed[:] = [replace(job, due=now + LEASE) for job in due[:1]]
+            claimed[:] = [replace(job, due=now + LEASE) for job in due[:1] if not self._closing]
+            self._has_job = bool(claimed)
             return Batch(jobs=tuple(claimed))
 
         if any(job.due <= now for job in self.jobs()):

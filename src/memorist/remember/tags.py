@@ -67,8 +67,9 @@ def tag_known(memories: Sequence[Memory], store: Store, embedder: StoreEmbedder 
     vectors = embedder.vectors(rows) if embedder and rows else {}
 
     def plan(reader: Reader) -> Batch:
-        there = reader.get([one.id for one in bare])  # some may be forgotten meanwhile
-        return Batch(rows, vectors, tags.links) if len(there) == len(bare) else Batch()
+        there = {id: one.text for id, one in reader.get([one.id for one in (*bare, *facts)]).items()}
+        current = all(there.get(one.id) == one.text for one in (*bare, *facts))  # some may be forgotten meanwhile
+        return Batch(rows, vectors, tags.links) if current else Batch()
 
     store.update(plan)
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar, cast
 
-from memorist.errors import Error, StoreBusy, failures_of
-from memorist.model import Entity, Fact, Kind, Link, Memory, Outcome, Remembered, new_or_changed
-from memorist.models.embedding_text import alone, numbered
+from memorist.errors import Error, NotFound, failures_of
+from memorist.model import Entity, Kind, Memory, Outcome, Remembered, new_or_changed
+from memorist.models.embedding_text import TurnsAround, alone, numbered
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
 from memorist.remember.entities import Find, about, names
 from memorist.remember.extract import Statement, entities, mentions, statements
-from memorist.remember.fact_rows import Slot, claims_in, earlier, sentence, settled, slot_of
+from memorist.remember.fact_rows import Slot, claims_in, earlier, settled, slot_of
 from memorist.remember.fact_updates import (
     FACT_KINDS,
     NewVersions,
@@ -29,10 +29,12 @@ from memorist.remember.fact_updates import (
 from memorist.remember.gates import BY_GATES, CONTENT, EDITS, IN_ORDER, Checked, Gate, Gates
 from memorist.remember.gates.checks import instructions, size
 from memorist.remember.gates.verdict import spoken
-from memorist.remember.journal import renamed_entry
+from memorist.remember.incoming import Incoming, with_followers, without
 from memorist.remember.record import is_unchanged
+from memorist.remember.rereading import is_as_read, until_current
 from memorist.remember.timeline import Claim, folded
 from memorist.text.chatter import is_filler
+from memorist.text.facts import sentence
 
 T = TypeVar("T", bound=Record)
 R = TypeVar("R")
@@ -40,36 +42,6 @@ NEW = (Outcome.KEPT, Outcome.MERGED)
 """The outcomes of texts that were written."""
 FollowUpJobs = Callable[[Sequence[Memory]], Sequence[Job]]
 """The jobs that new memories make, such as having a language model read them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """Checked memories on their way in, with everything computed that needs no lock."""
-
-    checked: Checked
-    memories: tuple[Memory, ...]
-    """The new and the changed ones."""
-    vectors: Mapping[str, Vectors] = field(default_factory=dict[str, Vectors])
-    entities: Sequence[Entity] = ()
-    links: Sequence[Link] = ()
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The decisions of the gates."""
-        return self.checked.entries
-
-    def batch(self) -> Batch:
-        """All of it, to be written together."""
-        return Batch(self.memories, self.vectors, self.links, self.entities, journal=self.entries)
-
-    def batch_as(self, memory: Memory) -> Batch:
-        """The batch of its only memory under another id, which the caller draws inside its write."""
-        (before,) = self.memories
-        views = self.vectors.get(before.id)
-        links = [replace(link, source=memory.id) for link in self.links]
-        entries = [renamed_entry(entry, before.id, memory.id) for entry in self.entries]
-        vectors = {memory.id: views} if views else {}
-        return Batch([memory], vectors, links, self.entities, journal=entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,22 +99,29 @@ class Writer:
         passed = self.check(memories) if checked is None else checked
         return self.steadily(lambda: self._kept(passed, gated=True))
 
-    def edit(self, before: Memory, after: Memory) -> Remembered:
-        """Keep the next version of a memory, as the gates leave it; nothing is written if nothing changes."""
+    def edit(self, id: str, change: Callable[[Memory], Memory]) -> Remembered:
+        """Keep the next version of a memory, as the gates leave it; nothing is written if nothing changes.
+
+        It follows the memory as the store has it when it is written: one that is forgotten meanwhile stays forgotten.
+        """
+        return self.steadily(lambda: self._edited(id, change))
+
+    def _edited(self, id: str, change: Callable[[Memory], Memory]) -> Remembered:
+        before = self._store.get([id]).get(id)
+        if before is None:
+            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
+        after = change(before)
         if after.text != before.text:
             flags = tuple(flag for flag in after.worth.flags if flag not in BY_GATES)
             after = replace(after, worth=replace(after.worth, flags=flags))
         checked = self._checked([after], EDITS)
         if checked.memories and is_unchanged(before, checked.memories[0]):
             return Remembered.of(before, Outcome.KNOWN)
-        done = self.steadily(lambda: self._kept(checked)).memories[0]
-        if done.outcome is Outcome.KNOWN:
-            raise StoreBusy(f"{before.id!r} was changed by somebody else meanwhile", remedy="Update it again.")
-        return done
+        return self._kept(checked, read=[before]).memories[0]
 
-    def restore(self, memory: Memory) -> Memory:
-        """Keep a memory without the gates, because the decision to withhold it was undone."""
-        return self.steadily(lambda: self._kept(Checked.ungated([memory]))).memories[0]
+    def restore(self, memory: Memory, before: Entry, after: Entry) -> Memory:
+        """Keep a memory without the gates, because the entry that withheld it is undone, which replaces that entry."""
+        return self._kept(Checked.ungated(memory, after), undone=[before]).memories[0]
 
     def relate(self, slot: Slot, claim: Claim, *, once: bool = False) -> Remembered:
         """Keep one claim; returns the fact that now rests on it, and whether the claim was new.
@@ -170,7 +149,8 @@ class Writer:
 
         self.steadily(write)
         resting = [row for row in filter(slot.holds, self._store.keyed([slot.key])) if claim in claims_in([row])]
-        fact = min(resting, key=lambda row: row.times.retracted_at is not None)
+        there = sorted(resting, key=lambda row: row.times.retracted_at is not None)
+        fact = there[0] if there else checked.memories[0]  # forgotten since
         return Remembered.of(fact, outcome, checked.answers[0].decisions)
 
     def add_facts(self, memory: Memory, found: Sequence[Statement], named: Sequence[Entity] = ()) -> None:
@@ -181,8 +161,8 @@ class Writer:
             fresh, with_tags = self._fact_vectors(claims), self._tagging(Batch(), claims)
 
             def plan(reader: Reader) -> Batch:
-                if memory.id not in reader.get([memory.id]):
-                    return Batch()  # forgotten meanwhile
+                if not is_as_read(memory, reader):
+                    return Batch()  # forgotten or changed meanwhile
                 batch = settle(by_slot(unopposed(claims, reader)), reader, fresh).batch(reader)
                 return with_tags(replace(batch, entities=[*named, *batch.entities]))
 
@@ -191,8 +171,9 @@ class Writer:
         self.steadily(write)
 
     def steadily(self, write: Callable[[], R]) -> R:
-        """Embed and write; if the store is re-embedded in between, do both again."""
-        return write() if self.embedder is None else self.embedder.steadily(write)
+        """Embed and write; if the store is re-embedded, or what was read is changed in between, do both again."""
+        embedder = self.embedder
+        return until_current(write if embedder is None else lambda: embedder.steadily(write))
 
     def prepare(self, memories: Sequence[Memory], *, derived: bool = False, embed: bool = True) -> Incoming:
         """Memories ready for a caller's own write: steps, lessons and notes, which are never repeats of others.
@@ -245,12 +226,23 @@ class Writer:
         new = list(numbered(new_or_changed(checked.memories, known), self._store))
         if self._extract:
             new = list(map(_dated, new))
-        vectors = self.embedder.vectors(new, known) if self.embedder and embed and new else {}
-        entities, links = about(new, self._store.alike, self._find) if self._extract and new else ([], [])
-        return Incoming(checked, tuple(new), vectors, entities, links)
+        near = TurnsAround(new if self.embedder and embed else (), self._store)
+        vectors = self.embedder.vectors(new, known, near) if self.embedder and embed and new else {}
+        alike: list[Entity] = []
 
-    def _kept(self, checked: Checked, *, gated: bool = False) -> Written:
+        def noted(names: Sequence[str]) -> list[Entity]:
+            alike.extend(self._store.alike(names))
+            return alike
+
+        entities, links = about(new, noted, self._find) if self._extract and new else ([], [])
+        names = [one for one in alike if one.id in {link.target for link in links}]
+        return Incoming(checked, tuple(new), vectors, entities, links, near.all, names)
+
+    def _kept(
+        self, checked: Checked, *, gated: bool = False, read: Sequence[Memory] = (), undone: Sequence[Entry] = ()
+    ) -> Written:
         incoming = self._prepared(checked)
+        incoming = replace(incoming, read=[*incoming.read, *read], undone=undone)
         done = self._write(incoming, gated=gated) if incoming.memories or incoming.entries else _Decided()
         ids = {answer.id: done.known.get(answer.id, answer.id) for answer in checked.answers}
         unread = [id for id in ids.values() if id not in done.written]
@@ -279,19 +271,20 @@ class Writer:
         fresh, with_tags = self._fact_vectors(claimed), self._tagging(texts, claimed)
 
         def plan(reader: Reader) -> Batch:
+            incoming.check(reader)
             known = reader.get([one.id for one in memories])  # another process may have been faster
             new = new_or_changed(memories, known)
             batch = texts
             if gated:
                 again = self._gates.check_again(new, reader)
                 done.known = {one.memory.id: one.id for one in again.answers if one.id != one.memory.id}
-                new, batch = list(again.memories), _without(texts, done.known.keys(), again.entries)
+                new, batch = list(again.memories), without(texts, done.known.keys(), again.entries)
             done.outcomes = {one.id: Outcome.MERGED if one.id in known else Outcome.KEPT for one in new}
             versions = NewVersions(new, known, reader)
             claims = by_slot([pair for one in new for pair in stated.get(one.id, ())])
             change = settle(versions.slots(claims), reader, fresh, versions.amend)
             batch = change.batch(reader, versions.batch(batch, reader))
-            return with_tags(_with_followers(batch, reader))
+            return with_tags(with_followers(batch, reader))
 
         written = self._store.update(plan, with_tags(texts))
         done.written = {one.id: one for one in written if done.outcomes.get(one.id) is Outcome.KEPT}
@@ -316,10 +309,10 @@ class Writer:
             if self._extract and one.kind in FACT_KINDS
         }
         names = self._canonical([one.fact.subject for some in found.values() for one in some])
-        return {one.id: claims_of(one, found.get(one.id, ()), names) for one in memories}
+        return {one.id: claims_of(one, found.get(one.id, ()), names, "rules") for one in memories}
 
     def _claims_of(self, memory: Memory, found: Sequence[Statement]) -> list[tuple[Slot, Claim]]:
-        return claims_of(memory, found, self._canonical([one.fact.subject for one in found]))
+        return claims_of(memory, found, self._canonical([one.fact.subject for one in found]), "model")
 
     def _clean(self, slot: Slot, claim: Claim) -> tuple[Slot, Claim]:
         """A claim that a model read, as the gates leave it."""
@@ -340,7 +333,7 @@ class Writer:
         return {name: next(iter(one)) if len(one) == 1 else name for name, one in called.items()}
 
     def _fact_vectors(self, claims: Sequence[tuple[Slot, Claim]]) -> dict[str, Vectors]:
-        texts = [claim.text or sentence(Fact(slot.subject, slot.relation, claim.value)) for slot, claim in claims]
+        texts = [claim.text or sentence(slot.subject, slot.relation, claim.value) for slot, claim in claims]
         return self.embedder.of_texts(texts) if self.embedder and texts else {}
 
     def _tagging(self, texts: Batch, claims: Sequence[tuple[Slot, Claim]]) -> Callable[[Batch], Batch]:
@@ -371,29 +364,3 @@ def _as_checked(claim: Claim, row: Memory) -> tuple[Slot, Claim]:
     text = None if claim.text is None else row.text
     claim = replace(claim, value=fact.object, source=row.origin.source, text=text, trust=worth.trust, flags=worth.flags)
     return slot_of(fact, row.scope, worth.classification), claim
-
-
-def _without(texts: Batch, ids: Set[str], entries: Sequence[Entry]) -> Batch:
-    """The batch without memories that are known after all, and with the entries that say so."""
-    if not ids:
-        return texts
-    return replace(
-        texts,
-        memories=[one for one in texts.memories if one.id not in ids],
-        vectors={id: views for id, views in texts.vectors.items() if id not in ids},
-        links=[link for link in texts.links if link.source not in ids],
-        jobs=[job for job in texts.jobs if job.subject not in ids],
-        journal=[*(one for one in texts.journal if ids.isdisjoint(one.subjects)), *entries],
-    )
-
-
-def _with_followers(batch: Batch, reader: Reader) -> Batch:
-    """The batch with stored turns that get new vectors because another turn now stands before them."""
-    written = {one.id for one in (*batch.memories, *batch.revised)}
-    followers = [id for id in batch.vectors if id not in written]
-    if not followers:
-        return batch
-    kept = reader.get(followers)
-    gone = batch.vectors.keys() - written - kept.keys()
-    vectors = {id: views for id, views in batch.vectors.items() if id not in gone}
-    return replace(batch, vectors=vectors, revised=[*batch.revised, *kept.values()])

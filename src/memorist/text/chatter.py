@@ -201,3 +201,65 @@ def _is_phrase(said: str) -> bool:
 
 
 _KEPT = lazy("[,，]")
+
+
+_INVERTED = lazy(
+    r"(?:who|whom|whose|what|when|where|which|why|how)"
+    r"(?:'s\b|s\b|(?! (?:i|we|you|he|she|they|it|my|our|the)\b)(?: [\w'’-]+){0,3}? (?:is|are|was|were|am|do|does|did"
+    r"|has|have|had|can|could|will|would|should|may|might)\b)"
+    r"|(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might) "
+    r"(?:i|you|we|he|she|it|they|there|my|our|your|his|her|their|the|this|that|any|some|anyone|somebody)\b"
+    r"|(?:please )?(?:tell|remind|show) (?:me|us)\b.{0,60}\b(?:who|what|when|where|which|why|how|whether)\b"
+    r"|(?:please )?(?:list|compare|summari[sz]e) \w"
+    r"|everything (?:i|we) (?:need|should|have) |(?:i|we) (?:need|want|would like) (?:to know|all|the|a list)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that asks, also without a question mark."""
+_CLAUSE = lazy(r"[,;:，；：]|\s[–—-]\s|\b(?:but|so)\b")
+_OWN = lazy(r"(?:i|we|my|our)\b", re.IGNORECASE)
+_CHINESE_ASKING = lazy(r"什么|哪|谁|怎|几|吗|呢|多少|如何|是否|是不是|有没有")
+FEWEST_WORDS = 3
+"""How many words a clause needs to state something."""
+
+
+def only_asks(text: str) -> bool:
+    """Whether a text asks and states nothing: "Which cake can he eat?", not "I eat no nuts, which cake can I eat?"."""
+    said = [one for one in sentences(text) if not says_nothing(one)]
+    return bool(said) and all(_is_asking(one) and not _states(one) for one in said)
+
+
+_IGNORANCE = lazy(
+    r"(?:(?:i'?m |i am )?(?:sorry|afraid|unfortunately)[,:]?(?: but)?(?: that)? )?"
+    r"(?:i|we) (?:(?:do|does|did|could|can)(?: not|n't)|cannot) (?:currently |yet |actually )?"
+    r"(?:know|recall|remember|find|see|have (?:any|that|this|the|enough|a record|information|details|memor))\b"
+    r"|(?:unfortunately[,:]? )?(?:there is|there's|i have) (?:no|nothing)\b",
+    re.IGNORECASE,
+)
+_BUT = lazy(r"\b(?:but|though|although|except|only)\b", re.IGNORECASE)
+_OFFER = lazy(r"(?:let me|please|feel free|would you|could you|if you)\b", re.IGNORECASE)
+
+
+def knows_nothing(text: str) -> bool:
+    """Whether an answer only says that nothing is known: "I don't have any information about France."."""
+    said = [one.replace("’", "'") for one in sentences(text)]
+    return any(map(_IGNORANCE.match, said)) and not any(map(_tells, said))
+
+
+def _tells(sentence: str) -> bool:
+    """Whether a sentence of an answer says something beside ignorance and courtesy."""
+    if unknown := _IGNORANCE.match(sentence):
+        return _BUT.search(sentence, unknown.end()) is not None
+    return not (_OFFER.match(sentence) or says_nothing(sentence))
+
+
+def _is_asking(sentence: str) -> bool:
+    return not _MARKS.isdisjoint(sentence) or (not sentence.endswith("!") and _INVERTED.match(sentence) is not None)
+
+
+def _states(sentence: str) -> bool:
+    """Whether a clause of a question states something."""
+    first, *others = (words(one) for one in _CLAUSE.split(sentence))
+    if others and len(first) >= FEWEST_WORDS and first[0] not in _ASKING:
+        return _CHINESE_ASKING.search(_CLAUSE.split(sentence)[0]) is None
+    parts = _CLAUSE.split(sentence)[1:]
+    return any(_OWN.match(part.strip()) and len(words(part)) >= FEWEST_WORDS for part in parts)

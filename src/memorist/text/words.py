@@ -280,6 +280,11 @@ _BETWEEN_PARTS = lazy(r"[-_.@/:&+#]+")
 _DROPPED_TAILS = frozenset(("s", "ll", "re", "ve", "m", "d"))
 
 
+def is_one_word(text: str) -> bool:
+    """Whether a text is one word of a script that writes spaces, such as a name or the number of a ticket."""
+    return len(text.split()) == 1 and _UNSPACED_RUN.search(text) is None
+
+
 def words(text: str) -> list[str]:
     """The words of a text in order: folded, with apostrophes resolved; unspaced scripts as overlapping pairs.
 

@@ -52,7 +52,7 @@ def gathered(config: Config, recipe: Pipeline, files: Sequence[Path], now: datet
     reranker = rerankers.build(config.reranker, options=config.reranker_options, models=config.models)
     with ExitStack() as closing:
         pool = closing.enter_context(ThreadPoolExecutor(thread_name_prefix="memorist"))
-        store = open_store(config.db, config.space, config.index_in_server)
+        store = open_store(config.db, config.space, config.index_in_server, create=False)
         closing.callback(store.close)
         found: dict[tuple[int, str], Asked] = {}
         sources: dict[str, int] = {}

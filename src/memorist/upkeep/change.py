@@ -39,8 +39,8 @@ RUN = "run"
 """The key under which an entry names the run it belongs to; a run can be undone as a whole."""
 CLAIM, SLOT = "claim", "slot"
 """The keys under which an entry keeps a claim that it made, and the slot of that claim."""
-Keep = Callable[[Memory], object]
-"""Stores a memory that a gate had withheld."""
+Keep = Callable[[Memory, Entry, Entry], object]
+"""Stores a memory that a gate had withheld, with the entry that withheld it, before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +180,7 @@ def undo(store: Store, id: str, now: datetime, keep: Keep) -> Entry:
     entry = entry_called(store, id)
     reversible(entry)
     if WITHHELD in entry.data:
-        keep(withheld_from_data(entry.data[WITHHELD]))
-        store.put(Batch(journal=[undone(entry, now)]))
+        keep(withheld_from_data(entry.data[WITHHELD]), entry, undone(entry, now))
     elif CLAIM in entry.data:
         store.update(lambda reader: _without_claim(entry, reader, now))
     else:

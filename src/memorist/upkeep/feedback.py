@@ -77,7 +77,7 @@ def feedback(store: Store, id: str, verdict: str, now: datetime, recall: RecallS
         return replace(batch, journal=[*batch.journal, *judged])
 
     store.update(plan)
-    return store.get([id])[id]
+    return _existing(store, id)
 
 
 def judged(store: Store) -> Iterator[JudgedRecall]:
@@ -154,7 +154,7 @@ def pin(store: Store, id: str, now: datetime, *, on: bool = True) -> Memory:
         return Change(PIN, id, reason, ((memory, after),)).batch(_entry(reader, PIN, id, now, {"reason": reason}))
 
     store.update(plan)
-    return store.get([id])[id]
+    return _existing(store, id)
 
 
 def _check_current(memory: Memory) -> None:
@@ -174,7 +174,7 @@ def invalidate(store: Store, id: str, at: datetime | None, now: datetime, supers
         return _end(reader, _existing(reader, id), at, now, entry, superseded_by)
 
     store.update(plan)
-    return store.get([id])[id]
+    return _existing(store, id)
 
 
 def _end(
@@ -237,6 +237,7 @@ def _deny(
         trust=worth.trust,
         classification=worth.classification,
         expires_at=memory.times.expires_at,
+        by="caller",
     )
     slot = slot_of_row(memory, fact)
     data = {**entry.data, CLAIM: claim_to_data(claim), SLOT: asdict(slot)}

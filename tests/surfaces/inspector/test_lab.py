@@ -116,3 +116,12 @@ def test_hostile_memories_are_only_text(shared: Inspected, agent: Browser) -> No
     assert page.status == 200 and "&lt;script&gt;" in page.source
     assert "<script>document" not in page.source and "<img" not in page.source and "\u202e" not in page.source
     shared.memory().forget(kept)
+
+
+def test_the_confidence_is_a_number_or_unknown(shared: Inspected, agent: Browser) -> None:
+    for recipe in ("memorist", "mnemosyne-hybrid"):
+        found = shared.memory().recall(QUESTION, recipe=recipe, track=False)
+        sure = "unknown" if found.confidence is None else f"{100 * found.confidence:.0f} %"
+        page = lab(agent, recipe=recipe).text
+        assert f"confidence {sure}" in page and "sure" not in page.replace("measure", "")
+    assert found.confidence is None and found.items[0].probability is None

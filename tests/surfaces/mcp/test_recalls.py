@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -13,6 +14,7 @@ from mcp import Client
 import memorist
 from memorist.model import Kind, Link
 from memorist.ports import Batch
+from memorist.surfaces.mcp.schemas import recalled
 from memorist.surfaces.mcp.server import MemoryServer
 from memorist.testing import FakeClock, FakeEmbedder
 from tests.surfaces.mcp.servers import call, problem, text
@@ -44,7 +46,7 @@ def test_the_context_of_memoria_comes_with_its_sources_and_no_text_comes_twice(e
     cited, plain, early = calls(
         engine,
         ("recall", {**asked, "known_at": "9999-01-01"}),
-        ("recall", {"query": QUESTION, "repeat": True}),
+        ("recall", {"query": QUESTION, "fresh": False}),
         ("recall", {**asked, "as_of": "2023-01-01", "known_at": "9999-01-01"}),
     )
     assert "- Alice lives in Oslo. (lives_in; 2024-06-03 to now; [1]" in cited["context"]
@@ -62,7 +64,7 @@ def test_pins_and_wishes_come_with_every_recall_and_are_not_repeated(engine: mem
         ("remember", {"text": "Call me Jo.", "pinned": True}),
         ("feedback", {"id": old.id, "verdict": "unpin"}),
         ("recall", {"query": "What does Jo want to be called?"}),
-        ("recall", {"query": "What does Jo want to be called?", "recipe": "memoria", "repeat": True}),
+        ("recall", {"query": "What does Jo want to be called?", "recipe": "memoria", "fresh": False}),
         ("status", {}),
     )
     assert unpinned["verdict"] == "unpin"
@@ -121,3 +123,20 @@ def test_a_task_is_logged_asked_about_and_learnt_from(engine: memorist.Engine) -
     assert len(engine.list(kinds=[Kind.EPISODIC]).items) == 2
     (unnamed,) = calls(engine, ("session", {"goal": "Another task."}))
     assert unnamed["session"] not in ("", "shop")
+
+
+def test_facts_reach_an_agent_as_sentences() -> None:
+    with memorist.open(":memory:", config={}) as engine:
+        engine.relate("Frank", "boss", "Grace")
+        cited, plain = (
+            calls(engine, ("recall", {"query": "Who is Frank's boss?", "recipe": recipe}))[0]
+            for recipe in ("memoria", "memorist")
+        )
+    assert "- Grace is Frank's boss. (" in cited["context"]
+    assert plain["memories"][0]["text"] == "Grace is Frank's boss."
+
+
+def test_an_abstention_names_what_was_shown_before() -> None:
+    with memorist.open(":memory:", embedder="none", config={}) as engine:
+        found = replace(engine.recall("Where is it?"), abstained=True, shown_before=("a1",))
+    assert recalled(found)["shown_before"] == ["a1"]

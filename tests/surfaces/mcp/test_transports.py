@@ -58,7 +58,7 @@ async def story(client: Client, who: str) -> None:
     erased = await call(client, "forget", id=kept["id"])
     assert kept["id"] in erased["forgotten"]
     assert "There is no memory" in await problem(client, "forget", id=kept["id"])
-    again = await call(client, "recall", query=f"Where did {who} move?", repeat=True)
+    again = await call(client, "recall", query=f"Where did {who} move?")
     assert kept["id"] not in [one["id"] for one in again["memories"]]
     assert (await call(client, "status"))["memories"] > 0
 
@@ -85,15 +85,15 @@ def test_an_agent_uses_every_tool_over_http(served: Served, mode: str, who: str)
 
 def test_two_sessions_do_not_share_what_they_were_shown(served: Served) -> None:
     async def run() -> None:
-        question = {"query": "Which colour has Dagny's kayak?"}
+        question = {"query": "Where is Dagny's kayak?"}
         async with over_http(served.url, mode="legacy") as one, over_http(served.url, mode="legacy") as other:
-            id = (await call(one, "remember", text="Dagny's kayak is vermilion."))["id"]
+            id = (await call(one, "remember", text="Dagny's kayak is in the shed."))["id"]
             assert id in [memory["id"] for memory in (await call(one, "recall", **question))["memories"]]
-            again = await call(one, "recall", **question)
+            again = await call(one, "recall", **question, fresh=True)
             assert id not in [memory["id"] for memory in again["memories"]] and again["shown_before"] == [id]
             assert not again["abstained"]
-            assert id in [memory["id"] for memory in (await call(other, "recall", **question))["memories"]]
-            repeated = await call(one, "recall", **question, repeat=True)
+            assert id in [memory["id"] for memory in (await call(other, "recall", **question, fresh=True))["memories"]]
+            repeated = await call(one, "recall", **question)
             assert id in [memory["id"] for memory in repeated["memories"]]
 
     anyio.run(run)
@@ -102,7 +102,7 @@ def test_two_sessions_do_not_share_what_they_were_shown(served: Served) -> None:
 def test_where_the_protocol_has_no_sessions_a_client_may_name_its_own(served: Served) -> None:
     async def shown(client: Client, session: str | None) -> int:
         meta = None if session is None else cast("Any", {SESSION_META: session})
-        result = await client.call_tool("recall", {"query": "Who tunes Edda's harp?"}, meta=meta)
+        result = await client.call_tool("recall", {"query": "Who tunes Edda's harp?", "fresh": True}, meta=meta)
         return len((result.structured_content or {})["memories"])
 
     async def run() -> None:

@@ -55,7 +55,7 @@ def test_a_recall_takes_conditions_and_names_a_mistake(memory: OverMcp) -> None:
         memory.remember(f"{speaker} keeps owls.", speaker=speaker)
     found = memory.recall("Who keeps owls?", where={"speaker": {"in": ["Ann", "Cleo"]}, "not": {"speaker": "Cleo"}})
     assert [item.memory.text for item in found.items] == ["Ann keeps owls."]
-    assert memory.recall("Who keeps owls?", where={}, scope="glob*", repeat=True).items
+    assert memory.recall("Who keeps owls?", where={}, scope="glob*", fresh=False).items
     with pytest.raises(AssertionError, match=r"Write metadata\.project"):
         memory.recall("Who keeps owls?", where={"project": "atlas"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,24 @@ def test_without_a_quota_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(MemoryStore, "held", held)
     with opened(MemoryStore()) as engine:
         Quota(0, 0).check(engine)
+
+
+def test_two_clients_at_once_exceed_a_quota_by_no_more_than_the_requests_that_were_running(serve: Serve) -> None:
+    most, bulk = 60, 25
+    server = serve(max_memories=most)
+
+    def fill(name: str) -> int:
+        client, kept = server.client("agent"), 0
+        for turn in range(8):
+            try:
+                kept += len(client.remember_many([f"{name} wrote line {turn} {line}." for line in range(bulk)]))
+            except QuotaExceeded:
+                break
+        return kept
+
+    with ThreadPoolExecutor(2) as pool:
+        kept = sum(pool.map(fill, ("Ann", "Ben")))
+    assert most <= kept < most + 2 * bulk
+    assert server.client("agent").stats().memories == kept
+    with pytest.raises(QuotaExceeded):
+        server.client("agent").remember("one more")

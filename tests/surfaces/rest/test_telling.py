@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import re
+import shutil
 from typing import Any
 
 import pytest
 
+import memorist
 from memorist import errors
 from memorist.engine.engine import Engine
 from memorist.engine.verbs import SessionVerbs, Verbs
+from memorist.surfaces.cli import main
 from memorist.surfaces.rest.problems import STATUS, documented, status_of
 from memorist.surfaces.rest.schemas import answer_of
 from memorist.surfaces.rest.watch import JsonLines, Metrics
@@ -178,3 +181,26 @@ def test_the_description_page_is_served(server: Running) -> None:
     assert shown.headers["content-type"].startswith("text/html")
     assert "openapi.json" in shown.text and "/v1/spaces/{space}/recall" in shown.text
     assert "http" not in shown.text.replace("HTTP", "")  # nothing is fetched from anywhere
+
+
+@pytest.mark.parametrize("remedy", ["rename", "move"])
+def test_a_file_that_was_copied_to_another_name_is_told_of_and_can_be_adopted(server: Running, remedy: str) -> None:
+    with memorist.open(f"{server.folder}/", space="ours", embedder="none", config={}) as engine:
+        engine.remember("The kettle is new.")
+    file, aside = server.folder / "theirs.db", server.folder.parent / "aside.db"
+    shutil.copy(server.folder / "ours.db", file)
+    with server.http() as http:
+        told = http.get("/v1/spaces/theirs/memories")
+        assert told.status_code == 409
+        assert told.json()["detail"] == "theirs.db holds the space 'ours', not 'theirs'"
+        assert "Name the file ours.db again" in told.json()["remedy"] and "memorist move" in told.json()["remedy"]
+        if remedy == "rename":
+            file.rename(server.folder / "ours.db")
+            assert http.get("/v1/spaces/theirs/memories").json()["items"] == []
+        else:
+            file.rename(aside)
+            assert main(["--embedder", "none", "move", str(aside), f"{server.folder}/", "--as", "theirs"]) == 0
+            assert [one["text"] for one in http.get("/v1/spaces/theirs/memories").json()["items"]] == [
+                "The kettle is new."
+            ]
+        assert [one["text"] for one in http.get("/v1/spaces/ours/memories").json()["items"]] == ["The kettle is new."]

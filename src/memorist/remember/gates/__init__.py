@@ -68,9 +68,9 @@ class Checked:
     """One for each memory given."""
 
     @classmethod
-    def ungated(cls, memories: Sequence[Memory]) -> Checked:
-        """Memories that need not pass the gates."""
-        return cls(tuple(memories), answers=tuple(Answer(memory.id, memory) for memory in memories))
+    def ungated(cls, memory: Memory, entry: Entry) -> Checked:
+        """A memory that need not pass the gates, because the entry that withheld it is undone."""
+        return cls((memory,), (entry,), answers=(Answer(memory.id, memory),))
 
 
 _REMEDIES = {

@@ -14,11 +14,13 @@ from memorist.models.embedding_text import TEXT
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Clock, Job, Reader, Store, Vectors
 from memorist.ports.notices import Notice, Notices
+from memorist.remember.incoming import Incoming
 from memorist.remember.jobs import COMMIT_TASK, retry_after
+from memorist.remember.rereading import Outdated, check_as_read
 from memorist.remember.sessions.lessons import Findings
 from memorist.remember.sessions.rules import Resolved, resolve
 from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, State, annotated, cut, run_of, turns_of
-from memorist.remember.writer import Incoming, Writer
+from memorist.remember.writer import Writer
 
 INTENT_VIEW = "intent"
 """The view of a procedure that embeds only its intent: people ask for procedures by their purpose."""
@@ -64,6 +66,9 @@ class Lessons:
         done = [(COMMIT_TASK, self.run.id)] if self.state == "closed" else []
         if not self.steps and now.state == "closed":
             return Batch(done=done)
+        if now.goal != self.run.goal:
+            raise Outdated(self.run.id)
+        check_as_read([step.memory for step in self.steps], reader)
         return replace(self._content(reader, now), done=done)
 
     def draft(self) -> Batch:
@@ -174,7 +179,7 @@ class Committer:
         extractor = self.rules if self.model is None or attempts >= MOST_ATTEMPTS else self.model
         try:
             by_rules = note if extractor is self.rules else None
-            done = self.writer.steadily(lambda: self._commit(run, extractor, by_rules))
+            done = self.writer.steadily(lambda: self._commit(run_of(self.store, session) or run, extractor, by_rules))
         except ModelUnavailable as error:
             done = self._failed(run, attempts + 1, extractor.name, self.writer.derived_text(str(error)))
         self._tell(done, attempts)

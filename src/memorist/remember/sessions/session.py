@@ -28,6 +28,7 @@ from memorist.model import (
 from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
+from memorist.remember.incoming import Incoming
 from memorist.remember.jobs import COMMIT_TASK
 from memorist.remember.journal import renamed_decision, shared_entry
 from memorist.remember.sessions.commit import Commit, Committer
@@ -41,7 +42,7 @@ from memorist.remember.sessions.run import (
     source_of,
     step_memory,
 )
-from memorist.remember.writer import Incoming, Writer
+from memorist.remember.writer import Writer
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,11 +47,12 @@ def install(
 
     require_sdk()  # otherwise the client would start a server that cannot run, and show nobody why
     start = _start(target, hooks=not no_hooks and _client(client).hooks is not None)
-    changes = _changes(client, start, name, project, no_hooks)
-    copies = [None if dry_run else agents.written(one) for one in changes]
+    with nullcontext() if dry_run else agents.alone():
+        changes = _changes(client, start, name, project, no_hooks)
+        copies = [None for _ in changes] if dry_run else agents.write_all(changes)
     yield [
-        {**one, "settings": change.settings}
-        for one, change in zip(_report(changes, copies, dry_run), changes, strict=True)
+        {**one, "settings": change.settings, "diff": change.diff}
+        for one, change in zip(_report(changes, dry_run, copies), changes, strict=True)
     ]
     if dry_run:
         _print_plan(changes)
@@ -70,13 +72,17 @@ def uninstall(
     from memorist.surfaces.agents import install as agents
 
     entries = agents.entries_of(_client(client), Start(()), name, project=_folder(project), hooks=True)
-    changes = [agents.plan_removal(file, some, name) for file, some in entries.items()]
-    copies = [None if dry_run else agents.taken_out(one) for one in changes]
-    yield _report(changes, copies, dry_run)
+    with nullcontext() if dry_run else agents.alone():
+        changes = [agents.plan_removal(file, some, name) for file, some in entries.items()]
+        for one in () if dry_run else changes:
+            agents.take_out(one)
+    yield [{**one, "diff": change.diff} for one, change in zip(_report(changes, dry_run), changes, strict=True)]
     done = [one for one in changes if one.needed]
     for one in done:
         would = "would be removed from" if dry_run else "removed from"
         say(("✓ ", "green"), f"{would.capitalize()} {one_line(str(one.file))}.")
+        if dry_run:
+            print_raw(one.diff)
     if not done:
         say(f"{_client(client).title} has no entry {one_line(name)} and no hooks of ours.")
 
@@ -130,17 +136,18 @@ def _changes(client: str, start: Start, name: str, project: bool, no_hooks: bool
     return [agents.plan(file, some, name, secret=secret) for file, some in entries.items()]
 
 
-def _report(changes: Sequence[Change], copies: Sequence[Path | None], dry_run: bool) -> list[dict[str, Any]]:
+def _report(changes: Sequence[Change], dry_run: bool, copies: Sequence[Path | None] = ()) -> list[dict[str, Any]]:
     return [
         {"file": one.file, "written": one.needed and not dry_run, "backup": copy}
-        for one, copy in zip(changes, copies, strict=True)
+        for one, copy in zip_longest(changes, copies)
     ]
 
 
 def _print_plan(changes: Sequence[Change]) -> None:
     for one in changes:
-        say((f"{one_line(str(one.file))} {'would contain' if one.needed else 'contains already'}:", "dim"))
-        print_raw(json.dumps(one.settings, indent=2, ensure_ascii=False))
+        say((f"{one_line(str(one.file))} {'would change' if one.needed else 'needs no change'}.", "dim"))
+        if one.needed:
+            print_raw(one.diff)
 
 
 def _print_written(changes: Sequence[Change], copies: Sequence[Path | None], client: str) -> None:
@@ -151,7 +158,7 @@ def _print_written(changes: Sequence[Change], copies: Sequence[Path | None], cli
             continue
         say(("✓ ", "green"), f"Written to {one_line(str(one.file))}; restart {title}.")
         if copy is not None:
-            say((f"The old settings are in {one_line(str(copy))}", "dim"), indent=2)
+            say((f"The old settings are kept in {one_line(str(copy))}", "dim"), indent=2)
 
 
 _BEWARE = """The file now holds the password of the database, and only you can read it.

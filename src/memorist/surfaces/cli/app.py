@@ -144,11 +144,14 @@ class Target:
     embedder: str | None = None
     config: str | None = None
 
-    def open(self, *, ahead: bool = False, background: bool = True) -> Engine:
-        """Open it; `ahead` loads the embedder meanwhile, for a command that embeds for certain."""
+    def open(self, *, create: bool = False, ahead: bool = False, background: bool = True) -> Engine:
+        """Open it. A command that adds memories may create it; all others refuse one that does not exist.
+
+        `ahead` loads the embedder meanwhile, for a command that embeds for certain.
+        """
         from memorist.engine.open import opened
 
-        return opened(self.settings(), ahead=ahead, background=background)
+        return opened(self.settings(), ahead=ahead, background=background, create=create)
 
     def settings(self) -> config.Config:
         """The settings it is opened with; those that are ignored are named on standard error, once."""

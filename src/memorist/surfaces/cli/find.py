@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
@@ -73,6 +74,7 @@ def answer(
     with target.open(ahead=True) as engine:
         found = ask(engine)
         reasons = [to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
+        load = getattr(engine.store, "index_load", None)
     data = to_data(found) | ({"why_abstained": found.why_abstained} if found.abstained else {})
     for item, reason in zip(data["items"], reasons, strict=False):
         item["explanation"] = reason
@@ -81,6 +83,8 @@ def answer(
         print_raw(found.context)
     else:
         _print_recall(found, reasons)
+        if load is not None:
+            say((f"Reading {load.rows:,} memories took {load.seconds:.1f} s: there was no index file yet.", "dim"))
 
 
 def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
@@ -130,12 +134,15 @@ def show(
     ids: Annotated[list[str], argument("ID…", "The ids of memories, or the beginnings of them.")],
 ) -> Iterator[object]:
     """Print memories with all their fields."""
-    found = [to_data(find_memory(engine, id)) for id in ids]
+    memories = [find_memory(engine, id) for id in ids]
+    found = [to_data(one) for one in memories]
     yield found if len(found) > 1 else found[0]
-    for place, data in enumerate(found):
+    for place, (memory, data) in enumerate(zip(memories, found, strict=True)):
         if place:
             say()
         say((visible(data.pop("text")), "bold"))
+        if ahead := memory.times.planned(datetime.now(UTC)):
+            say((ahead, "yellow"))
         shown = {name: one_line(readable(value)) for name, value in data.items() if value not in (None, [], {})}
         say_table(((name, "dim"), value) for name, value in shown.items())
 

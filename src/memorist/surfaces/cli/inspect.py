@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 
 import typer
 
-from memorist.engine.open import locate, on_server
-from memorist.errors import InvalidInput, NotFound
+from memorist.engine.open import locate, missing, nothing_yet, on_server
+from memorist.errors import InvalidInput
 from memorist.files import make_file
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, flag, option
@@ -89,9 +89,9 @@ def _place(target: Target) -> tuple[str | None, str | None]:
         return db, None
     path, in_folder = locate(db, space)
     if in_folder and space is None:
+        if not path.parent.is_dir():
+            raise nothing_yet() if db is None else missing(path.parent)
         return db, None
-    if not path.exists():
-        raise NotFound(f"There is no memory at {path}", remedy="Name a file that exists, or `remember()` something.")
     with replace(target, db=str(path)).open() as engine:
         return str(path), engine.space
 

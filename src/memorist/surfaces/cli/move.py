@@ -13,7 +13,7 @@ import typer
 
 import memorist
 from memorist.engine.open import locate, on_server, open_database, open_store
-from memorist.errors import Error, InvalidInput, NotFound
+from memorist.errors import Error, InvalidInput
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import Yes, argument, command, flag, option, require_answer
@@ -75,7 +75,7 @@ def export(
         say(("✓ ", "green"), f"Exported {_memories(held['memories'] + held['versions'])} to {one_line(path)}.")
 
 
-@command(app, "import")
+@command(app, "import", creates=True)
 def import_(
     engine: Engine,
     path: Annotated[str, argument("FILE", "An export; - is standard input.")],
@@ -125,10 +125,8 @@ def move(
     from memorist.upkeep.transfer import move as copy_all
 
     space = target.space
-    if not on_server(source) and not locate(source, space)[0].exists():
-        raise NotFound(f"There is no memory at {source}", remedy="Check the path and the space.")
     with (
-        closing(open_store(source, space)) as here,
+        closing(open_store(source, space, create=False)) as here,
         closing(open_store(destination, as_space or _space_at(destination, here.space))) as there,
     ):
         stats, new_space = here.stats(), there.space

@@ -59,18 +59,24 @@ MemoryId = Annotated[str, argument("ID", "The memory's id, or the beginning of i
 
 
 def command(
-    group: typer.Typer, name: str | None = None, options: Callable[[], Mapping[str, Any]] | None = None
+    group: typer.Typer,
+    name: str | None = None,
+    options: Callable[[], Mapping[str, Any]] | None = None,
+    *,
+    creates: bool = False,
 ) -> Callable[[Body], Body]:
     """Add a command to a group.
 
     Its function yields the result: --json prints that, and without --json the function goes on and prints it for a
     person. A function that does not yield prints for itself. The parameters `target`, `engine` and `as_json` are
-    provided; an engine is open until the result is there. `**keywords` receive those of `options` that were given.
+    provided; an engine is open until the result is there. With `creates`, the memory need not exist before.
+    `**keywords` receive those of `options` that were given.
     """
 
     def add(body: Body) -> Body:
         called = name or typer.main.get_command_name(body.__name__)
-        group.registered_commands.append(_Command(called, lambda: _function(body, options() if options else {})))
+        made = _Command(called, lambda: _function(body, options() if options else {}, creates))
+        group.registered_commands.append(made)
         return body
 
     return add
@@ -93,7 +99,7 @@ class _Command(CommandInfo):
         pass  # Typer's own initialiser sets None
 
 
-def _function(body: Body, added: Mapping[str, Any]) -> Callable[..., None]:
+def _function(body: Body, added: Mapping[str, Any], creates: bool) -> Callable[..., None]:
     """The function of a command, with a signature from which Typer reads its arguments and options."""
     declared = inspect.signature(body, eval_str=True, locals={"Engine": object}).parameters
     own = [one for one in declared.values() if one.kind is not one.VAR_KEYWORD and one.name not in PROVIDED]
@@ -103,7 +109,7 @@ def _function(body: Body, added: Mapping[str, Any]) -> Callable[..., None]:
         given = {name: value for name, value in given.items() if name not in added or value not in (None, [], {})}
         provided = {"target": context.obj, "as_json": as_json}
         given |= {name: value for name, value in provided.items() if name in declared}
-        with context.obj.open() if "engine" in declared else nullcontext() as engine:
+        with context.obj.open(create=creates) if "engine" in declared else nullcontext() as engine:
             steps = body(engine, **given) if "engine" in declared else body(**given)
             result = None if steps is None else next(steps)
         if steps is not None and as_json:

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -206,8 +207,10 @@ ID_SHOWN = 8
 
 
 def memory_line(memory: Memory) -> list[Part]:
-    """A memory on one line: the beginning of its id, its day and its text."""
-    return [(memory.id[:ID_SHOWN], "cyan"), "  ", (day(memory), "dim"), "  ", one_line(memory.text)]
+    """A memory on one line: the beginning of its id, its day and its text, after a mark if it is still to happen."""
+    ahead = memory.times.planned(datetime.now(UTC))
+    mark = [(f"({ahead}) ", "yellow")] if ahead else []
+    return [(memory.id[:ID_SHOWN], "cyan"), "  ", (day(memory), "dim"), "  ", *mark, one_line(memory.text)]
 
 
 _OUTCOMES = {
@@ -234,22 +237,28 @@ def print_gates(gates: Iterable[GateDecision]) -> None:
 
 
 def item_line(item: Item) -> list[Part]:
-    """The first line of a recalled item: rank, score, day, id and the signals that found it."""
+    """The first line of a recalled item: rank, score, probability, day, id and the signals that found it."""
     ranks = {name: "" if one.rank is None else f" #{one.rank}" for name, one in item.signals.items()}
     found_by = " · ".join(f"{name}{rank}" for name, rank in ranks.items())
     return [
         (f"{item.rank:>2}", "bold"),
         (f"  {item.score:.4f}", "green"),
+        (f"  {chance(item.probability):>7}", "dim"),
         (f"  {day(item.memory)}", "dim"),
         (f"  {item.memory.id[:ID_SHOWN]}", "cyan"),
         (f"  {found_by}", "dim"),
     ]
 
 
+def chance(probability: float | None) -> str:
+    """A probability as it is printed."""
+    return "unknown" if probability is None else f"{probability:.2f}"
+
+
 def recall_line(recall: Recall) -> list[Part]:
     """The last line of a recall: the number of items, the recipe, the context, the confidence and the time."""
     told = ["abstained"] if recall.abstained else []
-    told += [] if recall.confidence is None else [f"confidence {recall.confidence:.2f}"]
+    told += [f"confidence {chance(recall.confidence)}"]
     parts = (
         count(len(recall.items), "memory", "memories"),
         f"recipe {recall.recipe}",

@@ -190,7 +190,7 @@ def mcp(
         _print_cost(_cost(max_classification), as_json)
         return
     target: Target = context.obj
-    with target.open() as engine:
+    with target.open(create=True) as engine:
         quotas = {"space_rate": space_rate, "max_memories": max_memories, "max_bytes": max_bytes}
         server = _mcp_server(engine, max_classification, _project_scope() if project else None, **quotas)
         if http:

@@ -26,7 +26,7 @@ app.add_typer(session_app, name="session")
 SessionId = Annotated[str, argument("ID", "The session's id, as `session start` and `session list` print it.")]
 
 
-@command(session_app)
+@command(session_app, creates=True)
 def start(
     engine: Engine,
     goal: Annotated[str | None, argument("GOAL", "What the agent wants to achieve. Default: not stated.")] = None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@command(app)
+@command(app, creates=True)
 def sync(
     engine: Engine,
     folder: Annotated[Path, argument("DIR", "The folder that all replicas share; created if it does not exist.")],

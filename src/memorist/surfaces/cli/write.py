@@ -51,7 +51,7 @@ def remember(
     **fields: Unpack[Fields],
 ) -> Iterator[object]:
     """Store one memory, word for word."""
-    with target.open(ahead=True) as engine:
+    with target.open(create=True, ahead=True) as engine:
         memory = engine.remember(_standard_input() if text == "-" else text, **fields)
         before = _version_before(engine, memory)
     yield memory
@@ -66,7 +66,7 @@ def _version_before(engine: Engine, memory: Remembered) -> Memory | None:
     return next((one for one in past if one.version < memory.version), None)
 
 
-@command(app)
+@command(app, creates=True)
 def ingest(
     engine: Engine,
     paths: Annotated[list[Path], argument("PATH…", "The files, folders or exports to read.")],
@@ -91,7 +91,7 @@ def ingest(
         _print_report(path, report)
 
 
-@command(app, options=lambda: memory_options(FactFields))
+@command(app, options=lambda: memory_options(FactFields), creates=True)
 def relate(
     engine: Engine,
     subject: Annotated[str, argument("SUBJECT", "The person or thing that the fact is about.")],

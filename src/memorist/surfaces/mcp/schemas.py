@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
+from datetime import datetime
 from enum import Enum
 from functools import wraps
 from types import GenericAlias
@@ -22,6 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 Trust = Literal["untrusted", "peer", "self", "owner"]
 TRUST: tuple[Trust, ...] = get_args(Trust)
 """The name of each number of `trust`."""
+UNKNOWN = "unknown"
+"""The confidence of a recall whose items no reader judged."""
 LONGEST = 1200
 """Characters of a text that a recall shows; the memory's resource has all of it."""
 
@@ -202,7 +205,10 @@ RecallResult = create_model(
     abstained=(bool, ...),
     context=(str | None, Field(None, description="Facts with numbered sources, if the recipe cites")),
     reasoned=(dict[str, str] | None, Field(None, description="A summary per kind, if the recipe makes one")),
-    confidence=(float | None, None),
+    confidence=(
+        float | Literal["unknown"],
+        Field(..., description="The probability that the first five memories contain an answer"),
+    ),
     shown_before=(list[str] | None, Field(None, description="Ids of answers that you were shown before")),
     notes=(list[str] | None, None),
 )
@@ -261,18 +267,21 @@ def _filled(data: dict[str, Any]) -> dict[str, Any]:
 def recalled(found: Recall) -> dict[str, Any]:
     """What a recall found and its recipe made of it; a text is told once, in a context that cites or by its memory."""
     whole = not found.cites_sources
-    standing = {"standing": [standing_memory(one, whole=whole) for one in found.standing]} if found.standing else {}
+    pins = [standing_memory(one, found.now, whole=whole) for one in found.standing]
+    standing = {"standing": pins} if pins else {}
+    sure = {"confidence": UNKNOWN if found.confidence is None else found.confidence}
+    seen = {"shown_before": list(found.shown_before)} if found.shown_before else {}
     if found.abstained:
-        return {"memories": [], **standing}
+        return {"memories": [], **standing, **sure, **seen}
     made = {
         "context": found.context if found.cites_sources else None,
         "reasoned": {kind: text for kind, text in to_data(found.reasoned).items() if text is not None},
-        "confidence": found.confidence,
-        "shown_before": list(found.shown_before),
+        **sure,
+        **seen,
         "notes": [f"{step.stage}: {note}" for step in found.trace.steps for note in step.notes],
     }
     told = {one.id for one in found.standing}
-    memories = [_recalled_memory(item, whole=whole) for item in found.items if item.memory.id not in told]
+    memories = [_recalled_memory(item, found.now, whole=whole) for item in found.items if item.memory.id not in told]
     return {
         **standing,
         "memories": memories,
@@ -280,19 +289,20 @@ def recalled(found: Recall) -> dict[str, Any]:
     }
 
 
-def _recalled_memory(item: Item, *, whole: bool) -> dict[str, Any]:
+def _recalled_memory(item: Item, now: datetime, *, whole: bool) -> dict[str, Any]:
     """A memory as a recall shows it, with a long text cut."""
     notes = {"notes": list(item.notes)} if item.notes else {}
     likely = {} if item.probability is None else {"probability": item.probability}
-    return {**standing_memory(item.memory, whole=whole), **notes, **likely}
+    return {**standing_memory(item.memory, now, whole=whole), **notes, **likely}
 
 
-def standing_memory(memory: Memory, *, whole: bool = True) -> dict[str, Any]:
-    """A pinned memory or standing wish, with a long text cut."""
+def standing_memory(memory: Memory, now: datetime, *, whole: bool = True) -> dict[str, Any]:
+    """A pinned memory or standing wish, with a long text cut, and a note if it is still to happen."""
     shown = {**_selected(memory, _MEMORY), "text": clipped(memory.text, LONGEST)}
     if not whole:
         del shown["text"]
-    return {**shown, "trust": TRUST[memory.worth.trust]}
+    notes = {"notes": [ahead]} if (ahead := memory.times.planned(now)) else {}
+    return {**shown, "trust": TRUST[memory.worth.trust], **notes}
 
 
 def memory_version(memory: Memory) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
@@ -190,11 +191,10 @@ class Tools:
     @with_keywords(
         RecallOptions,
         "as_of",
-        "repeat",
         "where",
         bare=(
             *("known_at", "since", "until", "topic", "scope", "kinds", "tier", "include_expired"),
-            *("recipe", "entity_hints", "situation", "translated", "max_tokens", "min_confidence"),
+            *("fresh", "speaker", "recipe", "entity_hints", "situation", "translated", "max_tokens", "min_confidence"),
         ),
     )
     def recall(
@@ -320,7 +320,8 @@ class Tools:
         engine, caller = self._open(context, "read")
         stats = engine.stats()
         pins = [
-            standing_memory(one) for one in engine.pinned(MOST_PINNED, max_classification=caller.max_classification)
+            standing_memory(one, datetime.now(UTC))
+            for one in engine.pinned(MOST_PINNED, max_classification=caller.max_classification)
         ]
         bounds = {"max_classification": caller.max_classification, "may_write": caller.may("write")}
         told = f"{stats.memories} memories in the space {stats.space}."
@@ -382,7 +383,7 @@ def _context(found: dict[str, Any], shown_before: Sequence[str]) -> str:
         lines.append(_fence(found))
     if shown_before:
         ids = ", ".join(shown_before)
-        lines.append(f"Already shown earlier in this conversation: {ids}; repeat=true shows them again.")
+        lines.append(f"Already shown in this conversation: {ids}; recall without fresh shows them again.")
     return "\n".join(lines)
 
 

@@ -211,7 +211,7 @@ def type_of(error: type[errors.Error]) -> str:
 
 def is_private(error: errors.Error) -> bool:
     """Whether the text of an error is for the log alone: it may name a file, a folder or another server."""
-    if isinstance(error, errors.EmbeddingMismatch):
+    if isinstance(error, errors.EmbeddingMismatch | errors.SpaceMismatch):
         return False
     return isinstance(error, errors.StoreError | errors.ModelUnavailable) or type(error) is errors.Error
 

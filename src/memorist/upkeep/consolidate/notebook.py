@@ -16,8 +16,9 @@ from memorist.errors import InvalidInput
 from memorist.files import make_folder, sweep, sweep_folder, write_text
 from memorist.model import CITES, Kind, Link, Memory, fingerprint, from_data
 from memorist.ports import Batch, Reader, Store
+from memorist.remember.incoming import Incoming
 from memorist.remember.record import record
-from memorist.remember.writer import Incoming, Writer
+from memorist.remember.writer import Writer
 from memorist.upkeep.change import EVERY_ENTRY
 from memorist.upkeep.consolidate.files import (
     BY_USER,
