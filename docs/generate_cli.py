@@ -20,6 +20,9 @@ With `--json`, every command prints one JSON document and nothing else.
 The exit status is 0 on success, 1 for a problem, 2 for wrong usage and 130 if interrupted. A problem is one line on
 standard error; `MEMORIST_DEBUG=1` adds the traceback. `NO_COLOR=1` turns colours off.
 
+Commands that add nothing refuse a memory that does not exist, with status 1, and name the nearest. `remember`,
+`ingest`, `relate`, `session start`, `import`, `restore`, `sync` and `mcp` begin one.
+
 Times are ISO 8601, such as `2024-06-03` or `2024-06-03T14:30:00Z`; without a time zone they are UTC. Put `--` before
 a text that begins with a dash.
 """

@@ -43,7 +43,7 @@ def main() -> None:
     session = f"chat-{uuid.uuid4().hex[:8]}"
     with memorist.open(given.db) as memory:
         while message := input("you> ").strip():
-            recalled = memory.recall(message, session=session)
+            recalled = memory.recall(message, speaker="user")
             reply = answer(given.url, given.model, recalled.context, message)
             memory.remember(message, speaker="user", session=session)
             memory.remember(reply, speaker="assistant", session=session, trust=2)

@@ -14,7 +14,7 @@ export interface Absence {
 
 /** What to look for, and what to mend. */
 export interface AuditBody {
-  kinds?: ("duplicate" | "near_duplicate" | "contradiction" | "orphan" | "stale" | "never_recalled" | "secret" | "loop" | "noise" | "instructions" | "drift")[] | null;
+  kinds?: ("duplicate" | "near_duplicate" | "contradiction" | "wrong_fact" | "orphan" | "stale" | "never_recalled" | "secret" | "loop" | "noise" | "instructions" | "drift")[] | null;
   /** Mend every finding that can be mended. */
   fix?: boolean;
   /** Mend only these findings, by their ids. */
@@ -151,10 +151,12 @@ export interface ExplainBody {
   recipe?: string | null;
   /** People and things that the question is about. */
   entity_hints?: string[];
-  /** The session that asks; what it was shown is not shown again. */
+  /** Who is asking: the `I` of the question, under the name they speak by. */
+  speaker?: string | null;
+  /** The session that asks; what it is shown is recorded under this name. */
   session?: string | null;
-  /** Show memories again that the session was shown before. */
-  repeat?: boolean;
+  /** Leave out what this session was shown before, for programs that keep the history; mnemo's default. */
+  fresh?: boolean | null;
   /** The moment of asking, for recipes that use it. */
   situation?: Situation | null;
   /** The question was translated into English already. */
@@ -358,7 +360,7 @@ export interface Item {
   phase: string;
   hop: number;
   notes: string[];
-  /** The probability that this memory answers the question, if the recipe estimates it. */
+  /** The probability that this memory answers the question; null means unknown. */
   probability: number | null;
   /** The whole memory, if details were requested. */
   memory?: Memory | null;
@@ -518,8 +520,8 @@ export interface Reasoned {
 
 /**
  * The answer: items, a context ready for a prompt, and the trace behind them. `confidence` is the probability
- * that the items answer the question, if the recipe estimates it. `abstained` means that nothing does: the
- * context says so, and the items are only the nearest ones.
+ * that the first five items contain an answer; null, for unknown, if no reader judged them. `abstained` means
+ * that it is too low: the context says so, and the items are only the nearest ones.
  */
 export interface Recall {
   id: string;
@@ -534,9 +536,9 @@ export interface Recall {
   /** Whether nothing answers the question; the items are then only the nearest. */
   abstained: boolean;
   trace: Trace;
-  /** The probability that the items answer the question, if the recipe estimates it. */
+  /** The probability that the first five items contain an answer; null means unknown. */
   confidence: number | null;
-  /** The ids of answers that are left out because the session was shown them before. */
+  /** The ids of the best memories, left out because the session was shown them before. */
   shown_before: string[];
   /** The pinned memories and standing wishes at the head of the context. */
   standing: Memory[];
@@ -575,10 +577,12 @@ export interface RecallBody {
   recipe?: string | null;
   /** People and things that the question is about. */
   entity_hints?: string[];
-  /** The session that asks; what it was shown is not shown again. */
+  /** Who is asking: the `I` of the question, under the name they speak by. */
+  speaker?: string | null;
+  /** The session that asks; what it is shown is recorded under this name. */
   session?: string | null;
-  /** Show memories again that the session was shown before. */
-  repeat?: boolean;
+  /** Leave out what this session was shown before, for programs that keep the history; mnemo's default. */
+  fresh?: boolean | null;
   /** The moment of asking, for recipes that use it. */
   situation?: Situation | null;
   /** The question was translated into English already. */
