@@ -28,10 +28,11 @@ def test_a_repeated_write_gets_the_same_answer_and_writes_nothing(server: Runnin
 def test_an_answer_that_came_too_late_is_there_for_the_next_who_asks(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, done = threading.Event(), threading.Event()
+    begun, go, done = threading.Event(), threading.Event(), threading.Event()
     relate = Engine.relate
 
     def slow(self: Engine, *given: Any, **more: Any) -> Memory:
+        begun.set()
         go.wait(20)
         return relate(self, *given, **more)
 
@@ -44,7 +45,10 @@ def test_an_answer_that_came_too_late_is_there_for_the_next_who_asks(
     monkeypatch.setattr(FileAnswers, "keep", kept)
     fact, headers = {"subject": "Alice", "relation": "lives_in", "object": "Oslo"}, {"Idempotency-Key": "one"}
     with serve(timeout=0.5).http() as http:
-        assert http.post("/v1/spaces/agent/facts", json=fact, headers=headers).status_code == 504
+        for _ in range(20):  # on a busy machine, the first are out of time before the space is open
+            assert http.post("/v1/spaces/agent/facts", json=fact, headers=headers).status_code == 504
+            if begun.is_set():
+                break
         go.set()
         assert done.wait(20)
         assert http.post("/v1/spaces/agent/facts", json=fact, headers=headers).json()["fact"] == fact
