@@ -1,4 +1,4 @@
-"""Measure the recipes on ten datasets and print the tables of the docs: `python benchmarks/table.py FOLDER`.
+"""Measure the recipes on fourteen datasets and print the tables of the docs: `python benchmarks/table.py FOLDER`.
 
 FOLDER keeps one file per dataset, reranking and way of storing. What is there is not measured again, so an interrupted
 run continues; take a new folder for new code. The table of `--reranking documented` is made from `none` and `all`: a
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from time import perf_counter
 from typing import Any, get_args
 
@@ -35,11 +36,15 @@ MEASURES = {
     "locomo": "recall@10",
     "realtalk": "recall@10",
     "beam": "recall@10",
+    "realmem": "recall@10",
+    "statebench": "any@1",
+    "factconsolidation": "any@1",
     "musique": "recall@5",
     "hotpotqa": "recall@5",
     "2wikimultihopqa": "recall@5",
     "scifact": "ndcg@10",
     "nfcorpus": "ndcg@10",
+    "xquad-en": "recall@10",
     "xquad-zh": "recall@10",
     "jaquad": "recall@10",
 }
@@ -47,7 +52,7 @@ MEASURES = {
 MOST_QUESTIONS = {"jaquad": 1_000}
 SIGNIFICANT = 0.05
 SAME = " ≈"
-HEAD = ("dataset", "measure", "questions")
+HEAD = ("dataset, questions", "measure")
 
 Values = Mapping[tuple[str, str], float]
 """The figure of each question, by group and question."""
@@ -90,8 +95,8 @@ class Study:
             if missing := [one for one in mine if one not in known.get("recipes", {})]:
                 self._measure(reranking, missing, known)
 
-    def values(self, wanted: Reranking) -> dict[str, Values]:
-        """The figures of each recipe that was measured."""
+    def values(self, wanted: Reranking, measure: str | None = None) -> dict[str, Values]:
+        """The figures of each recipe that was measured, in the usual measure or another one."""
         found: dict[str, Values] = {}
         for reranking in ("none", "all"):
             if self.file(reranking).exists():
@@ -99,8 +104,14 @@ class Study:
                 for name in self.recipes:
                     if name in runs and source(name, wanted) == reranking:
                         rows = summarise(self.judged, runs[name]).rows
-                        found[name] = {row.key: row.turns[self.measure] for row in rows}
+                        found[name] = {row.key: row.turns[measure or self.measure] for row in rows}
         return {name: found[name] for name in self.recipes if name in found}
+
+    def in_measures(self, wanted: Reranking, measures: Sequence[str]) -> Iterator[str]:
+        """A table with a row per recipe and a column per measure."""
+        columns = [self.values(wanted, one) for one in measures]
+        figures = {name: [percent(fmean(column[name].values())) for column in columns] for name in columns[0]}
+        yield from _table([("", *measures), *((f"`{name}`", *row) for name, row in figures.items())])
 
     def _measure(self, reranking: Reranking, missing: Sequence[str], known: dict[str, Any]) -> None:
         started = perf_counter()
@@ -197,7 +208,7 @@ def markdown(rows: Sequence[Row], recipes: Sequence[str]) -> Iterator[str]:
 
 
 def _cells(row: Row, recipes: Sequence[str], cell: Any) -> tuple[str, ...]:
-    return (row.dataset, row.measure, f"{row.questions:,}", *map(cell, recipes))
+    return (f"{row.dataset}, {row.questions:,}", row.measure, *map(cell, recipes))
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -214,6 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ingest", choices=get_args(Ingest), default="replayed")
     parser.add_argument("--sets", nargs="+", choices=MEASURES, default=list(MEASURES), metavar="NAME")
     parser.add_argument("--recipes", nargs="+", default=[*RECIPES, "bm25"], metavar="NAME")
+    parser.add_argument("--measures", nargs="+", metavar="NAME", help="a table per dataset, with a column per measure")
     parser.add_argument("--show", action="store_true", help="measure nothing, print what is there")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data" / "eval", help="the datasets")
     parser.add_argument("--cache", type=Path, default=default_folder(), help="the cache of vectors and scores")
@@ -226,7 +238,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         study = Study(name, tuple(given.recipes), given.ingest, given.folder, given.data, given.cache)
         if not given.show:
             study.run(given.reranking)
+        if given.measures:
+            print("\n".join(study.in_measures(given.reranking, given.measures)), end="\n\n")
+            continue
         rows.append(Row.of(study, given.reranking))
+    if given.measures:
+        return 0
     print(f"Reranking {given.reranking}, ingest {given.ingest}:\n")
     for line in markdown([row for row in rows if row is not None], given.recipes):
         print(line)
