@@ -1,0 +1,89 @@
+"""A page per published recipe names every parameter of its document, and sets it as the code does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memorist.config import Config
+from memorist.model import RecallOptions, RecallRequest
+from memorist.recall.data import toml_value, with_settings
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.recipes import RECIPES
+
+PAGES = Path(__file__).parents[2] / "docs" / "explanation" / "recipes"
+PUBLISHED = [name for name in RECIPES if name not in ("memorist", "nearest")]
+HEAD = "| the document | its default | set it as | our default |"
+OPTION = re.compile(r"(recall|memorist\.open)\((\w+)=…\)")
+NONE = "–"
+
+
+def rows(recipe: str) -> list[tuple[str, list[str], str]]:
+    """The documented name, the names that set it and our default, of each row of the table."""
+    page = (PAGES / f"{recipe}.md").read_text(encoding="utf-8")
+    _, _, table = page.partition(f"{HEAD}\n|---|---|---|---|\n")
+    lines = table.partition("\n\n")[0].splitlines()
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return [(name, re.findall(r"`([^`]+)`", setting), ours.strip("`")) for name, _, setting, ours in cells]
+
+
+def values(recipe: Pipeline, path: str) -> list[object]:
+    """The values of a parameter in every part that has it, such as `rrf.k` or `nodes.threshold.tag`."""
+    kind, parameter, *keys = path.split(".")
+    found: list[Any] = [getattr(part, parameter) for part in recipe.parts() if part.kind == kind]
+    for key in keys:
+        found = [one[key] for one in found]
+    return found
+
+
+def option_default(verb: str, name: str) -> object:
+    shape = RecallRequest if verb == "recall" else Config
+    known = {one.name: one.default for one in fields(shape)}
+    assert name in (RecallOptions.__annotations__ | {"query": str} if verb == "recall" else known | {"url": None})
+    return known.get(name)
+
+
+def shown(value: object) -> str:
+    """A value as the tables write it."""
+    if isinstance(value, Mapping):
+        return toml_value(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def test_every_published_recipe_has_such_a_table() -> None:
+    assert [name for name in PUBLISHED if not rows(name)] == []
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_documented_parameters_are_set_as_the_page_says(name: str) -> None:
+    recipe = RECIPES[name]
+    for documented, settings, ours in rows(name):
+        for path in settings:
+            if option := OPTION.fullmatch(path):
+                defaults = [option_default(*option.groups())]
+            else:
+                defaults = values(recipe, path)
+                assert defaults, f"{documented}: {name} has no {path}"
+            if ours != NONE:
+                wanted = ours if not re.fullmatch(r"-?[\d.]+", ours) else f"{float(ours):g}"
+                assert {shown(one) for one in defaults} == {wanted}, f"{documented}: {path}"
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_name_of_the_document_sets_what_its_row_says(name: str) -> None:
+    recipe = RECIPES[name]
+    told = {word: settings for documented, settings, _ in rows(name) for word in re.findall(r"`([^`]+)`", documented)}
+    for documented, parameters in recipe.names.items():
+        assert set(parameters) == set(told[documented])
+        (value,) = {json.loads(shown(one)) for path in parameters for one in values(recipe, path)}
+        assert with_settings(recipe, {documented: 2 * value}) == with_settings(
+            recipe, dict.fromkeys(parameters, 2 * value)
+        )
