@@ -7,7 +7,7 @@ from math import exp, log
 
 import pytest
 
-from memorist.model import Candidate, Situation, Tier, Usage, Worth
+from memorist.model import DOUBTED, Candidate, Fact, Kind, Situation, Tier, Usage, Worth
 from memorist.recall.factors import LinearRecency, RecencyBand, SituationBoost, Spacing, Weibull, soft_count
 from memorist.recall.signals import Fuzzy
 from tests.recall.worlds import NOW, draft, memory, world
@@ -18,21 +18,54 @@ def aged(days: float, **fields: object) -> Candidate:
 
 
 @pytest.mark.parametrize(
-    ("tier", "recency", "multiplier"),
-    [(Tier.CORE, 0.847, 0.93), (Tier.WORKING, 0.721, 0.79), (Tier.PERIPHERAL, 0.403, 0.65)],
+    ("tier", "recency", "rated", "unrated"),
+    [(Tier.CORE, 0.847, 0.93, 0.741), (Tier.WORKING, 0.721, 0.79, 0.643), (Tier.PERIPHERAL, 0.403, 0.65, 0.545)],
 )
-def test_weibull_by_tier_after_thirty_days(tier: Tier, recency: float, multiplier: float) -> None:
+def test_weibull_by_tier_after_thirty_days(tier: Tier, recency: float, rated: float, unrated: float) -> None:
     one, asked = aged(30, tier=tier), draft()
     with world() as env:
         assert Weibull().recency(one.memory, asked.request.now) == pytest.approx(recency, abs=5e-4)
-        assert Weibull()(one, asked, env) == pytest.approx(multiplier, abs=5e-3)
+        assert Weibull(confidence=1.0)(one, asked, env) == pytest.approx(rated, abs=5e-4)
+        assert Weibull()(one, asked, env) == pytest.approx(unrated, abs=5e-4)
 
 
 def test_weibull_of_a_peripheral_memory_recalled_five_times() -> None:
     """Last access stays 30 days ago, so only the frequency grows: 1 − e⁻¹ = 0.632."""
     usage = Usage(recalls=5, last_recall=NOW - timedelta(days=30))
+    often = aged(30, tier=Tier.PERIPHERAL, usage=usage)
     with world() as env:
-        assert Weibull()(aged(30, tier=Tier.PERIPHERAL, usage=usage), draft(), env) == pytest.approx(0.6506, abs=5e-5)
+        assert Weibull(confidence=1.0)(often, draft(), env) == pytest.approx(0.6506, abs=5e-5)
+
+
+@pytest.mark.parametrize(("days", "factor"), [(0, 0.692), (5, 0.677), (30, 0.643), (365, 0.643)])
+def test_a_memory_that_nobody_rated_fades_to_the_floor_of_its_tier(days: float, factor: float) -> None:
+    """Recalled once: composite 0.4 · recency + 0.3 · (1 − e^−0.2) + 0.3 · 0.5 · 0.7, or the floor 0.7 · 0.7."""
+    once = aged(days, usage=Usage(recalls=1, last_recall=NOW - timedelta(days=days)))
+    with world() as env:
+        assert Weibull()(once, draft(), env) == pytest.approx(factor, abs=5e-4)
+
+
+def test_only_a_remembered_text_with_the_default_confidence_counts_as_unrated() -> None:
+    """A verdict of "wrong" lowers the stored confidence by a quarter and never raises what counts."""
+    fact = memory("fact", fact=Fact("Ann", "likes", "tea"))
+    lesson = memory("lesson", kind=Kind.SEMANTIC, metadata={"by": "rules"})
+    text = {share: memory("text", worth=Worth(confidence=share)) for share in (1.0, 0.9, 0.4)}
+    wrong = {share: memory("wrong", worth=Worth(confidence=share, flags=(DOUBTED,))) for share in (0.75, 0.5)}
+    certain = [Weibull().certainty(one) for one in (fact, lesson, *text.values(), *wrong.values())]
+    assert certain == [1.0, 1.0, 0.7, 0.9, 0.4, 0.7, 0.5]
+
+
+@pytest.mark.parametrize(("gap", "share"), [(0, 1.0), (1, 0.984), (30, 0.684), (3650, 0.5)])
+def test_recalls_far_apart_count_less(gap: float, share: float) -> None:
+    """Four recalls count 1 − e^−0.8, times 0.5 + 0.5 · e^(−gap / 30)."""
+    times = tuple(NOW - timedelta(days=gap * back) for back in (3, 2, 1, 0))
+    often = Usage(recalls=4, last_recall=NOW, recall_times=times)
+    assert Weibull().frequency(often) == pytest.approx((1 - exp(-0.8)) * share, abs=5e-4)
+
+
+def test_a_clock_that_went_back_is_no_gap() -> None:
+    back = Usage(recalls=2, recall_times=(NOW, NOW - timedelta(days=300)))
+    assert Weibull().frequency(back) == pytest.approx(1 - exp(-0.4))
 
 
 def test_weibull_counts_from_the_last_access() -> None:

@@ -80,8 +80,9 @@ VECTORS = {
     "Invoices are blue.": near(0.9),
     "Receipts are green.": near(0.7),
 }
-# Vector ranks 3, 1, 2; the word ledger ranks the first. New, importance 0.5: 0.3 + 0.7 · (0.9, 0.7, 0.55).
-DECAYED = {"core": (1 / 63 + 1 / 61) * 0.93, "working": 1 / 61 * 0.79, "peripheral": 1 / 62 * 0.685}
+# Vector ranks 3, 1, 2; the word ledger ranks the first. New, never recalled, importance 0.5, rated by nobody:
+# 0.3 + 0.7 · (0.9 · 0.7, 0.4 + 0.15 · 0.7, the same).
+DECAYED = {"core": (1 / 63 + 1 / 61) * 0.741, "working": 1 / 61 * 0.6535, "peripheral": 1 / 62 * 0.6535}
 BLENDED = {id: score / DECAYED["core"] for id, score in DECAYED.items()}
 
 
@@ -133,6 +134,23 @@ def test_all_three_paths_are_fused() -> None:
     with opened(recipe="mnemo", embedder=FakeEmbedder()) as engine:
         engine.relate("Alice", "works_with", "Bob")
         assert engine.recall("Whom does Alice work with?").items[0].signals.keys() == {"vector", "keyword", "graph"}
+
+
+def test_a_year_lowers_the_score_and_changes_the_order(store: Store) -> None:
+    """Both recalled once: 0.3 + 0.7 · (0.4 + 0.3 · (1 − e^−0.2) + 0.105) when new, 0.3 + 0.7 · 0.49 after a year."""
+    once, new, old = Usage(recalls=1), 0.3 + 0.7 * (0.505 + 0.3 * (1 - exp(-0.2))), 0.643
+    year = timedelta(days=365)
+    vectors = {QUERY: AXIS, "Blue invoices.": near(0.9), "Blue receipts.": near(0.8)}
+    invoices = memory("invoices", "Blue invoices.", usage=once)
+    receipts = memory("receipts", "Blue receipts.", usage=once)
+    with opened(invoices, receipts, recipe="mnemo", vectors=vectors, store=store, clock=FakeClock(NOW)) as engine:
+        assert ids(engine.recall(QUERY, track=False)) == ["invoices", "receipts"]
+    later = replace(receipts, times=replace(receipts.times, ingested_at=NOW + year))
+    clock = FakeClock(NOW + year)
+    with opened(invoices, later, recipe="mnemo", vectors=vectors, clock=clock) as engine:
+        found = engine.recall(QUERY)
+    assert scores(found) == pytest.approx({"receipts": 1.0, "invoices": (old / 61) / (new / 62)})
+    assert ids(found) == ["receipts", "invoices"]
 
 
 # Preprocessing
@@ -202,7 +220,7 @@ def test_the_query_is_expanded_for_the_word_search_only() -> None:
 
 
 def faded() -> tuple[Memory, ...]:
-    """Of the second nothing is left but the least: 1/62 · 0.3 against 2/61 · 0.93."""
+    """Of the second nothing is left but the least: 1/62 · 0.3 against 2/61 · 0.741."""
     last_year = NOW - timedelta(days=365)
     lost = memory("lost", "Old receipts.", at=last_year, tier=Tier.PERIPHERAL, worth=Worth(confidence=0.0))
     return memory("kept", "The ledger.", tier=Tier.CORE), lost
@@ -219,7 +237,7 @@ def test_the_minimum_is_three_tenths_of_the_best() -> None:
     assert notes(found, "minimum_score") == ("1 below the minimum of 0.3",)
     # importance 0.5, so recency after a year of days^1.3 is not quite nothing
     fading = exp(-log(2) / (30 * exp(0.75)) * 365**1.3)
-    lost = (1 / 62 * (0.3 + 0.7 * 0.4 * fading)) / (2 / 61 * 0.93)
+    lost = (1 / 62 * (0.3 + 0.7 * 0.4 * fading)) / (2 / 61 * 0.741)
     assert (why.stage, why.score, why.enough) == ("minimum_score", pytest.approx(lost), 0.3)
     lower = tuned("mnemo", minimum_score__score=0.1)
     with opened(*faded(), recipe=lower, vectors=FADED) as engine:
@@ -297,14 +315,14 @@ def weibull(found: Recall) -> float:
 
 
 def test_recalls_beyond_five_count_by_their_logarithm() -> None:
-    """20 recalls count 11.93: composite 0.4 + 0.3 · (1 − e^(−11.93/5)) + 0.15."""
+    """20 recalls count 11.93: composite 0.4 + 0.3 · (1 − e^(−11.93/5)) + 0.15 · 0.7."""
     often = memory("a", "The ledger.", usage=Usage(recalls=20, last_recall=NOW))
     factors = {}
     for name, recipe in (("soft", MNEMO), ("raw", CORE)):
         with opened(often, recipe=recipe, vectors={QUERY: AXIS, "The ledger.": near(0.9)}) as engine:
             factors[name] = weibull(engine.recall(QUERY))
-    assert factors["soft"] == pytest.approx(0.3 + 0.7 * (0.55 + 0.3 * (1 - exp(-(1 + log(4))))))
-    assert factors["raw"] == pytest.approx(0.3 + 0.7 * (0.55 + 0.3 * (1 - exp(-4))))
+    assert factors["soft"] == pytest.approx(0.3 + 0.7 * (0.505 + 0.3 * (1 - exp(-(1 + log(4))))))
+    assert factors["raw"] == pytest.approx(0.3 + 0.7 * (0.505 + 0.3 * (1 - exp(-4))))
 
 
 # Diversity, scope and noise

@@ -206,6 +206,15 @@ def test_tiers_go_up_and_down_by_mnemos_rules(
     assert engine.store.get(["a"])["a"].tier is becomes
 
 
+@pytest.mark.parametrize(("confidence", "becomes"), [(1.0, Tier.PERIPHERAL), (0.95, Tier.WORKING)])
+def test_a_text_that_nobody_rated_needs_more_to_rise(confidence: float, becomes: Tier) -> None:
+    """After 31 days 0.4 · 0.389 + 0.3 · 0.451 = 0.291, and 0.15 · 0.7 = 0.105 or 0.15 · 0.95 = 0.1425; it takes 0.4."""
+    one = said("a", age=31, tier=Tier.PERIPHERAL, worth=Worth(confidence=confidence), usage=used(3, age=31))
+    engine = engine_with(one)
+    engine.tidy(dry_run=False)
+    assert engine.store.get(["a"])["a"].tier is becomes
+
+
 def test_remembered_texts_move_between_tiers_and_undo_brings_them_back(store: Store) -> None:
     """Three recalls lift a peripheral memory, sixty idle days lower a working one; what was made core stays core."""
     clock = FakeClock(START)

@@ -43,6 +43,10 @@ class Tier(StrEnum):
 
 INSTRUCTIONS = "instructions"
 """The flag of a memory that gives orders to a model."""
+NOISE = "noise"
+"""The flag of a text that says nothing, such as a greeting."""
+DOUBTED = "doubted"
+"""The flag of a memory that feedback called wrong, which lowered its confidence."""
 EXACT = "exact"
 """The flag of a memory that is kept exactly as given or not at all, for adapters of key-value stores.
 

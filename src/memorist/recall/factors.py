@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import exp, log, log1p
 from typing import Literal
 
-from memorist.model import Candidate, Memory, Tier, Usage, time_zone
+from memorist.model import DOUBTED, Candidate, Memory, Tier, Usage, Worth, time_zone
 from memorist.models.embedding_text import is_talk
 from memorist.recall.stage import Draft, Env, Factor
 
@@ -89,6 +89,12 @@ class RecallCount(Factor):
         return 1 + self.weight * (candidate.memory.usage or Usage()).recalls
 
 
+def _days_between(usage: Usage) -> float:
+    """The mean of the days between the last recalls; 0 for fewer than two, and if the clock went back."""
+    times = usage.recall_times
+    return max(0.0, (times[-1] - times[0]).total_seconds() / 86400 / (len(times) - 1)) if len(times) > 1 else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Spacing(Factor):
     """`weekly` if the last recalls are at least 7 days apart on average, `daily` if at least 1; abmind: 1.3, 1.15."""
@@ -99,11 +105,12 @@ class Spacing(Factor):
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """1 for fewer than two recalls, or recalls less than a day apart."""
-        times = (candidate.memory.usage or Usage()).recall_times
-        if len(times) < 2:
-            return 1.0
-        days = (times[-1] - times[0]).total_seconds() / 86400 / (len(times) - 1)
+        days = _days_between(candidate.memory.usage or Usage())
         return self.weekly if days >= 7 else self.daily if days >= 1 else 1.0
+
+
+UNRATED = Worth().confidence
+"""The confidence of a memory to which nobody gave one."""
 
 
 def _decaying_tier(memory: Memory) -> str:
@@ -116,9 +123,12 @@ class Weibull(Factor):
     """mnemo's decay by tier: clamp(0.3 + 0.7 · max(tier floor · confidence, composite), 0.3, 1).
 
     composite = 0.4 · recency + 0.3 · frequency + 0.3 · intrinsic; recency = exp(−(ln 2 / H) · days^β) since
-    the last access, H = 30 · exp(1.5 · importance) · (1 + 0.5 · salience); frequency = 1 − exp(−n / 5);
-    intrinsic = importance · confidence · (1 + 0.3 · salience). With `adaptive`, recalls beyond 5 count
-    logarithmically.
+    the last access, H = 30 · exp(1.5 · importance) · (1 + 0.5 · salience); frequency = (1 − exp(−n / 5)) ·
+    (0.5 + 0.5 · exp(−gap / 30)), where gap is the mean of the days between recalls; intrinsic = importance ·
+    confidence · (1 + 0.3 · salience). With `adaptive`, recalls beyond 5 count logarithmically.
+
+    A remembered text that was stored with the confidence 1, the default, counts as one that nobody rated: it has
+    `confidence`. Facts and lessons keep theirs.
     """
 
     kind = "weibull"
@@ -129,21 +139,31 @@ class Weibull(Factor):
     working_floor: float = 0.7
     peripheral_floor: float = 0.5
     half_life_days: float = 30.0
+    confidence: float = 0.7
     adaptive: bool = True
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """Between 0.3 and 1."""
         memory = candidate.memory
-        floor = getattr(self, f"{_decaying_tier(memory)}_floor") * memory.worth.confidence
+        floor = getattr(self, f"{_decaying_tier(memory)}_floor") * self.certainty(memory)
         return min(1.0, max(0.3, 0.3 + 0.7 * max(floor, self.composite(memory, draft.request.now))))
 
     def composite(self, memory: Memory, now: datetime) -> float:
         """The number that decides about tier changes."""
-        worth = memory.worth
-        recalls = (memory.usage or Usage()).recalls
-        count = soft_count(recalls) if self.adaptive else recalls
-        intrinsic = worth.importance * worth.confidence * (1 + 0.3 * worth.salience)
-        return 0.4 * self.recency(memory, now) + 0.3 * (1 - exp(-count / 5)) + 0.3 * intrinsic
+        intrinsic = memory.worth.importance * self.certainty(memory) * (1 + 0.3 * memory.worth.salience)
+        return 0.4 * self.recency(memory, now) + 0.3 * self.frequency(memory.usage or Usage()) + 0.3 * intrinsic
+
+    def certainty(self, memory: Memory) -> float:
+        """Its confidence, or that of a remembered text that nobody rated, even if feedback called it wrong since."""
+        own = memory.worth.confidence
+        derived = memory.fact is not None or bool(memory.metadata.get("by"))
+        unrated = own == UNRATED or DOUBTED in memory.worth.flags
+        return min(own, self.confidence) if unrated and not derived else own
+
+    def frequency(self, usage: Usage) -> float:
+        """0 if it was never recalled; recalls far apart count up to half as much."""
+        count = soft_count(usage.recalls) if self.adaptive else usage.recalls
+        return (1 - exp(-count / 5)) * (0.5 + 0.5 * exp(-_days_between(usage) / 30))
 
     def recency(self, memory: Memory, now: datetime) -> float:
         """The Weibull curve of the memory's tier."""

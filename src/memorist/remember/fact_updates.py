@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memorist.model import DENIES, MEMBERSHIP, STATES, Kind, Link, Memory
+from memorist.model import DENIES, DOUBTED, MEMBERSHIP, STATES, Kind, Link, Memory
 from memorist.ports import Batch, Reader, Vectors
 from memorist.remember.entities import about
 from memorist.remember.extract import Statement
@@ -18,8 +18,6 @@ MOST_FACTS = 20
 FACT_KINDS = (Kind.EPISODIC, Kind.SEMANTIC)
 """Kinds of memory whose text states facts: turns, and pieces of documents."""
 Claims = Mapping[Slot, Sequence[Claim]]
-DOUBTED = "doubted"
-"""The flag of a memory that somebody called wrong."""
 Amend = Callable[[Claim], Claim | None]
 """Changes a known claim; None drops it."""
 NOTHING = Batch()

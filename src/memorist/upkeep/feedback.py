@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
 from memorist.errors import InvalidInput, NotFound
-from memorist.model import Memory, Recall, Tier, fingerprint, instant, isoformat
+from memorist.model import DOUBTED, Memory, Recall, Tier, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of_row
-from memorist.remember.fact_updates import DOUBTED, settle
+from memorist.remember.fact_updates import settle
 from memorist.remember.gates.verdict import flagged
 from memorist.remember.journal import UNDONE
 from memorist.remember.timeline import Claim

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import INSTRUCTIONS, GateDecision, Memory, fingerprint, marked, new_or_changed
+from memorist.model import INSTRUCTIONS, NOISE, GateDecision, Memory, fingerprint, marked, new_or_changed
 from memorist.ports import Clock, Entry, Reader, Record, Store
 from memorist.remember.gates.checks import (
     LOOP_FLAG,
     NEVER_WRITTEN,
-    NOISE_FLAG,
     SECRET_GATE,
     duplicates,
     instructions,
@@ -37,7 +36,7 @@ CONTENT: tuple[Gate, ...] = (size, secrets, instructions)
 """The gates for texts that have a place of their own, such as steps, facts and notes: these are never repeats."""
 EDITS: tuple[Gate, ...] = tuple(gate for gate in IN_ORDER if gate is not duplicates)
 """The gates for a new version of a memory: it may say what another one says."""
-BY_GATES = (INSTRUCTIONS, LOOP_FLAG, NOISE_FLAG)
+BY_GATES = (INSTRUCTIONS, LOOP_FLAG, NOISE)
 """The flags that gates set."""
 TELLING = 6
 """Characters of a secret that is looked for in other records too; shorter ones occur in ordinary words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from memorist.model import EXACT, INSTRUCTIONS, Kind, Memory, fingerprint, isoformat, memory_id
+from memorist.model import EXACT, INSTRUCTIONS, NOISE, Kind, Memory, fingerprint, isoformat, memory_id
 from memorist.remember.fact_rows import fact_id, slot_of
 from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
 from memorist.remember.redaction import MOST, redacted, secrets_in_texts, without_secrets
@@ -169,12 +169,12 @@ def _places(pieces: list[str], memory: Memory, context: GateContext) -> dict[str
     return where
 
 
-NOISE_GATE, NOISE_FLAG = "noise", "noise"
+NOISE_GATE = "noise"
 
 
 def noise(memory: Memory, context: GateContext) -> Verdict | None:
     """Mark or skip a text without content: stock phrases, and texts that the noise bank has learnt."""
-    known = memory.kind is not Kind.EPISODIC or NOISE_FLAG in memory.worth.flags
+    known = memory.kind is not Kind.EPISODIC or NOISE in memory.worth.flags
     if context.policy.noise == "keep" or known:
         return None
     said = spoken(memory)
@@ -186,7 +186,7 @@ def noise(memory: Memory, context: GateContext) -> Verdict | None:
         return None
     if context.policy.noise == "skip":
         return Verdict(NOISE_GATE, "skip", reason, memory)
-    return Verdict(NOISE_GATE, "mark", reason, quietened(memory, NOISE_FLAG))
+    return Verdict(NOISE_GATE, "mark", reason, quietened(memory, NOISE))
 
 
 SECRET_GATE = "secrets"  # noqa: S105  # the name of a gate
