@@ -56,6 +56,8 @@ def recipes() -> str:
     for name, recipe in RECIPES.items():
         page += f"\n## `{name}`\n\n{recipe.about}\n\n"
         page += " → ".join(f"`{stage.kind}`" for stage in recipe.stages) + "\n"
+        for given, parameters in recipe.names.items():
+            page += f"\n`{given}` sets {', '.join(f'`{one}`' for one in parameters)}.\n"
     return page
 
 

@@ -33,6 +33,24 @@ def test_a_parameter_of_a_nested_part_can_be_changed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("recipe", "name", "value", "set"),
+    [
+        ("mnemo", "candidatePoolSize", 50, {"search.limit": 50, "rrf.keep": 50}),
+        ("mnemo", "minScore", 0.25, {"minimum_score.score": 0.25}),
+        ("mnemosyne-hybrid", "half_life_hours", 24, {"recency_band.time_constant": 24.0}),
+    ],
+)
+def test_a_parameter_can_be_set_under_the_name_of_the_recipes_document(
+    recipe: str, name: str, value: float, set: dict[str, float]
+) -> None:
+    named = custom_recipes({"mine": {"base": recipe, "set": {name: value}}})["mine"]
+    assert named == custom_recipes({"mine": {"base": recipe, "set": set}})["mine"] != RECIPES[recipe]
+    assert from_data(to_data(named)).names[name] == tuple(set)
+    with pytest.raises(InvalidInput, match=f"has a parameter '{name}'"):
+        with_settings(RECIPES["abmind"], {name: value})
+
+
+@pytest.mark.parametrize(
     ("stages", "message"),
     [
         ([], "needs a list of stages"),

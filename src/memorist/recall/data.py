@@ -18,7 +18,9 @@ from memorist.validate import validated
 
 def to_data(pipeline: Pipeline) -> dict[str, Any]:
     """A pipeline as plain lists, mappings, numbers and strings."""
-    return {"name": pipeline.name, "stages": [_part_to_data(stage) for stage in pipeline.stages]}
+    names = {name: list(parameters) for name, parameters in pipeline.names.items()}
+    data = {"name": pipeline.name, "stages": [_part_to_data(stage) for stage in pipeline.stages]}
+    return {**data, "names": names} if names else data
 
 
 def from_data(data: Mapping[str, Any]) -> Pipeline:
@@ -29,24 +31,30 @@ def from_data(data: Mapping[str, Any]) -> Pipeline:
             "A recipe needs a list of stages",
             remedy="Write stages = [{ stage = 'embed' }, …]; each entry names its stage.",
         )
-    return Pipeline(str(data.get("name", "custom")), tuple(cast("list[Stage]", stages)))
+    names = {name: tuple(parameters) for name, parameters in data.get("names", {}).items()}
+    return Pipeline(str(data.get("name", "custom")), tuple(cast("list[Stage]", stages)), names=names)
 
 
 def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
     """A pipeline with single parameters changed, such as `{"rrf.k": 20, "search.limit": 50}`.
 
-    A parameter without a part, such as `{"adaptive": False}`, is changed in every part that has it.
+    A parameter without a part, such as `{"adaptive": False}`, is changed in every part that has it. A name of the
+    recipe's document, such as `{"candidatePoolSize": 50}`, changes all the parameters that it stands for.
     """
-    for path, value in settings.items():
-        kind, _, parameter = path.rpartition(".")
-        kinds = dict.fromkeys(part.kind for part in pipeline.parts())
-        if not kind:
-            pipeline = _with_parameter_everywhere(pipeline, parameter, value)
-            continue
-        if kind not in kinds:
-            raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {', '.join(kinds)}.")
-        pipeline = pipeline.mapped(partial(_with_parameter, kind, parameter, value))
+    for name, value in settings.items():
+        for path in pipeline.names.get(name, (name,)):
+            pipeline = _with_setting(pipeline, path, value)
     return pipeline
+
+
+def _with_setting(pipeline: Pipeline, path: str, value: object) -> Pipeline:
+    kind, _, parameter = path.rpartition(".")
+    if not kind:
+        return _with_parameter_everywhere(pipeline, parameter, value)
+    kinds = dict.fromkeys(part.kind for part in pipeline.parts())
+    if kind not in kinds:
+        raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {', '.join(kinds)}.")
+    return pipeline.mapped(partial(_with_parameter, kind, parameter, value))
 
 
 def settings_to_toml(recipe: str, settings: Mapping[str, Any]) -> str:

@@ -28,11 +28,15 @@ On questions after 4,000 words of talk, more of them find less.
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A named recipe: stages that run one after another."""
+    """A named recipe: stages that run one after another.
+
+    `names` are those that the recipe's document gives to parameters, each with the parameters that it sets.
+    """
 
     name: str
     stages: tuple[Stage, ...]
     about: str = field(default="", compare=False)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]], compare=False)
     _parts: tuple[Part, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -55,7 +55,7 @@ class Recipes(Mapping[str, Pipeline]):
 @cache
 def _shipped(name: str) -> Pipeline:
     data = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
-    return replace(from_data({"name": name, "stages": data["stages"]}), about=data["about"])
+    return replace(from_data({**data, "name": name}), about=data["about"])
 
 
 RECIPES = Recipes()

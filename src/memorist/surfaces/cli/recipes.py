@@ -49,6 +49,8 @@ def recipes(
     yield data
     say((name, "bold"), ": ", _purpose(known[name]))
     say_table(_part_rows(data["stages"]), indent=2)
+    for given, parameters in known[name].names.items():
+        say("Its document calls ", ", ".join(parameters), ": ", (given, "cyan"))
 
 
 def _purpose(recipe: Pipeline) -> str:
