@@ -48,8 +48,8 @@ CLOUD = tuned("mnemo", adaptive=True)
 
 def test_the_stages_run_in_the_pages_order() -> None:
     assert [stage.kind for stage in MNEMO.stages] == [
-        "content", "expand", "dates",  # 1 preprocessing
-        "entities", "embed",  # 2 embedding
+        "content", "embed",  # 2 embedding, which runs beside
+        "expand", "dates", "entities",  # 1 preprocessing
         "search",  # 3 three paths
         "rrf",  # 4 fusion
         "weigh", "normalise",  # 5 decay

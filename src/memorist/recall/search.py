@@ -11,15 +11,16 @@ from memorist.model import Found, Kind
 from memorist.recall.stage import Draft, Env, Signal, Stage, missing, pool_for
 
 SIDE_BY_SIDE = 20_000
-"""The size of a store from which on signals run in threads; below it, waking a thread takes as long as searching."""
+"""The size of a store from which on all signals run in threads; below it, waking one takes as long as searching."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search(Stage):
     """Run every signal, for `limit` hits each, or `times` the request's limit; at least for that limit.
 
-    In a large store they run in parallel. With `adaptive`, the number depends on the size of the store. Each signal
-    keeps its own score scale.
+    In a large store they run in parallel. In a small one they run one after another, beside what leaves the process:
+    an embedder on a server, if the stage `embed` has begun with it, and signals that wait for a server themselves.
+    With `adaptive`, the number depends on the size of the store. Each signal keeps its own score scale.
     """
 
     kind = "search"
@@ -36,14 +37,14 @@ class Search(Stage):
         asked = draft.request.limit
         base = self.limit if self.times is None else self.times * asked
         hits = pool_for(base, asked, env.view.size, adaptive=self.adaptive)
-        if env.view.size < SIDE_BY_SIDE:
-            # The first one last: it may be waiting for a vector that is being made in another thread.
-            ran = {signal.kind: _run(signal, draft, env, hits) for signal in (*others, first)}
-            found = {signal.kind: ran[signal.kind] for signal in self.signals}
-            return replace(draft, query=draft.query.settled(), found={**draft.found, **found})
-        waiting = {signal.kind: env.pool.submit(_run, signal, draft, env, hits) for signal in others}
-        found = {first.kind: _run(first, draft, env, hits)}  # usually the slowest, so it runs in this thread
-        found |= {kind: future.result() for kind, future in waiting.items()}
+        large = env.view.size >= SIDE_BY_SIDE
+        # The first one last, and in this thread: it is usually the slowest, and may be waiting for the query's vector.
+        in_order = (*others, first)
+        away = [signal for signal in in_order if signal.waits or (large and signal is not first)]
+        begun = {signal.kind: env.pool.submit(_run, signal, draft, env, hits) for signal in away}
+        ran = {signal.kind: _run(signal, draft, env, hits) for signal in in_order if signal.kind not in begun}
+        ran |= {kind: future.result() for kind, future in begun.items()}
+        found = {signal.kind: ran[signal.kind] for signal in self.signals}
         return replace(draft, query=draft.query.settled(), found={**draft.found, **found})
 
 

@@ -120,10 +120,14 @@ class Stage(Part):
 
 
 class Signal(Part):
-    """One way of searching."""
+    """One way of searching.
+
+    One that `waits`, for a server or another process, runs beside the others in a store of any size.
+    """
 
     __slots__ = ()
     role = "signal"
+    waits: ClassVar[bool] = False
 
     @abstractmethod
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
