@@ -107,7 +107,8 @@ class Config:
     )
     extract: str = _setting(
         "rules",
-        "How facts, names and dates are read from texts: rules, spacy (also finds names with a spaCy model), or off.",
+        "How facts, names and dates are read from texts: rules, spacy (also finds names with a spaCy model), or off, "
+        "which keeps a language model from reading them, too.",
     )
     llm: str | None = _setting(None, "The language model, such as ollama:llama3.2; optional.")
     llm_calls: int = _setting(12, "The maximum number of language model calls per recall.", "lower")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,12 +42,14 @@ ANSWER = json.dumps(
 TEXT = "It seems the cello is what Bob fills his evenings with."
 
 
-def opened(server: OpenAIServer, clock: FakeClock) -> Engine:
+def opened(
+    server: OpenAIServer, clock: FakeClock, *, path: Path | str = ":memory:", extract: str = "rules"
+) -> Engine:
     return memorist.open(
-        ":memory:",
+        path,
         embedder="none",
         llm="openai-compatible:scripted",
-        config={"llm_options": {"url": server.url, "timeout": 0.5, "retries": 1}},
+        config={"llm_options": {"url": server.url, "timeout": 0.5, "retries": 1}, "extract": extract},
         clock=clock,
         background=False,
     )
@@ -66,6 +69,18 @@ def test_what_a_model_reads_becomes_facts_that_cite_their_source() -> None:
         assert (fact.text, fact.origin.source, fact.worth.confidence) == ("Robert plays cello.", turn.id, 0.9)
         assert memory.jobs() == []
         assert [one.text for one in memory.history("Bob")] == ["Robert plays cello."]
+
+
+def test_no_model_reads_facts_if_extraction_is_off_not_even_in_texts_that_waited_for_it(tmp_path: Path) -> None:
+    path, clock = tmp_path / "agent.db", FakeClock(instant("2024-01-01"))
+    with OpenAIServer([ANSWER]) as server:
+        with opened(server, clock, path=path) as memory:
+            memory.remember(TEXT, at="2023-12-31")
+            assert len(memory.jobs()) == 1
+        with opened(server, clock, path=path, extract="off") as memory:
+            memory.remember("The cello is old.")
+            memory.work()
+            assert (memory.jobs(), told(memory), server.requests) == ([], [], [])
 
 
 def test_the_same_words_are_read_once() -> None:

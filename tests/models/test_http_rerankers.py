@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,34 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
 def reranker(server: ScriptedServer, name: str, model: str | None = None, **options: object) -> HttpReranker:
     options = {"url": server.url, "sleep": lambda _: None, **options}
     return HttpReranker(name, model, **options)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("name", HOSTED)
+def test_without_its_key_a_service_is_sent_nothing(
+    name: str, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its own address, here that of a server which counts."""
+    provider = PROVIDERS[name]
+    key_env = provider.service.key_env or ""
+    monkeypatch.delenv(key_env)
+    monkeypatch.setitem(PROVIDERS, name, replace(provider, service=replace(provider.service, url=server.url)))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ModelUnavailable, match=f"No key for .*{key_env}"):
+        HttpReranker(name).score("Tea?", TEXTS)
+    with pytest.raises(ModelUnavailable, match="No key for .*MY_OWN_KEY"):
+        HttpReranker(name, key_env="MY_OWN_KEY").score("Tea?", TEXTS)
+    assert server.requests == []
+    monkeypatch.setenv(key_env, KEY)
+    server.default = answer(name, (0, 0.5), (1, 0.5), (2, 0.5))
+    assert HttpReranker(name).score("Tea?", TEXTS) == [0.0, 0.0, 0.0]
+
+
+def test_a_recall_without_the_rerankers_key_keeps_its_order_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JINA_API_KEY", raising=False)
+    with memorist.open(":memory:", recipe="mnemo", embedder="none", reranker="jina") as memory:
+        memory.remember("Anna drinks tea.")
+        found = memory.recall("Who drinks tea?")
+    (step,) = (step for step in found.trace.steps if step.stage == "rerank")
+    assert found.items and step.skipped == "No key for jina-reranker-v2-base-multilingual on api.jina.ai"
 
 
 def sigmoid(x: float) -> float:

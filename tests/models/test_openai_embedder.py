@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,6 +45,20 @@ def data(*items: tuple[int | None, object]) -> Answer:
 def embedder(server: ScriptedServer, model: str = "text-embedding-3-small", **options: object) -> OpenAIEmbedder:
     options = {"url": server.url + "/v1", "sleep": lambda _: None, **options}
     return OpenAIEmbedder(model, **options)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("vendor", [name for name, preset in PRESETS.items() if preset.service.key_env])
+def test_without_its_key_a_service_is_sent_nothing(
+    vendor: str, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preset = PRESETS[vendor]
+    key_env = preset.service.key_env or ""
+    monkeypatch.delenv(key_env, raising=False)
+    here = replace(preset, service=replace(preset.service, url=server.url))
+    for use in (lambda one: one.embed(["Anna likes tea"], purpose="memory"), lambda one: one.generation):
+        with pytest.raises(ModelUnavailable, match=f"No key for some-model on 127.*{key_env}"):
+            use(OpenAIEmbedder("some-model", here))
+    assert server.requests == []
 
 
 def test_the_request_is_what_openai_documents(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:

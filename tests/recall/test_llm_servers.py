@@ -97,5 +97,5 @@ def test_single_steps_may_have_other_models_and_get_no_address_or_key_of_another
     assert notes[:3] == [
         "mode mixed by openai:small",
         "tags by rules",
-        "bridge tags by rules: No key for anthropic:other",
+        "bridge tags by rules: No key for other on api.anthropic.com",
     ]

@@ -143,8 +143,9 @@ class Desk:
         self.sessions.work(job)
 
     def read_facts(self, job: Job) -> None:
-        """Have the memories of a job read."""
-        self.fact_reader.work(job, self.writer)
+        """Have the memories of a job read, unless texts are no longer read for facts."""
+        if self._means.extract:
+            self.fact_reader.work(job, self.writer)
 
     def pinned_too(self, given: Memory, kept: Remembered) -> Remembered:
         """The memory that answers for a text; if the text was known and is to be pinned now, it is.
@@ -159,7 +160,8 @@ class Desk:
         return Remembered.of(pin(self.store, kept.id, self._means.clock.now()), kept.outcome, kept.gates)
 
     def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
-        return self.fact_reader.follow_up_jobs(memories) if self._means.askers.models else ()
+        reads = self._means.extract and self._means.askers.models
+        return self.fact_reader.follow_up_jobs(memories) if reads else ()
 
 
 def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:

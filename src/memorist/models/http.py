@@ -85,7 +85,8 @@ class Endpoint(HttpClient):
     """A service that accepts and returns JSON. Safe to share between threads.
 
     It repeats a request after 429, 5xx and broken connections, but not after other refusals, and not after a read
-    time-out: the caller has waited once, and the server may still be working on the request.
+    time-out: the caller has waited once, and the server may still be working on the request. Nothing is sent to the
+    service's own address without its key.
     """
 
     def __init__(
@@ -101,7 +102,9 @@ class Endpoint(HttpClient):
         """`permanent` recognises a 5xx answer that repeating cannot change."""
         self._key_env = connection.get("key_env", service.key_env)
         key = find_key(connection.get("key"), self._key_env)
-        self.missing_key = self._key_env if key is None else None
+        own_address = bool(connection.get("url"))  # a proxy or a server of one's own may need no key
+        self._missing_key = None if key or own_address else self._key_env
+        self._model = model
         super().__init__(
             connection.get("url") or service.url,
             what="This model",
@@ -118,12 +121,14 @@ class Endpoint(HttpClient):
 
     def post(self, path: str, body: Mapping[str, object]) -> object:
         """The decoded answer to a JSON body."""
+        self._check_key()
         # A lone surrogate has no UTF-8 form: it becomes a question mark instead of an exception.
         content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
         return self._decoded(self.exchange("POST", path, content=content, headers={"content-type": "application/json"}))
 
     def get(self, path: str) -> object:
         """The decoded answer to a GET request."""
+        self._check_key()
         return self._decoded(self.exchange("GET", path))
 
     def unusable(self, what: str, *, remedy: str = _CHECK_NAME) -> ModelUnavailable:
@@ -139,6 +144,13 @@ class Endpoint(HttpClient):
                 return True
             return outcome.status >= 500 and not self._permanent(_words(outcome.body))
         return not isinstance(outcome, httpx.ReadTimeout | httpx.UnsupportedProtocol | httpx.LocalProtocolError)
+
+    def _check_key(self) -> None:
+        if self._missing_key is not None:
+            raise ModelUnavailable(
+                f"No key for {self._model} on {self._shown}",
+                remedy=f"Give a valid key in the environment variable {self._missing_key}.",
+            )
 
     def _decoded(self, outcome: Outcome) -> object:
         if not isinstance(outcome, Reply):

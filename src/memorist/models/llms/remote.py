@@ -171,17 +171,10 @@ class RemoteLLM(ABC):
         self._dialect = vendor.dialect
         self._slots = BoundedSemaphore(concurrency)
         self._endpoint = Endpoint(vendor.service, model, retries=retries, limit=ANSWER_LIMIT, **connection)
-        # A custom proxy may need no key; the vendor's own address always does.
-        self._missing_key = self._endpoint.missing_key if url is None else None
 
     def complete(self, messages: Messages, *, schema: Schema | None = None) -> Completion:
         """The model's answer; with a schema, its JSON as the model wrote it, not validated."""
         check(messages, schema)
-        if self._missing_key is not None:
-            raise ModelUnavailable(
-                f"No key for {self.name}",
-                remedy=f"Give a valid key in the environment variable {self._missing_key}.",
-            )
         with self._slots:
             answer = self._ask(messages, None if schema is None else unbounded(schema))
         completion = self._read(answer)
