@@ -42,9 +42,7 @@ ANSWER = json.dumps(
 TEXT = "It seems the cello is what Bob fills his evenings with."
 
 
-def opened(
-    server: OpenAIServer, clock: FakeClock, *, path: Path | str = ":memory:", extract: str = "rules"
-) -> Engine:
+def opened(server: OpenAIServer, clock: FakeClock, *, path: Path | str = ":memory:", extract: str = "rules") -> Engine:
     return memorist.open(
         path,
         embedder="none",

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import exp, log, nan
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Candidate, Filter, Memory, Recall, Tier, Usage, Worth
 from memorist.models.noise_bank import PROTOTYPES, learn_noise
-from memorist.ports import Store
+from memorist.ports import Purpose, Store
 from memorist.recall.data import with_settings
 from memorist.recall.diversity import diverse_order
 from memorist.recall.pipeline import Pipeline
@@ -440,6 +443,90 @@ def test_the_bank_begins_with_greetings_denials_and_questions_in_two_languages()
     assert {"Hello!", "I don't know.", "What is in your memory?", "你好！", "我不知道。", "你的记忆里有什么？"} <= set(
         PROTOTYPES
     )
+
+
+def test_a_turn_is_compared_by_what_was_said_not_by_its_date_and_speaker() -> None:
+    """As it is embedded, with both, it resembles nothing in the bank."""
+    vectors = {QUERY: AXIS, "Hello!": near(1.0, axis=2), "Hello, ledger!": near(0.9, axis=2), "A blue ledger.": AXIS}
+    with opened(recipe="mnemo", embedder=ChosenEmbedder(vectors)) as engine:
+        engine.remember("Hello, ledger!", speaker="Ann")
+        engine.remember("Bo: Hello, ledger!", speaker="Bo")
+        engine.remember("A blue ledger.", speaker="Bo")
+        found = engine.recall("ledger")
+    assert [item.memory.text for item in found.items] == ["A blue ledger."]
+    assert notes(found, "noise") == ("2 dropped as noise",)
+
+
+def test_what_a_gate_marked_as_noise_is_dropped_without_an_embedder_too() -> None:
+    with Engine(MemoryStore("test"), recipe="mnemo", clock=FakeClock(NOW)) as engine:
+        assert engine.remember("Hello there!").worth.flags == ("noise",)
+        engine.remember("Hello is a film.")
+        found = engine.recall("hello")
+        assert [item.memory.text for item in found.items] == ["Hello is a film."]
+        assert engine.recall("hello there", recipe="memorist").items[0].memory.text == "Hello there!"
+
+
+def test_a_long_text_is_never_noise_and_needs_no_comparison() -> None:
+    long = "Hello, ledger! " + "It is blue. " * 6
+    vectors = {QUERY: AXIS, "Hello!": near(1.0, axis=2), long: near(1.0, axis=2)}
+    with opened(memory("long", long), recipe="mnemo", vectors=vectors) as engine:
+        assert ids(engine.recall(QUERY)) == ["long"]
+
+
+class Failing(ChosenEmbedder):
+    """It embeds questions, and is gone when it is asked about texts."""
+
+    gone = False
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: object = None) -> Any:
+        if self.gone and purpose == "memory":
+            raise ModelUnavailable("The embedder does not answer", remedy="Start it.")
+        return super().embed(texts, purpose=purpose, progress=progress)
+
+
+def test_if_the_embedder_fails_only_what_was_marked_is_dropped() -> None:
+    embedder = Failing({QUERY: AXIS, "Ledger, hello!": near(0.8), "Ledger.": near(0.9)})
+    marked = memory("marked", "Ledger, hello!", worth=Worth(flags=("noise",)))
+    with opened(marked, memory("kept", "Ledger."), recipe="mnemo", embedder=embedder) as engine:
+        embedder.gone = True
+        found = engine.recall(QUERY)
+    assert ids(found) == ["kept"]
+    assert notes(found, "noise") == (
+        "only what was marked is dropped: The embedder does not answer",
+        "1 dropped as noise",
+    )
+
+
+CHATTER = (
+    "do you remember the things I said?",
+    "Can you recall my preferences?",
+    "What did I tell you about that?",
+    "I don't have any information about it",
+    "I don't recall a previous conversation",
+    "Hello, how are you doing today?",
+    "Hi there, what's up",
+)
+"""Greetings, denials and questions about memory in words that are not those of the bank."""
+CONTENT = (
+    "Hello from Lisbon, I moved here!",
+    "What did I tell you about Lisbon?",
+    "我喜欢喝茶",
+    "你还记得里斯本的酒店吗？",
+)
+
+
+@pytest.mark.parametrize("speaker", [None, "Ann"])
+def test_the_packaged_embedder_tells_chatter_from_content(speaker: str | None) -> None:
+    """It does not read Chinese: all of it looks alike to it, so it is no reason to drop any."""
+    open_pool = {"mnemo": {"set": {"minScore": 0.0}}}
+    with memorist.open(
+        ":memory:", recipe="mnemo", reranker="none", config={"recipes": open_pool}, background=False
+    ) as engine:
+        for text in (*CHATTER, *CONTENT):
+            engine.remember(text, speaker=speaker)
+        found = engine.recall("What did I say?", limit=30)
+    assert {item.memory.text for item in found.items} == set(CONTENT)
+    assert notes(found, "noise") == (f"{len(CHATTER)} dropped as noise",)
 
 
 # Sessions

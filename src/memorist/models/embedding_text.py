@@ -47,6 +47,13 @@ def is_talk(memory: Memory) -> bool:
     return memory.kind is Kind.EPISODIC and memory.origin.speaker is not None
 
 
+def spoken(memory: Memory) -> str:
+    """A memory's text alone, without the name of its speaker."""
+    speaker, text = memory.origin.speaker, memory.text
+    named = speaker is not None and text[: len(speaker) + 1].casefold() == f"{speaker}:".casefold()
+    return text[len(speaker) + 1 :].strip() if named and speaker else text
+
+
 def readings(memories: Iterable[Memory], before: Mapping[str, Memory]) -> dict[str, dict[str, str]]:
     """The texts to embed, by memory and view; `before` maps a memory to the turn before it, if there is one."""
     made: dict[str, dict[str, str]] = {}

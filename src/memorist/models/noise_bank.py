@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 PROTOTYPES = (
     "Hello!",
     "Hi, how are you?",
+    "Hello, how are you today?",
+    "Hey there, what's up?",
     "Good morning!",
     "Thanks!",
     "You're welcome.",
@@ -21,8 +23,13 @@ PROTOTYPES = (
     "I don't know.",
     "I don't remember that.",
     "I have no information about this.",
+    "I do not have any information on that.",
+    "I don't recall an earlier conversation.",
     "I cannot recall anything about it.",
     "Do you remember what I told you?",
+    "Do you still remember what I said?",
+    "Can you remember my preferences?",
+    "What did I tell you about it?",
     "What do you know about me?",
     "What is in your memory?",
     "你好！",
@@ -31,10 +38,18 @@ PROTOTYPES = (
     "再见。",
     "我不知道。",
     "我不记得了。",
+    "新的一天又开始了。",
+    "我没有相关记忆。",
     "你还记得我说过什么吗？",
+    "你还记得我喜欢什么吗？",
+    "你知道我以前说过什么吗？",
+    "还记得我上次说的吗？",
+    "我以前跟你说过吗？",
     "你的记忆里有什么？",
 )
 """Greetings, denials and questions about memory itself, in English and Chinese."""
+LONGEST = 80
+"""Characters of the longest text that may be noise; no text of the bank is nearly as long."""
 MOST_LEARNT = 200
 """How many learnt texts the bank keeps; the oldest are dropped."""
 KNOWN = 0.95

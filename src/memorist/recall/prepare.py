@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 
@@ -188,7 +188,7 @@ class Embed(Stage):
         asked = question_in(query.text)
         if embedder is None or not asked.strip():
             return draft
-        if self._is_unreadable(asked, env):
+        if is_unreadable(asked, env, self.latin, self.unread):
             return draft.noting("no vector: the embedder does not read the script of this question")
         if self.ahead:
             pending = env.pool.submit(lambda: embedder.embed([asked], purpose="query")[0])
@@ -197,7 +197,9 @@ class Embed(Stage):
         tags = vectors[1:] if query.tags else None
         return replace(draft, query=replace(query, vector=vectors[0], tag_vectors=tags))
 
-    def _is_unreadable(self, text: str, env: Env) -> bool:
-        model = (env.view.embedding or "").partition(":")[0]
-        unread = NOT_LATIN if model in self.latin else self.unread.get(model, ())
-        return bool(unread) and language(words(text)) in unread
+
+def is_unreadable(text: str, env: Env, latin: Collection[str], unread: Mapping[str, Collection[str]]) -> bool:
+    """Whether the model of the store's vectors does not read the script of a text; see `Embed` for the tables."""
+    model = (env.view.embedding or "").partition(":")[0]
+    scripts = NOT_LATIN if model in latin else unread.get(model, ())
+    return bool(scripts) and language(words(text)) in scripts

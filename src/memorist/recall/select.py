@@ -8,9 +8,11 @@ from datetime import timedelta
 from itertools import takewhile
 from math import inf, log, prod
 
-from memorist.errors import StoreError
-from memorist.model import Candidate, Evidence
+from memorist.errors import ModelUnavailable, StoreError
+from memorist.model import NOISE, Candidate, Evidence, Memory
+from memorist.models.embedding_text import is_talk, spoken
 from memorist.ports import AnswerReranker
+from memorist.recall.prepare import is_unreadable
 from memorist.recall.rerank import ANSWERS
 from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
 from memorist.text.chatter import question_in
@@ -227,29 +229,48 @@ class Scope(Stage):
 
 @dataclass(frozen=True, slots=True)
 class Noise(Stage):
-    """Drop candidates whose vector has a cosine of at least `similarity` with one in the noise bank.
+    """Drop candidates that were marked as noise when they were written, and those that resemble the noise bank.
 
-    The bank holds built-in examples and short texts in which `remember` found nothing; `docs/explanation/upkeep.md`
-    says which.
+    The vector of a short text has a cosine of at least `similarity` with one in the bank then. A turn of talk is
+    embedded again for that, without its date and speaker, which hide what it says. The bank holds built-in examples and
+    short texts in which `remember` found nothing; `docs/explanation/upkeep.md` says which. `latin` and `unread` name
+    the scripts that embedders do not read, as for the stage `embed`: texts in them are not compared.
     """
 
     kind = "noise"
     takes = ("candidates",)
     effect = "removes"
-    optional = ("embedder",)
     similarity: float = 0.82
+    latin: tuple[str, ...] = ()
+    unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The candidates with content."""
-        if env.embedder is None or not draft.candidates:
-            return draft
-        from memorist.models.noise_bank import bank_vectors
-
-        bank = bank_vectors(env.embedder, tuple(env.store.noise()))
-        vectors = env.view.vectors([one.memory.id for one in draft.candidates])
-        noisy = {id for id, row in vectors.items() if float((bank @ row).max()) >= self.similarity}
+        """The candidates with content; without an embedder, or if it fails, only marked ones are dropped."""
+        noisy = {one.memory.id for one in draft.candidates if NOISE in one.memory.worth.flags}
+        try:
+            noisy |= self._resembling([one.memory for one in draft.candidates if one.memory.id not in noisy], env)
+        except ModelUnavailable as error:
+            draft = draft.noting(f"only what was marked is dropped: {error.problem}")
         draft = replace(draft, candidates=tuple(one for one in draft.candidates if one.memory.id not in noisy))
         return draft.noting(f"{len(noisy)} dropped as noise") if noisy else draft
+
+    def _resembling(self, memories: Sequence[Memory], env: Env) -> set[str]:
+        """The short texts among these that resemble one in the bank."""
+        from memorist.models.noise_bank import LONGEST, bank_vectors
+
+        short = [one for one in memories if len(one.text) <= LONGEST and not self._is_unreadable(one, env)]
+        if env.embedder is None or not short:
+            return set()
+        bank = bank_vectors(env.embedder, tuple(env.store.noise()))
+        turns = [one for one in short if is_talk(one)]
+        vectors = env.view.vectors([one.id for one in short if not is_talk(one)])
+        if turns:
+            alone = env.embedder.embed([spoken(one) for one in turns], purpose="memory")
+            vectors = {**vectors, **dict(zip([one.id for one in turns], alone, strict=True))}
+        return {id for id, row in vectors.items() if float((bank @ row).max()) >= self.similarity}
+
+    def _is_unreadable(self, memory: Memory, env: Env) -> bool:
+        return is_unreadable(memory.text, env, self.latin, self.unread)
 
 
 @dataclass(frozen=True, slots=True)

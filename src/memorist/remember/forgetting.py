@@ -9,14 +9,13 @@ from typing import Any, cast
 
 from memorist.errors import UnreadableMemory
 from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory, marked
-from memorist.models.embedding_text import CONTEXT, following
+from memorist.models.embedding_text import CONTEXT, following, spoken
 from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
 from memorist.remember.derived import DERIVED, STEP_FINDINGS, content_stems, counterpart, session_key
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
 from memorist.remember.fact_rows import claims_in
 from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
 from memorist.remember.gates import VERB as GATE
-from memorist.remember.gates.verdict import spoken
 from memorist.remember.jobs import COMMIT_TASK, FACTS_TASK
 from memorist.remember.journal import EVERY_ENTRY, FINAL, WITHHELD, withheld_from_data
 from memorist.remember.timeline import Claim

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from memorist.errors import Error, NotFound, failures_of
 from memorist.model import Entity, Kind, Memory, Outcome, Remembered, new_or_changed
-from memorist.models.embedding_text import TurnsAround, alone, numbered
+from memorist.models.embedding_text import TurnsAround, alone, numbered, spoken
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
 from memorist.remember.entities import Find, about, names
@@ -28,7 +28,6 @@ from memorist.remember.fact_updates import (
 )
 from memorist.remember.gates import BY_GATES, CONTENT, EDITS, IN_ORDER, Checked, Gate, Gates
 from memorist.remember.gates.checks import instructions, size
-from memorist.remember.gates.verdict import spoken
 from memorist.remember.incoming import Incoming, with_followers, without
 from memorist.remember.record import is_unchanged
 from memorist.remember.rereading import is_as_read, until_current

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from memorist.model import EXACT, INSTRUCTIONS, NOISE, Kind, Memory, fingerprint, isoformat, memory_id
+from memorist.models.embedding_text import spoken
 from memorist.remember.fact_rows import fact_id, slot_of
-from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened, spoken
+from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened
 from memorist.remember.redaction import MOST, redacted, secrets_in_texts, without_secrets
 from memorist.text.chatter import says_nothing
 from memorist.text.gist import Copies, copies

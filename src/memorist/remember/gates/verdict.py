@@ -155,13 +155,6 @@ def distrusted(memory: Memory, flag: str) -> Memory:
     return replace(marked, worth=replace(marked.worth, trust=0), tier=tier)
 
 
-def spoken(memory: Memory) -> str:
-    """The text without the name of its speaker."""
-    speaker, text = memory.origin.speaker, memory.text
-    named = speaker is not None and text[: len(speaker) + 1].casefold() == f"{speaker}:".casefold()
-    return text[len(speaker) + 1 :].strip() if named and speaker else text
-
-
 def pieces_in(memory: Memory, cut: Callable[[str], list[str]] = pieces_of) -> list[str]:
     """The sentences of a memory, as `pieces_of` finds them in a copy, with its speaker or without."""
     text = named(memory.text, memory.origin.speaker)

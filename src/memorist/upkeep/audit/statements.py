@@ -14,9 +14,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memorist.model import Kind, Memory
+from memorist.models.embedding_text import spoken
 from memorist.ports import Store
 from memorist.remember.fact_rows import one_valued
-from memorist.remember.gates.verdict import has_own_place, spoken
+from memorist.remember.gates.verdict import has_own_place
 from memorist.remember.timeline import folded
 from memorist.text.gist import Gist, denials, gist, repeats
 from memorist.text.sameness import canonical, signs
