@@ -13,10 +13,11 @@ from memorist.model import Candidate, Fact, Filter, Kind, Memory, Recall, Tier, 
 from memorist.ports import Store
 from memorist.recall.data import to_data
 from memorist.recall.diversity import MMR, distinct_words, jaccard
-from memorist.recall.reason import CONFLICT, Enrich
+from memorist.recall.reason import Enrich
 from memorist.recall.recipes import RECIPES
 from memorist.recall.signals import Fuzzy, Signature
 from memorist.stores.memory import MemoryStore
+from memorist.text.labels import CONFLICT
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import ids, near, opened, scores, skipped, tuned
 
@@ -352,8 +353,8 @@ def test_a_timeline_follows_the_events_and_not_the_import() -> None:
             engine.remember(text, at=day, topic="plan")
         found = {item.memory.text: item.notes[0] for item in engine.recall("deadline").items}
     assert found == {
-        "The deadline is Friday.": "timeline of 'plan': 1 of 2 (2023-01-09 → 2023-05-02)",
-        "The deadline is Monday.": "timeline of 'plan': 2 of 2 (2023-01-09 → 2023-05-02)",
+        "The deadline is Friday.": "timeline of plan: 1 of 2, 2023-01-09 → 2023-05-02",
+        "The deadline is Monday.": "timeline of plan: 2 of 2, 2023-01-09 → 2023-05-02",
     }
 
 
@@ -369,8 +370,8 @@ def test_likely_conflicts_and_the_timeline_of_a_topic_are_noted() -> None:
         found = {item.memory.id: item.notes for item in engine.recall("deadline").items}
     conflict = "⚠️ Conflicts with another result"
     assert found == {
-        "old": ("timeline of 'plan': 1 of 2 (2024-06-01 → 2024-06-29)", conflict),
-        "new": ("timeline of 'plan': 2 of 2 (2024-06-01 → 2024-06-29)", conflict),
+        "old": ("timeline of plan: 1 of 2, 2024-06-01 → 2024-06-29", conflict),
+        "new": ("timeline of plan: 2 of 2, 2024-06-01 → 2024-06-29", conflict),
         "other": (),
         "none": (),
     }

@@ -110,6 +110,10 @@ class View(Protocol):
         """This view, whose searches find one memory alone; a part of its hit is its rank among all."""
         ...
 
+    def without_facts(self) -> View:
+        """This view, whose searches leave out facts that join two entities: the edges of the graph."""
+        ...
+
     def tally(self, where: Filter) -> Tally:
         """How many memories there are, by each label and by the day on which they became known."""
         ...

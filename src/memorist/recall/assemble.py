@@ -20,6 +20,7 @@ from memorist.text.labels import (
     ITEM,
     NOTHING,
     NUMBERED_FACT,
+    is_remark,
     quoted,
 )
 from memorist.text.labels import label as _label
@@ -246,7 +247,7 @@ def _marks(candidate: Candidate) -> str:
     marks = [_outdated(note) for note in candidate.notes if note.startswith(tuple(OUTDATED))][:1]
     if not marks and any(note.startswith(CURRENT) for note in candidate.notes):
         marks.append("now")
-    marks += [note for note in candidate.notes if note.startswith("planned for ")]
+    marks += [note for note in candidate.notes if note.startswith("planned for ") or is_remark(note)]
     return _warning(candidate.memory) + "".join(f"({mark}) " for mark in marks)
 
 
@@ -257,10 +258,8 @@ def _as_noted(candidate: Candidate, now: datetime) -> Candidate:
 
 def _outdated(note: str) -> str:
     """`earlier; now Oslo since 2023-03-01`: the mark of a memory that is no longer true."""
-    told = next(
-        f"{mark}{label(note.removeprefix(prefix))}" for prefix, mark in OUTDATED.items() if note.startswith(prefix)
-    )
-    return told.rstrip(": ")
+    prefix, mark = next(one for one in OUTDATED.items() if note.startswith(one[0]))
+    return f"{mark}{label(note.removeprefix(prefix))}".rstrip(": ")
 
 
 def _said(memory: Memory, longest: int) -> str:

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memorist.model import STATES, Filter, Hit, Memory
+from memorist.model import STATES, Fact, Filter, Hit, Memory
 from memorist.recall.stage import Env
+from memorist.text.words import fold
+
+
+def ends(fact: Fact) -> set[str]:
+    """The folded names of a fact's subject and object."""
+    return {fold(fact.subject), fold(fact.object)}
 
 
 def stating(facts: Iterable[Memory], where: Filter, env: Env) -> dict[str, Memory]:

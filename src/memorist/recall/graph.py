@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
-from memorist.model import FactGraph, Hit, Memory, bare_name
-from memorist.recall.folding import folded
+from memorist.model import FactGraph, Hit, bare_name
+from memorist.recall.folding import ends, folded
 from memorist.recall.stage import Draft, Env, Signal
 from memorist.text.words import fold
 
@@ -74,13 +74,8 @@ class Edges(Signal):
         touching = np.flatnonzero(((graph.source == node) | (graph.target == node)) & admitted)
         memories = env.store.get(list({graph.memories[edge] for edge in touching.tolist()}))
         names = {fold(name) for name in (first.name, *first.aliases)}
-        facts = [id for id, memory in memories.items() if names & _ends(memory)]
+        facts = [id for id, memory in memories.items() if memory.fact is not None and names & ends(memory.fact)]
         return folded([Hit(id, self.score) for id in sorted(facts)[:limit]], draft.request.where, env)
-
-
-def _ends(memory: Memory) -> set[str]:
-    """The folded names of a fact's subject and object; empty if the memory is not a fact."""
-    return set() if memory.fact is None else {fold(memory.fact.subject), fold(memory.fact.object)}
 
 
 _adjacencies: WeakKeyDictionary[FactGraph, Adjacency] = WeakKeyDictionary()

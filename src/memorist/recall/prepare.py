@@ -173,6 +173,7 @@ class Embed(Stage):
     names embedding models that only read Latin script: if the store's vectors come from one of them, a query in
     another script gets no vector, because it would be meaningless; the keyword search still finds matches. `unread`
     names the scripts that other models do not read, each by its language: `el`, `he`, `hi`, `ru`, `ar`, `th`, `cjk`.
+    If not `enabled`, no question gets a vector, and none is sent to an embedder.
     """
 
     kind = "embed"
@@ -181,12 +182,13 @@ class Embed(Stage):
     ahead: bool = False
     latin: tuple[str, ...] = ()
     unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    enabled: bool = True
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the vector of its query; a blank query has none."""
         embedder, query = env.embedder, draft.query
         asked = question_in(query.text)
-        if embedder is None or not asked.strip():
+        if embedder is None or not self.enabled or not asked.strip():
             return draft
         if is_unreadable(asked, env, self.latin, self.unread):
             return draft.noting("no vector: the embedder does not read the script of this question")

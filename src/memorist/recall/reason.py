@@ -10,23 +10,28 @@ from typing import TypeVar
 
 from memorist.asking import query
 from memorist.asking.query import Source
-from memorist.model import INSTRUCTIONS, Candidate, Fact, Kind, Reasoned
+from memorist.model import INSTRUCTIONS, STATES, Candidate, Fact, Kind, Reasoned
 from memorist.recall.diversity import distinct_words
+from memorist.recall.folding import ends
 from memorist.recall.llm_or_rules import LlmOrRules, Method
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
-from memorist.text.labels import label
+from memorist.text.labels import CONFLICT, arrow, timeline
+from memorist.text.words import fold
 
 T = TypeVar("T")
-CONFLICT = "⚠️ Conflicts with another result"
+MOST_ARROWS = 2
+"""Edges that are noted on a text that states several."""
+MOST_DAYS = 5
+"""Days of a timeline that are noted; of more, the first and the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enrich(Stage):
-    """abmind's notes on the results: edges as `alice —[works_with]→ bob`, the timeline of a topic, likely conflicts.
+    """abmind's remarks, which the context shows: edges as `alice —[works_with]→ bob`, a topic's timeline, conflicts.
 
-    Two memories conflict if they have the same topic, their texts differ, and they share more than `overlap` of the
-    smaller one's words.
+    A text that states an edge which rules read gets its arrow. Two memories conflict if they have the same topic, their
+    texts differ, and they share more than `overlap` of the smaller one's words.
     """
 
     kind = "enrich"
@@ -35,19 +40,22 @@ class Enrich(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, annotated."""
-        topics: dict[str, list[Candidate]] = defaultdict(list)
+        topics, edges = defaultdict[str, list[Candidate]](list), _edges(draft, env)
         for one in draft.candidates:
             if one.memory.topic is not None:
                 topics[one.memory.topic].append(one)
         return replace(
             draft,
-            candidates=tuple(self._annotated(one, topics.get(one.memory.topic or "", [])) for one in draft.candidates),
+            candidates=tuple(
+                self._annotated(one, topics.get(one.memory.topic or "", []), edges.get(one.memory.id, []))
+                for one in draft.candidates
+            ),
         )
 
-    def _annotated(self, candidate: Candidate, same_topic: Sequence[Candidate]) -> Candidate:
-        notes = [arrow(candidate.memory.fact)] if candidate.memory.fact and "edges" in candidate.evidence else []
+    def _annotated(self, candidate: Candidate, same_topic: Sequence[Candidate], edges: Sequence[Fact]) -> Candidate:
+        notes = [arrow(one.subject, one.relation, one.object) for one in edges[:MOST_ARROWS]]
         if len(same_topic) > 1:
-            notes.append(timeline(candidate, same_topic))
+            notes.append(_timeline(candidate, same_topic))
         if any(self._conflict(candidate, other) for other in same_topic):
             notes.append(CONFLICT)
         return replace(candidate, notes=(*candidate.notes, *notes))
@@ -58,17 +66,31 @@ class Enrich(Stage):
         return one.memory.text != other.memory.text and len(left & right) > self.overlap * smaller
 
 
-def arrow(fact: Fact) -> str:
-    """A fact as an edge of the graph."""
-    return f"{label(fact.subject)} —[{label(fact.relation)}]→ {label(fact.object)}"
+def _edges(draft: Draft, env: Env) -> dict[str, list[Fact]]:
+    """The edges that the signal of that name found: of a fact itself, and of a text those that it states."""
+    found = [one.memory for one in draft.candidates if "edges" in one.evidence]
+    edges = {one.id: [one.fact] for one in found if one.fact is not None}
+    texts = [one.id for one in found if one.fact is None]
+    links = [link for link in env.store.links(texts, STATES) if link.source in texts] if texts else []
+    facts, admits = env.store.get([link.target for link in links]), draft.request.where.admits
+    names = {fold(name) for one in draft.query.entities for name in (one.name, *one.aliases)}
+    for link in links:
+        stated = facts.get(link.target)
+        if stated is not None and stated.fact is not None and admits(stated) and names & ends(stated.fact):
+            edges.setdefault(link.source, []).append(stated.fact)
+    return edges
 
 
-def timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> str:
+def _timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> str:
     """The position of a memory among those on its topic, oldest first, by event time: an import has one day else."""
-    days = sorted((one.memory.times.valid_from, one.memory.id) for one in same_topic)
-    place = days.index((candidate.memory.times.valid_from, candidate.memory.id)) + 1
-    span = " → ".join(dict.fromkeys(str(day.date()) for day, _ in days))
-    return f"timeline of {candidate.memory.topic!r}: {place} of {len(days)} ({span})"
+    times = sorted((one.memory.times.valid_from, one.memory.id) for one in same_topic)
+    place = times.index((candidate.memory.times.valid_from, candidate.memory.id)) + 1
+    days = [*dict.fromkeys(str(day.date()) for day, _ in times)]
+    return timeline(candidate.memory.topic or "", place, len(times), _few(days))
+
+
+def _few(days: Sequence[str]) -> Sequence[str]:
+    return days if len(days) <= MOST_DAYS else (days[0], "…", days[-1])
 
 
 TYPES = {

@@ -56,8 +56,9 @@ MODES = {"fts": ("fuzzy",), "signature": ("signature",)}
 class Cascade(Stage):
     """abmind's order: each signal of `until_enough` runs only if fewer distinct memories than the limit were found.
 
-    These signals do not search notes; the signals of `always` do, and always run. Each is asked for `times` the
-    request's limit. In mode `fts` only the signal `fuzzy` of `until_enough` runs, in mode `signature` only that one.
+    These signals search neither notes nor facts that join two entities; the signals of `always` do, and always run.
+    Each is asked for `times` the request's limit. In mode `fts` only the signal `fuzzy` of `until_enough` runs, in mode
+    `signature` only that one. The signal `vector` does not run for a question without a vector.
     """
 
     kind = "cascade"
@@ -71,17 +72,24 @@ class Cascade(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the hits of each signal, or the reason why it was skipped."""
         found, limit = dict(draft.found), draft.request.limit
-        memories = _without_notes(draft)
+        memories, texts = _without_notes(draft), replace(env, view=env.view.without_facts())
         for signal in self.until_enough:
-            if signal.kind not in MODES.get(self.mode, (signal.kind,)):
-                found[signal.kind] = Found(skipped=f"mode {self.mode}")
+            if off := self._off(signal.kind, draft, env):
+                found[signal.kind] = Found(skipped=off)
                 continue
             enough = len({hit.id for one in found.values() for hit in one.hits}) >= limit
             skipped = Found(skipped=f"{limit} found already")
-            found[signal.kind] = skipped if enough else _run(signal, memories, env, self.times * limit)
+            found[signal.kind] = skipped if enough else _run(signal, memories, texts, self.times * limit)
         for signal in self.always:
             found[signal.kind] = _run(signal, draft, env, self.times * limit)
         return replace(draft, found=found)
+
+    def _off(self, signal: str, draft: Draft, env: Env) -> str | None:
+        """Why a signal may not run, if so; without a vector it would doubt what the others found."""
+        if signal not in MODES.get(self.mode, (signal,)):
+            return f"mode {self.mode}"
+        vectorless = draft.query.vector is None and draft.query.pending is None
+        return "no vector" if signal == "vector" and vectorless and env.has("embedder") else None
 
 
 def _without_notes(draft: Draft) -> Draft:

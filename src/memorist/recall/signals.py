@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import prod
@@ -20,6 +20,9 @@ from memorist.recall.factors import (
     TrustFactor,
 )
 from memorist.recall.stage import Draft, Env, Factor, Signal, followed
+
+OTHERS = "others"
+"""In a table of numbers by model: every model that the table does not name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,13 @@ class Keyword(Signal):
 class Vector(Signal):
     """The largest cosine between the query and any of a memory's vectors, −1 to 1, at least `least`.
 
-    `alone` is for a recipe without another signal: it cannot run without an embedder.
+    `least` is one number, or a table of numbers by the name of the model that made the vectors, with `others` for every
+    other model: the same closeness in meaning has another cosine in each. `alone` is for a recipe without another signal: it cannot run without an embedder.
     """
 
     kind = "vector"
     optional = ("embedder",)
-    least: float = -1.0
+    least: float | Mapping[str, float] = -1.0
     alone: bool = False
 
     def required(self) -> tuple[str, ...]:
@@ -71,8 +75,15 @@ class Vector(Signal):
         vector = draft.query.embedding()
         if vector is None:
             return []
-        hits = env.view.search_vector(vector, draft.request.where, limit)
-        return [hit for hit in hits if hit.score >= self.least]
+        hits, least = env.view.search_vector(vector, draft.request.where, limit), self.least_of(env.view.embedding)
+        return [hit for hit in hits if hit.score >= least]
+
+    def least_of(self, generation: str | None) -> float:
+        """The smallest cosine that counts, for vectors of a generation."""
+        if not isinstance(self.least, Mapping):
+            return self.least
+        model = (generation or "").partition(":")[0]
+        return self.least.get(model, self.least.get(OTHERS, -1.0))
 
     def place(self, draft: Draft, env: Env, id: str) -> tuple[int, float] | None:
         """Its place without the hits before it."""

@@ -63,6 +63,7 @@ class IndexView:
         self._part_graph: tuple[FactGraph, NDArray[np.int32]] | None = None
         self._collections: dict[tuple[TextField, ...], CollectionStats] = {}
         self._followed: str | None = None
+        self._facts = True
 
     def part(self, lowest: int, highest: int) -> IndexView:
         """The memories between two classifications, both inclusive, as if there were no others.
@@ -252,7 +253,8 @@ class IndexView:
 
     def _searched(self, where: Filter) -> Mask:
         """The rows that a filter admits, without facts that rules read: the texts that state those are found."""
-        return self._mask(where) & (self._table.columns.folded.head(len(self._alive)) == 0)
+        mask = self._mask(where) & (self._table.columns.folded.head(len(self._alive)) == 0)
+        return mask if self._facts else mask & self._table.columns.relation.among((None,), len(self._alive))
 
     def _mask(self, where: Filter) -> Mask:
         """The rows that a filter admits. The clock goes on between recalls, and seldom changes them."""
@@ -293,6 +295,12 @@ class IndexView:
         """This view, whose searches find one memory alone, with its rank among all that they would find."""
         made = copy(self)
         made._followed = id
+        return made
+
+    def without_facts(self) -> IndexView:
+        """This view, whose searches leave out facts that join two entities: the edges of the graph."""
+        made = copy(self)
+        made._facts = False
         return made
 
     def _best(self, rows: NDArray[Any], scores: NDArray[Any], limit: int) -> list[Hit]:
