@@ -40,6 +40,11 @@ class Tier(StrEnum):
     WORKING = "working"
     PERIPHERAL = "peripheral"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Tier | None:
+        """abmind's name for what is not core."""
+        return cls.WORKING if value == "general" else None
+
 
 INSTRUCTIONS = "instructions"
 """The flag of a memory that gives orders to a model."""

@@ -70,6 +70,9 @@ class Situation:
 
     hour: Annotated[int | None, Range(0, 23), Doc("The hour of the day, from 0 to 23.")] = None
     weekday: Annotated[int | None, Range(0, 6), Doc("The day of the week; 0 is Monday.")] = None
+    day_of_week: Annotated[
+        int | None, Range(0, 6), Doc("The day of the week as abmind counts it, instead of weekday; 0 is Sunday.")
+    ] = None
     topic: Annotated[str | None, Doc("What the conversation is about.")] = None
     zone: Annotated[
         str | None, Doc("The time zone of hour and weekday: an offset such as +08:00 or a name. Default: UTC.")

@@ -173,7 +173,8 @@ class Embed(Stage):
     names embedding models that only read Latin script: if the store's vectors come from one of them, a query in
     another script gets no vector, because it would be meaningless; the keyword search still finds matches. `unread`
     names the scripts that other models do not read, each by its language: `el`, `he`, `hi`, `ru`, `ar`, `th`, `cjk`.
-    If not `enabled`, no question gets a vector, and none is sent to an embedder.
+    If not `enabled`, no question gets a vector, and none is sent to an embedder. `wanted` is the model whose vectors
+    somebody expects: the trace says if the vectors are those of another.
     """
 
     kind = "embed"
@@ -183,6 +184,7 @@ class Embed(Stage):
     latin: tuple[str, ...] = ()
     unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     enabled: bool = True
+    wanted: str | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the vector of its query; a blank query has none."""
@@ -192,12 +194,20 @@ class Embed(Stage):
             return draft
         if is_unreadable(asked, env, self.latin, self.unread):
             return draft.noting("no vector: the embedder does not read the script of this question")
+        if self._is_unexpected(env):
+            draft = draft.noting(
+                "the vectors are not of the wanted model: the setting `embedder` decides which makes them"
+            )
         if self.ahead:
             pending = env.pool.submit(lambda: embedder.embed([asked], purpose="query")[0])
             return replace(draft, query=replace(query, pending=pending))
         vectors = embedder.embed([asked, *query.tags], purpose="query")
         tags = vectors[1:] if query.tags else None
         return replace(draft, query=replace(query, vector=vectors[0], tag_vectors=tags))
+
+    def _is_unexpected(self, env: Env) -> bool:
+        made_by = env.view.embedding
+        return None not in (self.wanted, made_by) and not f"{made_by}".startswith(f"{self.wanted}:")
 
 
 def is_unreadable(text: str, env: Env, latin: Collection[str], unread: Mapping[str, Collection[str]]) -> bool:

@@ -30,6 +30,8 @@ from memorist.model.arguments import check_argument
 
 ANYTHING = "*"
 """At the end of a scope: every scope that begins with what stands before it."""
+DOCUMENTED = {"dayOfWeek": "day_of_week"}
+"""Names of a situation in abmind's document, and ours."""
 LONGEST_SESSION = 1000
 """Characters of the name of a session: it is recorded with each memory that the session is shown."""
 
@@ -150,15 +152,25 @@ def _several(options: Filters, name: Literal["kinds", "scope"]) -> tuple[str, ..
 def _situation(given: Mapping[str, Any] | None) -> Situation | None:
     if given is None:
         return None
+    given = {DOCUMENTED.get(name, name): value for name, value in given.items()}
     refuse_unknown(given, Situation, "situation")
-    for name, most in (("hour", 23), ("weekday", 6)):
+    for name, most in (("hour", 23), ("weekday", 6), ("day_of_week", 6)):
         if (value := given.get(name)) is not None:
             within(name, at_least(name, value, 0), 0, most)
-    situation = Situation(**given)
+    situation = _from_monday(Situation(**given))
     if situation.zone is not None:
         check_argument("zone", situation.zone, str)
         time_zone(situation.zone)
     return situation
+
+
+def _from_monday(given: Situation) -> Situation:
+    """A situation whose day is counted from Monday."""
+    if given.day_of_week is None:
+        return given
+    if given.weekday is not None:
+        raise InvalidInput("situation has two days of the week", remedy="Pass weekday (0 is Monday) or day_of_week.")
+    return replace(given, weekday=(given.day_of_week - 1) % 7, day_of_week=None)
 
 
 def _classification(value: int) -> int:

@@ -58,7 +58,8 @@ class Vector(Signal):
     """The largest cosine between the query and any of a memory's vectors, −1 to 1, at least `least`.
 
     `least` is one number, or a table of numbers by the name of the model that made the vectors, with `others` for every
-    other model: the same closeness in meaning has another cosine in each. `alone` is for a recipe without another signal: it cannot run without an embedder.
+    other model: the same closeness in meaning has another cosine in each. `alone` is for a recipe without another
+    signal: it cannot run without an embedder.
     """
 
     kind = "vector"

@@ -17,11 +17,14 @@ from memorist.recall.pipeline import Pipeline
 SHIPPED = ("memorist", "mnemosyne-graph", "mnemo", "memoria", "abmind", "mnemosyne-hybrid", "nearest")
 TAGGED = ("mnemosyne-graph",)
 """The shipped recipes that read the tags of memories. A process that only writes builds no recipe."""
+WITH_VARIABLES = ("abmind",)
+"""Those whose documents name environment variables; `environment` lists them."""
 
 
 class Recipes(Mapping[str, Pipeline]):
     """Recipes by name: those that ship, each built on first use, and `own`, which take precedence.
 
+    One that ships has the parameters that the environment variables of its document set when it is looked up.
     `change`, if given, is applied to every recipe when it is looked up.
     """
 
@@ -35,7 +38,7 @@ class Recipes(Mapping[str, Pipeline]):
     def __getitem__(self, name: str) -> Pipeline:
         if name not in self._names:
             raise KeyError(name)
-        recipe = self._own[name] if name in self._own else _shipped(name)
+        recipe = self._own[name] if name in self._own else _of_environment(_shipped(name))
         return recipe if self._change is None else self._change(recipe)
 
     def follows_tags(self, name: str) -> bool:
@@ -56,6 +59,15 @@ class Recipes(Mapping[str, Pipeline]):
 def _shipped(name: str) -> Pipeline:
     data = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
     return replace(from_data({**data, "name": name}), about=data["about"])
+
+
+def _of_environment(recipe: Pipeline, but: Collection[str] = ()) -> Pipeline:
+    """A shipped recipe as the variables of its document set it."""
+    if recipe.name not in WITH_VARIABLES:
+        return recipe
+    from memorist.recall.recipes.environment import with_environment
+
+    return with_environment(recipe, but)
 
 
 RECIPES = Recipes()
@@ -102,7 +114,8 @@ def _custom(name: str, data: dict[str, Any]) -> Pipeline:
     if "stages" in data:
         recipe = from_data({"name": name, "stages": data["stages"]})
     elif (base := data.get("base", name)) in RECIPES:
-        recipe = replace(RECIPES[base], name=name, about="")
+        shipped = _of_environment(_shipped(base), data.get("set", ())) if base == name else _shipped(base)
+        recipe = replace(shipped, name=name, about="")
     else:
         raise InvalidInput(
             f"Recipe {name!r} has an unknown base: {base!r}", remedy=f"Choose one of {', '.join(RECIPES)}."

@@ -34,6 +34,7 @@ from memorist.surfaces.cli.output import (
     say_cut,
     say_table,
     size,
+    stage_lines,
     until,
     visible,
 )
@@ -49,6 +50,7 @@ SUBJECTS_SHOWN = 3
 
 Question = Annotated[str, argument("QUERY", "The question, in your own words.")]
 Explain = Annotated[bool, flag("--explain", "Explain the rank of each memory.", "Output")]
+Stages = Annotated[bool, flag("--stages", "Print what each signal found, and how long it took.", "Output")]
 OnlyContext = Annotated[bool, flag("--context", "Print only the context, for a prompt.", "Output")]
 
 
@@ -58,19 +60,25 @@ def recall(
     query: Question,
     as_json: bool,
     explain: Explain = False,
+    stages: Stages = False,
     only_context: OnlyContext = False,
     **options: Unpack[RecallOptions],
 ) -> Iterator[object]:
     """Find the memories that matter for a question."""
-    yield from answer(target, lambda engine: engine.recall(query, **options), as_json, explain, only_context)
+    yield from answer(target, lambda engine: engine.recall(query, **options), as_json, explain, only_context, stages)
 
 
 def answer(
-    target: Target, ask: Callable[[Engine], Recall], as_json: bool, explain: bool, only_context: bool
+    target: Target,
+    ask: Callable[[Engine], Recall],
+    as_json: bool,
+    explain: bool,
+    only_context: bool,
+    stages: bool = False,
 ) -> Iterator[object]:
     """The answer of a recall as data; after that, it is printed."""
-    if only_context and (as_json or explain):
-        raise typer.BadParameter("--context cannot be combined with --json (which includes it) or --explain.")
+    if only_context and (as_json or explain or stages):
+        raise typer.BadParameter("--context cannot be combined with --json (which includes it), --explain or --stages.")
     with target.open(ahead=True) as engine:
         found = ask(engine)
         reasons = [to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
@@ -83,6 +91,8 @@ def answer(
         print_raw(found.context)
     else:
         _print_recall(found, reasons)
+        for line in stage_lines(found) if stages else ():
+            say((line, "dim"))
         if load is not None:
             say((f"Reading {load.rows:,} memories took {load.seconds:.1f} s: there was no index file yet.", "dim"))
 

@@ -23,8 +23,10 @@ from memorist.model import (
     Filters,
     Memory,
     RecallOptions,
+    Tier,
     fields_of,
     keywords_of,
+    member,
     to_data,
 )
 from memorist.model.fields import members
@@ -185,7 +187,7 @@ def _option(field: FieldInfo, panel: str, *, defaults: bool = True) -> Any:
         panel=panel,
         min=field.range and field.range.low,
         max=field.range and (field.range.high if field.range.high < MOST else None),
-        parser=_json_object(EXAMPLES.get(field.name, '{"name": "value"}')) if metavar == "JSON" else None,
+        parser=_json_object(EXAMPLES.get(field.name, '{"name": "value"}')) if metavar == "JSON" else PARSERS.get(kind),
         autocompletion=COMPLETIONS.get(field.name),
     )
     return Annotated[kind, info]
@@ -247,6 +249,17 @@ def _json_object(example: str) -> Callable[[str], dict[str, Any]]:
 
     return read
 
+
+def _tier(text: str) -> Tier:
+    """A tier, also by another system's name for it."""
+    try:
+        return member(Tier, "tier", text)
+    except InvalidInput as error:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, map(str, Tier)))}.") from error
+
+
+PARSERS: Mapping[Any, Callable[[str], object]] = {Tier: _tier}
+"""What reads the values of a type, where the type takes more than its own names."""
 
 # Memories by their id
 

@@ -269,6 +269,50 @@ def recall_line(recall: Recall) -> list[Part]:
     return [(" · ".join(parts), "dim")]
 
 
+STAGE_NAMES = {"fuzzy": "Sf", "vector": "Se", "signature": "Ss", "notes": "S6", "edges": "S8"}
+"""What abmind calls the signals of its cascade."""
+RERANKING = {"mmr": "MMR rerank", "rerank": "rerank", "reread": "rerank"}
+MOST_SAID = 60
+"""Characters of a text that a line of a stage quotes."""
+
+
+def stage_lines(recall: Recall) -> list[str]:
+    """A line per signal: its hits, its time and what matched, or why it did not search; then what became of them."""
+    names = STAGE_NAMES if recall.recipe == "abmind" else {}
+    lines = [
+        f"Stage {names.get(signal, signal)}: "
+        + (f"skipped ({found.skipped})" if found.skipped else _hits(recall, signal))
+        for signal, found in recall.trace.found.items()
+    ]
+    ran = [step.stage for step in recall.trace.steps if step.skipped is None]
+    way = dict.fromkeys(RERANKING[stage] for stage in ran if stage in RERANKING)
+    ends = (count(recall.trace.candidate_count, "candidate", "candidates"), *way, f"{len(recall.items)} returned")
+    return [*lines, f"→ {' → '.join(ends)}"]
+
+
+def _hits(recall: Recall, signal: str) -> str:
+    found = recall.trace.found[signal]
+    told = _matched(recall, signal) if found.hits else "no match"
+    return f"{count(len(found.hits), 'hit', 'hits')} ({found.ms:.0f} ms) — {told}"
+
+
+def _matched(recall: Recall, signal: str) -> str:
+    """What a signal matched: words of the question, a paragraph, an edge, or how close its best hit is."""
+    memories = [one.memory for step in recall.trace.steps for one in step.candidates if signal in one.evidence]
+    if signal in ("fuzzy", "keyword"):
+        from memorist.text.words import query_words, words
+
+        there = {word for one in memories for word in words(one.text)}
+        shared = [f'"{word}"' for word in dict.fromkeys(query_words(recall.query)) if word in there]
+        return f"matches on {', '.join(shared)}" if shared else "matches on parts of words"
+    notes = [note for item in recall.items if signal in item.signals for note in item.notes]
+    if signal == "edges" and notes:
+        return notes[0]
+    if signal == "notes" and memories:
+        return f'{memories[0].origin.source or "note"} mentions "{one_line(memories[0].text)[:MOST_SAID]}"'
+    return f"best {recall.trace.found[signal].hits[0].score:.2f}"
+
+
 def day(memory: Memory) -> str:
     """The day from which a memory is true."""
     return memory.times.valid_from.date().isoformat()

@@ -142,8 +142,12 @@ def period_of(kind: PeriodKind, day: date) -> NotePeriod:
 
 
 def period_named(kind: str, name: str) -> NotePeriod | None:
-    """The period of a kind with this name, such as weekly and 2024-W23; None if no period has it."""
-    found = _NAME.fullmatch(name)
+    """The period of a kind with this name, such as weekly and 2024-W23; None if no period has it.
+
+    abmind names it weekly_2024-W23, or by one of its days, weekly_2024-06-03.
+    """
+    bare = name.removeprefix(f"{kind}_")
+    found = _NAME.fullmatch(bare)
     try:
         if found is None or kind not in PERIODS:
             return None
@@ -155,7 +159,7 @@ def period_named(kind: str, name: str) -> NotePeriod | None:
         period = period_of(kind, start)
     except (ValueError, OverflowError):
         return None
-    return period if period.name == name else None
+    return period if period.name == bare or (bare != name and month) else None
 
 
 def chosen_periods(period: str | None) -> tuple[PeriodKind, ...]:
