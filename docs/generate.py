@@ -19,6 +19,7 @@ from typing import Any
 
 from memorist.config import SETTINGS, TABLES
 from memorist.recall.catalogue import ROLES, parts
+from memorist.recall.recipes.environment import VARIABLES
 from memorist.stages import RECIPES, Part
 
 DOCS = Path(__file__).parent
@@ -81,7 +82,22 @@ def settings() -> str:
         page += f"| `{one.name}` | `{one.variable}` | {default} | {one.meaning} | {UNTRUSTED[one.untrusted]} |\n"
     for one in TABLES:
         page += f"| `[{one.name}]` | – | – | {one.meaning} | {UNTRUSTED[one.untrusted]} |\n"
-    return page
+    return page + ABOUT_VARIABLES + "".join(_variables())
+
+
+def _variables() -> Iterator[str]:
+    for recipe, variables in VARIABLES.items():
+        yield f"\n| variable | parameter of `{recipe}` | values |\n|---|---|---|\n"
+        yield from (f"| `{one.name}` | `{one.setting}` | {one.values} |\n" for one in variables)
+
+
+ABOUT_VARIABLES = """
+## Variables of a recipe
+
+A recipe also reads the environment variables that its document names, each time it is used. No other recipe does. The
+settings above and the options of a call override them. A wrong value is an error that names the variable. An empty one
+counts as not set.
+"""
 
 
 UNTRUSTED = {"no": "no", "yes": "yes", "lower": "lower than yours", "inside": "a path inside its folder"}

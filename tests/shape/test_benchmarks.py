@@ -72,6 +72,7 @@ RUNS = (
     Run("server_index agree --data {data}/talk", ["60 turns, 45 questions, from server", "search_substring: 1.0000"]),
     Run("signature {data}/talk", ["| stems without stop words, with trigrams (ours) |"]),
     Run("spaces --spaces 3 --questions 2", ["| every space once | 3 |", "| a question, one space | 2 |"]),
+    Run("threshold {data}/talk --models fast", ["| memorist-embed-3 | talk | 0.50 |"]),
     Run("tuning {data}/talk --cache {out}", ["45 questions", "written: "]),
     Run("understanding {data}/talk", ["expansion × 0.5", "three sentences hold"]),
     Run("vector_scan --count 5000", ["5,000 vectors of 384 dimensions", "signs, best 4,000"]),

@@ -33,6 +33,24 @@ def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
     assert "depth 7" in bare("recipes", "mine").out
 
 
+def test_a_recall_by_abmind_prints_a_line_per_stage(cli: Cli) -> None:
+    cli("remember", "The project keeps everything in a database.")
+    cli("relate", "alice", "works_with", "bob")
+    asked = ("recall", "what database does the project use? alice?", "--recipe", "abmind", "--limit", "1")
+    shown = re.sub(r"\d+ ms", "1 ms", cli(*asked, "--stages").out).splitlines()
+    assert shown[shown.index('Stage Sf: 1 hit (1 ms) — matches on "database", "project"') :] == [
+        'Stage Sf: 1 hit (1 ms) — matches on "database", "project"',
+        "Stage Se: skipped (1 found already)",
+        "Stage Ss: skipped (1 found already)",
+        "Stage S6: 0 hits (1 ms) — no match",
+        "Stage S8: 1 hit (1 ms) — best 0.60",
+        "→ 2 candidates → MMR rerank → 1 returned",
+    ]
+    assert "Stage Sf" not in cli(*asked).out
+    assert re.search("^Stage keyword: 1 hit", cli("recall", "project", "--stages").out, re.MULTILINE)
+    assert "--stages" in cli("recall", "project", "--stages", "--context").problem
+
+
 TEXTS = {
     "home/0": "Ann: The cat sleeps on the red sofa.",
     "home/1": "Bob: I baked sourdough bread.",

@@ -12,7 +12,7 @@ import pytest
 
 from memorist import InvalidInput, NotFound, Outcome
 from memorist.engine.verbs import Verbs
-from memorist.model import Kind
+from memorist.model import Kind, Tier
 
 
 def remembers_and_recalls(memory: Verbs) -> None:
@@ -382,6 +382,17 @@ def bad_input_is_refused_with_a_remedy(memory: Verbs) -> None:
         memory.history("nobody at all")
 
 
+def abminds_words_are_understood(memory: Verbs) -> None:
+    kept = memory.remember("The ledger is blue.", tier="general")  # pyright: ignore[reportArgumentType]
+    core = memory.remember("The ledger is thick.", tier="core")
+    assert kept.tier is Tier.WORKING
+    assert [one.id for one in memory.list(tier="general").items] == [kept.id]
+    sunday = {"day_of_week": 0}
+    found = memory.recall("ledger", recipe="abmind", tier="general", situation=sunday)
+    assert [item.memory.id for item in found.items] == [kept.id]
+    assert core.tier is Tier.CORE
+
+
 def an_empty_space_answers(memory: Verbs) -> None:
     assert memory.recall("Is anybody there?").items == ()
     assert memory.list().items == () and memory.stats().memories == 0 and memory.jobs() == []
@@ -417,6 +428,7 @@ STORIES: list[Callable[[Verbs], None]] = [
     upkeep_tells_before_it_does,
     an_export_is_taken_in_by_another,
     bad_input_is_refused_with_a_remedy,
+    abminds_words_are_understood,
     an_empty_space_answers,
 ]
 FILE_STORIES: list[Callable[[Verbs, Path], None]] = [a_file_is_ingested_under_its_name, a_backup_is_a_file]

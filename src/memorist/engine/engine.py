@@ -42,7 +42,7 @@ from memorist.ports import SCRUB, Clock, Embedder, Entry, Page, Progress, Receip
 from memorist.ports.models import SystemClock, load_ahead
 from memorist.ports.notices import Notice, Notices
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.recipes import RECIPES, Recipes
+from memorist.recall.recipes import RECIPES, Recipes, as_used
 from memorist.recall.request import (
     Filters,
     RecallOptions,
@@ -283,7 +283,7 @@ class Engine(Upkeep):
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what matters for a question, with a context ready for a prompt."""
         self._load_ahead("embedder")
-        pipeline = self._pipeline(options.get("recipe") or self._recipe)
+        pipeline = as_used(self._pipeline(options.get("recipe") or self._recipe))
         if pipeline.uses("reranker"):
             self._load_ahead("reranker")
         request = self._request(query, options, "recall")
@@ -306,7 +306,7 @@ class Engine(Upkeep):
         memory = self.get(id)
         if memory is None:
             raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
-        pipeline = self._pipeline(options.get("recipe") or self._recipe)
+        pipeline = as_used(self._pipeline(options.get("recipe") or self._recipe))
         return why_not(pipeline, self._request(query, options, "why_not"), self._env(), memory)
 
     def _request(self, query: str, options: RecallOptions, verb: str) -> RecallRequest:

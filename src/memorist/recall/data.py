@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from functools import partial
 from typing import Any, cast, get_type_hints
 
@@ -41,10 +41,10 @@ def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
     A parameter without a part, such as `{"adaptive": False}`, is changed in every part that has it. A name of the
     recipe's document, such as `{"candidatePoolSize": 50}`, changes all the parameters that it stands for.
     """
-    for name, value in settings.items():
-        for path in pipeline.names.get(name, (name,)):
-            pipeline = _with_setting(pipeline, path, value)
-    return pipeline
+    given = [(path, value) for name, value in settings.items() for path in pipeline.names.get(name, (name,))]
+    for path, value in given:
+        pipeline = _with_setting(pipeline, path, value)
+    return replace(pipeline, fixed=(*pipeline.fixed, *(path for path, _ in given)))
 
 
 def _with_setting(pipeline: Pipeline, path: str, value: object) -> Pipeline:

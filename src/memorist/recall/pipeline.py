@@ -31,12 +31,14 @@ class Pipeline:
     """A named recipe: stages that run one after another.
 
     `names` are those that the recipe's document gives to parameters, each with the parameters that it sets.
+    `fixed` are the parameters that settings or options changed.
     """
 
     name: str
     stages: tuple[Stage, ...]
     about: str = field(default="", compare=False)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]], compare=False)
+    fixed: tuple[str, ...] = field(default=(), compare=False)
     _parts: tuple[Part, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -24,7 +24,6 @@ WITH_VARIABLES = ("abmind",)
 class Recipes(Mapping[str, Pipeline]):
     """Recipes by name: those that ship, each built on first use, and `own`, which take precedence.
 
-    One that ships has the parameters that the environment variables of its document set when it is looked up.
     `change`, if given, is applied to every recipe when it is looked up.
     """
 
@@ -38,7 +37,7 @@ class Recipes(Mapping[str, Pipeline]):
     def __getitem__(self, name: str) -> Pipeline:
         if name not in self._names:
             raise KeyError(name)
-        recipe = self._own[name] if name in self._own else _of_environment(_shipped(name))
+        recipe = self._own[name] if name in self._own else _shipped(name)
         return recipe if self._change is None else self._change(recipe)
 
     def follows_tags(self, name: str) -> bool:
@@ -61,13 +60,13 @@ def _shipped(name: str) -> Pipeline:
     return replace(from_data({**data, "name": name}), about=data["about"])
 
 
-def _of_environment(recipe: Pipeline, but: Collection[str] = ()) -> Pipeline:
-    """A shipped recipe as the variables of its document set it."""
+def as_used(recipe: Pipeline) -> Pipeline:
+    """A recipe with the parameters that the environment variables of its document set now."""
     if recipe.name not in WITH_VARIABLES:
         return recipe
     from memorist.recall.recipes.environment import with_environment
 
-    return with_environment(recipe, but)
+    return with_environment(recipe)
 
 
 RECIPES = Recipes()
@@ -114,8 +113,7 @@ def _custom(name: str, data: dict[str, Any]) -> Pipeline:
     if "stages" in data:
         recipe = from_data({"name": name, "stages": data["stages"]})
     elif (base := data.get("base", name)) in RECIPES:
-        shipped = _of_environment(_shipped(base), data.get("set", ())) if base == name else _shipped(base)
-        recipe = replace(shipped, name=name, about="")
+        recipe = replace(_shipped(base), name=name, about="")
     else:
         raise InvalidInput(
             f"Recipe {name!r} has an unknown base: {base!r}", remedy=f"Choose one of {', '.join(RECIPES)}."

@@ -7,7 +7,7 @@ variable that would choose where texts are sent is not obeyed: the embedder belo
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -28,6 +28,11 @@ class Variable:
     setting: str
     values: str
     read: Read
+
+    @property
+    def part(self) -> str:
+        """The kind of the part that has the parameter."""
+        return self.setting.partition(".")[0]
 
     @property
     def value(self) -> object:
@@ -77,8 +82,10 @@ VARIABLES: Mapping[str, tuple[Variable, ...]] = {
 """The variables that a shipped recipe reads, by its name."""
 
 
-def with_environment(recipe: Pipeline, but: Collection[str] = ()) -> Pipeline:
-    """A shipped recipe with the parameters that its variables set, but those that something stronger sets."""
-    read = {one.setting: one.value for one in VARIABLES.get(recipe.name, ()) if one.setting not in but}
+def with_environment(recipe: Pipeline) -> Pipeline:
+    """A recipe with the parameters that its variables set, but those that a settings file or an option fixed."""
+    kinds = {part.kind for part in recipe.parts()}
+    free = [one for one in VARIABLES.get(recipe.name, ()) if one.part in kinds and one.setting not in recipe.fixed]
+    read = {one.setting: one.value for one in free}
     given = {setting: value for setting, value in read.items() if value is not None}
     return with_settings(recipe, given) if given else recipe

@@ -35,7 +35,7 @@ def recipes(
 ) -> Iterator[object]:
     """Print the recipes, or the stages and parameters of one of them."""
     from memorist.engine.vocabulary import recipe_to_data
-    from memorist.recall.recipes import RECIPES, custom_recipes
+    from memorist.recall.recipes import RECIPES, as_used, custom_recipes
 
     settings = target.settings()
     known = {**RECIPES, **custom_recipes(settings.recipes, shipped_parts=settings.untrusted_recipes)}
@@ -45,7 +45,7 @@ def recipes(
         return
     if name not in known:
         raise NotFound(f"There is no recipe {name!r}", remedy=f"Choose one of {', '.join(known)}.")
-    data = recipe_to_data(known[name])
+    data = recipe_to_data(as_used(known[name]))
     yield data
     say((name, "bold"), ": ", _purpose(known[name]))
     say_table(_part_rows(data["stages"]), indent=2)
