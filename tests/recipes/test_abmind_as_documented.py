@@ -248,6 +248,21 @@ def test_notes_with_the_names_of_the_page_are_dated_by_them(tmp_path: Path) -> N
     assert len(may) == 3
 
 
+def test_creation_is_a_condition_where_since_means_the_event(store: Store) -> None:
+    with opened(recipe="abmind", store=store) as engine:
+        told = engine.remember("The ledger burnt.", at="1999-12-31").id
+        created = {"created": {"gte": NOW - timedelta(hours=1)}}
+        assert ids(engine.recall("ledger", where=created)) == [told]
+        assert ids(engine.recall("ledger", where={"not": created})) == []
+        assert ids(engine.recall("ledger", since=NOW - timedelta(hours=1))) == []
+
+
+@pytest.mark.parametrize("wrong", [{"gte": 5}, {"gte": "soon"}, {"contains": "2024"}, {"in": ["2024-01-01", "x"]}])
+def test_creation_takes_times_alone(wrong: dict[str, object]) -> None:
+    with opened(recipe="abmind") as engine, pytest.raises(InvalidInput, match=r"created|not a time"):
+        engine.recall("ledger", where={"created": wrong})
+
+
 def test_a_store_shows_views_without_the_facts_that_join_two_names(store: Store) -> None:
     with opened(store=store if store is not None else MemoryStore("test")) as engine:
         fact = engine.relate("Alice", "works_with", "Bob")

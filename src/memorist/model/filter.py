@@ -24,7 +24,7 @@ from memorist.model.arguments import When, check_text, instant
 from memorist.model.fields import Default, Doc, Range, keywords_for
 from memorist.model.memory import Kind, Memory, Tier, Times
 
-TEXT, METADATA = "text", "metadata."
+TEXT, METADATA, CREATED = "text", "metadata.", "created"
 ORIGIN = ("speaker", "session", "source")
 """The fields of a memory's origin that conditions may name."""
 ORDERED = ("gt", "gte", "lt", "lte")
@@ -101,6 +101,8 @@ def field_of(memory: Memory, name: str) -> Any:
         return frozenset(word for text in (*memory.worded, memory.original or "") for word in words(text))
     if name in ORIGIN:
         return getattr(memory.origin, name)
+    if name == CREATED:
+        return memory.times.ingested_at.isoformat()
     return memory.metadata.get(name.removeprefix(METADATA))
 
 
@@ -189,10 +191,10 @@ def _entry(name: str, stated: object, depth: int) -> list[Condition]:
 
 
 def _field(name: str) -> str:
-    if name in (TEXT, *ORIGIN) or (name.startswith(METADATA) and name != METADATA):
+    if name in (TEXT, CREATED, *ORIGIN) or (name.startswith(METADATA) and name != METADATA):
         return name
     shown = name[:60]
-    remedy = f"Write metadata.{shown}, or one of {', '.join((*ORIGIN, TEXT, 'and', 'or', 'not'))}."
+    remedy = f"Write metadata.{shown}, or one of {', '.join((*ORIGIN, CREATED, TEXT, 'and', 'or', 'not'))}."
     if shown in OPERATORS:
         remedy = f'Name the field first, as in {{"metadata.priority": {{"{shown}": 3}}}}.'
     raise InvalidInput(f"where has no field {shown!r}", remedy=remedy)
@@ -204,6 +206,8 @@ def _check(field: str, operator: str, given: object) -> Check:
         raise InvalidInput(problem, remedy=f"Use one of {', '.join(OPERATORS)}.")
     if field == TEXT:
         return _text_check(operator, given)
+    if (field, operator) == (CREATED, "contains"):
+        raise InvalidInput("created in where has no operator 'contains'", remedy="Use gt, gte, lt or lte.")
     if operator == "exists":
         if not isinstance(given, bool):
             raise InvalidInput(f"exists on {field} is neither true nor false", remedy='Write {"exists": true}.')
@@ -232,7 +236,9 @@ def _text_check(operator: str, given: object) -> Check:
 
 
 def _operand(field: str, given: object) -> Value:
-    if isinstance(given, date):
+    if field == CREATED and not isinstance(given, str | date):
+        raise InvalidInput("created in where takes a time", remedy='Write {"created": {"gte": "2024-06-01"}}.')
+    if isinstance(given, date) or field == CREATED:
         given = instant(given).isoformat()
     if isinstance(given, str):
         check_text(field, given)
@@ -351,7 +357,8 @@ class Filters(TypedDict, total=False):
     where: Annotated[
         Mapping[str, Any] | None,
         Doc(
-            'Conditions on metadata.KEY, speaker, session, source or text, such as {"metadata.priority": {"gte": 3}}: '
+            "Conditions on metadata.KEY, speaker, session, source, created or text, such as "
+            '{"metadata.priority": {"gte": 3}}: '
             "eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not."
         ),
     ]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memorist.errors import InvalidInput, UnreadableMemory
 from memorist.model import Memory, Mention, Usage, Worth, fingerprint
-from memorist.model.filter import METADATA, ORIGIN, TEXT
+from memorist.model.filter import CREATED, METADATA, ORIGIN, TEXT
 from memorist.stores.index.entries import micros, moment, read_metadata
 from memorist.text.sameness import canonical
 
@@ -254,8 +254,8 @@ _DECODERS: list[tuple[int | slice, Callable[[Any], Any] | None]] = [
 
 
 def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
-    """Finds the fields that conditions name in speaker, session, source, metadata, words and words of the original."""
-    *origin, metadata, words, original_words = cells
+    """Finds the fields that conditions name in the columns of `CHECKED`."""
+    *origin, created, metadata, words, original_words = cells
 
     def look(name: str) -> Any:
         if name == TEXT:
@@ -263,6 +263,8 @@ def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
             return {word for text in both for word in text.split(" ")[1:]}  # the language comes first
         if name in ORIGIN:
             return origin[ORIGIN.index(name)]
+        if name == CREATED:
+            return moment(created).isoformat()
         return read_metadata(metadata).get(name.removeprefix(METADATA))
 
     return look

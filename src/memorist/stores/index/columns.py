@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Check
-from memorist.model.filter import METADATA, ORIGIN
-from memorist.stores.index.entries import IndexEntry, value_in
+from memorist.model import Check, instant
+from memorist.model.filter import CREATED, METADATA, ORIGIN
+from memorist.stores.index.entries import IndexEntry, micros, value_in
 from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Reading, Written, under
 from memorist.stores.index.texts import Numbering, Packed, SortedTexts, decoded, in_order, packed
 
@@ -214,6 +214,8 @@ class Columns:
 
     def meeting(self, check: Check, count: int) -> NDArray[np.bool_]:
         """A mask of the first `count` rows: those with a value that meets a check."""
+        if check.field == CREATED:
+            return _created(check, self.ingested_at.head(count))
         column: NamedColumn = getattr(self, check.field) if check.field in ORIGIN else self.metadata
         return column.meeting(check, count)
 
@@ -257,3 +259,17 @@ class Columns:
             labelled = isinstance(column, LabelColumn | NamedColumn)
             setattr(made, name, type(column).of(own) if labelled else own.growing(""))
         return made
+
+
+_COMPARED = {"gt": np.greater, "gte": np.greater_equal, "lt": np.less, "lte": np.less_equal}
+
+
+def _created(check: Check, times: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """A mask of the rows whose time of creation meets a check."""
+    if check.operator == "exists":
+        return np.full(len(times), ("boolean", True) in check.values)
+    bounds = [micros(instant(str(text))) for _, text in check.values]
+    if check.operator in _COMPARED:
+        return _COMPARED[check.operator](times, bounds[0])
+    same = np.isin(times, bounds)
+    return ~same if check.operator == "ne" else same

@@ -100,7 +100,7 @@ SELECTED = ", ".join(["m.row", *(f"m.{name}" for name in COLUMNS), "u.id", *(f"u
 _SEARCHED = IndexEntry._fields[: IndexEntry._fields.index("words")]
 ENTRY_COLUMNS = ", ".join(f"m.{name}" for name in (*_SEARCHED, *WORD_COLUMNS, "mentions"))
 """The columns of a memory for `entries_of`."""
-CHECKED = ", ".join(f"m.{name}" for name in (*ORIGIN, "metadata", *WORD_COLUMNS))
+CHECKED = ", ".join(f"m.{name}" for name in (*ORIGIN, "ingested_at", "metadata", *WORD_COLUMNS))
 """The columns that conditions look at."""
 
 

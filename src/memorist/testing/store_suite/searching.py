@@ -277,6 +277,8 @@ FILTERS = {
     "a session or another": _stated(**{"or": [{"session": "s1"}, {"session": "s2"}]}),
     "no such session": _stated(**{"not": {"session": "s1"}}),
     "who and where": _stated(speaker="Ann", session="s1", source={"contains": ".md"}),
+    **{f"created {name}": _stated(created={name: BOUND}) for name in COMPARING},
+    "created at all": _stated(created={"exists": True}),
     "words": _stated(text={"contains": "cafe ID"}),
     "words of the original": _stated(text={"contains": "LATERNE"}),
     "joined": _stated(
