@@ -253,15 +253,21 @@ def test_ten_megabytes_are_kept_exactly(memory: Engine) -> None:
 @pytest.mark.parametrize(
     ("verb", "given", "problem"),
     [
-        ("remember", {"text": "x", "topics": "y"}, "remember has no keyword 'topics'. Did you mean 'topic'?"),
+        ("remember", {"text": "x", "topics": "y"}, "remember has no keyword 'topics'. Did you mean `topic`?"),
         ("relate", {"subject": "a", "relation": "b", "object": "c", "valid": "2024"}, "relate has no keyword 'valid'"),
-        ("recall", {"query": "x", "limits": 3}, "recall has no keyword 'limits'. Did you mean 'limit'?"),
-        ("why_not", {"query": "x", "scopes": "y"}, "why_not has no keyword 'scopes'. Did you mean 'scope'?"),
-        ("list", {"kind": "fact"}, "list has no keyword 'kind'. Did you mean 'kinds'?"),
-        ("forget", {"scopes": "y"}, "forget has no keyword 'scopes'. Did you mean 'scope'?"),
+        ("recall", {"query": "x", "limits": 3}, "recall has no keyword 'limits'. Did you mean `limit`?"),
+        ("why_not", {"query": "x", "scopes": "y"}, "why_not has no keyword 'scopes'. Did you mean `scope`?"),
+        ("list", {"kind": "fact"}, "list has no keyword 'kind'. Did you mean `kinds`?"),
+        ("recall", {"query": "x", "top_k": 3}, "recall has no keyword 'top_k'. Use `limit`."),
+        ("recall", {"query": "x", "asOf": "2024"}, "recall has no keyword 'asOf'. Did you mean `as_of`?"),
+        ("remember", {"text": "x", "user_id": "ann"}, "no keyword 'user_id'. Use `scope` or `speaker`."),
+        ("remember", {"text": "x", "tags": ["y"]}, "remember has no keyword 'tags'. Use `keywords` or `topic`."),
+        ("remember", {"text": "x", "infer": False}, "no keyword 'infer'. Leave it out: a text is always stored"),
+        ("ingest", {"what": [], "run_id": "y"}, "ingest has no keyword 'run_id'. Use `session`."),
+        ("forget", {"scopes": "y"}, "forget has no keyword 'scopes'. Did you mean `scope`?"),
     ],
 )
-def test_a_misspelt_keyword_is_refused_and_the_nearest_one_named(
+def test_an_unknown_keyword_is_refused_with_ours_that_is_meant(
     memory: Engine, verb: str, given: dict[str, object], problem: str
 ) -> None:
     kept = memory.remember("The heron stands by the weir.")

@@ -101,6 +101,6 @@ def test_a_session_sees_everything_again_unless_it_asks_for_fresh_memories(tmp_p
 def test_the_earlier_name_of_fresh_is_refused_with_the_new_one() -> None:
     with (
         memorist.open(":memory:", embedder="none") as memory,
-        pytest.raises(memorist.InvalidInput, match="Did you mean 'fresh'"),
+        pytest.raises(memorist.InvalidInput, match="Use `fresh`"),
     ):
         memory.recall("What now?", repeat=False)  # pyright: ignore[reportCallIssue]

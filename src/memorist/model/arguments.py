@@ -59,10 +59,20 @@ def checks_call(verb: Callable[P, R]) -> Callable[P, R]:
             unset = [name for name, value in keywords.items() if value is None and name in options]
             keywords = {name: value for name, value in keywords.items() if name not in unset}
             for name, value in keywords.items():
+                if name not in named and name not in options:
+                    _refuse_theirs(name, (*named, *options), verb.__name__)
                 check_argument(name, value, named.get(name, options.get(name, Any)))
         return verb(*args, **keywords)
 
     return call
+
+
+def _refuse_theirs(name: str, known: tuple[str, ...], verb: str) -> None:
+    """Refuse another system's keyword where one of ours does the same; Python refuses all others."""
+    from memorist.model.spellings import THEIRS, advice, snake
+
+    if any(one in known for one in THEIRS.get(snake(name), ())):
+        raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=advice(name, known))
 
 
 def _hints(verb: Callable[..., Any]) -> tuple[tuple[str, ...], Hints, Hints]:
@@ -232,20 +242,15 @@ def member(enum: type[E], name: str, value: str) -> E:
         raise InvalidInput(f"{name} {value!r} is unknown", remedy=f"Choose one of {', '.join(enum)}.") from None
 
 
-RENAMED = {"repeat": "fresh"}
-"""Keywords that earlier versions had, and what stands for them."""
-
-
 def refuse_unknown(given: Iterable[str], known: type, verb: str) -> None:
     """Refuse keywords that a verb does not have; `known` is the TypedDict or dataclass that lists its keywords."""
-    from difflib import get_close_matches
-
     names = _keywords(known)
     for name in given:
         if name not in names:
-            near = [RENAMED[name]] if name in RENAMED else get_close_matches(name, names, 1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=f"{hint}The keywords are {', '.join(names)}.")
+            from memorist.model.spellings import advice
+
+            remedy = " ".join(filter(None, (advice(name, names), f"The keywords are {', '.join(names)}.")))
+            raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=remedy)
 
 
 @cache

@@ -140,3 +140,13 @@ def test_an_abstention_names_what_was_shown_before() -> None:
     with memorist.open(":memory:", embedder="none", config={}) as engine:
         found = replace(engine.recall("Where is it?"), abstained=True, shown_before=("a1",))
     assert recalled(found)["shown_before"] == ["a1"]
+
+
+def test_a_recall_without_a_limit_shows_ten_memories_as_on_every_surface(engine: memorist.Engine) -> None:
+    engine.remember_many([f"Alice saw film {number}." for number in range(12)])
+    [default], [few] = (calls(engine, ("recall", {"query": "films", "recipe": "memoria", **more})) for more in LIMITS)
+    assert len(default["memories"]) == len(engine.recall("films", recipe="memoria").items) == 10
+    assert len(few["memories"]) == 2
+
+
+LIMITS: list[dict[str, Any]] = [{}, {"limit": 2}]

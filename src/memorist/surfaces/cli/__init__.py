@@ -103,8 +103,20 @@ def _misuse(error: Any) -> str:
     if getattr(error, "option_name", None) in GLOBAL_OPTIONS:
         return f"{problem} here. Give it before the command."
     command = error.ctx.command_path if error.ctx is not None else "memorist"
+    if told := _advice(error):
+        return f"No such option: {error.option_name}. {told} Try '{command} --help'."
     end = "" if problem.endswith("?") else "."
     return f"{problem}{end} Try '{command} --help'."
+
+
+def _advice(error: Any) -> str:
+    """What to give instead of an unknown option; empty for every other misuse, and if nothing is like it."""
+    from memorist.model.spellings import advice
+
+    if error.ctx is None or type(error).__name__ != "NoSuchOption":
+        return ""
+    options = {name: one.opts[0] for one in error.ctx.command.params if (name := one.name) and one.opts[0][:1] == "-"}
+    return advice(error.option_name.lstrip("-").replace("-", "_"), options, options.__getitem__)
 
 
 def _complain(message: str, status: int) -> int:

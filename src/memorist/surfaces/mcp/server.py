@@ -22,6 +22,7 @@ import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import Error, NotFound
 from memorist.model import within
+from memorist.model.spellings import advice
 from memorist.surfaces.mcp.schemas import slim
 from memorist.surfaces.mcp.tools import Bounds, Tools
 from memorist.surfaces.remedies import as_tool
@@ -94,8 +95,9 @@ class MemoryServer(MCPServer[Any]):
         """Run a tool; an error comes with its remedy, and an unknown argument is refused."""
         unknown = sorted(arguments.keys() - self._arguments.get(name, arguments.keys()))
         if unknown:
-            known = ", ".join(sorted(self._arguments[name])) or "none"
-            raise ToolError(f"There is no argument {unknown[0]!r}. Arguments of {name}: {known}.")
+            known = sorted(self._arguments[name])
+            told = [f"There is no argument {unknown[0]!r}.", advice(unknown[0], known)]
+            raise ToolError(" ".join([*filter(None, told), f"Arguments of {name}: {', '.join(known) or 'none'}."]))
         given = (arguments.get(one) for one in ("scope", HAVE_SCOPE.get(name, "")))
         if self._scope is not None and name in HAVE_SCOPE and not any(given):
             arguments = {**arguments, "scope": self._scope}

@@ -68,6 +68,8 @@ SESSION_META = "memorist/session"
 """The metadata field with which a client names its conversation, if the protocol has no sessions."""
 
 LONGEST_SESSION = 200
+LIMIT: int = keywords_of(RecallOptions)["limit"].default
+"""How many memories a recall shows, as on every surface."""
 MOST_PINNED = 20
 """How many pinned memories `status` shows."""
 
@@ -201,7 +203,7 @@ class Tools:
         self,
         context: Calling,
         query: Annotated[str, Field(description="A full sentence")],
-        limit: Annotated[int, Field(ge=1, le=50)] = 8,
+        limit: Annotated[int, Field(ge=1, le=50)] = LIMIT,
         in_session: Annotated[str | None, Field(description="Id; adds its goal and last steps")] = None,
         **options: Any,
     ) -> Annotated[CallToolResult, RecallResult]:

@@ -12,9 +12,11 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_h
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 
 from memorist.engine.verbs import Verbs
+from memorist.errors import InvalidInput
 from memorist.model import REQUIRED, FieldInfo, Item, Memory, When, fields_of, keywords_of
 from memorist.model.fields import members
 from memorist.model.serialize import JsonField, json_fields
+from memorist.model.spellings import advice, ours
 
 LONGEST = 2**53
 """Integers beyond this are not exact in every language."""
@@ -23,7 +25,7 @@ LOCAL = frozenset({"self", "progress", "return"})
 
 
 class RequestModel(BaseModel):
-    """A request body or query. A field that is left out has the verb's own default."""
+    """A request body or query. A field that is left out has the verb's own default, and camelCase is read too."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -34,6 +36,18 @@ class RequestModel(BaseModel):
         if any(not text.isascii() and not text.isprintable() and _is_half(text) for text in _texts(data)):
             raise ValueError("a text has half a surrogate pair, which is not a character")
         return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _our_names(cls, data: Any) -> Any:
+        """The fields under our names; an unknown one that stands for ours is refused with that name."""
+        if not isinstance(data, dict):
+            return data
+        named = ours(cast("dict[str, Any]", data), cls.model_fields)
+        for name in named.keys() - cls.model_fields:
+            if told := advice(name, cls.model_fields):
+                raise InvalidInput(f"There is no field {name!r}", remedy=told)
+        return named
 
     def given(self, *without: str) -> Any:
         """The keywords of the verb that were given."""
