@@ -37,9 +37,11 @@ def head(found: Recall) -> list[str]:
 def test_a_pin_stands_once_at_the_head_of_every_context(recipe: str) -> None:
     engine = opened(embedder=FakeEmbedder())
     engine.remember("Alice lives in Oslo.", at="2024-01-01")
-    engine.remember("Alice wants to be called Ali.", at="2024-02-01", speaker="Bo", pinned=True)
+    pin = engine.remember("Alice wants to be called Ali.", at="2024-02-01", speaker="Bo", pinned=True)
     found = engine.recall("What does Alice want to be called?", recipe=recipe)
-    assert head(found) == ["- 2024-02-01 Bo: Alice wants to be called Ali. (standing)"]
+    usual = "- 2024-02-01 Bo: Alice wants to be called Ali. (standing)"
+    as_fact = f"- Alice wants to be called Ali. (said by Bo; 2024-02-01 to now; id {pin.id[:8]})"
+    assert head(found) == [as_fact if recipe == "memoria" else usual]
     assert found.context.count("called Ali") == 1
     assert found.tokens == count_tokens(found.context)
 

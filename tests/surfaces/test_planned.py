@@ -42,7 +42,7 @@ def test_every_recipe_marks_it_in_items_and_in_the_context(recipe: str) -> None:
     assert f"({MARK}) " in found.context or found.abstained, found.context
     assert PLANNED not in mark_of(past.items)
     assert MARK not in past.context
-    assert f"({MARK}) {PLANNED} (standing)" in pinned.context
+    assert f"- ({MARK}) {PLANNED} (" in pinned.context or f"({MARK}) {PLANNED} (standing)" in pinned.context
 
 
 def test_the_command_line_marks_it_in_recall_list_and_show(cli: Cli) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
-from memorist.model import CITES, DENIES, INSTRUCTIONS, PROVENANCE, STATES, Candidate, Filter, Kind, Memory
+from memorist.model import INSTRUCTIONS, Candidate, Memory
 from memorist.model.recall import FACTS_HEADER, LIKELY
+from memorist.recall.episodes import episodes_of
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.superseded import CURRENT, OUTDATED
 from memorist.text.chatter import asks, question_in
@@ -20,6 +21,7 @@ from memorist.text.labels import (
     ITEM,
     NOTHING,
     NUMBERED_FACT,
+    Frame,
     is_remark,
     quoted,
 )
@@ -161,13 +163,14 @@ class AssembleFacts(Stage):
         """The draft with its context and token count."""
         page, where = _Page(draft, self.max_tokens, FACTS_HEADER), draft.request.where
         facts = [one for _, one in page.numbered]
-        cited = {id: some[-self.sources :] for id, some in _episodes([one.memory for one in facts], where, env).items()}
+        episodes = episodes_of([one.memory for one in facts], where, env)
+        cited = {id: some[-self.sources :] for id, some in episodes.items()}
         numbers = {id: number for number, id in enumerate(dict.fromkeys(_ids(cited.values())), 1)}
         for one in facts:
             page.add(one.memory, self._fact(one, page, cited[one.memory.id], numbers))
         facts = [one for one in facts if one.memory.id in page.lines]
-        episodes = {one.id: one for fact in facts for one in cited[fact.memory.id] if one.id not in page.lines}
-        written = {id: self._episode(numbers[id], page, one) for id, one in episodes.items()}
+        told = {one.id: one for fact in facts for one in cited[fact.memory.id] if one.id not in page.lines}
+        written = {id: self._episode(numbers[id], page, one) for id, one in told.items()}
         room = bool(written) and page.takes(EPISODES)
         listed = {id: line for id, line in written.items() if room and page.takes(line)}
         numbers = {id: number for id, number in numbers.items() if id in page.lines or id in listed}
@@ -176,18 +179,12 @@ class AssembleFacts(Stage):
         return page.finished([*lines, *sources], left_out=len(written) - len(listed))
 
     def _fact(self, candidate: Candidate, page: _Page, sources: Sequence[Memory], numbers: Mapping[str, int]) -> str:
-        memory, times = candidate.memory, candidate.memory.times
+        memory = candidate.memory
         others = [one.id for one in sources if one.id != memory.id]
         cited = [f"[{numbers[id]}]" for id in others if id in numbers]
         frame, number = (FACT, None) if len(others) == len(sources) else (NUMBERED_FACT, numbers[memory.id])
-        return frame.around(
-            f"{_marks(candidate)}{quoted(page.excerpt(memory, self.longest))}",
-            number=number,
-            relation=_relation(memory),
-            validity=f"{times.valid_from.date()} to {times.valid_to.date() if times.valid_to else 'now'}",
-            places="".join(f"{place}, " for place in (*cited, *_places(memory, without_source=bool(others)))),
-            id=_short_id(memory),
-        )
+        said = f"{_marks(candidate)}{quoted(page.excerpt(memory, self.longest))}"
+        return _framed(frame, said, memory, (*cited, *_places(memory, without_source=bool(others))), number)
 
     def _episode(self, number: int, page: _Page, memory: Memory) -> str:
         said = _spoken(memory, quoted(page.excerpt(memory, self.longest)))
@@ -195,35 +192,24 @@ class AssembleFacts(Stage):
         return ITEM.around(f"{_warning(memory)}{said} ({where})", number=number, days=memory.times.valid_from.date())
 
 
-def _episodes(memories: Sequence[Memory], where: Filter, env: Env) -> dict[str, list[Memory]]:
-    """The visible episodes of each memory, oldest first: those it was derived from, else itself unless it is a fact."""
-    sources = _linked({one.id for one in memories if one.fact is not None or one.kind is not Kind.EPISODIC}, env)
-    named = {one.id: one.origin.source for one in memories if one.fact and one.origin.source and one.id not in sources}
-    keyed = env.store.keyed(list(dict.fromkeys(named.values()))) if named else []
-    for id, name in named.items():
-        sources[id] = [name, *(one.id for one in keyed if one.origin.key == name)]
-    episodes = env.store.get(list(dict.fromkeys(id for some in sources.values() for id in some)))
-    # An episode may be told after the time in question: the fact is about that time, the episode about the fact.
-    visible = replace(where.visibility, as_of=max(filter(None, (where.as_of, where.known_at)), default=None))
-    cited = {
-        id: sorted(
-            (episodes[one] for one in some if one in episodes and visible.admits(episodes[one])),
-            key=lambda one: (one.times.valid_from, one.id),
-        )
-        for id, some in sources.items()
-    }
-    return {one.id: cited.get(one.id) or ([] if one.fact is not None else [one]) for one in memories}
+def fact_line(memory: Memory, source: Memory | None, longest: int, now: datetime) -> str:
+    """The line of a fact that cites its source by id, or of an episode, cut at `longest` characters."""
+    cited = [] if source is None else [f"from {_short_id(source)}"]
+    said = f"{_ahead(memory, now)}{_warning(memory)}{shortened(_text(memory), longest)}"
+    return _framed(FACT, said, memory, (*cited, *_places(memory, without_source=bool(cited))))
 
 
-def _linked(ids: Collection[str], env: Env) -> dict[str, list[str]]:
-    """The ids of the memories that each of these was derived from, by the links between them."""
-    sources: dict[str, list[str]] = {}
-    for link in env.store.links(sorted(ids), STATES, DENIES, PROVENANCE, CITES) if ids else ():
-        stated = link.relation in (STATES, DENIES)
-        derived, source = (link.target, link.source) if stated else (link.source, link.target)
-        if derived in ids:
-            sources.setdefault(derived, []).append(source)
-    return sources
+def _framed(frame: Frame, said: str, memory: Memory, places: Iterable[str], number: int | None = None) -> str:
+    """A line with the text of a fact, its relation, its validity, what it cites and its id."""
+    start, end = memory.times.valid_from, memory.times.valid_to
+    return frame.around(
+        said,
+        number=number,
+        relation=_relation(memory),
+        validity=f"{start.date()} to {end.date() if end else 'now'}",
+        places="".join(f"{place}, " for place in places),
+        id=_short_id(memory),
+    )
 
 
 def _ids(groups: Iterable[Sequence[Memory]]) -> Iterator[str]:
@@ -232,8 +218,13 @@ def _ids(groups: Iterable[Sequence[Memory]]) -> Iterator[str]:
 
 def line(rank: int, memory: Memory, longest: int, now: datetime) -> str:
     """One memory as in a plain list: `[1] 2024-06-03 Alice: text (source)`, cut at `longest` characters."""
-    mark = f"({ahead}) " if (ahead := memory.times.planned(now)) else ""
-    return ITEM.around(f"{mark}{_said(memory, longest)}{_citation(memory)}", number=rank, days=_validity(memory))
+    said = f"{_ahead(memory, now)}{_said(memory, longest)}{_citation(memory)}"
+    return ITEM.around(said, number=rank, days=_validity(memory))
+
+
+def _ahead(memory: Memory, now: datetime) -> str:
+    """The mark of a memory that is still to happen."""
+    return f"({ahead}) " if (ahead := memory.times.planned(now)) else ""
 
 
 def _line(rank: int, candidate: Candidate, text: str, citation: str) -> str:

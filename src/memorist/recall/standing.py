@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from memorist.model import AGENT_TRUST, INSTRUCTIONS, Candidate, Filter, Memory, Tier
 from memorist.ports import Reader, View
-from memorist.recall.assemble import line
+from memorist.recall.assemble import fact_line, line
+from memorist.recall.episodes import episodes_of
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.superseded import is_outdated
 from memorist.text.chatter import question_in
@@ -58,7 +59,8 @@ class Standing(Stage):
     If the query asks for something to be done, the `wishes` best candidates that state a wish follow the pinned
     memories; those below agent trust and those that read like instructions do not count. What is outdated is left out.
     The head takes at most `share` of the tokens of the context and `max_tokens`. A memory longer than `longest`
-    characters is cut, a wish to the sentences that state it. Does not change the candidates.
+    characters is cut, a wish to the sentences that state it. With `as_facts`, each line has the form of a fact, as
+    `assemble_facts` writes it, and cites the newest episode by its id. Does not change the candidates.
     """
 
     kind = "standing"
@@ -67,17 +69,28 @@ class Standing(Stage):
     max_tokens: int = 200
     wishes: int = 2
     longest: int = 300
+    as_facts: bool = False
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the head of its context."""
         outdated = {one.memory.id for one in draft.candidates if is_outdated(one)}
         where = replace(draft.request.where, include_expired=False)
         pins = {one.id: one for one in pinned(env.store, env.view, where, MOST_PINS) if one.id not in outdated}
-        wishes = islice(self._wishes(draft, pins), self.wishes)
+        chosen = [*pins.values(), *islice(self._wishes(draft, pins), self.wishes)]
         asked = draft.request.max_tokens
         room = min(self.max_tokens, int(self.share * (USUAL_CONTEXT if asked is None else asked)))
-        head, told = head_of([*pins.values(), *wishes], room, self.longest, draft.request.now)
+        lines = self._as_facts(chosen, draft, env) if self.as_facts else {}
+        head, told = head_of(chosen, room, self.longest, draft.request.now, lines)
         return replace(draft, head=head, standing=told)
+
+    def _as_facts(self, memories: Sequence[Memory], draft: Draft, env: Env) -> dict[str, str]:
+        """The lines of memories as facts, by their ids."""
+        episodes = episodes_of(memories, draft.request.where, env)
+        sources = {id: [one for one in some if one.id != id] for id, some in episodes.items()}
+        return {
+            one.id: fact_line(one, next(reversed(sources[one.id]), None), self.longest, draft.request.now)
+            for one in memories
+        }
 
     def _wishes(self, draft: Draft, pins: Mapping[str, Memory]) -> Iterator[Memory]:
         """The candidates that state a wish, best first, if the query asks for something to be done."""
@@ -109,15 +122,24 @@ def newest(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]
     return sorted(known, key=lambda one: (one.times.valid_from, one.id), reverse=True)
 
 
-def head_of(memories: Iterable[Memory], room: int, longest: int, now: datetime) -> tuple[str, tuple[Memory, ...]]:
-    """The head of a context with the memories whose lines fit, and those; one that does not fit is left out."""
+def head_of(
+    memories: Iterable[Memory], room: int, longest: int, now: datetime, lines: Mapping[str, str] | None = None
+) -> tuple[str, tuple[Memory, ...]]:
+    """The head of a context with the memories whose lines fit, and those; one that does not fit is left out.
+
+    `lines` has those that are written already, by the ids of their memories.
+    """
     told: list[Memory] = []
-    lines = [HEADER]
+    written = [HEADER]
     room -= count_tokens(HEADER)
     for memory in memories:
-        text = f"-{line(0, memory, longest, now).removeprefix('[0]')}{STANDING.after}"
+        text = (lines or {}).get(memory.id) or _standing_line(memory, longest, now)
         if (cost := count_tokens(f"\n{text}")) <= room:
             told.append(memory)
-            lines.append(text)
+            written.append(text)
             room -= cost
-    return "\n".join(lines) if told else "", tuple(told)
+    return "\n".join(written) if told else "", tuple(told)
+
+
+def _standing_line(memory: Memory, longest: int, now: datetime) -> str:
+    return f"-{line(0, memory, longest, now).removeprefix('[0]')}{STANDING.after}"
