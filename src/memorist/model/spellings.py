@@ -11,6 +11,8 @@ from memorist.errors import InvalidInput
 V = TypeVar("V")
 Write = Callable[[str], str]
 """Writes one of our names as a surface does, such as `--as-of`."""
+LONGEST = 100
+"""Characters of an unknown keyword for which a known one is looked up."""
 ALIKE = 0.75
 """How alike an unknown keyword must be to the one that is suggested for it."""
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -81,6 +83,8 @@ def _own(name: str, known: Collection[str]) -> str:
 
 def advice(name: str, known: Iterable[str], write: Write = "`{}`".format) -> str:
     """What to give instead of an unknown keyword, as a sentence; empty if nothing is like it."""
+    if len(name) > LONGEST:
+        return ""
     known, spelt = tuple(known), snake(name)
     meant = [write(one) for one in THEIRS.get(spelt, ()) if one in known]
     use = f"Use {' or '.join(filter(None, (', '.join(meant[:-1]), *meant[-1:])))}." if meant else ""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
@@ -20,6 +21,8 @@ from memorist.model.spellings import advice, ours
 
 LONGEST = 2**53
 """Integers beyond this are not exact in every language."""
+MOST_ADVISED = 3
+"""The number of unknown fields of a request for which a known one is looked up."""
 LOCAL = frozenset({"self", "progress", "return"})
 """Parameters of verbs that do not travel."""
 
@@ -44,7 +47,7 @@ class RequestModel(BaseModel):
         if not isinstance(data, dict):
             return data
         named = ours(cast("dict[str, Any]", data), cls.model_fields)
-        for name in named.keys() - cls.model_fields:
+        for name in islice((name for name in named if name not in cls.model_fields), MOST_ADVISED):
             if told := advice(name, cls.model_fields):
                 raise InvalidInput(f"There is no field {name!r}", remedy=told)
         return named
