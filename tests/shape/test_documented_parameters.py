@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memorist.config import Config
-from memorist.model import RecallOptions, RecallRequest
+from memorist.model import Filter, RecallOptions, RecallRequest
 from memorist.recall.data import toml_value, with_settings
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
@@ -43,8 +43,8 @@ def values(recipe: Pipeline, path: str) -> list[object]:
 
 
 def option_default(verb: str, name: str) -> object:
-    shape = RecallRequest if verb == "recall" else Config
-    known = {one.name: one.default for one in fields(shape)}
+    shapes = (Filter, RecallRequest) if verb == "recall" else (Config,)
+    known = {one.name: one.default for shape in shapes for one in fields(shape)}
     assert name in (RecallOptions.__annotations__ | {"query": str} if verb == "recall" else known | {"url": None})
     return known.get(name)
 
