@@ -52,7 +52,11 @@ def world() -> list[Memory]:
             keywords=tuple(random.sample(WORDS, number % 2)),
             original=random.choice([None, "une lampe"]),
             origin=Origin(source=names[0], session=names[1], speaker=names[2]),
-            worth=Worth(classification=random.randrange(4)),
+            worth=Worth(
+                classification=random.randrange(4),
+                emotion=random.choice([0, -2.5, 1, 3.3]),
+                emotion_tags=random.choice([(), ("1",), ("Atlas", "é")]),
+            ),
         )
 
     return [one(number) for number in range(120)]
@@ -68,7 +72,9 @@ operators = st.one_of(
     (texts | scalars).map(lambda part: {"contains": part}),
     st.booleans().map(lambda there: {"exists": there}),
 )
-fields = st.sampled_from(["speaker", "session", "source", "metadata.none", *(f"metadata.{key}" for key in KEYS)])
+fields = st.sampled_from(
+    ["speaker", "session", "source", "emotion", "emotion_tags", "metadata.none", *(f"metadata.{key}" for key in KEYS)]
+)
 leaves = st.one_of(
     st.dictionaries(fields, operators | scalars, min_size=1, max_size=2),
     st.sampled_from([*WORDS, "lamp the", "京都 LAMP", "une", "nowhere"]).map(lambda said: {"text": {"contains": said}}),

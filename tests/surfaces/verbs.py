@@ -214,6 +214,22 @@ def conditions_choose_what_is_seen(memory: Verbs) -> None:
         memory.list(where={"project": "Atlas"})
 
 
+def emotions_choose_what_is_seen(memory: Verbs) -> None:
+    memory.remember("The demo went well.", emotion=4, emotion_tags=["joy", "relief"])
+    memory.remember("The demo was postponed.", emotion=-2.5, emotion_tags=["annoyance"])
+    memory.remember("The demo lasts an hour.")
+
+    def seen(**where: Any) -> list[str]:
+        listed = [one.text[9:] for one in memory.list(where=where).items]
+        found = memory.recall("How was the demo?", where=where).items
+        assert sorted(item.memory.text[9:] for item in found) == sorted(listed)
+        return listed
+
+    assert seen(emotion={"gte": 2}) == ["went well."]
+    assert seen(emotion={"lt": 0}) == seen(emotion_tags={"contains": "annoyance"}) == ["was postponed."]
+    assert seen(emotion=0) == seen(emotion_tags={"exists": False}) == ["lasts an hour."]
+
+
 def conditions_choose_what_is_forgotten(memory: Verbs) -> None:
     memory.remember_many([{"text": f"Parcel {n} came.", "metadata": {"n": n}} for n in range(4)])
     with pytest.raises(InvalidInput, match="filter"):
@@ -415,6 +431,7 @@ STORIES: list[Callable[[Verbs], None]] = [
     a_fact_supersedes_the_one_before,
     what_is_forgotten_is_gone,
     conditions_choose_what_is_seen,
+    emotions_choose_what_is_seen,
     conditions_choose_what_is_forgotten,
     a_wildcard_stands_for_scopes_that_begin_alike,
     feedback_moves_and_can_be_undone,

@@ -142,8 +142,8 @@ export interface ExplainBody {
   /** Include memories that are no longer true. */
   include_expired?: boolean;
   /**
-   * Conditions on metadata.KEY, speaker, session, source, created or text, such as {"metadata.priority": {"gte":
-   * 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
    */
   where?: Record<string, unknown> | null;
   limit?: number;
@@ -241,8 +241,8 @@ export interface ForgetBody {
   /** Include memories that are no longer true. */
   include_expired?: boolean;
   /**
-   * Conditions on metadata.KEY, speaker, session, source, created or text, such as {"metadata.priority": {"gte":
-   * 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
    */
   where?: Record<string, unknown> | null;
   /** These memories, without any filter; if one is unknown, nothing is erased. */
@@ -568,8 +568,8 @@ export interface RecallBody {
   /** Include memories that are no longer true. */
   include_expired?: boolean;
   /**
-   * Conditions on metadata.KEY, speaker, session, source, created or text, such as {"metadata.priority": {"gte":
-   * 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
    */
   where?: Record<string, unknown> | null;
   limit?: number;
@@ -1023,8 +1023,8 @@ export interface ListMemoriesQuery {
   /** Include memories that are no longer true. */
   include_expired?: boolean;
   /**
-   * Conditions on metadata.KEY, speaker, session, source, created or text, such as {"metadata.priority": {"gte":
-   * 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not. As JSON.
+   * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not. As JSON.
    */
   where?: string | null;
 }
@@ -1054,8 +1054,8 @@ export interface EntitiesQuery {
   /** Include memories that are no longer true. */
   include_expired?: boolean;
   /**
-   * Conditions on metadata.KEY, speaker, session, source, created or text, such as {"metadata.priority": {"gte":
-   * 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
    */
   where?: Record<string, unknown> | null;
 }
@@ -1084,8 +1084,8 @@ export interface NeighboursQuery {
   /** Include memories that are no longer true. */
   include_expired?: boolean;
   /**
-   * Conditions on metadata.KEY, speaker, session, source, created or text, such as {"metadata.priority": {"gte":
-   * 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
    */
   where?: Record<string, unknown> | null;
 }
@@ -1113,8 +1113,8 @@ export interface PinnedQuery {
   /** Include memories that are no longer true. */
   include_expired?: boolean;
   /**
-   * Conditions on metadata.KEY, speaker, session, source, created or text, such as {"metadata.priority": {"gte":
-   * 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
    */
   where?: Record<string, unknown> | null;
 }

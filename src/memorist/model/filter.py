@@ -27,6 +27,8 @@ from memorist.model.memory import Kind, Memory, Tier, Times
 TEXT, METADATA, CREATED = "text", "metadata.", "created"
 ORIGIN = ("speaker", "session", "source")
 """The fields of a memory's origin that conditions may name."""
+FELT = ("emotion", "emotion_tags")
+"""The fields of its worth that conditions may name; no tags count as a missing value."""
 ORDERED = ("gt", "gte", "lt", "lte")
 OPERATORS = ("eq", "ne", *ORDERED, "in", "contains", "exists")
 DEEPEST = 8
@@ -103,6 +105,9 @@ def field_of(memory: Memory, name: str) -> Any:
         return getattr(memory.origin, name)
     if name == CREATED:
         return memory.times.ingested_at.isoformat()
+    if name in FELT:
+        felt = getattr(memory.worth, name)
+        return None if felt == () else felt
     return memory.metadata.get(name.removeprefix(METADATA))
 
 
@@ -191,10 +196,11 @@ def _entry(name: str, stated: object, depth: int) -> list[Condition]:
 
 
 def _field(name: str) -> str:
-    if name in (TEXT, CREATED, *ORIGIN) or (name.startswith(METADATA) and name != METADATA):
+    if name in (TEXT, CREATED, *ORIGIN, *FELT) or (name.startswith(METADATA) and name != METADATA):
         return name
     shown = name[:60]
-    remedy = f"Write metadata.{shown}, or one of {', '.join((*ORIGIN, CREATED, TEXT, 'and', 'or', 'not'))}."
+    fields = ", ".join((*ORIGIN, *FELT, CREATED, TEXT, "and", "or", "not"))
+    remedy = f"Write metadata.{shown}, or one of {fields}."
     if shown in OPERATORS:
         remedy = f'Name the field first, as in {{"metadata.priority": {{"{shown}": 3}}}}.'
     raise InvalidInput(f"where has no field {shown!r}", remedy=remedy)
@@ -357,8 +363,7 @@ class Filters(TypedDict, total=False):
     where: Annotated[
         Mapping[str, Any] | None,
         Doc(
-            "Conditions on metadata.KEY, speaker, session, source, created or text, such as "
-            '{"metadata.priority": {"gte": 3}}: '
-            "eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not."
+            "Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as "
+            '{"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.'
         ),
     ]

@@ -22,7 +22,7 @@ from memorist.stores.index.parts import Chosen, Damaged, Written, map_parts, rea
 if TYPE_CHECKING:
     from memorist.stores.index import Index, IndexView
 
-FORMAT = 4
+FORMAT = 5
 """Raised whenever the arrays, or the way in which texts are analysed, change."""
 USAGE_FILE = "-usage"
 """Suffix of the file in which uses wait to be counted, beside the database, or beside the index file if it is alone."""

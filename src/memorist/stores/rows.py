@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memorist.errors import InvalidInput, UnreadableMemory
 from memorist.model import Memory, Mention, Usage, Worth, fingerprint
-from memorist.model.filter import CREATED, METADATA, ORIGIN, TEXT
-from memorist.stores.index.entries import micros, moment, read_metadata
+from memorist.model.filter import CREATED, FELT, METADATA, ORIGIN, TEXT
+from memorist.stores.index.entries import micros, moment, read_felt, read_metadata
 from memorist.text.sameness import canonical
 
 Row = tuple[Any, ...]
@@ -255,7 +255,8 @@ _DECODERS: list[tuple[int | slice, Callable[[Any], Any] | None]] = [
 
 def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
     """Finds the fields that conditions name in the columns of `CHECKED`."""
-    *origin, created, metadata, words, original_words = cells
+    *named, created, metadata, words, original_words = cells
+    origin, felt = named[: len(ORIGIN)], named[len(ORIGIN) :]
 
     def look(name: str) -> Any:
         if name == TEXT:
@@ -265,6 +266,8 @@ def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
             return origin[ORIGIN.index(name)]
         if name == CREATED:
             return moment(created).isoformat()
+        if name in FELT:
+            return read_felt(felt[FELT.index(name)])
         return read_metadata(metadata).get(name.removeprefix(METADATA))
 
     return look

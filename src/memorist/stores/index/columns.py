@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.model import Check, instant
-from memorist.model.filter import CREATED, METADATA, ORIGIN
-from memorist.stores.index.entries import IndexEntry, micros, value_in
+from memorist.model.filter import CREATED, FELT, METADATA, ORIGIN
+from memorist.stores.index.entries import IndexEntry, micros, read_felt, value_in
 from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Reading, Written, under
 from memorist.stores.index.texts import Numbering, Packed, SortedTexts, decoded, in_order, packed
 
@@ -190,6 +190,17 @@ class MetadataColumn(NamedColumn):
 _KEYS_KEPT = 8
 
 
+class FeltColumn(NamedColumn):
+    """A column of emotions or their tags, each as JSON."""
+
+    def extend(self, labels: Iterable[object]) -> None:
+        """Append values; a number is written as JSON."""
+        super().extend(str(one) for one in labels)
+
+    def _values(self, field: str) -> Sequence[object]:
+        return [read_felt(text) for text in self._labels.names[:]]
+
+
 class Columns:
     """The columns that filters test: labels, classification, times, and what conditions name."""
 
@@ -210,18 +221,20 @@ class Columns:
         self.speaker = NamedColumn()
         self.session = NamedColumn()
         self.source = NamedColumn()
+        self.emotion = FeltColumn()
+        self.emotion_tags = FeltColumn()
         self.metadata = MetadataColumn()
 
     def meeting(self, check: Check, count: int) -> NDArray[np.bool_]:
         """A mask of the first `count` rows: those with a value that meets a check."""
         if check.field == CREATED:
             return _created(check, self.ingested_at.head(count))
-        column: NamedColumn = getattr(self, check.field) if check.field in ORIGIN else self.metadata
+        column: NamedColumn = getattr(self, check.field) if check.field in (*ORIGIN, *FELT) else self.metadata
         return column.meeting(check, count)
 
     def prepare(self) -> None:
         """Fetch what new labels are looked up in, if it lies on a server."""
-        for column in (self.speaker, self.session, self.source, self.metadata):
+        for column in (self.speaker, self.session, self.source, self.emotion, self.emotion_tags, self.metadata):
             column.prepare()
 
     def extend(self, entries: Sequence[IndexEntry]) -> None:

@@ -38,6 +38,9 @@ class IndexEntry(NamedTuple):
     speaker: str | None
     session: str | None
     source: str | None
+    emotion: float
+    emotion_tags: str
+    """As JSON."""
     metadata: str | None
     """As JSON."""
     words: str
@@ -76,6 +79,8 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
         speaker=memory.origin.speaker,
         session=memory.origin.session,
         source=memory.origin.source,
+        emotion=memory.worth.emotion,
+        emotion_tags=json.dumps(memory.worth.emotion_tags),
         metadata=_json(memory.metadata),
         words=analyse(*memory.worded),
         original=None if memory.original is None else analyse(memory.original),
@@ -92,6 +97,17 @@ def read_metadata(text: str | None) -> Mapping[str, object]:
     except ValueError:
         return {}
     return cast("Mapping[str, object]", read) if isinstance(read, dict) else {}
+
+
+def read_felt(cell: object) -> object:
+    """An emotion, or its tags from JSON; None if there are none, or if they are damaged."""
+    if not isinstance(cell, str):
+        return cell
+    try:
+        read: object = json.loads(cell)
+    except ValueError:
+        return None
+    return None if read == [] else read
 
 
 def value_in(text: str, key: str) -> object:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from memorist.errors import Error, NewerStore, StoreMoved
 from memorist.model import Filter, Kind
-from memorist.model.filter import ORIGIN
+from memorist.model.filter import FELT, ORIGIN
 from memorist.stores.index import micros
 from memorist.stores.index.entries import IndexEntry
 from memorist.stores.rows import COLUMNS, DERIVED_COLUMNS, USAGE_COLUMNS, WORD_COLUMNS, Row
@@ -100,7 +100,7 @@ SELECTED = ", ".join(["m.row", *(f"m.{name}" for name in COLUMNS), "u.id", *(f"u
 _SEARCHED = IndexEntry._fields[: IndexEntry._fields.index("words")]
 ENTRY_COLUMNS = ", ".join(f"m.{name}" for name in (*_SEARCHED, *WORD_COLUMNS, "mentions"))
 """The columns of a memory for `entries_of`."""
-CHECKED = ", ".join(f"m.{name}" for name in (*ORIGIN, "ingested_at", "metadata", *WORD_COLUMNS))
+CHECKED = ", ".join(f"m.{name}" for name in (*ORIGIN, *FELT, "ingested_at", "metadata", *WORD_COLUMNS))
 """The columns that conditions look at."""
 
 

@@ -226,6 +226,8 @@ def _described() -> list[Memory]:
         *(memory("a lantern", id=f"value {number:02}", metadata={"k": one}) for number, one in enumerate(values)),
         memory("a lantern", id="dotted", metadata={"k.l": "b", "ключ": "значение"}),
         memory("a lantern", id="said", origin=Origin("notes.md", "s1", 1, "Ann")),
+        memory("a lantern", id="glad", worth=Worth(emotion=3.3, emotion_tags=("joy", "pride"))),
+        memory("a lantern", id="sad", worth=Worth(emotion=-2, emotion_tags=("grief",))),
         memory("a lantern", id="worded", keywords=("Café", "user_id"), original="eine Laterne"),
     ]
 
@@ -279,6 +281,10 @@ FILTERS = {
     "created at all": _stated(created={"exists": True}),
     "words": _stated(text={"contains": "cafe ID"}),
     "words of the original": _stated(text={"contains": "LATERNE"}),
+    "glad": _stated(emotion={"gte": 2}),
+    "neither glad nor sad": _stated(emotion={"gt": -1, "lt": 1}),
+    "a tag of an emotion": _stated(emotion_tags={"contains": "joy"}),
+    "no tag of an emotion": _stated(emotion_tags={"exists": False}),
     "joined": _stated(
         **{"or": [{"speaker": "Ann"}, {"not": {"metadata.k": {"exists": False}}}], "speaker": {"ne": "B"}}
     ),
