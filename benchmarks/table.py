@@ -49,7 +49,7 @@ MEASURES = {
     "jaquad": "recall@10",
 }
 """The measure that is usual for each dataset."""
-MOST_QUESTIONS = dict.fromkeys(("realmem", "2wikimultihopqa", "xquad-en", "xquad-zh", "jaquad"), 300)
+MOST_QUESTIONS: dict[str, int] = dict.fromkeys(("realmem", "2wikimultihopqa", "xquad-en", "xquad-zh", "jaquad"), 300)
 SIGNIFICANT = 0.05
 SAME = " ≈"
 HEAD = ("dataset, questions", "measure")

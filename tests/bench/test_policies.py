@@ -12,7 +12,7 @@ import pytest
 
 from memorist.bench.model import Reranking
 from memorist.bench.results import against, read_baseline, results_to_data
-from memorist.bench.runner import Experiment, prepare, run, with_reranker
+from memorist.bench.runner import Experiment, prepare, run, with_reranker, work
 from memorist.bench.space import BASELINES, BM25, TIMELESS, Setup, Space, reranks
 from memorist.config import Config
 from memorist.errors import InvalidInput
@@ -141,8 +141,30 @@ def test_bulk_texts_are_stored_before_the_earliest_question() -> None:
         assert space.answer(early, "bm25").ranked == ("home/0",)
 
 
+def test_what_the_first_speaker_says_is_recalled_before_it_is_stored() -> None:
+    with Space(HOME, [RECIPES["mnemosyne-hybrid"]], Setup(FakeEmbedder(), ingest="used")) as space:
+        uses = {space.ids[one.id]: one.usage for one in space.engine.store.get(list(space.ids)).values()}
+    assert {id: one.last_recall for id, one in uses.items() if one.recalls} == {
+        "home/0": START + timedelta(days=2),  # when Ann speaks again
+        "home/1": START + timedelta(days=2),
+    }
+
+
+def test_recipes_in_use_do_not_share_a_memory() -> None:
+    companions = [BM25, RECIPES["mnemosyne-hybrid"]]
+    setup = Setup(FakeEmbedder(), ingest="used")
+    together = run(TALKS, companions, setup)
+    alone = [run(TALKS, [one], setup)[0] for one in companions]
+    assert [[one.ranked for one in runs.answers] for runs in together] == [
+        [one.ranked for one in runs.answers] for runs in alone
+    ]
+    told: list[int] = []
+    run(TALKS, companions, setup, progress=told.append)
+    assert sum(told) == work(TALKS, companions, setup) == 2 * 6 + 2 * 4
+
+
 def test_texts_without_times_are_the_same_either_way() -> None:
-    for ingest in ("replayed", "bulk"):
+    for ingest in ("replayed", "used", "bulk"):
         with Space(WORK, [BM25], Setup(ingest=ingest)) as space:
             (kept,) = {memory.times for memory in space.engine.list().items}
         assert kept == Times(valid_from=TIMELESS, ingested_at=TIMELESS)

@@ -155,11 +155,11 @@ def test_documents_without_text_are_left_out_and_said_so() -> None:
 def test_progress_counts_documents_once_and_questions_once_a_recipe() -> None:
     told: list[int] = []
     run(TALKS, [BM25, RRF], Setup(), progress=told.append)
-    assert sum(told) == work(TALKS, [BM25, RRF]) == 6 + 2 * 4
+    assert sum(told) == work(TALKS, [BM25, RRF], Setup()) == 6 + 2 * 4
     told.clear()
     both = [BM25, RECIPES["mnemosyne-graph"]]
     run(TALKS, both, Setup(FakeEmbedder()), progress=told.append)
-    assert sum(told) == work(TALKS, both) == 2 * 6 + 2 * 4
+    assert sum(told) == work(TALKS, both, Setup()) == 2 * 6 + 2 * 4
 
 
 def test_a_recipe_answers_the_same_whoever_is_measured_with_it() -> None:

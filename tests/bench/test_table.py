@@ -44,7 +44,7 @@ class Table:
 def test_a_documented_table_is_put_together_from_none_and_all(table: Table) -> None:
     (figures, differences), _ = table()
     assert table.files() == {"locomo.all.replayed.json": ["memoria"], "locomo.none.replayed.json": ["bm25"]}
-    assert figures.startswith("| locomo | recall@10 | 7 | ")
+    assert figures.startswith("| locomo, 7 | recall@10 | ")
     assert "78.6 (" in figures and ", p " in differences
 
 
@@ -63,6 +63,18 @@ def test_each_way_of_storing_has_its_file(table: Table) -> None:
     (file,) = (table.folder / "results").iterdir()
     assert file.name == "locomo.none.bulk.json"
     assert json.loads(file.read_text())["ingest"] == "bulk"
+
+
+def test_a_table_in_several_measures_has_a_row_per_recipe(table: Table, capsys: pytest.CaptureFixture[str]) -> None:
+    table()
+    where = ["--data", str(table.folder / "data"), "--sets", "locomo", "--recipes", "memoria", "bm25", "--show"]
+    assert main([str(table.folder / "results"), *where, "--measures", "recall@10", "any@5"]) == 0
+    assert capsys.readouterr().out.splitlines()[:4] == [
+        "|  | recall@10 | any@5 |",
+        "|---|---|---|",
+        "| `memoria` | 100.0 | 100.0 |",
+        "| `bm25` | 78.6 | 85.7 |",
+    ]
 
 
 def test_the_run_of_a_recipe_depends_on_its_document() -> None:
@@ -84,11 +96,11 @@ def test_the_best_is_bold_and_what_may_be_as_good_is_marked() -> None:
     )
     lines = list(markdown([row], ["memorist", "mnemo", "bm25", "rrf"]))
     assert lines[:3] == [
-        "| dataset | measure | questions | memorist | mnemo | bm25 | rrf |",
-        "|---|---|---|---|---|---|---|",
-        "| locomo | recall@10 | 1,982 | **84.3** (83.0–85.6) | 84.0 (80.0–87.0) ≈ | 60.0 (50.0–70.0) |  |",
+        "| dataset, questions | measure | memorist | mnemo | bm25 | rrf |",
+        "|---|---|---|---|---|---|",
+        "| locomo, 1,982 | recall@10 | **84.3** (83.0–85.6) | 84.0 (80.0–87.0) ≈ | 60.0 (50.0–70.0) |  |",
     ]
     assert (
         lines[-1]
-        == "| locomo | recall@10 | 1,982 | −0.3 (−1.0 to +0.4), p 0.400 | −24.3 (−30.0 to −20.0), p < 0.001 |  |"
+        == "| locomo, 1,982 | recall@10 | −0.3 (−1.0 to +0.4), p 0.400 | −24.3 (−30.0 to −20.0), p < 0.001 |  |"
     )

@@ -10,8 +10,11 @@ from typing import Literal
 
 Reranking = Literal["documented", "none", "all"]
 """Which recipes rerank: those whose document says so, none, or all; then those without a reranker get one."""
-Ingest = Literal["replayed", "bulk"]
-"""When the texts of a group are stored: each at its own time, or all of them just before the questions."""
+Ingest = Literal["replayed", "used", "bulk"]
+"""When the texts of a group are stored: each at its own time, or all of them just before the questions.
+
+Used is replayed with an agent: before it is stored, each text of the first speaker is recalled by the recipe.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,9 +196,9 @@ def _silent(_more: int) -> None:
     pass
 
 
-def work(dataset: Dataset, pipelines: Sequence[Pipeline]) -> int:
+def work(dataset: Dataset, pipelines: Sequence[Pipeline], setup: Setup) -> int:
     """The total that `run` reports as progress: each document once per space, each question once per recipe."""
-    spaces, recipes = len(_spaces(pipelines)), len(pipelines)
+    spaces, recipes = len(_companies(pipelines, setup)), len(pipelines)
     return sum(spaces * len(one.documents) + recipes * len(one.questions) for one in dataset.groups if one.questions)
 
 
@@ -234,8 +234,8 @@ def _run_group(
         if answers is not None:
             tell(len(answers))
             yield name, answers
-    for tagged in _spaces(pipelines):
-        fresh = [one for one in pipelines if one.follows_tags is tagged and known[one.name] is None]
+    for company in _companies(pipelines, setup):
+        fresh = [one for one in company if known[one.name] is None]
         if not fresh:
             tell(len(group.documents))
             continue
@@ -247,9 +247,12 @@ def _run_group(
                 yield pipeline.name, answers
 
 
-def _spaces(pipelines: Sequence[Pipeline]) -> list[bool]:
-    """The spaces that recipes need: one whose memories are tagged, one whose are not, or both.
+def _companies(pipelines: Sequence[Pipeline], setup: Setup) -> list[list[Pipeline]]:
+    """The recipes that may share a space, so that the figures of none depend on its company.
 
-    Tags are rows that other recipes would count, so the figures of a recipe would depend on its company.
+    Tags are rows that other recipes would count, and recalls change what is found later.
     """
-    return sorted({one.follows_tags for one in pipelines})
+    if setup.ingest == "used":
+        return [[one] for one in pipelines]
+    parts = [[one for one in pipelines if one.follows_tags is tagged] for tagged in (False, True)]
+    return [part for part in parts if part]

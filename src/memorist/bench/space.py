@@ -108,7 +108,8 @@ class _SettableClock:
 class Space(AbstractContextManager["Space"]):
     """A group as an open memory: its documents are remembered, and recipes can be asked its questions.
 
-    The recipes decide whether memories are tagged, so either all of them follow tags or none does.
+    The recipes decide whether memories are tagged, so either all of them follow tags or none does. Recalls change what
+    a recipe finds later, so a space in use has one recipe.
     """
 
     def __init__(
@@ -130,13 +131,25 @@ class Space(AbstractContextManager["Space"]):
             recipes={one.name: one for one in pipelines},
             clock=self._clock,
         )
-        self.engine.remember_many(_fields(group, moments, stored), progress=progress)
+        self._store(_fields(group, moments, stored), setup.ingest, progress)
         self.ids = {_id_of(document): document.id for document in group.documents}
         """The document that each memory is."""
         self._tokens: dict[str, int] = {}
 
     def __exit__(self, *_error: object) -> None:
         self.engine.close()
+
+    def _store(self, fields: Iterator[dict[str, Any]], ingest: Ingest, progress: Progress | None) -> None:
+        """Remember the documents; if they are used, recall what the first speaker says before it is stored."""
+        if ingest != "used":
+            self.engine.remember_many(fields, progress=progress)
+            return
+        user = self._group.documents[0].speaker if self._group.documents else None
+        for one in fields:
+            self._clock.moment = one["at"]
+            if one["speaker"] == user:
+                self.engine.recall(one["text"], limit=CONTEXT_ITEMS)
+            self.engine.remember_many([one], progress=progress)
 
     def answers(self, recipe: str, tell: Progress) -> Iterator[Answer]:
         """The answers of a recipe to every question, after a warm-up recall that builds the index and is not timed."""

@@ -242,10 +242,10 @@ def _text_check(operator: str, given: object) -> Check:
 
 
 def _operand(field: str, given: object) -> Value:
-    if field == CREATED and not isinstance(given, str | date):
-        raise InvalidInput("created in where takes a time", remedy='Write {"created": {"gte": "2024-06-01"}}.')
-    if isinstance(given, date) or field == CREATED:
+    if isinstance(given, date) or (field == CREATED and isinstance(given, str)):
         given = instant(given).isoformat()
+    elif field == CREATED:
+        raise InvalidInput("created in where takes a time", remedy='Write {"created": {"gte": "2024-06-01"}}.')
     if isinstance(given, str):
         check_text(field, given)
     value = _value(given)

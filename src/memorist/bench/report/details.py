@@ -132,6 +132,7 @@ def failures_section(results: Results, failures: Sequence[FailedQuestion]) -> Ma
 
 _STORED: Mapping[Ingest, str] = {
     "replayed": "each stored at its own time",
+    "used": "each stored at its own time, after the recipe recalled those of the first speaker",
     "bulk": "all of them stored just before the first question",
 }
 

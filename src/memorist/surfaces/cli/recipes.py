@@ -104,7 +104,10 @@ class BenchOptions(TypedDict, total=False):
     ]
     ingest: Annotated[
         Ingest,
-        _what("HOW", "How texts are stored: replayed (each at its own time) or bulk (all at once). Default: replayed."),
+        _what(
+            "HOW",
+            "How texts are stored: replayed (each at its own time; default), used (and recalled) or bulk (at once).",
+        ),
     ]
     limit: Annotated[int, _what("NUMBER", "The number of items to ask each recall for. Default: 50.", min=1)]
     group: Annotated[list[str], _which("NAME", "Only this group of the dataset; may be repeated.")]
@@ -155,7 +158,7 @@ def bench(
     session = _session(target, options)
     data = _dataset(dataset, options)
     baseline = read_baseline(options["compare"], data) if "compare" in options else None
-    with progress("Measuring", lambda: work(data, session.pipelines), quiet=as_json) as more:
+    with progress("Measuring", lambda: work(data, session.pipelines, session.setup), quiet=as_json) as more:
         results = session.measure(data, fresh=options.get("fresh", False), progress=more)
     if baseline is not None:
         results = against(results, baseline)
