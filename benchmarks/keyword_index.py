@@ -64,7 +64,8 @@ def entry(number: int, text: str) -> IndexEntry:
     return IndexEntry(
         id=f"{number:08}", kind="episodic", scope="global", tier="working", topic=None, classification=1, valid_from=0,
         ingested_at=0, valid_to=None, expired_at=None, expires_at=None, retracted_at=None, relation=None, speaker=None,
-        session=None, source=None, emotion=0, emotion_tags="[]", metadata=None, words=f"en {text}", original=None, vectors={},
+        session=None, source=None, emotion=0, emotion_tags="[]", metadata=None, words=f"en {text}", original=None,
+        vectors={},
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """The cosine from which on a memory counts as found by its meaning, per packaged embedder: abmind's threshold for Se.
 
-    python benchmarks/threshold.py CHOOSE CHECK…    # datasets: a folder of everyday worlds, then of conversations
+    python benchmarks/threshold.py CHOOSE CHECK…    # datasets: conversations, then a folder of everyday worlds
 
 A question makes a pair with each text that answers it, and with `OTHERS` texts of the same memory at random. The
 threshold is the cosine that one of ten pairs with others reaches, rounded to two decimals, chosen on the first dataset.

@@ -90,7 +90,7 @@ def test_no_module_compiles_a_pattern_when_it_is_imported(remember: Loaded, reca
 def test_a_recall_loads_nothing_that_writes(recall: Loaded) -> None:
     assert recall.of("remember") == {"remember", "remember.jobs", "remember.policy"}
     assert not recall.of("upkeep")
-    assert len(recall.ours) < 130, sorted(recall.ours)
+    assert len(recall.ours) <= 130, sorted(recall.ours)
 
 
 def test_remembering_loads_no_stage_of_a_recall(remember: Loaded) -> None:

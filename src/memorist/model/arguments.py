@@ -69,9 +69,9 @@ def checks_call(verb: Callable[P, R]) -> Callable[P, R]:
 
 def _refuse_theirs(name: str, known: tuple[str, ...], verb: str) -> None:
     """Refuse another system's keyword where one of ours does the same; Python refuses all others."""
-    from memorist.model.spellings import THEIRS, advice, snake
+    from memorist.model.spellings import advice, theirs
 
-    if any(one in known for one in THEIRS.get(snake(name), ())):
+    if any(one in known for one in theirs(name)):
         raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=advice(name, known))
 
 

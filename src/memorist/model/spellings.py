@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
 from memorist.errors import InvalidInput
+from memorist.text.words import snake
 
 V = TypeVar("V")
 Write = Callable[[str], str]
@@ -57,11 +57,6 @@ BESIDES: Mapping[str, str] = {
 """What else to say about keywords of other systems."""
 
 
-def snake(name: str) -> str:
-    """A name in camelCase as we write it: `asOf` is `as_of`."""
-    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: f"_{found[0]}", name).lower()
-
-
 def ours(given: Mapping[str, V], known: Collection[str]) -> dict[str, V]:
     """Fields under the names we know them by; names that stay unknown stay, and a field given twice is refused."""
     named: dict[str, V] = {}
@@ -81,12 +76,17 @@ def _own(name: str, known: Collection[str]) -> str:
     return next((one for one in (spelt, *ALIASES.get(spelt, ())) if one in known), name)
 
 
+def theirs(name: str) -> tuple[str, ...]:
+    """Our names for a keyword of another system, the likeliest first."""
+    return THEIRS.get(snake(name), ())
+
+
 def advice(name: str, known: Iterable[str], write: Write = "`{}`".format) -> str:
     """What to give instead of an unknown keyword, as a sentence; empty if nothing is like it."""
     if len(name) > LONGEST:
         return ""
     known, spelt = tuple(known), snake(name)
-    meant = [write(one) for one in THEIRS.get(spelt, ()) if one in known]
+    meant = [write(one) for one in theirs(name) if one in known]
     use = f"Use {' or '.join(filter(None, (', '.join(meant[:-1]), *meant[-1:])))}." if meant else ""
     if use or spelt in BESIDES:
         return " ".join(filter(None, (use, BESIDES.get(spelt, ""))))

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memorist.model.spellings import snake
-from memorist.text.words import has_chinese
+from memorist.text.words import has_chinese, snake
 
 
 def word_set(text: str) -> frozenset[str]:

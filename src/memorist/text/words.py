@@ -51,6 +51,14 @@ def beginning(name: str) -> str:
     return fold(name)[:3]
 
 
+_HUMP = lazy(r"(?<=[a-z0-9])[A-Z]")
+
+
+def snake(name: str) -> str:
+    """A name in camelCase as we write it: `asOf` is `as_of`."""
+    return _HUMP.sub(lambda found: f"_{found[0]}", name).lower()
+
+
 _CHINESE = lazy("[\u3400-\u9fff〇]")
 
 
