@@ -6,16 +6,18 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memorist.config import Config
-from memorist.model import Filter, RecallOptions, RecallRequest
+from memorist.model import RecallOptions
 from memorist.recall.data import toml_value, with_settings
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
+from memorist.recall.request import recall_request
 
 PAGES = Path(__file__).parents[2] / "docs" / "explanation" / "recipes"
 PUBLISHED = [name for name in RECIPES if name not in ("memorist", "nearest")]
@@ -43,9 +45,13 @@ def values(recipe: Pipeline, path: str) -> list[object]:
 
 
 def option_default(verb: str, name: str) -> object:
-    shapes = (Filter, RecallRequest) if verb == "recall" else (Config,)
-    known = {one.name: one.default for shape in shapes for one in fields(shape)}
-    assert name in (RecallOptions.__annotations__ | {"query": str} if verb == "recall" else known | {"url": None})
+    """What a verb does if an option is left out: the request that `recall` then makes, or the default of a setting."""
+    if verb == "recall":
+        assert name in RecallOptions.__annotations__ or name == "query"
+        request = recall_request("", {}, datetime.now(UTC))
+        return getattr(request if hasattr(request, name) else request.where, name, None)
+    known = {one.name: one.default for one in fields(Config)}
+    assert name in known | {"url": None}
     return known.get(name)
 
 
