@@ -91,6 +91,28 @@ def test_a_misspelt_parameter_is_refused_in_recipes_and_profiles() -> None:
         Profile("mine", values={"semantic": {"treshold": 0.1}})
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "wanted"),
+    [
+        ("threshold", (-0.1,), "a number of at least 0"),
+        ("top_k", (-1, 0, 2.7), "a whole number of at least 1"),
+        ("lambda", (-0.01,), "a number of at least 0"),
+        ("k", (-5, 0), "a number above 0"),
+        ("base_floor", (-0.1, 1.1), "a number from 0 to 1"),
+        ("beta", (-1,), "a number of at least 0"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused(name: str, values: tuple[float, ...], wanted: str) -> None:
+    for value in (*values, float("inf"), float("nan")):
+        with pytest.raises(InvalidInput, match=f"{name} of semantic to {value:g}. It must be {wanted}"):
+            Nodes(params={"semantic": {name: value}})
+        with pytest.raises(InvalidInput, match=f"Profile 'mine' sets {name} of semantic"):
+            Profile("mine", values={"semantic": {name: value}})
+    settings = {"recipes": {"mnemosyne-graph": {"set": {"nodes.params": {"semantic": {name: values[0]}}}}}}
+    with pytest.raises(InvalidInput, match=wanted):
+        memorist.open(":memory:", config=settings)
+
+
 def test_an_explanation_shows_every_factor() -> None:
     with memorist.open(":memory:", recipe="mnemosyne-graph", background=False) as engine:
         engine.remember("The billing system is called Pelican.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
-from math import exp
+from math import exp, isfinite
 from typing import TYPE_CHECKING, Literal, cast
 
 from memorist.errors import InvalidInput
@@ -37,6 +37,16 @@ PARAMS: Mapping[str, Params] = {
     "note": {"threshold": 0.0, "top_k": 20, **COMMON},
 }
 """The parameters per kind, as the original documents them; `note` is ours."""
+
+RULES: Mapping[str, tuple[Callable[[float], bool], str]] = {
+    "threshold": (lambda value: value >= 0, "a number of at least 0"),
+    "top_k": (lambda value: value >= 1 and value == int(value), "a whole number of at least 1"),
+    "lambda": (lambda value: value >= 0, "a number of at least 0"),
+    "k": (lambda value: value > 0, "a number above 0"),
+    "base_floor": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+    "beta": (lambda value: value >= 0, "a number of at least 0"),
+}
+"""Which values of a parameter make sense, in code and in words."""
 
 TARGETS: Mapping[str, tuple[Kind, ...]] = {
     "semantic": (Kind.SEMANTIC,),
@@ -139,14 +149,17 @@ class Nodes(Stage):
 
 
 def check_params(params: Mapping[str, Mapping[str, float]], where: str) -> None:
-    """Refuse a kind or a parameter that does not exist."""
+    """Refuse a kind or a parameter that does not exist, and a value that makes no sense."""
     for kind, given in params.items():
         if kind not in PARAMS:
             raise InvalidInput(f"{where} sets an unknown kind: {kind!r}", remedy=f"Choose from {', '.join(PARAMS)}.")
-        for name in given:
+        for name, value in given.items():
             if name not in PARAMS[kind]:
                 problem = f"{where} sets an unknown parameter of {kind}: {name!r}"
                 raise InvalidInput(problem, remedy=f"Choose from {', '.join(PARAMS[kind])}.")
+            makes_sense, wanted = RULES[name]
+            if not isfinite(value) or not makes_sense(value):
+                raise InvalidInput(f"{where} sets {name} of {kind} to {value:g}", remedy=f"It must be {wanted}.")
 
 
 def targets(draft: Draft) -> tuple[Kind, ...]:
