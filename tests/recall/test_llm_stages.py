@@ -89,6 +89,23 @@ def test_the_model_names_mode_tags_and_bridge_and_reasons_per_type() -> None:
     assert found.trace.llm == Spent(calls=6, tokens_in=42, tokens_out=18)
 
 
+def test_summaries_without_citations_as_in_the_document_are_kept_and_noted() -> None:
+    said = {
+        "episodic": "The user previously planned a trip to Kyoto...",
+        "semantic": "The user prefers 2-week trips and travels in March [1]...",
+        "procedural": "When discussing destinations, first confirm travel dates...",
+    }
+    llm = FakeLLM(**{**ANSWERS, "reason": lambda asked: {"summary": said[asked.data["type"]]}})
+    found = recalled(asker(llm))
+    assert to_data(found.reasoned) == said
+    assert notes(found, "reason") == (
+        f"episodic reasoned by {NAME} without citations",
+        f"semantic reasoned by {NAME}",
+        f"procedural reasoned by {NAME} without citations",
+    )
+    assert llm.steps().count("reason") == 3  # nothing is asked twice
+
+
 def test_bridge_tags_of_the_model_find_what_the_question_does_not() -> None:
     vectors = {**VECTORS, f"{QUERY} outage": near(1.0, axis=2), "semantic far.": near(0.97, axis=2)}
     recipe = tuned("mnemosyne-graph", hops__start=2.0, nodes__params={"semantic": {"threshold": 0.9}})

@@ -40,9 +40,15 @@ def citations(text: str) -> tuple[int, ...]:
 
 def must_cite(text: str, numbers: Collection[int]) -> tuple[int, ...]:
     """The citations of a text. Raises Broken if there are none, or if one is not among the numbers."""
-    cited = citations(text)
+    cited = may_cite(text, numbers)
     if not cited:
         raise Broken("it cites nothing; cite the numbers of the texts that support it, as in [3]")
+    return cited
+
+
+def may_cite(text: str, numbers: Collection[int]) -> tuple[int, ...]:
+    """The citations of a text, which may have none. Raises Broken if one is not among the numbers."""
+    cited = citations(text)
     if any(number not in numbers for number in cited):
         raise Broken("it cites a number that is not among the texts")
     return cited
@@ -86,14 +92,14 @@ def bridge_tags(asker: Asker, query: str, texts: Sequence[str]) -> tuple[str, ..
 
 
 def reason(asker: Asker, query: str, type: str, sources: Sequence[Source]) -> str:
-    """A summary of what the memories of one type say about a question. It cites them, and only them, by number."""
+    """A summary of what the memories of one type say about a question. If it cites by number, then only them."""
     shown = sources[:MOST_TEXTS]
     data = {**_question(query), "type": type, "memories": [one.to_data() for one in shown]}
     numbers = {one.number for one in shown}
 
     def summary(answer: Any) -> str:
         summarised = answer["summary"].strip()
-        must_cite(summarised, numbers)
+        may_cite(summarised, numbers)
         return summarised
 
     return asker.ask("reason", data, record(summary=text(3000)), summary)

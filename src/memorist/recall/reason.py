@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memorist.asking import query
 from memorist.asking.query import Source
@@ -18,6 +18,9 @@ from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
 from memorist.text.labels import CONFLICT, arrow, timeline
 from memorist.text.words import fold
+
+if TYPE_CHECKING:
+    from memorist.asking import Asker
 
 T = TypeVar("T")
 MOST_ARROWS = 2
@@ -105,8 +108,8 @@ Ranked = tuple[int, Candidate]
 class Reason(LlmOrRules):
     """A summary of the candidates of each type, None for a type without candidates; the types run in parallel.
 
-    A model's summary cites the candidates by rank, as in [3]. By rules it is extractive. Texts that read like
-    instructions are left out.
+    A model is asked to cite the candidates by rank, as in [3]; the trace names the summaries without citations. By
+    rules a summary is extractive. Texts that read like instructions are left out.
     """
 
     kind = "reason"
@@ -124,12 +127,17 @@ class Reason(LlmOrRules):
 
     def _summary(self, name: str, found: list[Ranked], draft: Draft, env: Env) -> tuple[str | None, str]:
         asked = draft.query.text
-        return self.decide(
-            "reason",
-            env,
-            lambda asker: query.reason(asker, asked, name, [_source(*one) for one in found]),
-            lambda: extractive_summary(asked, [one.memory.text for _, one in found], sentences=self.sentences),
-        )
+
+        def ask(asker: Asker) -> tuple[str | None, str]:
+            summary = query.reason(asker, asked, name, [_source(*one) for one in found])
+            return summary, "" if query.citations(summary) else " without citations"
+
+        def extract() -> tuple[str | None, str]:
+            texts = [one.memory.text for _, one in found]
+            return extractive_summary(asked, texts, sentences=self.sentences), ""
+
+        (summary, remark), author = self.decide("reason", env, ask, extract)
+        return summary, author + remark
 
 
 def _of_kinds(draft: Draft, kinds: tuple[Kind, ...]) -> list[Ranked]:
