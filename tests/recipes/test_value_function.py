@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from math import exp
 
 import pytest
 
 import memorist
 from memorist.errors import InvalidInput
-from memorist.model import Memory, Usage
+from memorist.model import Kind, Memory, Recall, Usage
 from memorist.profiles import Profile
 from memorist.recall.nodes import COMMON, PARAMS, Nodes, default_value, frequency, recency, reward, value_function
-from tests.recall.worlds import memory
+from tests.recall.worlds import NOW, memory
+from tests.recipes.worlds import ids, near, notes, opened, tuned
 
 ONE = memory("a")
 
@@ -124,6 +126,51 @@ def test_an_explanation_shows_every_factor() -> None:
     assert factors.keys() == {"relevance", "hours", "recency", "frequency", "reward"}
     assert (factors["frequency"], factors["reward"]) == (0.3, 1.0)
     assert factors["recency"] == pytest.approx(1.0, abs=1e-3)
+
+
+QUESTION = "importer"
+
+
+def used(id: str, hours: float) -> Memory:
+    return memory(id, id, kind=Kind.EPISODIC, usage=Usage(last_recall=NOW - timedelta(hours=hours)))
+
+
+def answered(rate: float, *, limit: int = 2, **relevance: tuple[float, float]) -> Recall:
+    """The answer over memories with a relevance, each used last so many hours ago."""
+    recipe = tuned("mnemosyne-graph", nodes__params={"episodic": {"lambda": rate}})
+    vectors = {QUESTION: near(1.0), **{id: near(cosine) for id, (cosine, _) in relevance.items()}}
+    nodes = [used(id, hours) for id, (_, hours) in relevance.items()]
+    with opened(*nodes, recipe=recipe, vectors=vectors) as engine:
+        return engine.recall(QUESTION, limit=limit, track=False)
+
+
+PUSHED_OUT = {"close": (0.9, 720), "closer": (0.95, 360), "new": (0.5, 0), "newer": (0.45, 0), "newest": (0.4, 0)}
+
+
+def test_a_remark_says_that_recency_alone_pushed_close_matches_out_and_which_lambda_keeps_them() -> None:
+    """0.9·e^(−720 λ) must beat 0.5, the best of the others, so λ < ln(1.8)/720 = 0.00082; 0.95 after 360 h allows more.
+
+    Two places for two close matches: with 0.001 the older one has 0.9·e^(−0.72) = 0.438 and is third.
+    """
+    found = answered(0.01, **PUSHED_OUT)
+    assert ids(found) == ["new", "newer"]
+    assert found.remarks == ("2 close matches were last used over 15 days ago; `lambda = 0.0005` keeps them",)
+    assert found.remarks == notes(found, "nodes")
+    assert set(ids(answered(0.001, **PUSHED_OUT))) == {"closer", "new"}
+    kept = answered(0.0005, **PUSHED_OUT)
+    assert set(ids(kept)) == {"close", "closer"} and kept.remarks == ()
+
+
+def test_one_match_used_hours_ago_is_told_in_the_singular() -> None:
+    """0.9·e^(−20 λ) > 0.8 for λ < ln(1.125)/20 = 0.0059."""
+    found = answered(0.01, limit=1, close=(0.9, 20), new=(0.8, 0))
+    assert found.remarks == ("1 close match was last used over 20 hours ago; `lambda = 0.005` keeps it",)
+
+
+def test_no_remark_where_recency_is_not_the_reason() -> None:
+    assert answered(0.01, limit=1, close=(0.9, 0), far=(0.4, 9999)).remarks == ()  # the old one is not close
+    assert answered(0.01, limit=2, close=(0.9, 720), new=(0.5, 0)).remarks == ()  # both came
+    assert answered(0.01, limit=2, best=(0.95, 0), close=(0.9, 720), new=(0.5, 0)).remarks == ()  # a closer one came
 
 
 def test_the_verbosity_has_a_default_in_the_settings() -> None:

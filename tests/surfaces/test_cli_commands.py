@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+import memorist
 from memorist.remember.record import Fields
 from memorist.stores import index_sync
 from memorist.stores.sqlite.connection import Database
+from memorist.testing import FakeClock
 from tests.surfaces.conftest import Cli
 
 
@@ -135,6 +138,20 @@ def test_recall_says_how_sure_it_is_and_that_and_why_it_abstained(bare: Cli, tmp
     assert " · abstained · confidence 0.0" in last
     data = bare(*asked, "--json").data
     assert data["abstained"] and data["confidence"] < 0.1 and data["why_abstained"] == why.strip()
+
+
+def test_recall_says_that_a_close_match_was_too_long_unused(bare: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "agent.db"
+    with memorist.open(path, clock=FakeClock(datetime.now(UTC) - timedelta(days=30, hours=1))) as memory:
+        memory.remember("The wifi password is on the fridge.")
+    with memorist.open(path) as memory:
+        memory.remember("The lamp in the hall is broken.")
+    asked = ("--db", str(path), "--embedder", "local", "recall", "Where is the wifi password?", "--limit", "1")
+    told = r"1 close match was last used over 30 days ago; `lambda = 0\.0\d+` keeps it"
+    asked = (*asked, "--recipe", "mnemosyne-graph", "--no-track")
+    assert re.search(rf"^{told}$", bare(*asked).out, re.MULTILINE)
+    (nodes,) = [step for step in bare(*asked, "--json").data["trace"]["stages"] if step["stage"] == "nodes"]
+    assert re.fullmatch(told, nodes["notes"][0])
 
 
 def test_a_recall_that_had_to_read_every_memory_says_so_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

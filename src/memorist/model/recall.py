@@ -357,6 +357,11 @@ class Recall:
         return "; ".join(dict.fromkeys(note for step in telling for note in step.notes)) or None
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What people should know who read the answer: how mnemosyne-graph chose its nodes, if not as usual."""
+        return tuple(note for step in self.trace.steps if step.stage == "nodes" for note in step.notes)
+
+    @property
     def cites_sources(self) -> bool:
         """Whether the context cites the sources of what it says by number."""
         return FACTS_HEADER in self.context.splitlines()

@@ -54,6 +54,8 @@ TARGETS: Mapping[str, tuple[Kind, ...]] = {
     "episodic": (Kind.EPISODIC, Kind.SUBGOAL),
     "mixed": (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL),
 }
+RATES = tuple(float(f"{digit}e-{zeros}") for zeros in range(10) for digit in (5, 2, 1))
+"""The values of λ that a remark may propose: round numbers, the largest first."""
 ThresholdOn = Literal["relevance", "score"]
 
 
@@ -63,7 +65,8 @@ class Nodes(Stage):
 
     The mode decides which kinds are scored. A text that no lesson was learnt from may hold knowledge of any kind, so it
     is scored in every mode. Each kind has a threshold, tested on the relevance or, with `threshold_on`, on the score,
-    and a top-k. If nothing passes, the mode becomes mixed. `params` overrides threshold, top_k, lambda, k, base_floor
+    and a top-k. If nothing passes, the mode becomes mixed. If recency alone keeps out matches that are closer than all
+    that come, the trace says so, with the λ that keeps them. `params` overrides threshold, top_k, lambda, k, base_floor
     and beta per kind. Gives 0 to 1.
     """
 
@@ -81,26 +84,33 @@ class Nodes(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the best nodes of each kind."""
-        candidates = self.initial(draft, env, probes(draft))
-        if not candidates and draft.query.mode not in (None, "mixed"):
+        passed = self._passed(draft, env, probes(draft))
+        if not passed and draft.query.mode not in (None, "mixed"):
             note = f"nothing {draft.query.mode} passed its threshold: searched as mixed"
             draft = replace(draft, query=replace(draft.query, mode="mixed")).noting(note)
-            candidates = self.initial(draft, env, probes(draft))
+            passed = self._passed(draft, env, probes(draft))
+        candidates = self.best_of_each_kind(passed)
+        if note := self._pushed_out(passed, candidates[: draft.request.limit]):
+            draft = draft.noting(note)
         hits = tuple(Hit(one.memory.id, one.evidence["relevance"].score) for one in candidates)
         found = {**draft.found, "relevance": Found(tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))}
         return replace(draft, candidates=candidates, found=found, per_hop=(len(candidates),))
 
     def initial(self, draft: Draft, env: Env, vectors: Vector | None) -> tuple[Candidate, ...]:
-        """The best nodes for these probe vectors: those of the mode's kinds, and texts without lessons."""
+        """The best nodes for these probe vectors."""
+        return self.best_of_each_kind(self._passed(draft, env, vectors))
+
+    def _passed(self, draft: Draft, env: Env, vectors: Vector | None) -> list[Candidate]:
+        """The nodes that pass their threshold: those of the mode's kinds, and texts without lessons."""
         kinds = targets(draft)
         searched = allowed(dict.fromkeys((*TARGETS[draft.query.mode or "mixed"], Kind.EPISODIC)), draft)
         if vectors is None or not searched:
-            return ()
+            return []
         found = self.passing(relevances(env, vectors, replace(draft.request.where, kinds=searched)), draft, env)
         if Kind.EPISODIC in searched and Kind.EPISODIC not in kinds:
             taught = with_lessons([one.memory.id for one in found if one.memory.kind is Kind.EPISODIC], env)
             found = [one for one in found if one.memory.id not in taught]
-        return self.best_of_each_kind(found)
+        return found
 
     def valued(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
         """The nodes that the filter admits, with their scores."""
@@ -119,9 +129,30 @@ class Nodes(Stage):
         best = [one for kind, group in kinds.items() for one in ranked(group)[: int(self.params_of(kind)["top_k"])]]
         return ranked(best)
 
+    def _pushed_out(self, passed: Sequence[Candidate], kept: Sequence[Candidate]) -> str | None:
+        """A remark if recency alone kept matches out that are closer than all that came, and the λ that keeps them."""
+
+        def first(rate: float) -> set[str]:
+            return {one.memory.id for one in self._at_rate(rate, passed)[: len(kept)]}
+
+        closest = max(map(_relevance, kept), default=1.0)
+        closer = [one for one in passed if _relevance(one) > closest and "recency" in one.parts]
+        out = {one.memory.id: one for one in closer if one.memory.id in first(0.0)}
+        if not out:
+            return None
+        least = min(self.params_of(one.memory.kind)["lambda"] for one in out.values())
+        rate = next(rate for rate in (*RATES, 0.0) if rate < least and out.keys() <= first(rate))
+        were, them = ("match was", "it") if len(out) == 1 else ("matches were", "them")
+        ago = _ago(min(one.parts["hours"] for one in out.values()))
+        return f"{len(out)} close {were} last used over {ago} ago; `lambda = {_plain(rate)}` keeps {them}"
+
+    def _at_rate(self, rate: float, passed: Iterable[Candidate]) -> tuple[Candidate, ...]:
+        """The best of each kind if every λ were this one."""
+        return self.best_of_each_kind(one.rescored(_score_at(rate, one), **one.parts) for one in passed)
+
     def tested(self, candidate: Candidate) -> float:
         """The number that a threshold tests."""
-        return candidate.evidence["relevance"].score if self.threshold_on == "relevance" else candidate.score
+        return _relevance(candidate) if self.threshold_on == "relevance" else candidate.score
 
     def threshold(self, candidate: Candidate) -> float:
         """The threshold of the candidate's kind."""
@@ -146,6 +177,27 @@ class Nodes(Stage):
             frequency=frequency(memory.usage, params),
             reward=reward(memory.usage, params),
         )
+
+
+def _relevance(candidate: Candidate) -> float:
+    return candidate.evidence["relevance"].score
+
+
+def _score_at(rate: float, candidate: Candidate) -> float:
+    """The score with another λ; the same for a node whose score has no recency."""
+    parts = candidate.parts
+    if "recency" not in parts:
+        return candidate.score
+    return parts["relevance"] * exp(-rate * parts["hours"]) * parts["frequency"] * parts["reward"]
+
+
+def _ago(hours: float) -> str:
+    number, unit = (hours // 24, "day") if hours >= 24 else (hours // 1, "hour")
+    return f"{number:,.0f} {unit}{'' if number == 1 else 's'}"
+
+
+def _plain(rate: float) -> str:
+    return f"{rate:.9f}".rstrip("0").rstrip(".")
 
 
 def check_params(params: Mapping[str, Mapping[str, float]], where: str) -> None:

@@ -101,10 +101,7 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
     for memory in found.standing:
         say_cut(("standing  ", "yellow"), *memory_line(memory))
     if found.abstained:
-        nearest = " These are only the nearest memories:" if found.items else ""
-        say((f"Abstained: nothing here answers the question.{nearest}", "yellow"))
-        if found.why_abstained is not None:
-            say((one_line(found.why_abstained), "dim"), indent=2)
+        _print_abstention(found)
     for place, item in enumerate(found.items):
         say(*item_line(item))
         say(one_line(item.memory.text), indent=4)
@@ -119,10 +116,19 @@ def _print_recall(found: Recall, reasons: list[dict[str, Any]]) -> None:
     for kind, text in to_data(found.reasoned).items():
         if text is not None:
             say((f"{kind}: ", "bold"), one_line(text))
+    for note in found.remarks:
+        say((note, "dim"))
     if found.cites_sources:
         say()
         print_raw(f"{visible(found.context)}\n")
     say(*recall_line(found))
+
+
+def _print_abstention(found: Recall) -> None:
+    nearest = " These are only the nearest memories:" if found.items else ""
+    say((f"Abstained: nothing here answers the question.{nearest}", "yellow"))
+    if found.why_abstained is not None:
+        say((one_line(found.why_abstained), "dim"), indent=2)
 
 
 @command(app, "why-not", recall_options)
