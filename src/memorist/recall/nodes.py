@@ -141,7 +141,7 @@ class Nodes(Stage):
         if not out:
             return None
         least = min(self.params_of(one.memory.kind)["lambda"] for one in out.values())
-        rate = next(rate for rate in (*RATES, 0.0) if rate < least and out.keys() <= first(rate))
+        rate = next((rate for rate in RATES if rate < least and out.keys() <= first(rate)), 0.0)
         were, them = ("match was", "it") if len(out) == 1 else ("matches were", "them")
         ago = _ago(min(one.parts["hours"] for one in out.values()))
         return f"{len(out)} close {were} last used over {ago} ago; `lambda = {_plain(rate)}` keeps {them}"
