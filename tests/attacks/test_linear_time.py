@@ -42,6 +42,8 @@ ARGUMENTS: dict[str, Callable[[str], Any]] = {
     "context": lambda _: Context(AT.replace(tzinfo=None), "past", "whole"),
     "begin": lambda _: 0,
     "place": lambda _: 0,
+    "count": lambda _: 2,
+    "days": lambda text: [text, text],
     "longest": len,
     "signs": lambda _: "/.-",
     "hints": lambda _: ("system", "key"),

@@ -41,8 +41,11 @@ class Watched:
 
 
 class _WatchedView:
-    def __init__(self, view: object, searched: Event) -> None:
+    def __init__(self, view: Any, searched: Event) -> None:
         self._view, self._searched = view, searched
+
+    def without_facts(self) -> _WatchedView:
+        return _WatchedView(self._view.without_facts(), self._searched)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("search_text", "search_substring"):

@@ -47,7 +47,7 @@ def flags(command: str) -> dict[str, list[str]]:
     ("command", "keywords", "own"),
     [
         ("remember", Fields, set[str]()),
-        ("recall", RecallOptions, {"explain", "only_context"}),
+        ("recall", RecallOptions, {"explain", "only_context", "stages"}),
         ("session recall", RecallOptions, {"explain", "only_context"}),
         ("why-not", RecallOptions, set[str]()),
         ("list", Filters, {"limit", "cursor"}),

@@ -78,6 +78,14 @@ class Searches(Once):
 
     def __init__(self, view: View) -> None:
         super().__init__(view, SEARCHES, OTHER_SEARCHES)
+        self._view = view
+        self._texts: Searches | None = None
+
+    def without_facts(self) -> Searches:
+        """The same view, always, that leaves out facts."""
+        if self._texts is None:
+            self._texts = Searches(self._view.without_facts())
+        return self._texts
 
 
 class Readings:

@@ -152,7 +152,7 @@ def require_answer(as_json: bool) -> None:
 
 FIELD_PANELS = {"times": "When", "worth": "What it is worth", "origin": "Where it comes from"}
 """The panel of a field, by the part of `Memory` that holds it."""
-COMPLETIONS = {"recipe": recipe_names}
+COMPLETIONS = {"recipe": recipe_names, "tier": lambda: list(Tier)}
 EXAMPLES = {"where": EXAMPLE}
 """An example for an option that takes a JSON object."""
 
