@@ -52,7 +52,7 @@ def test_the_cookie_holds_no_secret_and_is_kept_from_scripts_and_other_sites(loc
     form = browser.get("/login").form("/login")
     browser.http.follow_redirects = False
     cookie = browser.send(form, key=key).response.headers["set-cookie"]
-    assert key not in cookie and key.split("_")[2] not in cookie
+    assert key not in cookie and key.split("_", 2)[2] not in cookie
     assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Secure" not in cookie
 
 
