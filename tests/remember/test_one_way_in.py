@@ -26,7 +26,7 @@ from memorist.remember.record import Fields
 from memorist.remember.sessions import Session
 from memorist.testing import FakeClock, FakeEmbedder
 from tests.asking.fakes import FakeLLM
-from tests.remember.ingest import products
+from tests.remember.ingest import originals, products
 from tests.remember.ingest.exports import chatgpt, claude, mem0
 from tests.secret_samples import token
 
@@ -160,9 +160,20 @@ def ingest_formats(text: str) -> dict[str, str | bytes]:
         "graphiti": json.dumps(products.graphiti()).replace("I moved to Oslo.", said).replace("Ann lives", said),
         "langgraph": json.dumps(products.langgraph()).replace("Ann likes fog.", said).replace("habit", said),
         "mcp-memory": lines.replace("Speaks Norwegian", said).replace("Heron", said),
+        "mnemosyne-hybrid": json.dumps(originals.hybrid_export()).replace("Maya rows.", said).replace("Oslo", said),
+        "abmind": abmind_with(text),
         "locomo": json.dumps(products.locomo()).replace("I moved to Rome.", said),
         "longmemeval": json.dumps(products.longmemeval()).replace("Splendid!", said),
     }
+
+
+def abmind_with(text: str) -> bytes:
+    """A database of abmind with a text in its memories, messages and edges."""
+    tables = {name: [dict(row) for row in rows] for name, rows in originals.abmind_rows().items()}
+    tables["extracted_memories"][0] |= {"content_en": text, "content_original": text, "emotion_arc": text}
+    tables["messages"][0]["content"] = tables["entity_graph"][0]["entity_b"] = text
+    with TemporaryDirectory() as folder:
+        return originals.database(Path(folder, "memory.db"), tables).read_bytes()
 
 
 def run_sessions(engine: Engine, text: str) -> None:

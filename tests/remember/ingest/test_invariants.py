@@ -38,7 +38,9 @@ SCALARS = st.one_of(
 VALUES: st.SearchStrategy[Any] = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6), max_leaves=25
 )
-MARKS = st.sampled_from([b"", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04", b"---\n", b"[", b"{"])
+MARKS = st.sampled_from(
+    [b"", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04", b"SQLite format 3\0", b"---\n", b"[", b"{"]
+)
 BYTES = st.builds(
     lambda mark, parts: mark + b"".join(parts),
     MARKS,

@@ -13,6 +13,7 @@ from typing import Any, cast
 from memorist.errors import Error, InvalidInput, MissingExtra
 from memorist.remember.ingest.archives import Archive, Folder, json_in, opened_zip
 from memorist.remember.ingest.claude_code import TOOLS, is_tool_output
+from memorist.remember.ingest.databases import database_drafts, database_format
 from memorist.remember.ingest.documents import markdown_drafts, text_drafts
 from memorist.remember.ingest.formats import (
     HEAD,
@@ -106,6 +107,8 @@ class File:
     def detected(self) -> str:
         """Its format, detected from the content."""
         kind = self.check()
+        if kind == "sqlite":
+            return database_format(self.path, self.name)
         if kind != "json":
             return kind
         if self._is_long_list():
@@ -117,6 +120,8 @@ class File:
         kind = self.check()
         if kind == "zip":
             return zip_drafts(self.path, self.name, self.format)
+        if kind == "sqlite":
+            return database_drafts(self.path, self.name, self.format)
         if self.format in WHOLE_FILES:
             kind = self.format
         elif self.format and kind != "jsonl":

@@ -25,7 +25,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _BINARY = (
-    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"OggS", b"ID3", b"\x7fELF", b"SQLite format 3\0"),
+    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"OggS", b"ID3", b"\x7fELF"),
     *(b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"Rar!", b"\xfd7zXZ", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"),
 )
 _ESCAPED = lazy("[\udc80-\udcff]")
@@ -150,11 +150,13 @@ def _errors(encoding: str) -> str:
 FORMATS = (
     *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
     *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
+    *("mnemosyne-hybrid", "abmind"),
     *("locomo", "longmemeval"),
 )
 WHOLE_FILES = ("jsonl", "json", "markdown", "text", "html", "pdf")
 """The formats that say how a file is read; the others say what the objects in it are."""
 ZIP = b"PK\x03\x04"
+SQLITE = b"SQLite format 3\0"
 _JSON = lazy(r"\s*(?:\{\s*[\"}]|\[\s*[{\"\]])")
 _LINES = (".jsonl", ".ndjson")
 _PDF = b"%PDF-"
@@ -174,9 +176,9 @@ def check_format(format: str | None) -> None:
 
 
 def detect_kind(head: bytes, name: str) -> str:
-    """How to read a file that begins with these bytes: zip, pdf, html, jsonl, json, markdown or text."""
-    if head.startswith(ZIP):
-        return "zip"
+    """How to read a file that begins with these bytes: zip, sqlite, pdf, html, jsonl, json, markdown or text."""
+    if head.startswith((ZIP, SQLITE)):
+        return "zip" if head.startswith(ZIP) else "sqlite"
     if _PDF in head[:1024]:
         return "pdf"
     suffix = suffix_of(name)

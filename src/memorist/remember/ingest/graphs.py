@@ -30,7 +30,12 @@ _SPEAKER = lazy(r"([^:\n]{1,40}?)(?: \((?:user|assistant|system|tool)\))?: +(?=\
 
 def relation_name(written: str) -> str:
     """The name of a relation as `relate` writes it: `lives_in` for LIVES_IN, livesIn and "lives in"."""
-    return _OTHER.sub("_", _CAMEL.sub("_", written)).strip("_").lower()
+    return _OTHER.sub("_", snake_case(written)).strip("_")
+
+
+def snake_case(written: str) -> str:
+    """A name in snake case: `created_at` for createdAt."""
+    return _CAMEL.sub("_", written).lower()
 
 
 _NODES = ("nodes", "entity_nodes", "entities")

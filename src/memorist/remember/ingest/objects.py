@@ -8,6 +8,7 @@ from typing import IO, Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.model.arguments import MOST_NESTED, nests_deeper
+from memorist.remember.ingest.abmind import abmind_drafts, is_abmind
 from memorist.remember.ingest.agents import is_langgraph, is_letta, langgraph_drafts, letta_drafts
 from memorist.remember.ingest.claude_code import is_claude_code, transcript_drafts
 from memorist.remember.ingest.datasets import is_locomo, is_longmemeval, locomo_drafts, longmemeval_drafts
@@ -21,6 +22,7 @@ from memorist.remember.ingest.graphs import (
     mcp_memory_drafts,
     zep_drafts,
 )
+from memorist.remember.ingest.hybrid import hybrid_drafts, is_hybrid
 from memorist.remember.ingest.messages import Calls, is_message, turns
 from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
 from memorist.remember.ingest.slack import Channel, is_slack
@@ -74,6 +76,8 @@ UNKNOWN = "neither a message nor a memory"
 _WRAPPERS = ("results", "memories", "conversations", "items", "sessions", "threads", "passages")
 _FORMATS = {"conversation": "messages", "message": "messages", "memory": "json", "text": "json"}
 _TESTS: Mapping[str, Callable[[Object], bool]] = {
+    "mnemosyne-hybrid": is_hybrid,
+    "abmind": is_abmind,
     "chatgpt": is_chatgpt,
     "claude": is_claude,
     "locomo": is_locomo,
@@ -93,6 +97,8 @@ _TESTS: Mapping[str, Callable[[Object], bool]] = {
 """Tests for each kind of object, the most specific first."""
 Read = Callable[[Object, str, str | None], Iterator[Found]]
 _READERS: Mapping[str, Read] = {
+    "mnemosyne-hybrid": hybrid_drafts,
+    "abmind": abmind_drafts,
     "chatgpt": chatgpt_turns,
     "claude": claude_turns,
     "locomo": locomo_drafts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
@@ -75,7 +75,7 @@ def storable(value: Any) -> Any:
     return value
 
 
-def numbered(values: list[Any], where: str, what: str) -> Iterator[tuple[str, Any]]:
+def numbered(values: Iterable[Any], where: str, what: str) -> Iterator[tuple[str, Any]]:
     """Each value with its place, such as `chat.json, message 3`."""
     for number, value in enumerate(values, 1):
         yield f"{where}, {what} {number}", value
@@ -166,7 +166,7 @@ def fields_of(given: Object, *used: str) -> tuple[Fields, list[str]]:
             notes.append(f"{name} is invalid; kept as metadata")
     metadata = dict(as_object(rest.pop("metadata", None)))
     for key, value in rest.items():
-        if _is_short(value):
+        if fits_metadata(value):
             metadata.setdefault(str(key), value)
         else:
             notes.append("value too large or unsuitable for metadata dropped")
@@ -175,7 +175,8 @@ def fields_of(given: Object, *used: str) -> tuple[Fields, list[str]]:
     return cast("Fields", fields), notes
 
 
-def _is_short(value: object) -> bool:
+def fits_metadata(value: object) -> bool:
+    """Whether an unknown value is small and plain enough to be kept as metadata."""
     if isinstance(value, str):
         return len(value) <= LONGEST_EXTRA
     if not isinstance(value, Mapping | list | tuple):

@@ -1,0 +1,117 @@
+"""SQLite files of other memories, recognised by their tables: opened to read, and nothing in them is run."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from memorist.errors import InvalidInput
+from memorist.remember.ingest.abmind import ABMIND_TABLES, abmind_rows
+from memorist.remember.ingest.formats import LONGEST_LINE
+from memorist.remember.ingest.hybrid import HYBRID_TABLES, hybrid_rows
+from memorist.remember.ingest.model import Found
+from memorist.remember.ingest.values import Object
+
+_READERS = {"mnemosyne-hybrid": (HYBRID_TABLES, hybrid_rows), "abmind": (ABMIND_TABLES, abmind_rows)}
+"""The tables and columns by which a database is recognised, and the reader of its rows."""
+_LOGS = ("-wal", "-journal")
+_SETTINGS = ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON")
+_ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
+_SPREAD = 16
+"""How many times as many characters as the file has bytes its rows may have: defaults of columns are stored once."""
+
+
+def database_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Found]:
+    """The memories and facts in a database, and a note on each table that is not read."""
+    with _opened(path, name) as tables:
+        found = _format_of(tables, name)
+        if format not in (None, found):
+            raise InvalidInput(f"{name} is a database of {found}, not {format}", remedy="Leave the format out.")
+        yield from _READERS[found][1](tables, name)
+
+
+def database_format(path: Path, name: str) -> str:
+    """Whose database it is."""
+    with _opened(path, name) as tables:
+        return _format_of(tables, name)
+
+
+def _format_of(tables: Mapping[str, _Rows], name: str) -> str:
+    for format, (needed, _) in _READERS.items():
+        if all(table in tables and {*columns} <= {*tables[table].columns} for table, columns in needed.items()):
+            return format
+    shown = ", ".join(sorted(tables)[:5]) or "none"
+    raise InvalidInput(
+        f"{name} is a SQLite database of an unknown kind; its tables: {shown}",
+        remedy=f"Databases of {' and '.join(_READERS)} are read; export others as JSON or JSONL.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of one table, read again each time."""
+
+    connection: sqlite3.Connection
+    name: str
+    columns: tuple[str, ...]
+    most: int
+
+    def __iter__(self) -> Iterator[Object]:
+        wanted = ", ".join(map(_quoted, self.columns))
+        size = 0
+        for row in self.connection.execute(f"SELECT {wanted} FROM {_quoted(self.name)}"):  # noqa: S608  # quoted names
+            size += 1 + sum(len(value) for value in row if isinstance(value, str | bytes))
+            if size > self.most:
+                raise sqlite3.DatabaseError("more rows than fit into the file")
+            yield dict(zip(self.columns, row, strict=True))
+
+
+@contextmanager
+def _opened(path: Path, name: str) -> Generator[Mapping[str, _Rows]]:
+    """The tables of a database. A log beside it may have rows that are not in it yet, so that it must be closed."""
+    for log in (path.with_name(path.name + end) for end in _LOGS):
+        if log.exists() and log.stat().st_size:
+            raise InvalidInput(
+                f"{name} is in use: {log.name} has changes that are not in it yet",
+                remedy='Close the program that uses it, or copy it with: sqlite3 FILE ".backup COPY".',
+            )
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            yield _tables(connection, path.stat().st_size)
+    except (sqlite3.Error, OverflowError) as error:
+        raise InvalidInput(
+            f"{name} is damaged, or is not a SQLite database: {error}",
+            remedy='Check it with: sqlite3 FILE "PRAGMA integrity_check".',
+        ) from None
+
+
+def _tables(connection: sqlite3.Connection, size: int) -> Mapping[str, _Rows]:
+    """The ordinary tables. Views, virtual tables and their parts, generated columns and functions are never run."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
+    connection.text_factory = _text
+    for setting in _SETTINGS:
+        connection.execute(f"PRAGMA {setting}")
+    named = connection.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'").fetchall()
+    virtual = tuple(f"{name}_" for name, page in named if not page)
+    plain = [name for name, page in named if page and not name.startswith(("sqlite_", *virtual))]
+    columns = {name: connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall() for name in plain}
+    connection.set_authorizer(_allowed)
+    return {
+        name: _Rows(connection, name, tuple(one[1] for one in found if not one[6]), _SPREAD * size)
+        for name, found in columns.items()
+    }
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _allowed(action: int, *_: str | None) -> int:
+    return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
