@@ -162,6 +162,8 @@ def ingest_formats(text: str) -> dict[str, str | bytes]:
         "mcp-memory": lines.replace("Speaks Norwegian", said).replace("Heron", said),
         "mnemosyne-hybrid": json.dumps(originals.hybrid_export()).replace("Maya rows.", said).replace("Oslo", said),
         "abmind": abmind_with(text),
+        "mnemo": json.dumps(originals.mnemo()).replace("Ann rows at noon.", said).replace("agent:sam", said),
+        "memoria": json.dumps(originals.memoria()).replace("I joined Premex.", said).replace("Stefan", said),
         "locomo": json.dumps(products.locomo()).replace("I moved to Rome.", said),
         "longmemeval": json.dumps(products.longmemeval()).replace("Splendid!", said),
     }

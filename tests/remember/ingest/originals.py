@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -150,4 +151,59 @@ def abmind_recall() -> dict[str, Any]:
         "stages": {"Sf": {"hits": [], "ms": 3}},
         "shortCircuitAfter": None,
         "extractedIds": [1],
+    }  # fmt: skip
+
+
+def mnemo() -> list[dict[str, Any]]:
+    """Rows of Mnemo's table: one with smart metadata, one that was contradicted, one bare."""
+    text = "Ann prefers to row at dawn."
+    smart = {
+        **{"l0_abstract": text, "l1_overview": f"- {text}", "l2_content": "Ann rows at dawn, since the lake is calm."},
+        **{"memory_category": "preferences", "tier": "core", "access_count": 4, "confidence": 0.8},
+        **{"last_accessed_at": 1717495200000, "source_session": "s-1", "emotional_salience": 0.45},
+    }
+    old = {"tier": "peripheral", "confidence": 0.1, "expired_at": "2024-06-04T10:00:00.000Z"}
+    row = {"vector": [0.1, 0.2], "scope": "agent:sam", "timestamp": 1717408800000}
+    return [
+        {"id": "m1", "text": text, **row, "category": "preference", "importance": 0.8, "metadata": json.dumps(smart)},
+        {"id": "m2", "text": "Ann rows at noon.", **row, "category": "fact", "importance": 0.07,
+         "metadata": json.dumps(old)},
+        {"text": "Lake rules", "score": 0.7, "category": "other", "importance": 0.7, "timestamp": 1717408800000},
+    ]  # fmt: skip
+
+
+def memoria() -> dict[str, Any]:
+    """An answer of Memoria: entities, episodes, edges of which one ended and one has unknown ends, and a playbook."""
+    edge = {
+        **{"fromEntityId": "n1", "relationType": "worksAt", "tInvalid": None, "tIngested": "2026-05-28T12:00:00+02:00"},
+        **{"tExpired": None, "episodeIds": ["p1"], "supersededBy": None, "confidence": 0.9},
+    }
+    return {
+        "context": "Stefan works at Premex.",
+        "entities": [
+            {"id": "n1", "name": "Stefan", "aliases": ["Steff"], "type": "Person", "summary": "Stefan builds memories.",
+             "communityId": None, "createdAt": "2026-05-28T10:00:00Z", "updatedAt": "2026-05-29T10:00:00Z",
+             "episodeIds": ["p1"]},
+            {"id": "n2", "name": "Premex", "aliases": [], "type": "Organization", "summary": "", "communityId": None},
+            {"id": "n3", "name": "Acme", "aliases": [], "type": "Organization", "summary": "", "communityId": None},
+        ],
+        "episodes": [
+            {"id": "p1", "content": "I joined Premex.", "source": "user", "sessionId": "c1",
+             "metadata": {"channel": "mail"}, "createdAt": "2026-05-28T10:00:00Z", "producedEntityIds": ["n1", "n2"],
+             "producedEdgeIds": ["e1"], "extractionStatus": "extracted"},
+        ],
+        "edges": [
+            {"id": "e1", **edge, "toEntityId": "n2", "factText": "Stefan works at Premex.",
+             "tValid": "2023-01-01T00:00:00Z", "score": 0.9},
+            {"id": "e0", **edge, "toEntityId": "n3", "factText": "Stefan worked at Acme.",
+             "tValid": "2020-01-01T00:00:00Z", "tExpired": "2026-05-28T10:00:00Z", "supersededBy": "e1"},
+            {"id": "e2", **edge, "toEntityId": "n9", "factText": "Stefan knows Bo.", "tValid": "2021-01-01T00:00:00Z"},
+            {"subject": "Bo", "relation": "livesIn", "object": "Oslo", "factText": "Bo lives in Oslo.",
+             "tValid": "2022-01-01", "tInvalid": "2021-01-01"},
+        ],
+        "playbooks": [
+            {"id": "b1", "title": "Release", "scope": {"branch": "main"}, "content": "Tag, then publish.",
+             "sourceEdgeIds": ["e1"], "generatedAt": "2026-05-28T10:00:00Z", "updatedAt": "2026-05-30T10:00:00Z",
+             "generatedBy": "user"},
+        ],
     }  # fmt: skip

@@ -23,7 +23,9 @@ from memorist.remember.ingest.graphs import (
     zep_drafts,
 )
 from memorist.remember.ingest.hybrid import hybrid_drafts, is_hybrid
+from memorist.remember.ingest.memoria import MemoriaReader, is_memoria
 from memorist.remember.ingest.messages import Calls, is_message, turns
+from memorist.remember.ingest.mnemo import is_mnemo, mnemo_drafts
 from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
 from memorist.remember.ingest.slack import Channel, is_slack
 from memorist.remember.ingest.values import (
@@ -78,6 +80,8 @@ _FORMATS = {"conversation": "messages", "message": "messages", "memory": "json",
 _TESTS: Mapping[str, Callable[[Object], bool]] = {
     "mnemosyne-hybrid": is_hybrid,
     "abmind": is_abmind,
+    "mnemo": is_mnemo,
+    "memoria": is_memoria,
     "chatgpt": is_chatgpt,
     "claude": is_claude,
     "locomo": is_locomo,
@@ -99,6 +103,7 @@ Read = Callable[[Object, str, str | None], Iterator[Found]]
 _READERS: Mapping[str, Read] = {
     "mnemosyne-hybrid": hybrid_drafts,
     "abmind": abmind_drafts,
+    "mnemo": mnemo_drafts,
     "chatgpt": chatgpt_turns,
     "claude": claude_turns,
     "locomo": locomo_drafts,
@@ -150,6 +155,7 @@ class ObjectReader:
         self._read: Mapping[str, Read] = {
             **_READERS,
             "graphiti": GraphReader().drafts,
+            "memoria": MemoriaReader().drafts,
             "slack": lambda given, where, unnamed: channel.drafts(given, where),
             "conversation": _conversation,
             "message": lambda given, where, unnamed: _message_drafts(given, where, self._calls, None),
