@@ -160,6 +160,9 @@ def ingest_formats(text: str) -> dict[str, str | bytes]:
         "graphiti": json.dumps(products.graphiti()).replace("I moved to Oslo.", said).replace("Ann lives", said),
         "langgraph": json.dumps(products.langgraph()).replace("Ann likes fog.", said).replace("habit", said),
         "mcp-memory": lines.replace("Speaks Norwegian", said).replace("Heron", said),
+        "mnemosyne-graph": json.dumps(originals.elixir())
+        .replace("Old logs fill the disk.", said)
+        .replace("df -h", said),
         "mnemosyne-hybrid": json.dumps(originals.hybrid_export()).replace("Maya rows.", said).replace("Oslo", said),
         "abmind": abmind_with(text),
         "mnemo": json.dumps(originals.mnemo()).replace("Ann rows at noon.", said).replace("agent:sam", said),

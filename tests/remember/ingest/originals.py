@@ -207,3 +207,35 @@ def memoria() -> dict[str, Any]:
              "generatedBy": "user"},
         ],
     }  # fmt: skip
+
+
+def elixir() -> dict[str, Any]:
+    """A graph of Mnemosyne for Elixir: a step with its provenance, what was learnt from it, and the routing nodes."""
+
+    def node(type: str, links: dict[str, list[str]], **fields: Any) -> dict[str, Any]:
+        linked = {"membership": [], "hierarchical": [], "provenance": [], "sibling": [], **links}
+        return {"type": type, "embedding": [0.1], "links": linked, "created_at": "2026-05-01T10:00:00+02:00", **fields}
+
+    return {
+        "nodes": {
+            "ep_1": node("episodic", {"hierarchical": ["sub_1"], "provenance": ["sem_1", "proc_1", "src_1"]},
+                         observation="The disk is full.", action="Delete the old logs.", state="full", reward=1.0,
+                         subgoal="Find what fills the disk", trajectory_id="traj_1"),
+            "int_1": node("intent", {"hierarchical": ["proc_1"]}, description="free the disk"),
+            "proc_1": node("procedural", {"hierarchical": ["int_1"], "provenance": ["ep_1"]},
+                           instruction="Delete the old logs.", condition="The disk is full.",
+                           expected_outcome="There is room.", return_score=0.8),
+            "sem_1": node("semantic", {"membership": ["tag_1"], "provenance": ["ep_1"]},
+                          proposition="Old logs fill the disk.", confidence=0.9),
+            "src_1": node("source", {"provenance": ["ep_1"]}, episode_id="e-7", step_index=0,
+                          plain_text="df -h says 100%"),
+            "src_2": node("source", {}, episode_id="e-7", step_index=1, plain_text=None),
+            "sub_1": node("subgoal", {"hierarchical": ["ep_1"]}, description="Find what fills the disk",
+                          parent_goal="Free the disk"),
+            "tag_1": node("tag", {"membership": ["sem_1"]}, label="disk"),
+        },
+        "metadata": {
+            "sem_1": {"created_at": "2026-05-01T08:00:00Z", "access_count": 3, "reward_count": 0,
+                      "last_accessed_at": "2026-05-02T08:00:00Z", "cumulative_reward": 0.0},
+        },
+    }  # fmt: skip

@@ -150,7 +150,7 @@ def _errors(encoding: str) -> str:
 FORMATS = (
     *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
     *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
-    *("mnemosyne-hybrid", "abmind", "mnemo", "memoria"),
+    *("mnemosyne-graph", "mnemosyne-hybrid", "abmind", "mnemo", "memoria"),
     *("locomo", "longmemeval"),
 )
 WHOLE_FILES = ("jsonl", "json", "markdown", "text", "html", "pdf")

@@ -27,6 +27,7 @@ from memorist.remember.ingest.memoria import MemoriaReader, is_memoria
 from memorist.remember.ingest.messages import Calls, is_message, turns
 from memorist.remember.ingest.mnemo import is_mnemo, mnemo_drafts
 from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
+from memorist.remember.ingest.nodes import NodeReader, is_nodes
 from memorist.remember.ingest.slack import Channel, is_slack
 from memorist.remember.ingest.values import (
     AT,
@@ -79,6 +80,7 @@ _WRAPPERS = ("results", "memories", "conversations", "items", "sessions", "threa
 _FORMATS = {"conversation": "messages", "message": "messages", "memory": "json", "text": "json"}
 _TESTS: Mapping[str, Callable[[Object], bool]] = {
     "mnemosyne-hybrid": is_hybrid,
+    "mnemosyne-graph": is_nodes,
     "abmind": is_abmind,
     "mnemo": is_mnemo,
     "memoria": is_memoria,
@@ -156,6 +158,7 @@ class ObjectReader:
             **_READERS,
             "graphiti": GraphReader().drafts,
             "memoria": MemoriaReader().drafts,
+            "mnemosyne-graph": NodeReader().drafts,
             "slack": lambda given, where, unnamed: channel.drafts(given, where),
             "conversation": _conversation,
             "message": lambda given, where, unnamed: _message_drafts(given, where, self._calls, None),

@@ -35,7 +35,7 @@ app = typer.Typer()
 FORMATS = (
     *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
     *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
-    *("mnemosyne-hybrid", "abmind", "mnemo", "memoria"),
+    *("mnemosyne-graph", "mnemosyne-hybrid", "abmind", "mnemo", "memoria"),
     *("locomo", "longmemeval"),
 )
 """The formats of `ingest`. They are written out here so that help and completion do not import the readers."""
