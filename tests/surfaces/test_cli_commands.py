@@ -269,6 +269,16 @@ def test_forget_erases_what_the_options_choose(cli: Cli) -> None:
     assert [one["text"] for one in cli("list", "--json").data["items"]] == ["Tea."]
 
 
+def test_a_soft_forget_asks_nothing_and_tells_how_to_undo_it(cli: Cli) -> None:
+    id = cli("remember", "Tea at five.", "--scope", "user:ann", "--json").data["id"]
+    said = cli("forget", "--scope", "user:ann", "--soft").out
+    assert said.startswith("✓ Ended 1 memory; nothing was erased. To undo: memorist undo ")
+    assert cli("list").out.endswith("No memories here.\n") and cli("show", id).status == 0
+    assert cli("forget", "--scope", "user:ann", "--soft").out == "Nothing to end: no current memory was chosen.\n"
+    assert cli("undo", said.split()[-1]).status == 0
+    assert cli("forget", id[:8], "--soft", "--json").data["forgotten"] == [id]
+
+
 @pytest.mark.parametrize("json", [(), ("--json",)])
 def test_forget_never_waits_for_an_answer_that_cannot_come(cli: Cli, json: tuple[str, ...]) -> None:
     id = cli("remember", "Tea at five.", "--json").data["id"]

@@ -51,7 +51,7 @@ def flags(command: str) -> dict[str, list[str]]:
         ("session recall", RecallOptions, {"explain", "only_context"}),
         ("why-not", RecallOptions, set[str]()),
         ("list", Filters, {"limit", "cursor"}),
-        ("forget", Filters, {"yes"}),
+        ("forget", Filters, {"yes", "soft"}),
     ],
 )
 def test_a_command_has_one_option_for_each_keyword_of_its_verb(command: str, keywords: type, own: set[str]) -> None:

@@ -189,6 +189,38 @@ def what_is_forgotten_is_gone(memory: Verbs) -> None:
         memory.forget(secret.id)
 
 
+def what_is_forgotten_softly_ends_and_can_be_undone(memory: Verbs) -> None:
+    book = memory.remember("The password book lies in the piano.", scope="user:ann", at="2024-01-01")
+    home = memory.relate("Ann", "lives_in", "Oslo", valid_from="2024-01-01", scope="user:ann", ingested_at="2024-01-01")
+    other = memory.remember("Ann plays the piano.")
+
+    def seen(**when: Any) -> set[str]:
+        found = memory.recall("Where does Ann live, and where is the password book?", scope="user:ann", **when)
+        return {item.memory.id for item in found.items}
+
+    one = memory.forget(book.id, soft=True)
+    assert (one.forgotten, one.pending, seen()) == ((book.id,), False, {home.id})
+    assert memory.get(book.id).times.valid_to is not None and book.id in seen(as_of="2024-02-01")
+    with pytest.raises(InvalidInput, match="ended on"):
+        memory.forget(book.id, soft=True)
+    with pytest.raises(NotFound):
+        memory.forget([other.id, "nobody"], soft=True)
+    all = memory.forget(scope="user:ann", soft=True)
+    assert (all.forgotten, seen()) == ((home.id,), set()) and home.id in seen(as_of="2024-02-01")
+    assert memory.forget(scope="user:ann", soft=True).run is None
+    for receipt in (one, all):
+        assert memory.undo(receipt.run or "").verb == "invalidate"
+    assert seen() == {book.id, home.id} and memory.get(other.id).times.valid_to is None
+    both = memory.forget(scope="user:ann", soft=True)
+    assert both.forgotten == tuple(sorted((book.id, home.id)))
+    memory.undo(both.run or "")
+    assert seen() == {book.id, home.id}
+    with pytest.raises(InvalidInput, match="undone already"):
+        memory.undo(both.run or "")
+    with pytest.raises(InvalidInput):
+        memory.forget(soft=True)
+
+
 def conditions_choose_what_is_seen(memory: Verbs) -> None:
     told = [("Atlas", 1, "Ann"), ("Atlas", 4, "Ben"), ("Borea", 5, "Ann"), (None, None, "Ann")]
     for number, (project, priority, speaker) in enumerate(told):
@@ -430,6 +462,7 @@ STORIES: list[Callable[[Verbs], None]] = [
     a_listing_goes_on_from_its_cursor,
     a_fact_supersedes_the_one_before,
     what_is_forgotten_is_gone,
+    what_is_forgotten_softly_ends_and_can_be_undone,
     conditions_choose_what_is_seen,
     emotions_choose_what_is_seen,
     conditions_choose_what_is_forgotten,

@@ -136,7 +136,10 @@ export class Memorist {
     return this.#transport.send("PATCH", memory(id), changes, call);
   }
 
-  /** Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else. */
+  /**
+   * Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else. With
+   * `soft` among the filters or beside `ids`, they end now and stay in their history instead.
+   */
   forget(what: string | readonly string[] | ForgetBody, call?: CallOptions): Promise<Receipt> {
     if (typeof what === "string") return this.#transport.send("DELETE", memory(what), undefined, call);
     const body = Array.isArray(what) ? { ids: what } : what;

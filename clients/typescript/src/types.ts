@@ -218,8 +218,10 @@ export interface Finding {
   undoable: boolean;
 }
 
-/** Which memories to erase for good: those with these ids, or those that meet every filter, whatever their time. */
+/** Which memories to forget: those with these ids, or those that meet every filter, whatever their time. */
 export interface ForgetBody {
+  /** Erase nothing: they end now and stay in their history; undo takes the run of the receipt back. */
+  soft?: boolean;
   /** Only memories that were true at this moment. */
   as_of?: Moment | null;
   /** Only memories that were known at this moment. */
@@ -600,13 +602,15 @@ export interface RecallBody {
 }
 
 /**
- * The erased ids and the time; `pending` until the bytes have left the files of the store. They stay in a file
- * while another process reads it, and on a server until its tables are rewritten.
+ * The forgotten ids and the time; `pending` until the bytes have left the files of the store. They stay in a
+ * file while another process reads it, and on a server until its tables are rewritten.
  */
 export interface Receipt {
   forgotten: string[];
   at: string;
   pending: boolean;
+  /** The id that undo takes, if they were forgotten softly. */
+  run: string | null;
 }
 
 /** A recipe as data. */
@@ -1027,6 +1031,11 @@ export interface ListMemoriesQuery {
    * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not. As JSON.
    */
   where?: string | null;
+}
+
+export interface ForgetQuery {
+  /** Erase nothing: they end now and stay in their history; undo takes the run of the receipt back. */
+  soft?: boolean;
 }
 
 export interface EntitiesQuery {

@@ -91,6 +91,9 @@ test("changes, relates, pins, ends, undoes and forgets", async () => {
     "Two scraps.",
     null,
   ]);
+  const soft = await memory.in("scrap").forget({ ids: ids.slice(0, 1), soft: true });
+  assert.notEqual((await memory.in("scrap").get(ids[0] ?? ""))?.valid_to, null);
+  assert.equal((await memory.in("scrap").undo(soft.run ?? "")).id, soft.run);
   assert.equal((await memory.in("scrap").forget(ids.slice(0, 1))).forgotten.length, 1);
   assert.equal((await memory.in("scrap").forget({ scope: ["global"] })).forgotten.length, 1);
   await assert.rejects(memory.forget({}), { problem: "invalid-argument" });

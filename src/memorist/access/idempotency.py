@@ -84,7 +84,7 @@ def _memories(body: bytes) -> dict[str, str] | None:
     if not isinstance(data, dict):
         return None
     told = cast("dict[str, Any]", data)
-    if told.keys() == RECEIPT:
+    if told.keys() >= RECEIPT:
         return {}
     if told.keys() == SESSION:
         return {told["id"]: told["goal"] or ""}

@@ -177,13 +177,17 @@ class Client(RemoteUpkeep):
         body = {**({} if text is None else {"text": text}), **changes}
         return read(Remembered, self._transport.patch(f"/memories/{quote(id, safe='')}", body))
 
-    def forget(self, id: str | Ids | None = None, **filters: Unpack[Filters]) -> Receipt:
-        """Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else."""
+    def forget(self, id: str | Ids | None = None, *, soft: bool = False, **filters: Unpack[Filters]) -> Receipt:
+        """Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else.
+
+        With `soft`, they end now and stay in their history instead, and `undo` takes the receipt's `run` back.
+        """
         chosen = forget_filters(id, filters)
-        if isinstance(id, str):
+        if isinstance(id, str) and not soft:
             return read(Receipt, self._transport.delete(f"/memories/{quote(id, safe='')}"))
-        body = _listed(chosen) if id is None else {"ids": [*id]}
-        return read(Receipt, self._transport.post("/forget", body))
+        ids = [id] if isinstance(id, str) else id
+        body = _listed(chosen) if ids is None else {"ids": [*ids]}
+        return read(Receipt, self._transport.post("/forget", {**body, "soft": True} if soft else body))
 
     # Sessions
 

@@ -47,7 +47,6 @@ from memorist.recall.request import (
     Filters,
     RecallOptions,
     at_least,
-    erasure_filter,
     forget_filters,
     listing_filter,
     recall_request,
@@ -215,32 +214,23 @@ class Engine(Upkeep):
         slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)
         return self._desk(slot.classification).writer.relate(slot, claim)
 
-    def forget(self, id: str | Ids | None = None, **filters: Unpack[Filters]) -> Receipt:
+    def forget(self, id: str | Ids | None = None, *, soft: bool = False, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, several, or all that the filters select, for good, with facts that rest on nothing else.
 
         If one of several ids is unknown, nothing is erased. A filter that is None counts as not given: if all are None,
-        nothing is erased.
+        nothing is erased. With `soft`, they end now and stay in their history instead, and `undo` takes the receipt's
+        `run` back.
         """
-        from memorist.remember.forgetting import refuse_damaged, withheld_entries
-        from memorist.upkeep.change import every_page
+        from memorist.engine.forgetting import end_softly, named, refuse_ended, selected
 
         refuse_unknown(filters, Filters, "forget")
-        chosen = forget_filters(id, filters)
+        chosen, now = forget_filters(id, filters), self._clock.now()
+        memories, withheld = selected(self._store, chosen) if id is None else named(self._store, id)
+        if not soft:
+            return self._erase([one.id for one in memories], withheld)
         if id is not None:
-            asked = [id] if isinstance(id, str) else [*dict.fromkeys(id)]
-            ids = list(self._store.get(asked))
-            withheld = withheld_entries(
-                lambda memory: memory.id in asked, self._store, id if isinstance(id, str) else None
-            )
-            known = {*ids, *(entry.subjects[0] for entry in withheld)}
-            if missing := [repr(one) for one in asked if one not in known]:
-                raise NotFound(f"There is no memory {', '.join(missing)}", remedy="Look it up with `list()`.")
-        else:
-            where = erasure_filter(chosen)
-            refuse_damaged(self._store)
-            ids = [memory.id for page in every_page(self._store, where, 1000) for memory in page]
-            withheld = withheld_entries(where.admits, self._store)
-        return self._erase(ids, withheld)
+            refuse_ended(memories, withheld, now)
+        return end_softly(memories, self._seen_desks, now)
 
     def _erase(self, ids: Sequence[str], withheld: Sequence[Entry]) -> Receipt:
         from memorist.remember.forgetting import dependents, erase

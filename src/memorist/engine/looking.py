@@ -16,7 +16,8 @@ from memorist.ports import Entry, Page, Tally
 from memorist.recall.request import listing_filter
 from memorist.remember.journal import CHANGES, FINAL, LINKED, UNDONE, UNLINKED, USAGE, WITHHELD
 from memorist.text.patterns import lazy
-from memorist.upkeep.feedback import FEEDBACK, INVALIDATE, JUDGED, PIN
+from memorist.upkeep.ending import INVALIDATE
+from memorist.upkeep.feedback import FEEDBACK, JUDGED, PIN
 
 MOST_FOUND = 500
 """How many memories a search by words returns at most."""

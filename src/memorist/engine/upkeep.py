@@ -176,7 +176,7 @@ class Upkeep:
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's validity at a moment, by default now. It stays in its history; a second time is an error."""
-        from memorist.upkeep.feedback import invalidate
+        from memorist.upkeep.ending import invalidate
 
         now = self._clock.now()
         store = self._desk_about(id).store

@@ -130,10 +130,11 @@ class Verbs(Protocol):
         """
         ...
 
-    def forget(self, id: str | Ids | None = None, **filters: Unpack[Filters]) -> Receipt:
+    def forget(self, id: str | Ids | None = None, *, soft: bool = False, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, several, or all that the filters choose, for good, with facts that rest on nothing else.
 
-        If one of several ids is unknown, nothing is erased.
+        If one of several ids is unknown, nothing is erased. With `soft`, they end now and stay in their history
+        instead, and `undo` takes the receipt's `run` back.
         """
         ...
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from memorist.model import Entity, Link, Memory, Noise, Showing, Usage
+from memorist.model import Doc, Entity, Link, Memory, Noise, Showing, Usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +144,7 @@ SCRUB = "scrub"
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The erased ids and the time; `pending` until the bytes have left the files of the store.
+    """The forgotten ids and the time; `pending` until the bytes have left the files of the store.
 
     They stay in a file while another process reads it, and on a server until its tables are rewritten.
     """
@@ -152,3 +152,4 @@ class Receipt:
     forgotten: tuple[str, ...]
     at: datetime
     pending: bool = False
+    run: Annotated[str | None, Doc("The id that undo takes, if they were forgotten softly.")] = None

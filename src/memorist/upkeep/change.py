@@ -181,8 +181,6 @@ def undo(store: Store, id: str, now: datetime, keep: Keep) -> Entry:
     reversible(entry)
     if WITHHELD in entry.data:
         keep(withheld_from_data(entry.data[WITHHELD]), entry, undone(entry, now))
-    elif CLAIM in entry.data:
-        store.update(lambda reader: _without_claim(entry, reader, now))
     else:
         _reverse(store, [entry], now)
     return entry
@@ -199,18 +197,26 @@ def _undo_run(store: Store, run: str, entries: Sequence[Entry], now: datetime) -
 def _reverse(store: Store, entries: Sequence[Entry], now: datetime) -> None:
     """Reverse entries in one write, as the journal has them then: an entry cannot be undone twice."""
 
-    def plan(pending: PendingWrite) -> None:
-        journal = {entry.id: entry for entry in pending.reader.journal(limit=EVERY_ENTRY)}
-        for entry in entries:
-            pending.add(reversal(journal.get(entry.id, entry), pending, now))
+    def plan(reader: Reader) -> Batch:
+        pending = PendingWrite(reader)
+        journal = {entry.id: entry for entry in reader.journal(limit=EVERY_ENTRY)}
+        there = [journal.get(entry.id, entry) for entry in entries]
+        for entry in there:
+            pending.add(reversal(entry, pending, now))
+        return _without_claims([entry for entry in there if CLAIM in entry.data], pending.batch(), reader)
 
-    write(store, plan)
+    store.update(plan)
 
 
-def _without_claim(entry: Entry, reader: Reader, now: datetime) -> Batch:
-    slot, claim = Slot(**entry.data[SLOT]), from_data(Claim, entry.data[CLAIM])
-    change = settle({slot: ()}, reader, amend=lambda known: None if known == claim else known)
-    return replace(change.batch(reader), journal=[undone(entry, now)])
+def _without_claims(entries: Sequence[Entry], batch: Batch, reader: Reader) -> Batch:
+    """The batch, with the facts settled without the claims that these entries made."""
+    if not entries:
+        return batch
+    slots = {Slot(**entry.data[SLOT]): () for entry in entries}
+    claims = [from_data(Claim, entry.data[CLAIM]) for entry in entries]
+    settled = settle(slots, reader, amend=lambda known: None if known in claims else known)
+    facts = settled.batch(reader, batch)
+    return replace(facts, revised=[*batch.revised, *facts.revised])
 
 
 def ended(memory: Memory, at: datetime, now: datetime, superseded_by: str | None = None) -> Memory:

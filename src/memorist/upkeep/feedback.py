@@ -1,26 +1,24 @@
-"""Feedback, pinning and invalidation: the user says what a memory is worth, or that it is no longer true."""
+"""Feedback and pinning: the user says what a memory is worth."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
-from memorist.errors import InvalidInput, NotFound
+from memorist.errors import InvalidInput
 from memorist.model import DOUBTED, Memory, Recall, Tier, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.fact_rows import CLAIMS, claim_to_data, slot_of_row
-from memorist.remember.fact_updates import settle
 from memorist.remember.gates.verdict import flagged
 from memorist.remember.journal import UNDONE
-from memorist.remember.timeline import Claim
-from memorist.upkeep.change import CLAIM, EVERY_ENTRY, SLOT, Change, ended, retracted
+from memorist.upkeep.change import EVERY_ENTRY, Change, retracted
+from memorist.upkeep.ending import end_of, entry_about, existing
 from memorist.validate import validated
 
 Verdict = Literal["useful", "wrong", "outdated", "hide"]
-FEEDBACK, JUDGED, INVALIDATE, PIN = "feedback", "judged", "invalidate", "pin"
-"""The verbs of the journal entries: feedback, the recall that it is about, invalidation, and pinning or unpinning."""
+FEEDBACK, JUDGED, PIN = "feedback", "judged", "pin"
+"""The verbs of the journal entries: feedback, the recall that it is about, and pinning or unpinning."""
 MOST = 5.0
 """The bound of a memory's relevance under feedback, in either direction."""
 DOUBT = 0.25
@@ -77,7 +75,7 @@ def feedback(store: Store, id: str, verdict: str, now: datetime, recall: RecallS
         return replace(batch, journal=[*batch.journal, *judged])
 
     store.update(plan)
-    return _existing(store, id)
+    return existing(store, id)
 
 
 def judged(store: Store) -> Iterator[JudgedRecall]:
@@ -97,11 +95,11 @@ def judged(store: Store) -> Iterator[JudgedRecall]:
 
 
 def _judge(reader: Reader, id: str, verdict: Verdict, now: datetime) -> Batch:
-    memory = _existing(reader, id)
+    memory = existing(reader, id)
     reason = f"{id} was called {verdict}"
-    entry = _entry(reader, FEEDBACK, id, now, {"verdict": verdict, "reason": reason})
+    entry = entry_about(reader, FEEDBACK, id, now, {"verdict": verdict, "reason": reason})
     if verdict == "outdated":
-        return _end(reader, memory, None, now, entry)
+        return end_of(reader, memory, None, now, entry)
     after = _VERDICTS[verdict](memory, now)
     return Change(verdict, id, reason, ((memory, after),)).batch(entry)
 
@@ -144,102 +142,19 @@ def pin(store: Store, id: str, now: datetime, *, on: bool = True) -> Memory:
     """Pin a memory, or unpin it: it then has the tier of a new memory. A second time changes nothing."""
 
     def plan(reader: Reader) -> Batch:
-        memory = _existing(reader, id)
+        memory = existing(reader, id)
         if (memory.tier is Tier.PINNED) == on:
             return Batch()
         if on:
             _check_current(memory)
         reason = f"{id} was {'pinned' if on else 'unpinned'}"
         after = replace(memory, tier=Tier.PINNED if on else Tier.WORKING)
-        return Change(PIN, id, reason, ((memory, after),)).batch(_entry(reader, PIN, id, now, {"reason": reason}))
+        return Change(PIN, id, reason, ((memory, after),)).batch(entry_about(reader, PIN, id, now, {"reason": reason}))
 
     store.update(plan)
-    return _existing(store, id)
+    return existing(store, id)
 
 
 def _check_current(memory: Memory) -> None:
     if memory.version_of is not None or memory.times.valid_to is not None or memory.times.retracted_at is not None:
         raise InvalidInput(f"{memory.id!r} is no longer true", remedy="Pin what is true instead.")
-
-
-def invalidate(store: Store, id: str, at: datetime | None, now: datetime, superseded_by: str | None = None) -> Memory:
-    """End a memory's validity at a moment, by default now, as known from now on; a fact is denied from then on.
-
-    The memory stays in its history. Invalidating it again is an error.
-    """
-
-    def plan(reader: Reader) -> Batch:
-        reason = f"invalidated {id} at {isoformat(now if at is None else at)}"
-        entry = _entry(reader, INVALIDATE, id, now, {"reason": reason})
-        return _end(reader, _existing(reader, id), at, now, entry, superseded_by)
-
-    store.update(plan)
-    return _existing(store, id)
-
-
-def _end(
-    reader: Reader, memory: Memory, at: datetime | None, now: datetime, entry: Entry, superseded_by: str | None = None
-) -> Batch:
-    """The batch that ends a memory, with its journal entry; not before it began, even if the clock has gone back."""
-    now = max(now, memory.times.ingested_at)
-    at = max(now, memory.times.valid_from) if at is None else at
-    _check_can_end(memory, at)
-    if memory.fact is not None and CLAIMS in memory.metadata:
-        return _deny(reader, memory, at, now, superseded_by, entry)
-    if superseded_by is not None and not reader.get([superseded_by]):
-        raise NotFound(f"There is no memory {superseded_by!r}", remedy="Pass the id of the memory that came after.")
-    after = ended(memory, at, now, superseded_by)
-    return Change(entry.verb, memory.id, entry.data["reason"], ((memory, after),)).batch(entry)
-
-
-def _existing(reader: Reader, id: str) -> Memory:
-    memory = reader.get([id]).get(id)
-    if memory is None:
-        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
-    return memory
-
-
-def _entry(reader: Reader, verb: str, id: str, now: datetime, data: Mapping[str, Any]) -> Entry:
-    """The next journal entry of a verb about a memory; two at the same moment have different ids."""
-    earlier = len(reader.journal(verb, id, limit=10_000))
-    return Entry(fingerprint(verb, id, now, earlier), now, verb, (id,), data)
-
-
-def _check_can_end(memory: Memory, at: datetime) -> None:
-    id, times = memory.id, memory.times
-    end = times.valid_to if times.retracted_at is None else times.retracted_at
-    if end is not None:
-        raise InvalidInput(f"{id!r} ended on {isoformat(end)}", remedy="A memory that has ended cannot end again.")
-    if at < times.valid_from:
-        raise InvalidInput(
-            f"{id!r} became true on {isoformat(times.valid_from)}, after {isoformat(at)}",
-            remedy="Pass a later moment, or forget the memory if it was never true.",
-        )
-
-
-def _deny(
-    reader: Reader, memory: Memory, at: datetime, now: datetime, superseded_by: str | None, entry: Entry
-) -> Batch:
-    """Add the claim that a fact no longer holds; settling its timeline does the rest."""
-    fact, worth = memory.fact, memory.worth
-    assert fact is not None
-    if superseded_by is not None:
-        raise InvalidInput(
-            "A fact is superseded by another value of it", remedy="Write that value with `relate()`; it ends this one."
-        )
-    claim = Claim(
-        value=fact.object,
-        since=at,
-        known=now,
-        negated=True,
-        text=memory.text,
-        confidence=worth.confidence,
-        trust=worth.trust,
-        classification=worth.classification,
-        expires_at=memory.times.expires_at,
-        by="caller",
-    )
-    slot = slot_of_row(memory, fact)
-    data = {**entry.data, CLAIM: claim_to_data(claim), SLOT: asdict(slot)}
-    batch = settle({slot: [claim]}, reader).batch(reader)
-    return replace(batch, journal=[replace(entry, data=data)])

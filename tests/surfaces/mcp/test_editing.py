@@ -27,7 +27,10 @@ def test_a_memory_is_replaced_and_names_are_walked() -> None:
                 assert (edge["source"], edge["relation"], edge["target"]) == ("Ann", "works_at", "Acme Corp")
                 assert near["known"] and edge["text"] == "Ann works at Acme Corp."
                 assert not (await call(client, "entities", name="Nobody"))["known"]
+                ended = await call(client, "forget", id=kept.id, soft=True)
+                assert kept.id in ended["forgotten"] and engine.get(kept.id) is not None
+                engine.undo(ended["run"])
                 gone = await call(client, "forget", id=[kept.id])
-                assert kept.id in gone["forgotten"]
+                assert kept.id in gone["forgotten"] and "run" not in gone
 
     anyio.run(play)

@@ -27,7 +27,7 @@ from tests.surfaces.mcp.servers import call, problem, text
 if TYPE_CHECKING:
     from memorist.ports import Progress, Purpose, Vector
 
-BOUND = 2650
+BOUND = 2700
 """Tokens that tools and instructions may cost a model."""
 
 

@@ -13,8 +13,8 @@ from mcp import Client
 
 import memorist
 from memorist.access.keys import KeyRing
+from memorist.surfaces.mcp.caller import SESSION_META
 from memorist.surfaces.mcp.server import TOOLS
-from memorist.surfaces.mcp.tools import SESSION_META
 from tests.surfaces.conftest import Cli
 from tests.surfaces.mcp.servers import Served, call, listening, over_http, over_stdio, problem, serving, text
 

@@ -50,6 +50,18 @@ def test_a_problem_says_what_to_do_and_which_request_it_was(server: Running) -> 
         assert wrong.status_code == 405 and wrong.headers["Allow"] == "GET"
 
 
+def test_a_soft_forget_by_its_address_erases_nothing_and_a_misspelt_one_is_refused(server: Running) -> None:
+    kept = server.client().remember("The lamp is red.")
+    with server.http() as http:
+        path = f"/v1/spaces/agent/memories/{kept.id}"
+        assert http.delete(f"{path}?sotf=true").status_code == 422
+        told = http.delete(f"{path}?soft=true").json()
+        assert told["forgotten"] == [kept.id] and http.get(path).json()["valid_to"] == told["at"]
+        assert http.post("/v1/spaces/agent/forget", json={"soft": True}).status_code == 422
+        assert http.post("/v1/spaces/agent/undo", json={"entry": told["run"]}).is_success
+        assert http.delete(path).json()["run"] is None and http.get(path).status_code == 404
+
+
 BODIES = [b"", b"{", b"[]", b'{"text": 1}', b'{"text": "\\ud800"}', b'{"text": "x", "importance": NaN}', b"\xff"]
 
 

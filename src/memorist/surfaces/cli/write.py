@@ -21,6 +21,7 @@ from memorist.surfaces.cli.options import (
     command,
     filter_options,
     find_memory,
+    flag,
     memory_options,
     option,
     require_answer,
@@ -126,23 +127,40 @@ def forget(
     target: Target,
     as_json: bool,
     id: Annotated[list[str] | None, argument("ID…", "The ids of memories, or the beginnings of them.")] = None,
+    soft: Annotated[
+        bool, flag("--soft", "Erase nothing: they end now and stay in their history, and undo takes it back.")
+    ] = False,
     yes: Yes = False,
     **filters: Unpack[Filters],
 ) -> Iterator[object]:
     """Erase for good some memories, or all memories that the options choose."""
     if (not id) == (not filters):
         raise typer.BadParameter("Pass either an ID or options that choose memories, not both.")
-    if not yes:
+    asks = not (yes or soft)
+    if asks:
         require_answer(as_json)
     with target.open() as engine:
         memories = [find_memory(engine, one) for one in id or ()]
-        if not yes:
+        if asks:
             _confirm_erasure(memories or list(all_memories(engine, filters)))
-        receipt = engine.forget([one.id for one in memories]) if memories else engine.forget(**filters)
+        receipt = engine.forget([one.id for one in memories] or None, soft=soft, **filters)
     yield receipt
+    if soft:
+        _say_ended(len(receipt.forgotten), receipt.run)
+        return
     say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
     if receipt.pending:
         say(f"  pending: {_why_pending(target)}")
+
+
+def _say_ended(number: int, run: str | None) -> None:
+    if run is None:
+        say("Nothing to end: no current memory was chosen.")
+    else:
+        say(
+            ("✓ ", "green"),
+            f"Ended {count(number, 'memory', 'memories')}; nothing was erased. To undo: memorist undo {run}",
+        )
 
 
 def _why_pending(target: Target) -> str:
@@ -205,7 +223,9 @@ def invalidate(
 @command(app)
 def undo(
     engine: Engine,
-    entry: Annotated[str, argument("ENTRY", "The journal entry, from `audit --json`, or the run of a tidy.")],
+    entry: Annotated[
+        str, argument("ENTRY", "The journal entry, from `audit --json`, or the run of a tidy or a soft forget.")
+    ],
 ) -> Iterator[object]:
     """Undo a change that a gate, a fix, a tidy or feedback made."""
     done = engine.undo(entry)

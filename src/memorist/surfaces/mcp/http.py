@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorist.access.keys import Key, KeyRing
 from memorist.errors import Error, InvalidInput
+from memorist.surfaces.mcp.caller import KEY
 from memorist.surfaces.mcp.server import LIMITS, MemoryServer
-from memorist.surfaces.mcp.tools import KEY
 from memorist.surfaces.remedies import as_tool
 from memorist.surfaces.rest.connections import uvicorn_config
 from memorist.surfaces.rest.limits import ConcurrencyLimit, Rate, bounded

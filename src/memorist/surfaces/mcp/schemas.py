@@ -122,7 +122,7 @@ _STORED = {
     **{"id": "id", "version": "version", "at": "valid_from", "kind": "kind", "flags": "flags"},
 }
 _RATED = {"id": "id", "relevance": "relevance"}
-_ERASED = {"forgotten": "forgotten", "at": "at"}
+_ERASED = {"forgotten": "forgotten", "at": "at", "run": "run"}
 _COUNTED = {name: name for name in ("space", "memories", "versions", "entities", "kinds")}
 """The name of each field in a tool's result, and its name in the model."""
 
@@ -185,7 +185,7 @@ RelateResult = _model(
     gates=_GATES,
 )
 FeedbackResult = _model("FeedbackResult", "A memory after feedback.", Memory, _RATED, verdict=(str, ...))
-ForgetResult = _model("ForgetResult", "The ids of the erased memories.", Receipt, _ERASED)
+ForgetResult = _model("ForgetResult", "The ids of the forgotten memories.", Receipt, _ERASED)
 StatusResult = _model(
     "StatusResult",
     "The size of the space, and what the caller may do.",
@@ -322,7 +322,7 @@ def rated_memory(memory: Memory, verdict: str) -> dict[str, Any]:
 
 
 def erased(receipt: Receipt) -> dict[str, Any]:
-    """The ids of the erased memories."""
+    """The ids of the forgotten memories."""
     return _selected(receipt, _ERASED)
 
 

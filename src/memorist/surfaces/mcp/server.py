@@ -23,8 +23,9 @@ from memorist.engine.engine import Engine
 from memorist.errors import Error, NotFound
 from memorist.model import within
 from memorist.model.spellings import advice
+from memorist.surfaces.mcp.caller import Bounds
 from memorist.surfaces.mcp.schemas import slim
-from memorist.surfaces.mcp.tools import Bounds, Tools
+from memorist.surfaces.mcp.tools import Tools
 from memorist.surfaces.remedies import as_tool
 from memorist.surfaces.rest.problems import Refusal, is_private, told
 from memorist.surfaces.rest.server import Settings

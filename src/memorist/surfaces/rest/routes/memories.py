@@ -59,8 +59,11 @@ class PinnedQuery(body_of(Verbs.pinned)):
     limit: Limit = 100
 
 
+SOFT = "Erase nothing: they end now and stay in their history; undo takes the run of the receipt back."
+
+
 class ForgetBody(body_of(Verbs.forget, "id")):
-    """Which memories to erase for good: those with these ids, or those that meet every filter, whatever their time."""
+    """Which memories to forget: those with these ids, or those that meet every filter, whatever their time."""
 
     model_config = example(scope=["user:ann"])
 
@@ -68,6 +71,13 @@ class ForgetBody(body_of(Verbs.forget, "id")):
         None, description="These memories, without any filter; if one is unknown, nothing is erased."
     )
     max_classification: Classification = Field(3, description="Only memories no more secret than this.")
+    soft: bool = Field(False, description=SOFT)
+
+
+class ForgetQuery(RequestModel):
+    """How to forget."""
+
+    soft: bool = Field(False, description=SOFT)
 
 
 class GetBody(RequestModel):
@@ -171,9 +181,9 @@ async def neighbours(call: ReadCall, name: str, query: Annotated[NeighboursQuery
 
 
 @router.delete("/memories/{id}", response_model=answer_of(Verbs.forget))
-async def forget(call: WriteCall, id: str) -> Any:
+async def forget(call: WriteCall, id: str, query: Annotated[ForgetQuery, Query()]) -> Any:
     """Erase a memory for good, with the facts that rest on nothing else."""
-    return await call.answer(lambda engine: engine.forget(id), erases=True, long=True)
+    return await call.answer(lambda engine: engine.forget(id, soft=query.soft), erases=not query.soft, long=True)
 
 
 @router.post("/forget", response_model=answer_of(Verbs.forget))
@@ -183,10 +193,10 @@ async def forget_by_filter(call: WriteCall, body: ForgetBody) -> Any:
     A filter that is null counts as left out, so that a caller that sends every field does not erase everything.
     """
     given = {name: value for name, value in body.given().items() if value is not None}
-    if not given.keys() - {"include_expired"}:
+    if not given.keys() - {"include_expired", "soft"}:
         raise InvalidInput("No filter was given", remedy="Say which memories to forget.")
     ids = given.pop("ids", None)
-    return await call.answer(lambda engine: engine.forget(ids, **given), erases=True, long=True)
+    return await call.answer(lambda engine: engine.forget(ids, **given), erases=not body.soft, long=True)
 
 
 @router.post("/memories/{id}/invalidate", response_model=answer_of(Verbs.invalidate))

@@ -1,0 +1,57 @@
+"""What a `forget` selects, and how it ends softly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from memorist.engine.desk import Desk
+from memorist.errors import NotFound
+from memorist.model import Filters, Ids, Memory, fingerprint
+from memorist.ports import Entry, Receipt, Store
+from memorist.recall.request import erasure_filter
+from memorist.remember.forgetting import refuse_damaged, withheld_entries
+from memorist.upkeep.change import every_page
+from memorist.upkeep.ending import end_all, is_over, refuse_over
+
+Selected = tuple[list[Memory], list[Entry]]
+"""Memories, and the journal entries that hold texts which gates withheld."""
+
+
+def named(store: Store, id: str | Ids) -> Selected:
+    """What has one of these ids; if one of several is unknown, nothing is forgotten."""
+    asked, one = ([id], id) if isinstance(id, str) else ([*dict.fromkeys(id)], None)
+    there = store.get(asked)
+    withheld = withheld_entries(lambda memory: memory.id in asked, store, one)
+    known = {*there, *(entry.subjects[0] for entry in withheld)}
+    if missing := [repr(one) for one in asked if one not in known]:
+        raise NotFound(f"There is no memory {', '.join(missing)}", remedy="Look it up with `list()`.")
+    return list(there.values()), withheld
+
+
+def selected(store: Store, filters: Filters) -> Selected:
+    """What the filters select."""
+    where = erasure_filter(filters)
+    refuse_damaged(store)
+    memories = [memory for page in every_page(store, where, 1000) for memory in page]
+    return memories, withheld_entries(where.admits, store)
+
+
+def refuse_ended(memories: Iterable[Memory], withheld: Iterable[Entry], now: datetime) -> None:
+    """Refuse to end memories of which one has ended, or was withheld and never began."""
+    for entry in withheld:
+        raise NotFound(f"{entry.subjects[0]!r} was withheld, so it cannot end", remedy="Forget it for good.")
+    for memory in memories:
+        if is_over(memory, now):
+            refuse_over(memory)
+
+
+def end_softly(memories: Iterable[Memory], desks: Sequence[Desk], now: datetime) -> Receipt:
+    """End those of the memories that are current."""
+    current = [one for one in memories if not is_over(one, now)]
+    run = fingerprint("forget", now, [one.id for one in current])
+    ids: list[str] = []
+    for desk in desks:
+        own = [one.id for one in current if one.worth.classification == desk.classification]
+        ids += end_all(desk.store, own, now, run) if own else ()
+    return Receipt(tuple(sorted(ids)), now, run=run if ids else None)
