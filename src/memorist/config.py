@@ -196,9 +196,8 @@ def load(config: str | Path | Mapping[str, Any] | None = None, **arguments: str 
     else:
         files, untrusted = _found()
     for file, given in files:
-        values |= _anchored(given, file.parent) | {
-            name: {**values.get(name, {}), **given[name]} for name in MERGED if name in given
-        }
+        set_here = _anchored(given, file.parent)
+        values |= set_here | {name: {**values.get(name, {}), **set_here[name]} for name in MERGED if name in given}
     stronger: dict[str, Any] = {s.name: _from_environment(s) for s in SETTINGS if os.environ.get(s.variable)}
     stronger |= {name: value for name, value in arguments.items() if value is not None}
     origins = {name: file for file, given in files for name in given if name not in stronger}
@@ -301,7 +300,29 @@ def _anchored(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         paths["notes_dir"] = str(folder / Path(values["notes_dir"]).expanduser())
     if "db" in values:
         paths["db"] = anchored(values["db"], folder)
-    return {**values, **paths}
+    return {**values, **paths, **{name: _functions_in(values[name], folder) for name in MERGED if name in values}}
+
+
+def _functions_in(value: Any, folder: Path) -> Any:
+    """A table with each `module:function` whose module is a file of this folder as the path of that file."""
+    if isinstance(value, list):
+        return [_functions_in(one, folder) for one in cast("list[Any]", value)]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: _function_in(one, folder) if key.rpartition(".")[2] == "function" else _functions_in(one, folder)
+        for key, one in cast("Mapping[str, Any]", value).items()
+    }
+
+
+def _function_in(named: Any, folder: Path) -> Any:
+    module, colon, function = named.rpartition(":") if isinstance(named, str) else ("", "", "")
+    file = folder.resolve() / f"{module}.py"
+    if not colon or not module.isidentifier() or not file.is_file():
+        return named
+    if (why := trust.foreign(file)) is not None:
+        raise InvalidInput(f"{file} cannot be used: {why}", remedy="Let only yourself write it.")
+    return f"{file}:{function}"
 
 
 def _from_environment(setting: Setting) -> str | int:

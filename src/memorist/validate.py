@@ -26,6 +26,8 @@ def validated(value: object, hint: Any, where: str, build: Build | None = None) 
     if origin is tuple:
         _require(isinstance(value, list | tuple), value, where, "a list")
         return tuple(validated(one, arguments[0], where, build) for one in cast("Sequence[object]", value))
+    if origin is Callable:
+        return _require(callable(value), value, where, "a function")
     if origin is not None and issubclass(origin, Mapping):
         _require(isinstance(value, Mapping), value, where, "a table")
         table = cast("Mapping[str, object]", value)

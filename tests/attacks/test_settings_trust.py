@@ -233,6 +233,34 @@ def test_an_untrusted_recipe_names_only_parts_that_ship(project: Path, recipe: s
         memorist.open(":memory:", embedder="none")
 
 
+VALUES = """
+def score(relevance, memory, usage, params):
+    open("ran", "w").close()
+    return relevance / 2
+"""
+
+
+def test_a_trusted_file_names_a_value_function_of_its_folder(
+    project: Path, bare: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = "recipe = 'mnemosyne-graph'\n[recipes.mnemosyne-graph]\nset = { 'nodes.function' = 'values:score' }"
+    monkeypatch.chdir(project)
+    written(project, settings)
+    (project / "values.py").write_text(VALUES, encoding="utf-8")
+    with memorist.open(tmp_path / "agent.db", config={}) as memory:
+        memory.remember("Alice lives in Oslo.")
+    asked = ("--db", str(tmp_path / "agent.db"), "recall", "Where does Alice live?", "--recipe", "mnemosyne-graph")
+    refused = bare(*asked)
+    assert refused.status == 1 and "not trusted" in refused.err and not (project / "ran").exists()
+    assert bare("trust").status == 0
+    (project / "deeper").mkdir()
+    monkeypatch.chdir(project / "deeper")  # the folder is that of the file, not the working folder
+    (item,) = bare(*asked, "--json").data["items"]
+    assert item["score"] == pytest.approx(item["signals"]["relevance"]["score"] / 2, abs=1e-6)
+    (project / "values.py").chmod(0o666)
+    assert "every user may write it" in bare(*asked).problem
+
+
 def test_an_untrusted_profile_names_no_value_function(project: Path) -> None:
     written(project, "profile = 'mine'\n[profiles.mine]\nfunction = 'os:system'")
     assert not config.load().profiles and config.load().profile is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import timedelta
 from math import exp
@@ -12,6 +13,7 @@ import memorist
 from memorist.errors import InvalidInput
 from memorist.model import Kind, Memory, Recall, Usage
 from memorist.profiles import Profile
+from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.nodes import COMMON, PARAMS, Nodes, default_value, frequency, recency, reward, value_function
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import ids, near, notes, opened, tuned
@@ -83,6 +85,34 @@ def test_a_value_function_can_be_named_by_its_module() -> None:
         engine.remember("The billing system is called Pelican.")
         (first, *_) = engine.recall("What is the billing system called?").items
     assert first.score == first.signals["relevance"].score > 0.3
+
+
+def test_a_value_function_may_be_a_function() -> None:
+    asked: list[Mapping[str, float]] = []
+
+    def halved(relevance: float, memory: Memory, usage: Usage | None, params: Mapping[str, float]) -> float:
+        asked.append(params)
+        return relevance / 2
+
+    own = {"set": {"nodes.function": halved}}
+    profile = {"profile": "mine", "profiles": {"mine": {"function": halved}}}
+    for settings in ({"recipes": {"mnemosyne-graph": own}}, profile):
+        with memorist.open(":memory:", recipe="mnemosyne-graph", config=settings, background=False) as engine:
+            engine.remember("The billing system is called Pelican.")
+            (first, *_) = engine.recall("What is the billing system called?").items
+            shown = json.dumps([recipe_to_data(one) for one in engine.recipes.values()])
+        assert first.score == first.signals["relevance"].score / 2
+        assert "test_value_function:test_a_value_function_may_be_a_function.<locals>.halved" in shown
+    assert asked[0].keys() == {"threshold", "top_k", "lambda", "k", "base_floor", "beta", "hours"}
+    with pytest.raises(InvalidInput, match=r"nodes.function is 5"):
+        memorist.open(":memory:", config={"recipes": {"mnemosyne-graph": {"set": {"nodes.function": 5}}}})
+
+
+def test_a_value_function_that_returns_no_number_is_named() -> None:
+    recipe = tuned("mnemosyne-graph", nodes__function=lambda *_: float("nan"))
+    with opened(used("a", 0), recipe=recipe, vectors={QUESTION: near(1.0), "a": near(0.9)}) as engine:
+        with pytest.raises(InvalidInput, match=r"value function .*lambda.* returned nan for memory a"):
+            engine.recall(QUESTION)
 
 
 def test_a_misspelt_parameter_is_refused_in_recipes_and_profiles() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -26,7 +26,7 @@ class Profile:
     context: str = ""
     overlays: Mapping[str, str] = field(default_factory=dict[str, str])
     values: Values = field(default_factory=dict[str, Mapping[str, float]])
-    function: str | None = None
+    function: str | Callable[..., float] | None = None
 
     def __post_init__(self) -> None:
         require_steps(self.overlays, f"Profile {self.name!r}")

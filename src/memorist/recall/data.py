@@ -17,9 +17,9 @@ from memorist.validate import validated
 
 
 def to_data(pipeline: Pipeline) -> dict[str, Any]:
-    """A pipeline as plain lists, mappings, numbers and strings."""
+    """A pipeline as plain lists, mappings, numbers and strings; a function is its name."""
     names = {name: list(parameters) for name, parameters in pipeline.names.items()}
-    data = {"name": pipeline.name, "stages": [_part_to_data(stage) for stage in pipeline.stages]}
+    data = {"name": pipeline.name, "stages": [_without_functions(_part_to_data(stage)) for stage in pipeline.stages]}
     return {**data, "names": names} if names else data
 
 
@@ -114,6 +114,17 @@ def _value_to_data(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _value_to_data(one) for key, one in cast("Mapping[str, object]", value).items()}
     return value
+
+
+def _without_functions(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_functions(one) for key, one in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_without_functions(one) for one in cast("list[Any]", value)]
+    if not callable(value):
+        return value
+    named: Any = value if hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 def _part_from_data(data: object, where: str) -> Part:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
 from math import exp, isfinite
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Literal, cast
 
 from memorist.errors import InvalidInput
@@ -75,7 +77,7 @@ class Nodes(Stage):
     gives = "candidates"
     effect = "adds"
     needs = ("embedder",)
-    function: str = "default"
+    function: str | ValueFunction = "default"
     threshold_on: ThresholdOn = "relevance"
     params: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
 
@@ -165,6 +167,9 @@ class Nodes(Stage):
     def _candidate(self, memory: Memory, relevance: float, draft: Draft) -> Candidate:
         params = {**self.params_of(memory.kind), "hours": age_hours(memory, draft.request.now, "access")}
         score = value_function(self.function)(relevance, memory, memory.usage, params)
+        if not isfinite(score):
+            problem = f"The value function {self.function} returned {score} for memory {memory.id}"
+            raise InvalidInput(problem, remedy="Return a finite number.")
         evidence = {"relevance": Evidence(None, relevance, relevance)}
         found = Candidate(memory, score, evidence)
         if memory.usage is None or self.function != "default":
@@ -231,13 +236,13 @@ def with_lessons(ids: Sequence[str], env: Env) -> set[str]:
 
 
 def probes(draft: Draft) -> Vector | None:
-    """The vectors of the query and its tags, as rows."""
+    """The vectors of the query, its probes and its tags, as rows."""
     import numpy as np
 
     vector, tags = draft.query.embedding(), draft.query.tag_vectors
     if vector is None:
         return None
-    return vector[None, :] if tags is None else np.vstack([vector[None, :], tags])
+    return np.atleast_2d(vector) if tags is None else np.vstack([vector, tags])
 
 
 def relevances(env: Env, vectors: Vector, where: Filter) -> dict[str, float]:
@@ -267,9 +272,13 @@ def reward(usage: Usage, params: Params) -> float:
     return 1.0 if usage.mean_reward is None else sigmoid(params["beta"] * usage.mean_reward)
 
 
+def value_function(given: str | ValueFunction) -> ValueFunction:
+    """A value function itself, or by name: `default`, an entry point, `module:function` or `FILE.py:function`."""
+    return _named(given) if isinstance(given, str) else given
+
+
 @cache
-def value_function(name: str) -> ValueFunction:
-    """A value function by name: `default`, an entry point of `memorist.value_functions`, or `module:function`."""
+def _named(name: str) -> ValueFunction:
     if name == "default":
         return default_value
     if ":" in name:
@@ -285,9 +294,9 @@ def value_function(name: str) -> ValueFunction:
 def _imported(name: str) -> ValueFunction:
     from importlib import import_module
 
-    module, _, attribute = name.partition(":")
+    module, _, attribute = name.rpartition(":")
     try:
-        found: object = getattr(import_module(module), attribute)
+        found: object = getattr(_loaded(module) if module.endswith(".py") else import_module(module), attribute)
     except (ImportError, AttributeError, ValueError):
         found = None
     if not callable(found):
@@ -295,3 +304,21 @@ def _imported(name: str) -> ValueFunction:
             f"There is no value function {name!r}", remedy="Name an importable module and a function of it."
         )
     return cast("ValueFunction", found)
+
+
+def _loaded(file: str) -> ModuleType:
+    """The module in a file, as `import` would make it, under a name that no other file has."""
+    import sys
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location(f"{Path(file).stem} of {file}", file)
+    if spec is None or spec.loader is None:
+        raise ImportError(file)
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up there
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        problem = f"{file} cannot be imported: {type(error).__name__}: {error}"
+        raise InvalidInput(problem, remedy="Correct it, or name another value function.") from error
+    return module
