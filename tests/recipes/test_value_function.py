@@ -110,9 +110,11 @@ def test_a_value_function_may_be_a_function() -> None:
 
 def test_a_value_function_that_returns_no_number_is_named() -> None:
     recipe = tuned("mnemosyne-graph", nodes__function=lambda *_: float("nan"))
-    with opened(used("a", 0), recipe=recipe, vectors={QUESTION: near(1.0), "a": near(0.9)}) as engine:
-        with pytest.raises(InvalidInput, match=r"value function .*lambda.* returned nan for memory a"):
-            engine.recall(QUESTION)
+    with (
+        opened(used("a", 0), recipe=recipe, vectors={QUESTION: near(1.0), "a": near(0.9)}) as engine,
+        pytest.raises(InvalidInput, match=r"value function .*lambda.* returned nan for memory a"),
+    ):
+        engine.recall(QUESTION)
 
 
 def test_a_misspelt_parameter_is_refused_in_recipes_and_profiles() -> None:
