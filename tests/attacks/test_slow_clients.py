@@ -14,6 +14,7 @@ import anyio
 import anyio.to_thread
 import httpx
 import pytest
+from mcp import Client, MCPError
 
 import memorist
 from memorist.access.keys import KeyRing
@@ -203,6 +204,17 @@ def knocked(url: str, key: str) -> int:
     return httpx.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers).status_code
 
 
+async def patiently(client: Client) -> None:
+    """Call a tool, again if it is refused: one that knocks may have had its place for a moment."""
+    while True:
+        try:
+            await client.call_tool("status")
+        except MCPError:
+            await anyio.sleep(0.01)
+        else:
+            return
+
+
 def test_slow_tools_of_one_key_leave_places_and_threads_for_the_others(mcp: Door, stuck: list[str]) -> None:
     url, greedy, other = mcp(threads=4, key_concurrency=6)
 
@@ -213,7 +225,7 @@ def test_slow_tools_of_one_key_leave_places_and_threads_for_the_others(mcp: Door
             anyio.create_task_group() as group,
         ):
             for _ in range(6):
-                group.start_soon(slow.call_tool, "status")
+                group.start_soon(patiently, slow)
             while await anyio.to_thread.run_sync(knocked, url, greedy) != 429:
                 pass
             await anyio.to_thread.run_sync(begun, stuck, 2)

@@ -196,6 +196,7 @@ def test_nothing_has_no_summary(texts: list[str]) -> None:
 
 
 @given(TEXT, st.lists(TEXT, max_size=5), st.integers(0, 4))
+@example("", ["\x1b", "0"], 1)  # a sentence of characters that do not show takes no place
 def test_a_summary_is_made_of_the_texts(query: str, texts: list[str], sentences: int) -> None:
     found = extractive_summary(query, texts, sentences=sentences)
     assert found == extractive_summary(query, texts, sentences=sentences)

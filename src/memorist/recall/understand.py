@@ -241,7 +241,8 @@ class _Sentence:
 def _sentences(source: int, text: str) -> list[_Sentence]:
     start = _heading_end(text)
     heading = " ".join([*text[:start].split(), ""])
-    return [_Sentence(one, heading, source, place) for place, one in enumerate(split_sentences(text[start:]))]
+    sentences = enumerate(split_sentences(text[start:]))
+    return [_Sentence(one, heading, source, place) for place, one in sentences if plain(heading + one)]
 
 
 def _heading_end(text: str) -> int:
