@@ -15,6 +15,7 @@ import pytest
 from memorist.config import Config
 from memorist.model import RecallOptions
 from memorist.recall.data import toml_value, with_settings
+from memorist.recall.nodes import PARAMS, Nodes
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
 from memorist.recall.request import recall_request
@@ -36,9 +37,14 @@ def rows(recipe: str) -> list[tuple[str, list[str], str]]:
 
 
 def values(recipe: Pipeline, path: str) -> list[object]:
-    """The values of a parameter in every part that has it, such as `rrf.k` or `nodes.threshold.tag`."""
+    """The values of a parameter in every part that has it, such as `rrf.k` or `nodes.params.tag.threshold`."""
     kind, parameter, *keys = path.split(".")
-    found: list[Any] = [getattr(part, parameter) for part in recipe.parts() if part.kind == kind]
+    parts = [part for part in recipe.parts() if part.kind == kind]
+    if path.startswith("nodes.params."):
+        node, name = keys
+        kinds = [one for one in PARAMS if one != "note"] if node == "KIND" else [node]
+        return [part.params_of(one)[name] for part in parts if isinstance(part, Nodes) for one in kinds]
+    found: list[Any] = [getattr(part, parameter) for part in parts]
     for key in keys:
         found = [one[key] for one in found]
     return found
