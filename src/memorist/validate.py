@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 from reprlib import repr as shortened
 from types import UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin
@@ -37,7 +38,7 @@ def validated(value: object, hint: Any, where: str, build: Build | None = None) 
 
 def _scalar(value: object, hint: Any, where: str, build: Build | None) -> object:
     if hint is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool) and not _too_large(value)
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and _is_number(value)
         return float(cast("float", _require(fits, value, where, "a number")))
     if hint is int:
         return _require(isinstance(value, int) and not isinstance(value, bool), value, where, "a whole number")
@@ -51,9 +52,9 @@ def _scalar(value: object, hint: Any, where: str, build: Build | None) -> object
     return build(value, where)
 
 
-def _too_large(number: float) -> bool:
-    """Whether a whole number is too large to be a float."""
-    return isinstance(number, int) and abs(number) > sys.float_info.max
+def _is_number(value: int | float) -> bool:
+    """Whether it is no NaN, and no whole number too large to be a float."""
+    return abs(value) <= sys.float_info.max if isinstance(value, int) else not isnan(value)
 
 
 def _first_fit(value: object, hints: tuple[Any, ...], where: str, build: Build | None) -> object:

@@ -7,8 +7,11 @@ from math import exp, log
 
 import pytest
 
+from memorist.errors import InvalidInput
 from memorist.model import DOUBTED, Candidate, Fact, Kind, Situation, Tier, Usage, Worth
+from memorist.recall.data import with_settings
 from memorist.recall.factors import LinearRecency, RecencyBand, SituationBoost, Spacing, Weibull, soft_count
+from memorist.recall.recipes import RECIPES
 from memorist.recall.signals import Fuzzy
 from tests.recall.worlds import NOW, draft, memory, world
 
@@ -163,3 +166,18 @@ def test_weibull_written_out() -> None:
     composite = 0.4 * exp(-log(2) / scale * 10) + 0.3 * (1 - exp(-0.6)) + 0.3 * 0.8 * 0.9 * 1.15
     with world() as env:
         assert Weibull()(one, draft(), env) == pytest.approx(0.3 + 0.7 * max(0.7 * 0.9, composite))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "parameter", "named"),
+    [
+        ("mnemosyne-hybrid", "half_life_hours", "recency_band.time_constant"),
+        ("abmind", "linear_recency.span_days", "linear_recency.span_days"),
+        ("mnemo", "weibull.half_life_days", "weibull.half_life_days"),
+        ("memorist", "bounded_recency.half_life_days", "bounded_recency.half_life_days"),
+    ],
+)
+@pytest.mark.parametrize("value", [0, -3, float("nan")])
+def test_a_time_of_decay_must_be_above_zero(recipe: str, parameter: str, named: str, value: float) -> None:
+    with pytest.raises(InvalidInput, match=f"{named} is {value:g}"):
+        with_settings(RECIPES[recipe], {parameter: value})

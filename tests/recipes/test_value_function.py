@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 from math import exp
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import memorist
@@ -14,7 +16,17 @@ from memorist.errors import InvalidInput
 from memorist.model import Kind, Memory, Recall, Usage
 from memorist.profiles import Profile
 from memorist.recall.data import to_data as recipe_to_data
-from memorist.recall.nodes import COMMON, PARAMS, Nodes, default_value, frequency, recency, reward, value_function
+from memorist.recall.nodes import (
+    COMMON,
+    PARAMS,
+    Nodes,
+    ValueFunction,
+    default_value,
+    frequency,
+    recency,
+    reward,
+    value_function,
+)
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import ids, near, notes, opened, tuned
 
@@ -108,13 +120,36 @@ def test_a_value_function_may_be_a_function() -> None:
         memorist.open(":memory:", config={"recipes": {"mnemosyne-graph": {"set": {"nodes.function": 5}}}})
 
 
-def test_a_value_function_that_returns_no_number_is_named() -> None:
-    recipe = tuned("mnemosyne-graph", nodes__function=lambda *_: float("nan"))
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        (lambda *_: float("nan"), "returned nan for memory a"),
+        (lambda *_: None, "returned None for memory a"),
+        (lambda *_: "0.5", "returned '0.5' for memory a"),
+        (lambda relevance, memory, usage, params: params["gamma"], "failed on memory a: KeyError: 'gamma'"),
+        (lambda relevance, memory: relevance, r"failed on memory a: TypeError: .* takes 2 positional arguments"),
+    ],
+)
+def test_a_value_function_that_gives_no_number_is_named(own: ValueFunction, said: str) -> None:
+    recipe = tuned("mnemosyne-graph", nodes__function=own)
     with (
         opened(used("a", 0), recipe=recipe, vectors={QUESTION: near(1.0), "a": near(0.9)}) as engine,
-        pytest.raises(InvalidInput, match=r"value function .*lambda.* returned nan for memory a"),
+        pytest.raises(InvalidInput, match=rf"value function .*lambda.* {said}"),
     ):
         engine.recall(QUESTION)
+
+
+def test_a_value_function_may_return_a_number_of_numpy() -> None:
+    recipe = tuned("mnemosyne-graph", nodes__function=lambda *_: np.float32(0.25))
+    with opened(used("a", 0), recipe=recipe, vectors={QUESTION: near(1.0), "a": near(0.9)}) as engine:
+        (found,) = engine.recall(QUESTION).items
+    assert type(found.score) is float and found.score == 0.25
+
+
+def test_a_broken_file_of_a_value_function_is_named_with_its_error(tmp_path: Path) -> None:
+    (tmp_path / "values.py").write_text("def score(:\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"values\.py cannot be imported: SyntaxError"):
+        value_function(f"{tmp_path / 'values.py'}:score")
 
 
 def test_a_misspelt_parameter_is_refused_in_recipes_and_profiles() -> None:

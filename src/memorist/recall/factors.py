@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import exp, log, log1p
 from typing import Literal
 
+from memorist.errors import InvalidInput
 from memorist.model import DOUBTED, Candidate, Memory, Tier, Usage, Worth, time_zone
 from memorist.models.embedding_text import is_talk
 from memorist.recall.stage import Draft, Env, Factor
@@ -27,6 +28,12 @@ def _start(memory: Memory, since: AgeFrom) -> datetime:
     return memory.times.ingested_at
 
 
+def _above_zero(name: str, value: float) -> None:
+    """Refuse a parameter that a formula divides by, unless it is above 0."""
+    if not value > 0:
+        raise InvalidInput(f"{name} is {value:g}", remedy="It must be a number above 0.")
+
+
 @dataclass(frozen=True, slots=True)
 class BoundedRecency(Factor):
     """1 − share + share · 2^(−age / half-life): newer memories gain at most `share`."""
@@ -35,6 +42,9 @@ class BoundedRecency(Factor):
     share: float = 0.05
     half_life_days: float = 30.0
     age_from: AgeFrom = "valid"
+
+    def __post_init__(self) -> None:
+        _above_zero("bounded_recency.half_life_days", self.half_life_days)
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """Between 1 − share and 1."""
@@ -51,6 +61,9 @@ class RecencyBand(Factor):
     time_constant: float = 168.0
     age_from: AgeFrom = "ingested"
 
+    def __post_init__(self) -> None:
+        _above_zero("recency_band.time_constant", self.time_constant)
+
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """Between floor and 1."""
         hours = age_hours(candidate.memory, draft.request.now, self.age_from)
@@ -65,6 +78,9 @@ class LinearRecency(Factor):
     floor: float = 0.3
     span_days: float = 365.0
     age_from: AgeFrom = "ingested"
+
+    def __post_init__(self) -> None:
+        _above_zero("linear_recency.span_days", self.span_days)
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """Between floor and 1."""
@@ -141,6 +157,9 @@ class Weibull(Factor):
     half_life_days: float = 30.0
     confidence: float = 0.7
     adaptive: bool = True
+
+    def __post_init__(self) -> None:
+        _above_zero("weibull.half_life_days", self.half_life_days)
 
     def __call__(self, candidate: Candidate, draft: Draft, env: Env) -> float:
         """Between 0.3 and 1."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
 from math import exp, isfinite
+from numbers import Real
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, cast
@@ -166,10 +167,7 @@ class Nodes(Stage):
 
     def _candidate(self, memory: Memory, relevance: float, draft: Draft) -> Candidate:
         params = {**self.params_of(memory.kind), "hours": age_hours(memory, draft.request.now, "access")}
-        score = value_function(self.function)(relevance, memory, memory.usage, params)
-        if not isfinite(score):
-            problem = f"The value function {self.function} returned {score} for memory {memory.id}"
-            raise InvalidInput(problem, remedy="Return a finite number.")
+        score = self._value(relevance, memory, params)
         evidence = {"relevance": Evidence(None, relevance, relevance)}
         found = Candidate(memory, score, evidence)
         if memory.usage is None or self.function != "default":
@@ -182,6 +180,18 @@ class Nodes(Stage):
             frequency=frequency(memory.usage, params),
             reward=reward(memory.usage, params),
         )
+
+    def _value(self, relevance: float, memory: Memory, params: Params) -> float:
+        """What the value function says, which may be anybody's code."""
+        function, which = value_function(self.function), f"The value function {self.function}"
+        try:
+            score = function(relevance, memory, memory.usage, params)
+        except Exception as error:
+            problem = f"{which} failed on memory {memory.id}: {type(error).__name__}: {error}"
+            raise InvalidInput(problem, remedy="Correct it, or name another value function.") from error
+        if not isinstance(score, Real) or not isfinite(score):
+            raise InvalidInput(f"{which} returned {score!r} for memory {memory.id}", remedy="Return a finite number.")
+        return float(score)
 
 
 def _relevance(candidate: Candidate) -> float:
@@ -297,6 +307,8 @@ def _imported(name: str) -> ValueFunction:
     module, _, attribute = name.rpartition(":")
     try:
         found: object = getattr(_loaded(module) if module.endswith(".py") else import_module(module), attribute)
+    except InvalidInput:  # the file is there, and broken
+        raise
     except (ImportError, AttributeError, ValueError):
         found = None
     if not callable(found):
