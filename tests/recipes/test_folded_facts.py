@@ -158,6 +158,21 @@ def test_a_fact_from_a_language_model_remains_a_row_and_is_a_sentence(recipe: st
     assert "Grace is Alice's boss." in found.context
 
 
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_a_language_model_that_reads_what_rules_read_in_a_text_adds_no_row(recipe: str, tmp_path: Path) -> None:
+    same = READ["statements"][0] | {"relation": "lives_in", "object": "Oslo", "quote": "Alice lives in Oslo"}
+    path, embedder = tmp_path / "facts.db", FakeEmbedder()
+    with memorist.open(
+        path, llm=FakeLLM(facts={**READ, "statements": [same]}), embedder=embedder, background=False, config={}
+    ) as engine:
+        turn = engine.remember("Alice lives in Oslo.", at="2024-06-01")
+        engine.work()
+        claims = rows(engine)["lives_in Oslo"].metadata["claims"]
+    assert [claim["by"] for claim in claims] == ["rules", "model"]
+    with memorist.open(path, recipe=recipe, embedder=embedder, reranker="none", config={}) as engine:
+        assert [one.memory.id for one in engine.recall("Where does Alice live?", track=False).items] == [turn.id]
+
+
 def test_the_current_value_of_an_outdated_text_is_shown_by_its_text() -> None:
     with opened(embedder=FakeEmbedder()) as engine:
         engine.remember("Alice lives in Oslo.", at="2024-01-01")

@@ -85,12 +85,15 @@ CLAIMS = "claims"
 
 
 def read_by_rules(claims: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether rules alone read a fact in stored texts: recall shows those texts, never the fact beside them.
+    """Whether rules read a fact in every text that states it: recall shows those texts, never the fact beside them.
 
-    A claim stored before its reader was noted is one of rules if it names a memory and has no words of its own.
+    A language model that reads the same in such a text only confirms it. A claim stored before its reader was noted is
+    one of rules if it names a memory and has no words of its own.
     """
     stating = [one for one in claims if not one.get("negated")] or claims
-    return bool(stating) and all(map(_is_of_rules, stating))
+    plain = [one.get("source") for one in stating if _is_of_rules(one)]
+    confirmed = [one for one in stating if one.get("by") == "model" and one.get("source") in plain]
+    return bool(stating) and len(plain) + len(confirmed) == len(stating)
 
 
 def _is_of_rules(claim: Mapping[str, Any]) -> bool:
