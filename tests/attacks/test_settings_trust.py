@@ -223,6 +223,7 @@ def test_a_file_of_another_user_sets_nothing(project: Path) -> None:
         "stages = [{ stage = 'search', signals = [{ signal = 'theirs' }] }]",
         "base = 'mnemosyne-graph'\nset = { 'nodes.function' = 'theirs' }",
         "base = 'mnemosyne-graph'\nset = { 'nodes.function' = 'os:system' }",
+        "base = 'mnemosyne-graph'\nset = { 'hops.nodes.stage' = 'theirs' }",
         "stages = [{ stage = 'nodes', function = 'os:system' }]",
         "stages = [{ stage = 'hops', nodes = { stage = 'nodes', function = 'os:system' } }]",
     ],

@@ -32,6 +32,24 @@ def test_a_parameter_of_a_nested_part_can_be_changed() -> None:
     assert "'share': 0.5" in str(to_data(changed))
 
 
+def test_one_entry_of_a_table_can_be_changed() -> None:
+    changed = with_settings(RECIPES["mnemosyne-hybrid"], {"weighted_sum.weights.keyword": 0.4})
+    whole = with_settings(RECIPES["mnemosyne-hybrid"], {"weighted_sum.weights": {"vector": 0.5, "keyword": 0.4}})
+    assert changed == whole != RECIPES["mnemosyne-hybrid"]
+    both = {"nodes.params.semantic.lambda": 0.005, "nodes.params.semantic.top_k": 30}
+    table = {"nodes.params": {"semantic": {"lambda": 0.005, "top_k": 30}}}
+    assert with_settings(RECIPES["mnemosyne-graph"], both) == with_settings(RECIPES["mnemosyne-graph"], table)
+    for path, message in {
+        "rrf.k.more": "rrf.k is no table",
+        "hops.nodes.function": "hops.nodes is no table",
+        "nodes.params.semntic.lambda": "unknown kind: 'semntic'",
+        "nodes.param.semantic": "no parameter 'param'",
+    }.items():
+        recipe = "mnemo" if path.startswith("rrf") else "mnemosyne-graph"
+        with pytest.raises(InvalidInput, match=message):
+            with_settings(RECIPES[recipe], {path: 1})
+
+
 @pytest.mark.parametrize(
     ("recipe", "name", "value", "set"),
     [

@@ -99,3 +99,18 @@ def test_a_name_of_the_document_sets_what_its_row_says(name: str) -> None:
         assert with_settings(recipe, {documented: 2 * value}) == with_settings(
             recipe, dict.fromkeys(parameters, 2 * value)
         )
+
+
+def another(value: Any) -> Any:
+    """Half of a number, the other truth, and anything else as it is."""
+    if isinstance(value, bool):
+        return not value
+    return value // 2 if isinstance(value, int) else value / 2 if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_setting_is_written_as_in_the_table(name: str) -> None:
+    recipe, paths = RECIPES[name], [path for _, settings, _ in rows(name) for path in settings]
+    for path in (one.replace("KIND", "semantic") for one in paths if not OPTION.fullmatch(one)):
+        wanted = [another(value) for value in values(recipe, path)]
+        assert values(with_settings(recipe, {path: wanted[0]}), path) == wanted, path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
 from functools import partial
 from typing import Any, cast, get_type_hints
@@ -36,7 +36,7 @@ def from_data(data: Mapping[str, Any]) -> Pipeline:
 
 
 def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
-    """A pipeline with single parameters changed, such as `{"rrf.k": 20, "search.limit": 50}`.
+    """A pipeline with single parameters changed, such as `{"rrf.k": 20, "nodes.params.semantic.lambda": 0.005}`.
 
     A parameter without a part, such as `{"adaptive": False}`, is changed in every part that has it. A name of the
     recipe's document, such as `{"candidatePoolSize": 50}`, changes all the parameters that it stands for.
@@ -48,9 +48,9 @@ def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
 
 
 def _with_setting(pipeline: Pipeline, path: str, value: object) -> Pipeline:
-    kind, _, parameter = path.rpartition(".")
-    if not kind:
-        return _with_parameter_everywhere(pipeline, parameter, value)
+    kind, _, parameter = path.partition(".")
+    if not parameter:
+        return _with_parameter_everywhere(pipeline, path, value)
     kinds = dict.fromkeys(part.kind for part in pipeline.parts())
     if kind not in kinds:
         raise InvalidInput(f"Recipe {pipeline.name!r} has no part {kind!r}", remedy=f"It has {', '.join(kinds)}.")
@@ -97,8 +97,22 @@ def _with_parameter_everywhere(pipeline: Pipeline, name: str, value: object) -> 
 
 
 def _with_parameter(kind: str, name: str, value: object, part: Part) -> Part:
-    """The part with one parameter changed, if it is of this kind."""
-    return _part_from_data({**_part_to_data(part), name: value}, kind) if part.kind == kind else part
+    """The part with one parameter changed, or one entry of a table such as `weights.keyword`, if it is of this kind."""
+    if part.kind != kind:
+        return part
+    name, *keys = name.split(".")
+    value = _placed(getattr(part, name, None), keys, value, f"{kind}.{name}")
+    return _part_from_data({**_part_to_data(part), name: value}, kind)
+
+
+def _placed(old: object, keys: Sequence[str], value: object, where: str) -> object:
+    """The value itself or, with keys, the old table with the value at their place."""
+    if not keys:
+        return value
+    if old is not None and not isinstance(old, Mapping):
+        raise InvalidInput(f"{where} is no table", remedy=f"Set {where} itself.")
+    table, (key, *rest) = cast("Mapping[str, object]", old or {}), keys
+    return {**table, key: _placed(table.get(key), rest, value, f"{where}.{key}")}
 
 
 def _part_to_data(part: Part) -> dict[str, Any]:

@@ -91,8 +91,9 @@ def _check_shipped(recipe: str, data: object) -> None:
     if isinstance(data, Mapping):
         table = cast("Mapping[str, object]", data)
         for key, value in table.items():
-            ours = (*BUILT_IN[key],) if key in BUILT_IN else ("default",)
-            if (key in BUILT_IN or key.rpartition(".")[2] == "function") and value not in ours:
+            last = key.rpartition(".")[2]
+            ours = (*BUILT_IN[last],) if last in BUILT_IN else ("default",)
+            if (last in BUILT_IN or last == "function") and value not in ours:
                 raise InvalidInput(
                     f"Recipe {recipe!r} is from a file that is not trusted and names code of a package: {value!r}",
                     remedy="Run `memorist trust` if you trust the file.",
