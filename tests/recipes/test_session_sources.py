@@ -28,3 +28,14 @@ def test_each_episode_brings_its_own_source_at_half_its_score_and_no_other_step(
     assert sources.keys() == steps.keys()  # the goal of the session is no source of its steps
     for text, source in sources.items():
         assert source.score == pytest.approx(0.5 * steps[text].score, abs=TOLERANCE)
+
+
+def test_the_context_tells_a_step_and_its_source_once() -> None:
+    with opened(recipe="mnemosyne-graph", vectors=VECTORS) as engine:
+        run = engine.session("Watch the importer.", "night")
+        for text in STEPS[:3]:
+            run.step(text)
+        found = engine.recall(QUESTION, track=False)
+    assert [item.memory.kind for item in found.items] == [Kind.EPISODIC] * 3 + [Kind.SOURCE] * 3
+    assert [found.context.count(text) for text in STEPS[:3]] == [1, 1, 1]
+    assert not any("left out" in note for step in found.trace.steps for note in step.notes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
-from memorist.model import INSTRUCTIONS, Candidate, Memory
+from memorist.model import INSTRUCTIONS, Candidate, Kind, Memory
 from memorist.model.recall import FACTS_HEADER, LIKELY
 from memorist.recall.episodes import episodes_of
 from memorist.recall.stage import Draft, Env, Stage
@@ -46,8 +46,8 @@ class Assemble(Stage):
     """One numbered, dated and cited line per memory, best first, within the token budget.
 
     A text of more than `longest` tokens is shown by its best passage. A line that does not fit is left out and the next
-    one is tried. What is outdated or reads like instructions is marked before its text, and the header says if the
-    confidence is below 0.5.
+    one is tried. A source whose text a memory before it repeats has no line. What is outdated or reads like
+    instructions is marked before its text, and the header says if the confidence is below 0.5.
     """
 
     kind = "assemble"
@@ -59,9 +59,19 @@ class Assemble(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its context and token count."""
         page = _Page(draft, self.max_tokens, _header(draft))
+        page.numbered = _without_repeats(page.numbered)
         for rank, one in page.numbered:
             page.add(one.memory, _line(rank, one, page.excerpt(one.memory, self.longest), _citation(one.memory)))
         return page.finished(page.lines.values())
+
+
+def _without_repeats(numbered: Iterable[tuple[int, Candidate]]) -> list[tuple[int, Candidate]]:
+    """The candidates without the sources whose text stands in a memory before them, as that of a step does."""
+    kept: list[tuple[int, Candidate]] = []
+    for rank, one in numbered:
+        told = one.memory.kind is Kind.SOURCE and any(one.memory.text in other.memory.text for _, other in kept)
+        kept += [] if told else [(rank, one)]
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
