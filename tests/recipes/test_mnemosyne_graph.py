@@ -251,6 +251,17 @@ def test_a_hop_reaches_any_kind_but_labels_by_any_view(store: Store) -> None:
     assert touched(found) == pytest.approx({"s0": 0.9, "s1": 0.3, "p": 0.85, "e": 0.2}, abs=TOLERANCE)
 
 
+def test_no_mode_asks_for_a_note_and_no_hop_reaches_one() -> None:
+    vectors = {SEMANTIC: AXIS, MIXED: AXIS, "semantic s0.": near(0.9), "note n.": near(0.8), "tag t.": near(0.95)}
+    nodes, links = (node("s0"), node("n", Kind.NOTE), node("t", Kind.TAG)), [Link("t", "membership", "s0")]
+    links.append(Link("t", "membership", "n"))
+    with opened(*nodes, recipe="mnemosyne-graph", vectors=vectors, links=links) as engine:
+        assert [touched(engine.recall(query)).keys() for query in (SEMANTIC, MIXED)] == [{"s0"}, {"s0"}]
+        assert engine.recall(SEMANTIC, kinds=["note"]).abstained
+    with pytest.raises(InvalidInput, match="unknown kind: 'note'"):  # it would have no effect
+        Nodes(params={"note": {"top_k": 3}})
+
+
 def test_a_filter_of_topics_or_times_leaves_the_labels_in_place() -> None:
     """A label belongs to memories of many topics and times, so only scope and classification hide it."""
     nodes = [memory(id, f"semantic {id}.", kind=Kind.SEMANTIC, topic="billing") for id in ("s0", "s1")]

@@ -60,7 +60,7 @@ def test_a_node_without_usage_scores_its_relevance() -> None:
 
 
 def test_thresholds_and_top_k_are_those_of_the_page() -> None:
-    assert {kind: (params["threshold"], params["top_k"]) for kind, params in PARAMS.items() if kind != "note"} == {
+    assert {kind: (params["threshold"], params["top_k"]) for kind, params in PARAMS.items()} == {
         "semantic": (0.0, 20),
         "procedural": (0.8, 10),
         "episodic": (0.0, 30),

@@ -42,7 +42,7 @@ def values(recipe: Pipeline, path: str) -> list[object]:
     parts = [part for part in recipe.parts() if part.kind == kind]
     if path.startswith("nodes.params."):
         node, name = keys
-        kinds = [one for one in PARAMS if one != "note"] if node == "KIND" else [node]
+        kinds = PARAMS if node == "KIND" else [node]
         return [part.params_of(one)[name] for part in parts if isinstance(part, Nodes) for one in kinds]
     found: list[Any] = [getattr(part, parameter) for part in parts]
     for key in keys:

@@ -37,9 +37,8 @@ PARAMS: Mapping[str, Params] = {
     "tag": {"threshold": 0.9, "top_k": 10, **COMMON},
     "source": {"threshold": 0.0, "top_k": 50, **COMMON},
     "intent": {"threshold": 0.7, "top_k": 10, **COMMON},
-    "note": {"threshold": 0.0, "top_k": 20, **COMMON},
 }
-"""The parameters per kind, as the original documents them; `note` is ours."""
+"""The parameters per kind, as the original documents them."""
 
 RULES: Mapping[str, tuple[Callable[[float], bool], str]] = {
     "threshold": (lambda value: value >= 0, "a number of at least 0"),
