@@ -36,6 +36,7 @@ def test_one_entry_of_a_table_can_be_changed() -> None:
     changed = with_settings(RECIPES["mnemosyne-hybrid"], {"weighted_sum.weights.keyword": 0.4})
     whole = with_settings(RECIPES["mnemosyne-hybrid"], {"weighted_sum.weights": {"vector": 0.5, "keyword": 0.4}})
     assert changed == whole != RECIPES["mnemosyne-hybrid"]
+    assert changed.fixed == whole.fixed == ("weighted_sum.weights",)
     both = {"nodes.params.semantic.lambda": 0.005, "nodes.params.semantic.top_k": 30}
     table = {"nodes.params": {"semantic": {"lambda": 0.005, "top_k": 30}}}
     assert with_settings(RECIPES["mnemosyne-graph"], both) == with_settings(RECIPES["mnemosyne-graph"], table)

@@ -44,7 +44,7 @@ def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
     given = [(path, value) for name, value in settings.items() for path in pipeline.names.get(name, (name,))]
     for path, value in given:
         pipeline = _with_setting(pipeline, path, value)
-    return replace(pipeline, fixed=(*pipeline.fixed, *(path for path, _ in given)))
+    return replace(pipeline, fixed=(*pipeline.fixed, *(".".join(path.split(".")[:2]) for path, _ in given)))
 
 
 def _with_setting(pipeline: Pipeline, path: str, value: object) -> Pipeline:
