@@ -52,6 +52,17 @@ def test_the_text_that_states_a_relation_shows_its_arrow() -> None:
     assert "[1] 2024-02-01 (Alice —[lives_in]→ Oslo) Alice lives in Oslo." in found.context
 
 
+def test_a_name_without_relations_is_passed_over(store: Store) -> None:
+    """That a text mentions it beside another name is no relation, nor is one that may not be seen."""
+    with opened(recipe="abmind", store=store) as engine:
+        engine.remember("Ann saw Tom in Oslo.")
+        engine.relate("Kim", "likes", "tea", classification=3)
+        fact = engine.relate("Alice", "works_with", "Bob")
+        for name in ("Ann", "Tom", "Kim", "nobody"):
+            found = engine.recall(f"Does {name} know Alice?").trace.found["edges"].hits
+            assert [hit.id for hit in found] == [fact.id]
+
+
 # Remarks in the context
 
 

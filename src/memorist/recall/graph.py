@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
-from memorist.model import FactGraph, Hit, bare_name
+from memorist.model import Entity, FactGraph, Hit, bare_name
 from memorist.recall.folding import ends, folded
 from memorist.recall.stage import Draft, Env, Signal
 from memorist.text.words import fold
@@ -30,6 +30,7 @@ _SMALLEST_TOLERANCE = 1e-13
 
 Ints = NDArray[np.int32 | np.int64]
 Floats = NDArray[np.float64 | np.float32]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Graph(Signal):
 
 @dataclass(frozen=True, slots=True)
 class Edges(Signal):
-    """The facts about the first known entity in the query, at a fixed score (abmind's S8)."""
+    """The facts about the first entity in the query that has any, at a fixed score (abmind's S8)."""
 
     kind = "edges"
     score: float = 0.6
@@ -67,15 +68,19 @@ class Edges(Signal):
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """The edges of one entity."""
         graph, admitted = env.view.graph(draft.request.where)
-        first = next((one for one in draft.query.entities if bare_name(one.id) in graph.nodes), None)
-        if first is None:
-            return []
-        node = graph.nodes[bare_name(first.id)]
+        for entity in draft.query.entities:
+            if hits := self._edges(entity, graph, admitted, draft, env):
+                return hits[:limit]
+        return []
+
+    def _edges(self, entity: Entity, graph: FactGraph, admitted: Mask, draft: Draft, env: Env) -> list[Hit]:
+        """The facts with an entity as an end; a name that texts mention beside others may have none."""
+        node = graph.nodes.get(bare_name(entity.id), -1)
         touching = np.flatnonzero(((graph.source == node) | (graph.target == node)) & admitted)
         memories = env.store.get(list({graph.memories[edge] for edge in touching.tolist()}))
-        names = {fold(name) for name in (first.name, *first.aliases)}
+        names = {fold(name) for name in (entity.name, *entity.aliases)}
         facts = [id for id, memory in memories.items() if memory.fact is not None and names & ends(memory.fact)]
-        return folded([Hit(id, self.score) for id in sorted(facts)[:limit]], draft.request.where, env)
+        return folded([Hit(id, self.score) for id in sorted(facts)], draft.request.where, env)
 
 
 _adjacencies: WeakKeyDictionary[FactGraph, Adjacency] = WeakKeyDictionary()
