@@ -466,6 +466,21 @@ def test_what_a_gate_marked_as_noise_is_dropped_without_an_embedder_too() -> Non
         assert engine.recall("hello there", recipe="memorist").items[0].memory.text == "Hello there!"
 
 
+@pytest.mark.parametrize("speaker", [None, "Ann"])
+@pytest.mark.parametrize("embedder", ["none", "local"])
+def test_a_text_of_the_bank_is_dropped_in_any_script_and_without_an_embedder(
+    embedder: str, speaker: str | None
+) -> None:
+    """The packaged embedder reads no Chinese, and the write gate knows neither of these two."""
+    with memorist.open(
+        ":memory:", recipe="mnemo", embedder=embedder, reranker="none", config={}, background=False
+    ) as engine:
+        for text in ("我没有相关记忆。", "Can you remember my preferences?", "我没有红色的账本。"):
+            assert engine.remember(text, speaker=speaker).worth.flags == ()
+        found = engine.recall("我没有 preferences", limit=9)
+    assert [item.memory.text for item in found.items] == ["我没有红色的账本。"]
+
+
 def test_a_long_text_is_never_noise_and_needs_no_comparison() -> None:
     long = "Hello, ledger! " + "It is blue. " * 6
     vectors = {QUERY: AXIS, "Hello!": near(1.0, axis=2), long: near(1.0, axis=2)}
@@ -492,7 +507,7 @@ def test_if_the_embedder_fails_only_what_was_marked_is_dropped() -> None:
         found = engine.recall(QUERY)
     assert ids(found) == ["kept"]
     assert notes(found, "noise") == (
-        "only what was marked is dropped: The embedder does not answer",
+        "no vectors were compared: The embedder does not answer",
         "1 dropped as noise",
     )
 

@@ -231,10 +231,11 @@ class Scope(Stage):
 class Noise(Stage):
     """Drop candidates that were marked as noise when they were written, and those that resemble the noise bank.
 
-    The vector of a short text has a cosine of at least `similarity` with one in the bank then. A turn of talk is
-    embedded again for that, without its date and speaker, which hide what it says. The bank holds built-in examples and
-    short texts in which `remember` found nothing; `docs/explanation/upkeep.md` says which. `latin` and `unread` name
-    the scripts that embedders do not read, as for the stage `embed`: texts in them are not compared.
+    A text resembles the bank if it is one of its texts, or if it is short and its vector has a cosine of at least
+    `similarity` with one of them. A turn of talk is embedded again for that, without its date and speaker, which hide
+    what it says. The bank holds built-in examples and short texts in which `remember` found nothing;
+    `docs/explanation/upkeep.md` says which. `latin` and `unread` name the scripts that embedders do not read, as for
+    the stage `embed`: texts in them have no cosine.
     """
 
     kind = "noise"
@@ -245,23 +246,27 @@ class Noise(Stage):
     unread: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The candidates with content; without an embedder, or if it fails, only marked ones are dropped."""
-        noisy = {one.memory.id for one in draft.candidates if NOISE in one.memory.worth.flags}
+        """The candidates with content; without an embedder, or if it fails, no vectors are compared."""
+        from memorist.models.noise_bank import PROTOTYPES
+
+        learnt, memories = tuple(env.store.noise()), [one.memory for one in draft.candidates]
+        bank = {*PROTOTYPES, *learnt}
+        noisy = {one.id for one in memories if NOISE in one.worth.flags or spoken(one) in bank}
         try:
-            noisy |= self._resembling([one.memory for one in draft.candidates if one.memory.id not in noisy], env)
+            noisy |= self._resembling([one for one in memories if one.id not in noisy], learnt, env)
         except ModelUnavailable as error:
-            draft = draft.noting(f"only what was marked is dropped: {error.problem}")
+            draft = draft.noting(f"no vectors were compared: {error.problem}")
         draft = replace(draft, candidates=tuple(one for one in draft.candidates if one.memory.id not in noisy))
         return draft.noting(f"{len(noisy)} dropped as noise") if noisy else draft
 
-    def _resembling(self, memories: Sequence[Memory], env: Env) -> set[str]:
-        """The short texts among these that resemble one in the bank."""
+    def _resembling(self, memories: Sequence[Memory], learnt: tuple[str, ...], env: Env) -> set[str]:
+        """The short texts among these whose vectors are near one in the bank."""
         from memorist.models.noise_bank import LONGEST, bank_vectors
 
         short = [one for one in memories if len(one.text) <= LONGEST and not self._is_unreadable(one, env)]
         if env.embedder is None or not short:
             return set()
-        bank = bank_vectors(env.embedder, tuple(env.store.noise()))
+        bank = bank_vectors(env.embedder, learnt)
         turns = [one for one in short if is_talk(one)]
         vectors = env.view.vectors([one.id for one in short if not is_talk(one)])
         if turns:
