@@ -74,3 +74,22 @@ def test_a_tool_names_it(tmp_path: Path) -> None:
     with memorist.open(tmp_path / "agent.db", embedder="none") as engine:
         id = engine.remember(KAYAK).id
         anyio.run(play, engine)
+
+
+def test_mnemo_holds_back_until_it_is_told_not_to(cli: Cli, tmp_path: Path) -> None:
+    """Its document says so; `fresh=False` brings back what was shown, as each surface writes it."""
+    id = cli("remember", KAYAK, "--json").data["id"]
+    asked = ("recall", QUESTION, "--session", "s", "--recipe", "mnemo", "--json")
+    found = [cli(*asked, *more).data["items"] for more in ((), (), ("--no-fresh",))]
+    assert [[item["id"] for item in items] for items in found] == [[id], [], [id]]
+
+    async def play(engine: memorist.Engine) -> None:
+        async with Client(MemoryServer(engine), mode="legacy") as client:
+            asked = [{"query": QUESTION}, {"query": QUESTION}, {"query": QUESTION, "fresh": False}]
+            first, held, again = [text(await client.call_tool("recall", ask)) for ask in asked]
+            assert KAYAK in first and KAYAK not in held and KAYAK in again
+            assert "recall with fresh=false shows them again" in held
+
+    with memorist.open(tmp_path / "agent.db", embedder="none", recipe="mnemo") as engine:
+        engine.remember(KAYAK)
+        anyio.run(play, engine)

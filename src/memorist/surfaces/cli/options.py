@@ -209,7 +209,7 @@ def _kind(field: FieldInfo) -> tuple[Any, str | None]:
 
 def _switch(field: FieldInfo) -> str:
     name = field.name.replace("_", "-")
-    return f"--{name}/--no-{name}" if field.default is True else f"--{name}"
+    return f"--{name}" if field.default is False else f"--{name}/--no-{name}"
 
 
 def _is_object(field: FieldInfo) -> bool:

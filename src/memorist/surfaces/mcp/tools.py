@@ -313,7 +313,7 @@ def _context(found: dict[str, Any], shown_before: Sequence[str]) -> str:
         lines.append(_fence(found))
     if shown_before:
         ids = ", ".join(shown_before)
-        lines.append(f"Already shown in this conversation: {ids}; recall without fresh shows them again.")
+        lines.append(f"Already shown in this conversation: {ids}; recall with fresh=false shows them again.")
     return "\n".join(lines)
 
 
