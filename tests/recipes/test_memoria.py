@@ -129,6 +129,17 @@ def test_a_superseded_fact_is_found_in_its_time(store: Store) -> None:
         assert told("2024-01-09") == []
 
 
+def test_without_as_of_planned_texts_are_found_too_and_future_facts_are_not() -> None:
+    with opened(recipe="memoria", embedder=FakeEmbedder()) as engine:
+        engine.remember("Alice moves to Rome.", at="2030-01-01")
+        engine.relate("Alice", "lives_in", "Rome", valid_from="2030-01-01")
+        planned, then = engine.recall(WHERE), engine.recall(WHERE, as_of=NOW)
+    assert planned.context.splitlines()[1:] == [
+        f"[1] (planned for 2030-01-01) Alice moves to Rome. (said; 2030-01-01 to now; id {ids(planned)[0][:8]})"
+    ]
+    assert then.items == ()
+
+
 # The graph
 
 
@@ -147,6 +158,15 @@ def test_the_graph_reaches_facts_that_the_question_does_not_name() -> None:
     assert hits == pytest.approx(expected, abs=1e-6)
     assert ids(found) == ["work", "needs"]
     assert "keyword" not in found.items[1].signals
+
+
+def test_names_in_one_text_are_joined_and_a_name_nobody_knows_is_none() -> None:
+    with opened(recipe="memoria") as engine:
+        engine.remember("Atlas depends on Redis.")
+        assert engine.recall("What does Atlas depend on?").trace.found["graph"].hits == ()
+        texts = ("Frank and Grace met in Oslo.", "Grace wrote to Heidi.")
+        told = [engine.remember(text).id for text in texts]
+        assert [hit.id for hit in engine.recall("Tell me of Frank").trace.found["graph"].hits] == told
 
 
 def test_without_an_entity_the_graph_is_silent_and_the_trace_says_so() -> None:

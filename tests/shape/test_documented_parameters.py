@@ -25,6 +25,7 @@ PUBLISHED = [name for name in RECIPES if name not in ("memorist", "nearest")]
 HEAD = "| the document | its default | set it as | our default |"
 OPTION = re.compile(r"(recall|memorist\.open)\((\w+)=…\)")
 NONE = "–"
+NOW = datetime(2024, 6, 3, tzinfo=UTC)
 
 
 def rows(recipe: str) -> list[tuple[str, list[str], str]]:
@@ -54,7 +55,7 @@ def option_default(verb: str, name: str) -> object:
     """What a verb does if an option is left out: the request that `recall` then makes, or the default of a setting."""
     if verb == "recall":
         assert name in RecallOptions.__annotations__ or name == "query"
-        request = recall_request("", {}, datetime.now(UTC))
+        request = recall_request("", {}, NOW)
         return getattr(request if hasattr(request, name) else request.where, name, None)
     known = {one.name: one.default for one in fields(Config)}
     assert name in known | {"url": None}
@@ -63,6 +64,12 @@ def option_default(verb: str, name: str) -> object:
 
 def shown(value: object) -> str:
     """A value as the tables write it."""
+    if value is None or value == "":
+        return NONE
+    if value == NOW:
+        return "now"
+    if isinstance(value, tuple):
+        return str([*value])
     if isinstance(value, Mapping):
         return toml_value(value)
     if isinstance(value, bool):
@@ -84,9 +91,8 @@ def test_documented_parameters_are_set_as_the_page_says(name: str) -> None:
             else:
                 defaults = values(recipe, path)
                 assert defaults, f"{documented}: {name} has no {path}"
-            if ours != NONE:
-                wanted = ours if not re.fullmatch(r"-?[\d.]+", ours) else f"{float(ours):g}"
-                assert {shown(one) for one in defaults} == {wanted}, f"{documented}: {path}"
+            wanted = ours if not re.fullmatch(r"-?[\d.]+", ours) else f"{float(ours):g}"
+            assert {shown(one) for one in defaults} == {wanted}, f"{documented}: {path}"
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
