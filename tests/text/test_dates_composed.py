@@ -115,6 +115,11 @@ def test_a_story_counts_from_the_date_told_before(text: str, expected: list[str]
         ("Heater kit, 26 April.", "2025-04-26"),
         ("她四月去了北京。", "2025-04-01/2025-05-01"),
         ("我们六月要去北京。", "2025-06-01/2025-07-01"),
+        ("我们六月会去北京。", "2025-06-01/2025-07-01"),
+        ("我们四月三日开会了。", "2025-04-03"),
+        ("四月三日的会议", "2025-04-03"),
+        ("四月三日的重要决定", "2025-04-03"),
+        ("四月三日的要求", "2025-04-03"),
     ],
 )
 def test_the_verb_decides_between_past_and_future(text: str, date: str) -> None:

@@ -313,7 +313,10 @@ _PASSIVE = words_of("is are be being s re get gets getting to")
 _NOT_PARTICIPLES = words_of("need feed speed indeed bed red shed breed seed bleed wed wicked exceed proceed hundred")
 _TOWARDS = words_of("to until till by due")
 _PAST_SIGNS, _FUTURE_SIGNS = frozenset("了过"), frozenset("要会将")
-_SPOKEN = lazy(rf"[a-z]+|[{''.join(sorted(_PAST_SIGNS | _FUTURE_SIGNS))}]|[.!?,;:。，！？；：()\n]")
+_SPOKEN = lazy(
+    r"[a-z]+|(?<![开聚约机社学协国大年晚宴])会(?![议员场计谈])|(?<![重主])要(?!求)|了(?!解)|[过将]|[.!?,;:。，！？；：()\n]"
+)
+"""Words and signs of a clause; 会 is no verb in 开会 or 会议, nor 要 in 重要."""
 _STOPS = frozenset(".!?,;:。，！？；：()\n")
 _NEARBY = 120
 
