@@ -135,7 +135,7 @@ def _is_state(first: str, last: str, *, alone: bool) -> bool:
     """Whether a relation follows `is`: an adjective, a participle, a comparison, a place or `not`."""
     if first in _ADJECTIVES or first == "not" or last == "than" or (alone and first in _PREPOSITIONS):
         return True
-    return (last == "by" and first.endswith(("ed", "en"))) or (first.endswith("ing") and last in _PREPOSITIONS)
+    return (last == "by" and not first.endswith("s")) or (first.endswith("ing") and last in _PREPOSITIONS)
 
 
 def _with_noun(parts: Sequence[str], last: str, said: str) -> str:
