@@ -26,7 +26,7 @@ from memorist.remember.record import Fields
 from memorist.remember.sessions import Session
 from memorist.testing import FakeClock, FakeEmbedder
 from tests.asking.fakes import FakeLLM
-from tests.remember.ingest import originals, products
+from tests.remember.ingest import originals, products, services
 from tests.remember.ingest.exports import chatgpt, claude, mem0
 from tests.secret_samples import token
 
@@ -167,6 +167,10 @@ def ingest_formats(text: str) -> dict[str, str | bytes]:
         "abmind": abmind_with(text),
         "mnemo": json.dumps(originals.mnemo()).replace("Ann rows at noon.", said).replace("agent:sam", said),
         "memoria": json.dumps(originals.memoria()).replace("I joined Premex.", said).replace("Stefan", said),
+        "hindsight": json.dumps(services.hindsight_document()).replace("So you moved?", said).replace("Bakke", said),
+        "honcho": json.dumps(services.honcho_context()).replace("Keeps bees", said).replace("helper", said),
+        "cognee": json.dumps(services.cognee()).replace("Rita repairs clocks.", said).replace("Lund", said),
+        "supermemory": json.dumps(services.supermemory_documents()).replace("Lesson", said).replace("Vera", said),
         "locomo": json.dumps(products.locomo()).replace("I moved to Rome.", said),
         "longmemeval": json.dumps(products.longmemeval()).replace("Splendid!", said),
     }

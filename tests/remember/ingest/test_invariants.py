@@ -26,6 +26,8 @@ KEYS = st.sampled_from([
     "kind", "importance", "metadata", "keywords", "type", "parts", "id", "message", "messages", "mapping",
     "current_node", "chat_messages", "sender", "memory", "user_id", "tool_calls", "results", "parent", "author",
     "content_type", "message_uuid", "attachments", "extracted_content", "created_at", "source", "scope", "categories",
+    "fact_type", "original_text", "facts", "mentioned_at", "peer_id", "observer_id", "observed_id", "isLatest",
+    "history", "createdAt", "nodes", "edges", "target", "relationship_name", "external_id", "properties",
 ])  # fmt: skip
 SCALARS = st.one_of(
     st.none(),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.model import Fact, FactFields
+from memorist.remember.ingest.documents import text_drafts
 from memorist.remember.ingest.model import Cleaned, DraftFact, DraftMemory, Found, Skipped
 from memorist.remember.ingest.values import (
     Object,
@@ -19,7 +21,15 @@ from memorist.remember.ingest.values import (
     parsed,
 )
 
-VECTORS = frozenset({"embedding", "embeddings", "vector", "vectors", "binary_vector", "signature"})
+if TYPE_CHECKING:
+    from memorist.remember.record import Fields
+
+VECTORS = frozenset(
+    {
+        *("embedding", "embeddings", "vector", "vectors", "binary_vector", "signature"),
+        *("memoryEmbedding", "memoryEmbeddingNew", "summaryEmbedding", "summaryEmbeddingNew"),
+    }
+)
 """Fields that are computed again from the text."""
 NO_TEXT = "a row without a text"
 UNKNOWN = "a table of no known kind"
@@ -62,6 +72,36 @@ def carried(
         notes.append("its time is ambiguous; kept as metadata")
     yield from (Cleaned(where, note) for note in notes)
     yield DraftMemory(text, where, fields, session, turn=turn)
+
+
+def carried_document(
+    text: str,
+    given: Object,
+    table: Table,
+    key: str,
+    *,
+    ours: Mapping[str, object],
+    used: Container[str] = (),
+    usual: Object | None = None,
+    session: str | None = None,
+) -> Iterator[Found]:
+    """A document in chunks of its paragraphs, or as the turns of a transcript, with keys that begin so.
+
+    All of them have its fields; metadata that is too large to repeat is kept with the first.
+    """
+    *notes, shared = carried(text, given, table, key, ours=ours, used=used, usual=usual, session=session)
+    yield from notes
+    if not isinstance(shared, DraftMemory):
+        yield shared
+        return
+    fields = shared.fields
+    for found in text_drafts(text, key):
+        if not isinstance(found, DraftMemory):
+            yield found
+            continue
+        yield replace(found, fields={**fields, **found.fields}, conversation=session)
+        if not fits_metadata(fields.get("metadata")):
+            fields = cast("Fields", {name: value for name, value in fields.items() if name != "metadata"})
 
 
 def carried_fact(

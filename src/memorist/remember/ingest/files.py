@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
 from memorist.errors import Error, InvalidInput, MissingExtra
-from memorist.remember.ingest.archives import Archive, Folder, json_in, opened_zip
+from memorist.remember.ingest.archives import Archive, Folder, Tree, json_in, opened_zip
 from memorist.remember.ingest.claude_code import TOOLS, is_tool_output
+from memorist.remember.ingest.cognee import cogx_files, cogx_root
 from memorist.remember.ingest.databases import database_drafts, database_format
 from memorist.remember.ingest.documents import markdown_drafts, text_drafts
 from memorist.remember.ingest.formats import (
@@ -26,36 +27,44 @@ from memorist.remember.ingest.formats import (
 )
 from memorist.remember.ingest.html import html_drafts
 from memorist.remember.ingest.model import DraftOrigin, Found, Item, Skipped, pieces
-from memorist.remember.ingest.objects import document_drafts, format_of, jsonl_drafts, object_drafts, value_drafts
+from memorist.remember.ingest.objects import (
+    ObjectReader,
+    document_drafts,
+    format_of,
+    jsonl_drafts,
+    object_drafts,
+    value_drafts,
+)
 from memorist.remember.ingest.pdf import pdf_drafts
-from memorist.remember.ingest.slack import day_files, slack_drafts, slack_root
+from memorist.remember.ingest.slack import slack_drafts, slack_files, slack_root
 from memorist.remember.ingest.values import parsed
 from memorist.text.patterns import lazy
 
-_CONVERSATIONS = lazy(r"(?:.*/)?conversations(?:[-_]\d+)?\.json")
+_WANTED = lazy(r"(?:.*/)?(?:conversations(?:[-_]\d+)?|documents/\d++|observations|mental_models|directives)\.json")
+"""The files that are read in a zip: conversations of ChatGPT and Claude, and what Hindsight exports."""
 UNSAFE = "its name leads out of the archive"
 
 
 def zip_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Found]:
-    """The messages of a Slack export, or the turns of every conversations.json; the rest is skipped with a reason."""
+    """An export of several files, or every file of conversations or memories; the rest is skipped with a reason."""
     with opened_zip(path, name) as archive:
         yield from (Skipped(f"{name}/{one}", UNSAFE) for one in archive.unsafe())
         safe = archive.names()
-        if slack_root(safe) is not None:
+        if export := export_of(safe):
             archive.refuse_bombs(safe, name)
-            yield from slack_drafts(archive, name)
+            yield from _EXPORTS[export].drafts(archive, name)
             return
-        wanted = [one for one in safe if _CONVERSATIONS.fullmatch(one)]
+        wanted = [one for one in safe if _WANTED.fullmatch(one)]
         if not wanted:
             raise InvalidInput(
-                f"{name} contains no conversations.json and is no Slack export",
+                f"{name} contains no conversations.json and is no export of Slack, Hindsight or Cognee",
                 remedy="If it contains texts, unpack it and ingest the folder.",
             )
         archive.refuse_bombs(wanted, name)
         for one in wanted:
             yield from _member(archive, one, f"{name}/{one.rpartition('/')[2]}", format)
         others = sorted({*safe} - {*wanted})
-        yield from (Skipped(f"{name}/{one}", "not a conversations file") for one in others)
+        yield from (Skipped(f"{name}/{one}", "not a file of conversations or memories") for one in others)
 
 
 def _member(archive: Archive, member: str, where: str, format: str | None) -> Iterator[Found]:
@@ -66,6 +75,39 @@ def _member(archive: Archive, member: str, where: str, format: str | None) -> It
         return
     yield from notes
     yield from document_drafts(document, where, format)
+
+
+def cogx_drafts(tree: Tree, name: str) -> Iterator[Found]:
+    """The records of an archive of Cognee, the names before the facts that need them."""
+    reader, files = ObjectReader("cognee"), cogx_files(tree)
+    for file in files:
+        try:
+            stream = BytesIO(tree.read(file))
+        except InvalidInput as error:
+            yield Skipped(file, error.problem)
+            continue
+        yield from jsonl_drafts(stream, file, reader)
+    yield from (Skipped(one, "not a file of records") for one in tree.names() if one not in files)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """How an export of several files is recognised and read as one."""
+
+    root: Callable[[Sequence[str]], str | None]
+    files: Callable[[Tree], Sequence[str]]
+    drafts: Callable[[Tree, str], Iterator[Found]]
+
+
+_EXPORTS: Mapping[str, Export] = {
+    "slack": Export(slack_root, slack_files, slack_drafts),
+    "cognee": Export(cogx_root, cogx_files, cogx_drafts),
+}
+
+
+def export_of(names: Sequence[str]) -> str | None:
+    """Whose export these files are, if they are read as one."""
+    return next((format for format, export in _EXPORTS.items() if export.root(names) is not None), None)
 
 
 MOST_WHOLE = 256 * 1024 * 1024
@@ -136,7 +178,7 @@ class File:
 
     def _lines(self) -> Iterator[Found]:
         with self._opened() as stream:
-            yield from jsonl_drafts(stream, self.name, self.format)
+            yield from jsonl_drafts(stream, self.name, ObjectReader(self.format))
 
     def _is_long_list(self) -> bool:
         with self._opened() as stream:
@@ -214,24 +256,25 @@ def is_folder(path: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SlackFolder:
-    """An unpacked export of Slack, which is read as one."""
+class ExportFolder:
+    """An unpacked export of several files, which is read as one."""
 
     path: Path
     name: str
+    export: Export
     session: str | None = None
 
     @property
     def files(self) -> int:
-        """How many files of messages it has."""
-        return sum(map(len, day_files(Folder(self.path).names(), "").values()))
+        """How many files with memories it has."""
+        return len(self.export.files(Folder(self.path)))
 
     def items(self) -> Iterator[Item]:
-        """Its messages in order, with notes on what was skipped."""
-        return pieces(slack_drafts(Folder(self.path), self.name), DraftOrigin(session=self.session))
+        """Its texts in order, with notes on what was skipped."""
+        return pieces(self.export.drafts(Folder(self.path), self.name), DraftOrigin(session=self.session))
 
 
-def below(folder: Path, session: str | None, format: str | None) -> Iterator[File | SlackFolder | Skipped]:
+def below(folder: Path, session: str | None, format: str | None) -> Iterator[File | ExportFolder | Skipped]:
     """Every file below a folder, sorted by name; hidden files, links and special files are skipped."""
     waiting = [(folder, "")]
     while waiting:
@@ -246,8 +289,8 @@ def below(folder: Path, session: str | None, format: str | None) -> Iterator[Fil
             except OSError:
                 yield Skipped(name or ".", "unreadable folder")
                 continue
-            if slack_root([one.name for one in inside]) is not None:
-                yield SlackFolder(path, name or "the folder", session)
+            if export := export_of([one.name for one in inside]):
+                yield ExportFolder(path, name or "the folder", _EXPORTS[export], session)
                 continue
             waiting += [(one, f"{name}/{shown(one.name)}".lstrip("/")) for one in inside]
         else:
@@ -290,7 +333,7 @@ class Objects:
 
 def sources(
     what: Given, *, session: str | None = None, format: str | None = None
-) -> Iterator[File | SlackFolder | Objects | Skipped]:
+) -> Iterator[File | ExportFolder | Objects | Skipped]:
     """The files or objects to read, in order; a path that cannot be read raises at once."""
     check_format(format)
     if session is not None and not session.strip():
@@ -325,7 +368,8 @@ def read(what: Given, *, session: str | None = None, format: str | None = None) 
 def detect(path: str | Path) -> str:
     """The format of a file, detected from its content: one of FORMATS, or zip."""
     path = resolved(path)
-    return "slack" if is_folder(path) and slack_root(Folder(path).names()) == "" else File(path, path.name).detected()
+    export = export_of([one for one in Folder(path).names() if "/" not in one]) if is_folder(path) else None
+    return export or File(path, path.name).detected()
 
 
 def _objects(what: object, session: str | None, format: str | None) -> Objects:

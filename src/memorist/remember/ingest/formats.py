@@ -151,6 +151,7 @@ FORMATS = (
     *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
     *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
     *("mnemosyne-graph", "mnemosyne-hybrid", "abmind", "mnemo", "memoria"),
+    *("hindsight", "honcho", "cognee", "supermemory"),
     *("locomo", "longmemeval"),
 )
 WHOLE_FILES = ("jsonl", "json", "markdown", "text", "html", "pdf")

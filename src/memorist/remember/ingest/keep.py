@@ -11,7 +11,7 @@ from typing import Any
 from memorist.model import STATES, Memory, Outcome
 from memorist.ports import Progress, Store
 from memorist.remember.fact_rows import relation_claim
-from memorist.remember.ingest.files import File, Objects, SlackFolder, sources
+from memorist.remember.ingest.files import ExportFolder, File, Objects, sources
 from memorist.remember.ingest.model import FactPiece, IngestReport, Item, Piece, Skipped, Tally, gated
 from memorist.remember.record import record
 from memorist.remember.writer import Writer, Written
@@ -58,7 +58,7 @@ class Ingest:
         tell(self._flush())
         return self._tally.report(self._outcomes, facts=self._facts, files=self._files)
 
-    def _read(self, source: File | SlackFolder | Objects, tell: Progress) -> None:
+    def _read(self, source: File | ExportFolder | Objects, tell: Progress) -> None:
         self._files += source.files
         found, reason = False, None
         for item in source.items():

@@ -11,6 +11,7 @@ from memorist.model.arguments import MOST_NESTED, nests_deeper
 from memorist.remember.ingest.abmind import abmind_drafts, is_abmind
 from memorist.remember.ingest.agents import is_langgraph, is_letta, langgraph_drafts, letta_drafts
 from memorist.remember.ingest.claude_code import is_claude_code, transcript_drafts
+from memorist.remember.ingest.cognee import CogneeReader, is_cognee
 from memorist.remember.ingest.datasets import is_locomo, is_longmemeval, locomo_drafts, longmemeval_drafts
 from memorist.remember.ingest.exports import chatgpt_turns, claude_turns, is_chatgpt, is_claude, is_mem0, mem0_memories
 from memorist.remember.ingest.formats import lines
@@ -22,6 +23,8 @@ from memorist.remember.ingest.graphs import (
     mcp_memory_drafts,
     zep_drafts,
 )
+from memorist.remember.ingest.hindsight import hindsight_drafts, is_hindsight
+from memorist.remember.ingest.honcho import honcho_drafts, is_honcho
 from memorist.remember.ingest.hybrid import hybrid_drafts, is_hybrid
 from memorist.remember.ingest.memoria import MemoriaReader, is_memoria
 from memorist.remember.ingest.messages import Calls, is_message, turns
@@ -29,6 +32,7 @@ from memorist.remember.ingest.mnemo import is_mnemo, mnemo_drafts
 from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
 from memorist.remember.ingest.nodes import NodeReader, is_nodes
 from memorist.remember.ingest.slack import Channel, is_slack
+from memorist.remember.ingest.supermemory import is_supermemory, supermemory_drafts
 from memorist.remember.ingest.values import (
     AT,
     SESSION,
@@ -84,6 +88,10 @@ _TESTS: Mapping[str, Callable[[Object], bool]] = {
     "abmind": is_abmind,
     "mnemo": is_mnemo,
     "memoria": is_memoria,
+    "hindsight": is_hindsight,
+    "honcho": is_honcho,
+    "cognee": is_cognee,
+    "supermemory": is_supermemory,
     "chatgpt": is_chatgpt,
     "claude": is_claude,
     "locomo": is_locomo,
@@ -106,6 +114,9 @@ _READERS: Mapping[str, Read] = {
     "mnemosyne-hybrid": hybrid_drafts,
     "abmind": abmind_drafts,
     "mnemo": mnemo_drafts,
+    "hindsight": hindsight_drafts,
+    "honcho": honcho_drafts,
+    "supermemory": supermemory_drafts,
     "chatgpt": chatgpt_turns,
     "claude": claude_turns,
     "locomo": locomo_drafts,
@@ -158,6 +169,7 @@ class ObjectReader:
             **_READERS,
             "graphiti": GraphReader().drafts,
             "memoria": MemoriaReader().drafts,
+            "cognee": CogneeReader().drafts,
             "mnemosyne-graph": NodeReader().drafts,
             "slack": lambda given, where, unnamed: channel.drafts(given, where),
             "conversation": _conversation,
@@ -227,9 +239,8 @@ def object_drafts(
 BAD_LINE = "not JSON"
 
 
-def jsonl_drafts(stream: IO[bytes], name: str, format: str | None = None) -> Iterator[Found]:
+def jsonl_drafts(stream: IO[bytes], name: str, reader: ObjectReader) -> Iterator[Found]:
     """The drafts in every line; a line that is not JSON is skipped."""
-    reader = ObjectReader(format)
     for line in lines(stream, name):
         if not isinstance(line, tuple):
             yield line

@@ -60,6 +60,12 @@ def day_files(names: Sequence[str], root: str) -> dict[str, list[str]]:
     return channels
 
 
+def slack_files(tree: Tree) -> list[str]:
+    """The files of messages in an export."""
+    names = tree.names()
+    return [file for files in day_files(names, slack_root(names) or "").values() for file in files]
+
+
 def is_slack(given: Object) -> bool:
     """Whether an object is a message of a Slack export."""
     return given.get("type") == "message" and bool(_TS.fullmatch(as_text(given.get("ts")))) and "role" not in given

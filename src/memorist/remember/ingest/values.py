@@ -104,6 +104,11 @@ def moment(value: object) -> datetime | None:
     return None
 
 
+def first_time(given: Object, *keys: str) -> datetime | None:
+    """The time under the first of these keys that has one."""
+    return next((at for key in keys if (at := moment(given.get(key)))), None)
+
+
 def _from_text(text: str) -> datetime | None:
     if _NUMBER.fullmatch(text):
         return _from_epoch(float(text))

@@ -37,6 +37,7 @@ FORMATS = (
     *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
     *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
     *("mnemosyne-graph", "mnemosyne-hybrid", "abmind", "mnemo", "memoria"),
+    *("hindsight", "honcho", "cognee", "supermemory"),
     *("locomo", "longmemeval"),
 )
 """The formats of `ingest`. They are written out here so that help and completion do not import the readers."""
