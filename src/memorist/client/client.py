@@ -27,6 +27,7 @@ from memorist.model import (
     Recall,
     RecallOptions,
     Remembered,
+    WakeUp,
     check_space_length,
 )
 from memorist.model.arguments import checks_arguments, checks_call
@@ -79,6 +80,14 @@ class RemoteSession:
     def commit(self) -> Commit:
         """Learn from the steps so far and close the session; another step opens it again."""
         return read(Commit, self._transport.post(f"{self._path}/commit"))
+
+    def discard(self) -> Receipt:
+        """Erase, as `forget` does, the steps that were not committed, and close the session.
+
+        Nothing is learnt from them. What was committed before stays, and so does the goal. Another step opens the
+        session again.
+        """
+        return read(Receipt, self._transport.post(f"{self._path}/discard"))
 
     def __enter__(self) -> Self:
         return self
@@ -261,6 +270,14 @@ class Client(RemoteUpkeep):
     def pinned(self, limit: int = 100, **filters: Unpack[Filters]) -> builtins.list[Memory]:
         """The pinned memories that the filters admit, newest first: those at the head of every context."""
         return read_items(Memory, self._transport.get("/pinned", {"limit": limit, **_listed(filters)}))
+
+    def wake_up(self, max_tokens: int = 800, *, speaker: str | None = None, **filters: Unpack[Filters]) -> WakeUp:
+        """What an agent should know at its start: pinned memories, then the most important and newest others.
+
+        `speaker` is who will ask: memories by and about them come first.
+        """
+        asked = {"max_tokens": max_tokens, "speaker": speaker, **_listed(filters)}
+        return read(WakeUp, self._transport.post("/wake-up", asked))
 
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""

@@ -20,6 +20,7 @@ from memorist.upkeep.consolidate import Consolidation
 from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data
 from memorist.upkeep.importing import Imported
 from memorist.upkeep.maintenance import Backup, Reembedding
+from memorist.upkeep.sleep import Sleep
 from memorist.upkeep.tidy import Tidying
 from memorist.upkeep.transfer import Exported, refuse_existing
 
@@ -81,6 +82,10 @@ class RemoteUpkeep:
         """Write the notes of days, weeks and quarters that are over, or of one kind of period; once each."""
         return read(Consolidation, self._transport.post("/consolidate", {"period": period}, long=True))
 
+    def sleep(self, *, dry_run: bool = True) -> Sleep:
+        """`consolidate`, `tidy` and `audit`, as one run that `undo` takes back; a dry run only plans it."""
+        return read(Sleep, self._transport.post("/sleep", {"dry_run": dry_run}, long=True))
+
     def audit(
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
     ) -> Report:
@@ -110,7 +115,7 @@ class RemoteUpkeep:
         return read_items(Entry, self._transport.get("/journal", asked))
 
     def undo(self, entry: str) -> Entry:
-        """Undo an entry of the journal, or a whole tidying, given its run."""
+        """Undo an entry of the journal, or a whole tidying or sleep, given its run."""
         return read(Entry, self._transport.post("/undo", {"entry": entry}))
 
     def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> Reembedding:

@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from memorist.engine.verbs import KindOfError, SessionVerbs, Verbs
 from memorist.errors import InvalidInput
 from memorist.model import GateDecision, Remembered
+from memorist.ports import Receipt
 from memorist.remember.sessions import Commit
 
 P = ParamSpec("P")
@@ -57,6 +58,7 @@ class AsyncEngine:
     history = _threaded(Verbs.history)
     list = _threaded(Verbs.list)
     pinned = _threaded(Verbs.pinned)
+    wake_up = _threaded(Verbs.wake_up)
     forget = _threaded(Verbs.forget)
     entities = _threaded(Verbs.entities)
     neighbours = _threaded(Verbs.neighbours)
@@ -67,6 +69,7 @@ class AsyncEngine:
     invalidate = _threaded(Verbs.invalidate)
     tidy = _threaded(Verbs.tidy)
     consolidate = _threaded(Verbs.consolidate)
+    sleep = _threaded(Verbs.sleep)
     audit = _threaded(Verbs.audit)
     mend = _threaded(Verbs.mend)
     journal = _threaded(Verbs.journal)
@@ -116,6 +119,10 @@ class AsyncSession:
     async def commit(self) -> Commit:
         """Learn from the steps so far and close the session."""
         return await asyncio.to_thread(self.session.commit)
+
+    async def discard(self) -> Receipt:
+        """Erase the steps that were not committed, and close the session."""
+        return await asyncio.to_thread(self.session.discard)
 
     async def __aenter__(self) -> Self:
         self._session = await asyncio.to_thread(self._open)

@@ -6,7 +6,7 @@ secret, and what is secret leaves no trace in a row that is less so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -51,6 +51,7 @@ class Means:
     idle: timedelta | None
     notes: Path | None
     on_new_job: Callable[[], None]
+    overwrite: Callable[[], bool]
 
     def label(self, text: str) -> str:
         """A name that is stored beside memories, as the gates leave it; they are loaded only if it holds a secret."""
@@ -116,6 +117,8 @@ class Desk:
             notices=means.notices,
             idle=IDLE if means.idle is None else means.idle,
             on_new_job=means.on_new_job,
+            cut_notes=self._cut_notes,
+            overwrite=means.overwrite,
             classification=self.classification,
         )
 
@@ -125,6 +128,9 @@ class Desk:
         from memorist.upkeep.consolidate import Notebook
 
         return Notebook(self.store, self._notes, self._means.askers, self.writer, self.classification)
+
+    def _cut_notes(self, ids: Collection[str], now: datetime) -> Collection[str]:
+        return self.notebook.forget(ids, now)
 
     @property
     def _notes(self) -> Path | None:

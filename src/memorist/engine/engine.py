@@ -115,6 +115,7 @@ class Engine(Upkeep):
             idle=idle,
             notes=notes,
             on_new_job=self._wake,
+            overwrite=lambda: self._overwritten(rewrite=False),
         )
         self._start(background=background)
 

@@ -18,8 +18,10 @@ from memorist.model import (
     Memory,
     Recall,
     Remembered,
+    WakeUp,
     When,
     at_least,
+    fingerprint,
     instant,
     refuse_unknown,
 )
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from memorist.upkeep.consolidate import Consolidation
     from memorist.upkeep.importing import Imported
     from memorist.upkeep.maintenance import Backup, Reembedding
+    from memorist.upkeep.sleep import Sleep
     from memorist.upkeep.tidy import Tidying
     from memorist.upkeep.transfer import Exported
     from memorist.upkeep.walk import EntitySummary, Neighbourhood
@@ -174,6 +177,20 @@ class Upkeep:
         where = listing_filter(filters, self._clock.now())
         return pinned(self._store, self._store.view(), where, at_least("limit", limit, 1))
 
+    def wake_up(self, max_tokens: int = 800, *, speaker: str | None = None, **filters: Unpack[Filters]) -> WakeUp:
+        """What an agent should know at its start: pinned memories, then the most important and newest others.
+
+        `speaker` is who will ask: memories by and about them come first. It counts in no usage.
+        """
+        from memorist.engine.waking import KINDS, wake_up
+
+        refuse_unknown(filters, Filters, "wake_up")
+        if filters.get("kinds") is None:
+            filters["kinds"] = KINDS
+        now = self._clock.now()
+        most = at_least("max_tokens", max_tokens, 0)
+        return wake_up(self._store, self._store.view(), listing_filter(filters, now), most, speaker, now)
+
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
         """End a memory's validity at a moment, by default now. It stays in its history; a second time is an error."""
         from memorist.upkeep.ending import invalidate
@@ -184,10 +201,12 @@ class Upkeep:
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
         """Plan what to tidy and, unless it is a dry run, do it. `undo` takes the run back."""
+        return self._tidied(self._clock.now(), dry_run=dry_run)
+
+    def _tidied(self, now: datetime, *, dry_run: bool, run: str | None = None) -> Tidying:
         from memorist.upkeep.tidy import Tidying, tidy
 
-        now = self._clock.now()
-        done = Tidying.of([tidy(desk.store, now, dry_run=dry_run) for desk in self._seen_desks])
+        done = Tidying.of([tidy(desk.store, now, dry_run=dry_run, run=run) for desk in self._seen_desks])
         ended = tuple(one.id for one in done.changes if one.rule in ("decay", "expire"))
         if done.run is not None and ended:
             self._notices.tell(Notice("decay", done.at, ended, dict(done.counts)))
@@ -195,10 +214,34 @@ class Upkeep:
 
     def consolidate(self, period: str | None = None) -> Consolidation:
         """Write the notes of past days, weeks and quarters that are new or out of date; `period` selects one kind."""
+        return self._consolidated(self._clock.now(), period)
+
+    def _consolidated(
+        self, now: datetime, period: str | None = None, *, dry_run: bool = False, run: str | None = None
+    ) -> Consolidation:
         from memorist.upkeep.consolidate import Consolidation
 
+        books = [desk.notebook for desk in self._seen_desks]
+        return Consolidation.of([one.consolidate(now, period, run=run, dry_run=dry_run) for one in books])
+
+    def sleep(self, *, dry_run: bool = True) -> Sleep:
+        """`consolidate`, `tidy` and `audit`, in this order, as one run that `undo` takes back; a dry run only plans it.
+
+        Fixes of the audit that cannot be undone are left to `audit`.
+        """
+        from memorist.upkeep.audit import apply_fixes
+        from memorist.upkeep.sleep import Sleep
+
         now = self._clock.now()
-        return Consolidation.of([desk.notebook.consolidate(now, period) for desk in self._seen_desks])
+        run = None if dry_run else fingerprint("sleep", now)
+        notes = self._consolidated(now, dry_run=dry_run, run=run)
+        tidying = self._tidied(now, dry_run=dry_run, run=run)
+        report = self.audit()
+        if run is not None:
+            undoable = frozenset(one.id for one in report.findings if one.undoable)
+            report = apply_fixes(report, self._store, self._embedder, ids=undoable, run=run)
+        changed = notes.written or tidying.run or report.fixed
+        return Sleep(now, notes, tidying, report, run if changed else None)
 
     def _read_notes(self, now: datetime) -> None:
         """Take over what the user changed in the files of notes; if that fails, a recall still answers."""
@@ -249,11 +292,17 @@ class Upkeep:
         return journal_page(self._store, verb, subject, at_least("limit", limit, 1), cursor, start)
 
     def undo(self, entry: str) -> Entry:
-        """Undo a journal entry, or a whole tidying by the id of its run."""
+        """Undo a journal entry, or a whole tidying or sleep by the id of its run."""
         from memorist.remember.rereading import until_current
         from memorist.upkeep.change import undo
 
-        return until_current(lambda: undo(self._store, entry, self._clock.now(), self._restore))
+        now = self._clock.now()
+        return until_current(lambda: undo(self._store, entry, now, self._restore, lambda runs: self._cut(runs, now)))
+
+    def _cut(self, runs: Sequence[str], now: datetime) -> None:
+        """Remove the notes that runs wrote."""
+        for desk in self._seen_desks:
+            desk.notebook.undo(runs, now)
 
     def _restore(self, memory: Memory, before: Entry, after: Entry) -> Memory:
         return self._desk(memory.worth.classification).writer.restore(memory, before, after)

@@ -19,6 +19,7 @@ from memorist.model import (
     Recall,
     RecallOptions,
     Remembered,
+    WakeUp,
     When,
 )
 from memorist.ports import Embedder, Entry, Job, Page, Progress, Receipt, StoreStats
@@ -29,6 +30,7 @@ from memorist.upkeep.audit import Report
 from memorist.upkeep.consolidate import Consolidation
 from memorist.upkeep.importing import Imported
 from memorist.upkeep.maintenance import Backup, Reembedding
+from memorist.upkeep.sleep import Sleep
 from memorist.upkeep.tidy import Tidying
 from memorist.upkeep.transfer import Exported
 from memorist.upkeep.walk import EntitySummary, Neighbourhood
@@ -70,6 +72,14 @@ class SessionVerbs(Protocol):
 
     def commit(self) -> Commit:
         """Learn from the steps so far and close the session; another step opens it again."""
+        ...
+
+    def discard(self) -> Receipt:
+        """Erase, as `forget` does, the steps that were not committed, and close the session.
+
+        Nothing is learnt from them. What was committed before stays, and so does the goal. Another step opens the
+        session again.
+        """
         ...
 
     def __enter__(self) -> Self: ...
@@ -190,6 +200,13 @@ class Verbs(Protocol):
         """The pinned memories that the filters admit, newest first: those at the head of every context."""
         ...
 
+    def wake_up(self, max_tokens: int = 800, *, speaker: str | None = None, **filters: Unpack[Filters]) -> WakeUp:
+        """What an agent should know at its start: pinned memories, then the most important and newest others.
+
+        `speaker` is who will ask: memories by and about them come first.
+        """
+        ...
+
     def history(self, name: str) -> builtins.list[Memory]:
         """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
         ...
@@ -234,6 +251,13 @@ class Verbs(Protocol):
         """Write the notes of days, weeks and quarters that are over, or of one kind of period; once each."""
         ...
 
+    def sleep(self, *, dry_run: bool = True) -> Sleep:
+        """`consolidate`, `tidy` and `audit`, in this order, as one run that `undo` takes back; a dry run only plans it.
+
+        Fixes of the audit that cannot be undone are left to `audit`.
+        """
+        ...
+
     def audit(
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
     ) -> Report:
@@ -260,7 +284,7 @@ class Verbs(Protocol):
         ...
 
     def undo(self, entry: str) -> Entry:
-        """Undo an entry of the journal, or a whole tidying, given its run."""
+        """Undo an entry of the journal, or a whole tidying or sleep, given its run."""
         ...
 
     # Renewing and moving

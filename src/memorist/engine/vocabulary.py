@@ -8,13 +8,16 @@ from memorist.remember.ingest import FORMATS, FactPiece, Piece, read
 from memorist.remember.sessions import Session
 from memorist.remember.sessions.run import run_of
 from memorist.upkeep.audit import KINDS as AUDIT_KINDS
-from memorist.upkeep.consolidate.notes import PeriodKind
+from memorist.upkeep.change import Change
+from memorist.upkeep.consolidate.notes import Consolidation, PeriodKind
 from memorist.upkeep.feedback import Verdict
 from memorist.upkeep.walk import EntitySummary, Neighbourhood, Support
 
 __all__ = [
     "AUDIT_KINDS",
     "FORMATS",
+    "Change",
+    "Consolidation",
     "EntitySummary",
     "Neighbourhood",
     "PeriodKind",

@@ -77,6 +77,7 @@ from memorist.model.recall import (
     Touched,
     Trace,
     Verbosity,
+    WakeUp,
 )
 from memorist.model.serialize import error_name, from_data, to_data
 
@@ -145,6 +146,7 @@ __all__ = [
     "Trace",
     "Usage",
     "Verbosity",
+    "WakeUp",
     "When",
     "Worth",
     "at_least",

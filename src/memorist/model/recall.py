@@ -123,6 +123,16 @@ class RecallOptions(Filters, total=False):
 
 
 @dataclass(frozen=True, slots=True)
+class WakeUp:
+    """What an agent should know at its start: a context ready for a prompt, and the memories in it, in its order."""
+
+    at: datetime
+    context: Annotated[str, Doc("Empty if nothing is known.")]
+    tokens: int
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """The question as it is searched; the stages of `recall.prepare` fill in the rest."""
 

@@ -131,6 +131,11 @@ def _usual(candidates: Sequence[Candidate]) -> str | None:
     return most if first >= max(FEWEST_TURNS, LEAD * second) else None
 
 
+def concerns(memory: Memory, asker: str) -> bool:
+    """Whether the asker says it in the first person, or somebody says it about the asker."""
+    return _side(memory, asker, frozenset()) is not None
+
+
 def _side(memory: Memory, asker: str, asked: frozenset[str]) -> int | None:
     """Whose a memory is: `OWN`, `ABOUT` or `OTHERS`; None if that cannot be said."""
     speaker = memory.origin.speaker

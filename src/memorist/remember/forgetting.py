@@ -37,18 +37,26 @@ def erase(store: Store, ids: Sequence[str], withheld: Sequence[Entry] = ()) -> l
 
     `withheld` are journal entries that hold texts which a gate withheld; those texts are erased too.
     """
+    beside = Batch(journal=[without_text(entry) for entry in withheld])
+    gone = erase_chosen(store, lambda reader: (ids, beside))
+    return sorted({*gone, *(entry.subjects[0] for entry in withheld)})
+
+
+def erase_chosen(store: Store, choose: Callable[[Reader], tuple[Sequence[str], Batch]]) -> dict[str, Memory]:
+    """`erase` the memories that are chosen inside the write, and write what else belongs to it; returns the erased."""
     gone: dict[str, Memory] = {}
 
     def plan(reader: Reader) -> Batch:
+        ids, beside = choose(reader)
         gone.clear()
         gone.update(dependents(ids, reader))
         change = _facts_without(set(gone), reader)
         gone.update(dependents([*gone, *change.erased], reader))
-        return _erasure(gone, change.batch(reader), [without_text(entry) for entry in withheld], reader)
+        return _erasure(gone, change.batch(reader), beside, reader)
 
     store.update(plan)
     remove_from_noise_bank(store, [said for one in gone.values() for said in (one.text, spoken(one))])
-    return sorted({*gone, *(entry.subjects[0] for entry in withheld)})
+    return gone
 
 
 def _facts_without(erased: set[str], reader: Reader) -> FactChange:
@@ -62,8 +70,8 @@ def _facts_without(erased: set[str], reader: Reader) -> FactChange:
     return settle(slots, reader, amend=lambda claim: None if claim in dropped else claim)
 
 
-def _erasure(gone: Mapping[str, Memory], batch: Batch, entries: Sequence[Entry], reader: Reader) -> Batch:
-    """A batch that settles facts, with everything else that erasing memories takes."""
+def _erasure(gone: Mapping[str, Memory], batch: Batch, beside: Batch, reader: Reader) -> Batch:
+    """A batch that settles facts, with everything else that erasing memories takes, and what is written beside it."""
     unmentioned, fewer = unmentioned_entities(gone, batch.links, reader)
     jobs, done = jobs_without(gone, reader)
     after, vectors = without_context_vectors(gone, reader)
@@ -72,11 +80,11 @@ def _erasure(gone: Mapping[str, Memory], batch: Batch, entries: Sequence[Entry],
         batch,
         erased=[*gone, *unmentioned],
         entities=[*(one for one in batch.entities if one.id not in unmentioned), *fewer],
-        revised=[*batch.revised, *changed.values()],
+        revised=[*batch.revised, *changed.values(), *beside.revised],
         vectors={**batch.vectors, **vectors},
         jobs=jobs,
-        done=done,
-        journal=entries,
+        done=[*done, *beside.done],
+        journal=beside.journal,
     )
 
 

@@ -37,6 +37,8 @@ from memorist.remember.timeline import Claim
 T = TypeVar("T")
 RUN = "run"
 """The key under which an entry names the run it belongs to; a run can be undone as a whole."""
+SLEEP, CONSOLIDATE = "sleep", "consolidate"
+"""A run of several verbs, and the verb whose entries are about notes, not about changes of memories."""
 CLAIM, SLOT = "claim", "slot"
 """The keys under which an entry keeps a claim that it made, and the slot of that claim."""
 Keep = Callable[[Memory, Entry, Entry], object]
@@ -153,9 +155,14 @@ def write(store: Store, plan: Callable[[PendingWrite], T]) -> T:
     return outcome[0]
 
 
-def apply_changes(store: Store, planned: Sequence[Change], verb: str, now: datetime) -> tuple[tuple[Change, ...], str]:
-    """Write the changes whose memories are still as planned; returns those changes and the id of the run."""
-    run = fingerprint(verb, now, [change.subjects for change in planned])
+def apply_changes(
+    store: Store, planned: Sequence[Change], verb: str, now: datetime, run: str | None = None
+) -> tuple[tuple[Change, ...], str]:
+    """Write the changes whose memories are still as planned; returns those changes and the id of the run.
+
+    They may be part of a greater `run`.
+    """
+    run = run or fingerprint(verb, now, [change.subjects for change in planned])
 
     def plan(pending: PendingWrite) -> tuple[Change, ...]:
         pending.get(list({id for change in planned for id in change.subjects}))
@@ -171,12 +178,20 @@ def apply_changes(store: Store, planned: Sequence[Change], verb: str, now: datet
     return write(store, plan), run
 
 
-def undo(store: Store, id: str, now: datetime, keep: Keep) -> Entry:
-    """Undo one entry of the journal, or every entry of a run, the newest first; returns what was undone."""
+def undo(
+    store: Store, id: str, now: datetime, keep: Keep, cut_notes: Callable[[Sequence[str]], object] = lambda runs: None
+) -> Entry:
+    """Undo one entry of the journal, or every entry of a run, the newest first; returns what was undone.
+
+    `cut_notes` removes the notes that a run wrote.
+    """
     runs = id.split()  # a tidying is one run per classification
     run = [entry for entry in store.journal(limit=EVERY_ENTRY) if entry.data.get(RUN) in runs]
     if run:
-        return _undo_run(store, id, [entry for entry in run if UNDONE not in entry.data], now)
+        entries = [entry for entry in run if UNDONE not in entry.data]
+        if any(entry.verb == CONSOLIDATE for entry in entries):
+            cut_notes(runs)
+        return _undo_run(store, id, entries, now)
     entry = entry_called(store, id)
     reversible(entry)
     if WITHHELD in entry.data:
@@ -189,8 +204,9 @@ def undo(store: Store, id: str, now: datetime, keep: Keep) -> Entry:
 def _undo_run(store: Store, run: str, entries: Sequence[Entry], now: datetime) -> Entry:
     if not entries:
         raise InvalidInput(f"Run {run!r} was undone already", remedy="There is nothing left to undo.")
-    _reverse(store, entries, now)
-    verb, subjects = entries[0].verb, (subject for entry in entries for subject in entry.subjects)
+    _reverse(store, [entry for entry in entries if entry.verb != CONSOLIDATE], now)
+    verbs, subjects = {entry.verb for entry in entries}, (subject for entry in entries for subject in entry.subjects)
+    verb = SLEEP if len(verbs) > 1 else entries[0].verb
     return Entry(run, now, verb, tuple(dict.fromkeys(subjects)), {"reason": f"{len(entries)} changes of {verb}"})
 
 

@@ -84,7 +84,8 @@ def test_slimming_keeps_a_property_called_title_and_every_type() -> None:
 
 
 MALFORMED: list[tuple[str, dict[str, Any], str]] = [
-    ("recall", {}, "Wrong arguments for recall: query: Field required."),
+    ("recall", {"recipe": "mnemo"}, "recipe needs a query. Give a query, or leave it out."),
+    ("recall", {"in_session": "s"}, "in_session needs a query. Give a query, or leave it out."),
     ("recall", {"query": ["x"]}, "Wrong arguments for recall: query: Input should be a valid string."),
     ("recall", {"query": "x", "limit": 0}, "Wrong arguments for recall: limit: "),
     ("recall", {"query": "x", "as_of": "soon"}, "'soon' is not a time. Write it as ISO 8601"),

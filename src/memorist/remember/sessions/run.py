@@ -230,7 +230,7 @@ class SessionRun:
 
     @property
     def learnt(self) -> int:
-        """The number of the last step that was learnt from."""
+        """The number of the last step that was learnt from, or discarded."""
         return self.memory.metadata.get("learnt", 0)
 
     def steps_after(self, number: int, reader: Reader) -> list[Memory]:

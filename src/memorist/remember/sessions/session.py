@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,6 +16,7 @@ from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
 from memorist.model import (
+    CITES,
     INSTRUCTIONS,
     PROVENANCE,
     USUAL_CLASSIFICATION,
@@ -26,8 +27,9 @@ from memorist.model import (
     Remembered,
 )
 from memorist.model.arguments import checks_arguments
-from memorist.ports import Batch, Clock, Job, Reader, Store
+from memorist.ports import Batch, Clock, Job, Reader, Receipt, Store
 from memorist.ports.notices import Notice, Notices, logger
+from memorist.remember.forgetting import dependents, erase_chosen
 from memorist.remember.incoming import Incoming
 from memorist.remember.jobs import COMMIT_TASK
 from memorist.remember.journal import renamed_decision, shared_entry
@@ -217,7 +219,11 @@ LONGEST_IN_CONTEXT = 160
 
 
 class Sessions:
-    """The sessions of one store. `on_new_job` is called when there is a new job."""
+    """The sessions of one store.
+
+    `on_new_job` is called when there is a new job, `cut_notes` before memories are erased, to remove the lines of notes
+    that cite them, and `overwrite` afterwards; it returns whether no byte of them is left.
+    """
 
     def __init__(
         self,
@@ -229,11 +235,16 @@ class Sessions:
         notices: Notices | None = None,
         idle: timedelta = IDLE,
         on_new_job: Callable[[], None] = lambda: None,
+        cut_notes: Callable[[Collection[str], datetime], Collection[str]] = lambda ids, now: (),
+        overwrite: Callable[[], bool] = lambda: True,
         classification: int = USUAL_CLASSIFICATION,
     ) -> None:
         self._store = store
         self._writer = writer
+        self._clock = clock
         self._on_new_job = on_new_job
+        self._cut_notes = cut_notes
+        self._overwrite = overwrite
         notices = notices or Notices()
         rules = SessionRules()
         model = ModelExtractor(askers, rules) if askers is not None and askers.models else None
@@ -252,6 +263,28 @@ class Sessions:
         if done.state != "closed":
             self._on_new_job()
         return done
+
+    def discard(self, id: str) -> Receipt:
+        """Erase the steps of a session that nothing was learnt from yet, and close it.
+
+        Which steps these are is decided inside the write: either a commit at the same moment has learnt from a step, or
+        the step is gone and the commit learns nothing.
+        """
+        now, probable = self._clock.now(), self._discarded(id, self._store)[0]
+        lines = self._cut_notes(dependents(probable, self._store).keys(), now) if probable else ()
+        gone = sorted({*lines, *erase_chosen(self._store, lambda reader: self._discarded(id, reader))})
+        return Receipt(tuple(gone), now, pending=bool(gone) and not self._overwrite())
+
+    def _discarded(self, id: str, reader: Reader) -> tuple[list[str], Batch]:
+        """The steps to erase with the lines of notes that cite them, and what closes the session."""
+        run = run_of(reader, id)
+        if run is None:
+            raise NotFound(f"There is no session {id!r}", remedy="Open one with `session()`.")
+        steps = [step.id for step in run.steps_after(run.learnt, reader)]
+        citing = {link.source for link in reader.links(sorted(dependents(steps, reader)), CITES)} if steps else ()
+        closed = run.revised(state="closed", learnt=run.steps, error=None)
+        revised = [] if closed == run.memory else [closed]
+        return [*steps, *sorted(citing)], Batch(revised=revised, done=[(COMMIT_TASK, id)])
 
     def work(self, job: Job) -> None:
         """Commit the session of a job; a forgotten session is skipped."""
@@ -313,6 +346,14 @@ class Session:
         If the model fails, nothing is raised: the steps stay, and the commit is tried again later.
         """
         return self._sessions.commit(self.id)
+
+    def discard(self) -> Receipt:
+        """Erase, as `forget` does, the steps that were not committed, and close the session.
+
+        Nothing is learnt from them. What was committed before stays, and so does the goal. Another step opens the
+        session again.
+        """
+        return self._sessions.discard(self.id)
 
     def __enter__(self) -> Self:
         return self

@@ -30,10 +30,8 @@ MOST_TOLD = 5
 LIKELY = 0.5
 """The probability from which on a memory is told without being asked for."""
 LONGEST_QUESTION = 4000
-LONGEST_LINE, LONGEST_PIN = 600, 300
-MOST_PINS, MOST_READ = 50, 200
-"""The most memories that are read for the start of a session; far fewer fit."""
-TOLD_KINDS = ("episodic", "semantic", "procedural", "note")
+MOST_READ = 200
+"""The most memories that are read for a fix that somebody wrote down."""
 FENCE = "<memories>\n{}\n</memories>"
 """Around what is told; no text of a memory can end it."""
 
@@ -96,45 +94,16 @@ def _opened(target: Target, *, create: bool = False, ahead: bool = True) -> Engi
 
 
 def _start_session(call: Call, target: Target) -> str:
-    """The pinned memories, and those of the project that matter most, the newest first; no question is asked yet."""
-    from memorist.recall.request import listing_filter
-    from memorist.recall.standing import newest
+    """The pinned memories of all projects, and what an agent of this one should know; no question is asked yet."""
+    from memorist.surfaces.agents.lessons import FAILED
 
+    most = TOKENS[SESSION_START]
     with _opened(target, ahead=False) as engine:
-        pins = engine.pinned(MOST_PINS, scope=sorted({call.scope, GLOBAL}))
-        found: list[Memory] = []
-        if call.project is not None:
-            where = listing_filter({"scope": call.scope, "kinds": TOLD_KINDS}, datetime.now(UTC))
-            found = [one for one in newest(engine.store, engine.store.view(), where, MOST_READ) if not _is_failure(one)]
-    return _page(pins, sorted(found, key=lambda one: -one.worth.importance), SESSION_START)
-
-
-def _is_failure(memory: Memory) -> bool:
-    """Whether a memory is a failure of which nobody knows what helped; it may be over since."""
-    from memorist.surfaces.agents.lessons import FAILURE
-
-    return (memory.origin.key or "").startswith(FAILURE) and memory.kind != "procedural"
-
-
-def _page(pins: Sequence[Memory], found: Sequence[Memory], event: str) -> str:
-    """Pinned memories, then others, each on a line, within the tokens of an event."""
-    from memorist.recall.assemble import line
-    from memorist.recall.standing import head_of
-    from memorist.text.labels import AS_DATA
-    from memorist.text.tokens import count_tokens
-
-    now = datetime.now(UTC)
-    head, told = head_of(pins, PIN_TOKENS, LONGEST_PIN, now)
-    known = {one.id for one in told}
-    lines = [f"Memories{' of this project' if event == SESSION_START else ''}{AS_DATA}"]
-    room = TOKENS[event] - count_tokens(head) - count_tokens(lines[0])
-    for number, memory in enumerate((one for one in found if one.id not in known), 1):
-        written = line(number, memory, LONGEST_LINE, now)
-        cost = count_tokens(f"\n{written}")
-        if cost <= room:
-            lines.append(written)
-            room -= cost
-    return "\n".join(filter(None, (head, *(lines if len(lines) > 1 else ()))))
+        pins = engine.wake_up(PIN_TOKENS, scope=GLOBAL, tier="pinned")
+        if call.project is None:
+            return pins.context
+        known = engine.wake_up(most - pins.tokens, scope=call.scope, where={"not": FAILED})
+    return "\n".join(filter(None, (pins.context, known.context)))
 
 
 def _answer_prompt(call: Call, target: Target) -> str:
@@ -176,11 +145,18 @@ def _keep_failure(call: Call, target: Target) -> str:
     with _opened(target, create=True) as engine:
         known = _known(engine, kept["key"], call.scope)
         fixes = [one for one in known if one.kind == "procedural"] or _written_down(engine, call)
-        told = _page((), fixes, TOOL_FAILURE) if fixes else _fitting(engine, call, kept["text"], kinds="procedural")
+        told = _listed(fixes) if fixes else _fitting(engine, call, kept["text"], kinds="procedural")
         if not known:
             expires = datetime.now(UTC) + timedelta(days=lessons.DAYS_OF_FAILURE)
             _keep(engine, call, [{**kept, "expires_at": expires}])
     return told
+
+
+def _listed(fixes: Sequence[Memory]) -> str:
+    """What helped when this failed before, as far as there is room."""
+    from memorist.engine.waking import listing
+
+    return listing(fixes, TOKENS[TOOL_FAILURE], datetime.now(UTC))[0]
 
 
 def _known(engine: Engine, key: str, scope: str) -> list[Memory]:
@@ -193,6 +169,7 @@ def _known(engine: Engine, key: str, scope: str) -> list[Memory]:
 
 def _written_down(engine: Engine, call: Call) -> list[Memory]:
     """The newest memories that quote this very command and error: a fix that the user or the agent wrote down."""
+    from memorist.engine.waking import KINDS
     from memorist.recall.request import listing_filter
     from memorist.recall.standing import newest
     from memorist.surfaces.agents import lessons
@@ -201,10 +178,10 @@ def _written_down(engine: Engine, call: Call) -> list[Memory]:
     if not quoted:
         return []
     words = " ".join(word for word in " ".join(quoted).split() if word.isalpha())  # numbers vary
-    told = {"text": {"contains": words}}
-    options: Filters = {"scope": sorted({call.scope, GLOBAL}), "kinds": TOLD_KINDS, "where": told}
+    told = {"text": {"contains": words}, "not": lessons.FAILED}
+    options: Filters = {"scope": sorted({call.scope, GLOBAL}), "kinds": KINDS, "where": told}
     found = newest(engine.store, engine.store.view(), listing_filter(options, datetime.now(UTC)), MOST_READ)
-    own = [one for one in found if one.origin.position is None and not _is_failure(one)]  # no turns of a conversation
+    own = [one for one in found if one.origin.position is None]  # no turns of a conversation
     return [one for one in own if lessons.is_quoted(quoted, one.text)][:MOST_TOLD]
 
 

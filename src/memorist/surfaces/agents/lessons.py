@@ -20,6 +20,8 @@ SHORTEST_QUOTE = 3
 """Plain words of an error that can be recognised in a text of somebody."""
 FAILURE = "failure:"
 """Precedes the key of a failure, and of what helped."""
+FAILED = {"metadata.failed": True}
+"""The condition that a failure meets of which nobody knows what helped."""
 DAYS_OF_FAILURE = 30
 """How long a failure is remembered of which nobody knows what helped."""
 UNTRUSTED, AGENT = 0, 2
@@ -45,7 +47,8 @@ def failure(command: str, error: str, helped: Sequence[str] = ()) -> Fields | No
     common = {"key": f"{FAILURE}{mark}", "trust": UNTRUSTED}
     if not helped:
         shown = _clipped(command.strip(), LONGEST_COMMAND)
-        return {"text": f"The command `{shown}` failed:\n{_excerpt(lines, told)}", "importance": 0.3, **common}
+        text = f"The command `{shown}` failed:\n{_excerpt(lines, told)}"
+        return {"text": text, "importance": 0.3, "metadata": {"failed": True}, **common}
     shown, why = (_clipped(" ".join(text.split()), LONGEST_SHOWN) for text in (command, told))
     text = f"`{shown}` failed: {why.rstrip('.')}. What helped: {', then '.join(helped)}."
     return {"text": text, "kind": "procedural", "importance": 0.6, **common}

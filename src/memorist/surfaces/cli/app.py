@@ -47,6 +47,7 @@ COMMANDS = {
     },
     "Look": {
         "recall": ("find", "Find the memories that matter for a question."),
+        "wake-up": ("find", "Print what an agent should know at its start."),
         "why-not": ("find", "Explain why a recall does not return a memory."),
         "show": ("find", "Print memories with all their fields."),
         "list": ("find", "Print memories in the order they were written."),
@@ -63,6 +64,7 @@ COMMANDS = {
         "bench": ("recipes", "Measure recipes on a dataset: quality, speed and tokens."),
         "tune": ("tune", "Fit a recipe's numbers to your feedback and judged questions; a dry run without --apply."),
         "audit": ("upkeep", "Find duplicates, contradictions, secrets and drift; report or fix them."),
+        "sleep": ("upkeep", "Consolidate, tidy and audit as one run; a dry run without --apply."),
         "tidy": ("upkeep", "Move tiers, merge, expire and clean up; a dry run without --apply."),
         "consolidate": ("upkeep", "Write notes on past days, weeks and quarters."),
         "reembed": ("upkeep", "Compute all vectors again."),

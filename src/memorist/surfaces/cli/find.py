@@ -1,4 +1,4 @@
-"""Commands that find and look: recall, why-not, show, list, pinned, history, entities, neighbours, journal, stats."""
+"""Commands that find and look, from recall and wake-up to journal and stats."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from memorist.engine.engine import Engine
 
 
+NOTHING = "Nothing is known yet."
 app = typer.Typer()
 SUBJECTS_SHOWN = 3
 """Memories named per entry of the journal; `--json` has all of them."""
@@ -129,6 +130,21 @@ def _print_abstention(found: Recall) -> None:
     say((f"Abstained: nothing here answers the question.{nearest}", "yellow"))
     if found.why_abstained is not None:
         say((one_line(found.why_abstained), "dim"), indent=2)
+
+
+@command(app, "wake-up", filter_options)
+def wake_up(
+    engine: Engine,
+    max_tokens: Annotated[int, option("NUMBER", "The longest context, in tokens. Default: 800.", min=0)] = 800,
+    speaker: Annotated[
+        str | None, option("TEXT", "Who will ask: memories by and about them come first. Default: not stated.")
+    ] = None,
+    **filters: Unpack[Filters],
+) -> Iterator[object]:
+    """Print what an agent should know at its start: pinned memories, then the most important and newest others."""
+    known = engine.wake_up(max_tokens, speaker=speaker, **filters)
+    yield known
+    print_raw(known.context or NOTHING)
 
 
 @command(app, "why-not", recall_options)

@@ -1,4 +1,4 @@
-"""Commands for the runs of an agent: session start, step, commit, list, recall."""
+"""Commands for the runs of an agent: session start, step, commit, discard, list, recall."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.find import Explain, OnlyContext, Question, answer
 from memorist.surfaces.cli.options import all_memories, argument, command, option, recall_options
 from memorist.surfaces.cli.output import count, one_line, print_gates, print_remembered, readable, say, say_table
+from memorist.surfaces.cli.write import say_forgotten
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -69,6 +70,15 @@ def commit(engine: Engine, id: SessionId) -> Iterator[object]:
     say(f"{count(done.steps, 'step', 'steps')} read by {one_line(done.by or 'nobody')}: {learnt} ({done.state})")
     if done.error is not None:
         say((f"It is tried again later: {one_line(done.error)}", "yellow"))
+
+
+@command(session_app)
+def discard(target: Target, id: SessionId) -> Iterator[object]:
+    """Erase the steps that were not committed, for good, and close the session; nothing is learnt from them."""
+    with target.open() as engine:
+        receipt = _known(engine, id).discard()
+    yield receipt
+    say_forgotten(receipt, target)
 
 
 @command(session_app, "list")

@@ -1,9 +1,9 @@
-"""Commands that keep a memory healthy: audit, tidy, consolidate, reembed."""
+"""Commands that keep a memory healthy: sleep, audit, tidy, consolidate, reembed."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +18,7 @@ from memorist.surfaces.cli.output import count, one_line, progress, say, say_cut
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
+    from memorist.engine.vocabulary import Change, Consolidation
 
 
 app = typer.Typer()
@@ -98,18 +99,48 @@ def tidy(
     """Tidy learned memories: tiers, decay, merges, orphans, expiry. A dry run unless --apply is given."""
     done = engine.tidy(dry_run=not apply)
     yield done
+    _print_changes(done.changes, sys.maxsize if everything else SHOWN)
+    _say_made(count(len(done.changes), "change", "changes") if done.changes else None, done.run, "Nothing to tidy.")
+
+
+@command(app)
+def sleep(
+    engine: Engine,
+    apply: Annotated[bool, flag("--apply", "Make the changes; without it they are only listed.")] = False,
+    everything: Annotated[bool, flag("--all", "Print every change and finding, not just the first few.")] = False,
+) -> Iterator[object]:
+    """Consolidate, tidy and audit, as one run that `memorist undo` takes back. A dry run unless --apply is given."""
+    done = engine.sleep(dry_run=not apply)
+    yield done
     shown = sys.maxsize if everything else SHOWN
-    for rule, group in groupby(done.changes, lambda change: change.rule):
-        changes = list(group)
-        say((f"{rule}: {len(changes):,}", "bold"))
-        for change in changes[:shown]:
+    _print_notes(done.notes)
+    _print_changes(done.tidying.changes, shown)
+    _print_findings(to_data(done.audit), shown)
+    fixes = len(done.audit.fixed) if apply else sum(one.undoable for one in done.audit.findings)
+    parts = [
+        count(len(done.notes.written), "note", "notes"),
+        count(len(done.tidying.changes), "change", "changes"),
+        count(fixes, "fix", "fixes"),
+    ]
+    anything = done.notes.written or done.tidying.changes or fixes
+    _say_made(", ".join(parts) if anything else None, done.run, "Nothing to do.")
+
+
+def _print_changes(changes: Sequence[Change], shown: int) -> None:
+    for rule, group in groupby(changes, lambda change: change.rule):
+        some = list(group)
+        say((f"{rule}: {len(some):,}", "bold"))
+        for change in some[:shown]:
             say_cut("  ", (change.id[:12], "cyan"), f"  {one_line(change.reason)}")
-        _say_more(len(changes) - shown)
-    total = count(len(done.changes), "change", "changes")
-    if done.run is not None:
-        say(("✓ ", "green"), f"{total} made. To undo: memorist undo {done.run}")
+        _say_more(len(some) - shown)
+
+
+def _say_made(made: str | None, run: str | None, nothing: str) -> None:
+    """What a run has made and how to undo it, or would make; None for nothing."""
+    if run is not None:
+        say(("✓ ", "green"), f"{made} made. To undo: memorist undo {run}")
     else:
-        say(f"{total} to make; --apply makes them." if done.changes else "Nothing to tidy.")
+        say(f"{made} to make; --apply makes them." if made else nothing)
 
 
 def _say_more(hidden: int) -> None:
@@ -125,12 +156,19 @@ def consolidate(
     """Write notes on past days, weeks and quarters; notes that are up to date are not written again."""
     done = engine.consolidate(period)
     yield done
+    _print_notes(done)
+    say(f"{count(len(done.written), 'note', 'notes')} written, {done.unchanged:,} up to date.")
+
+
+def _print_notes(done: Consolidation) -> None:
     for note in done.written:
-        where = note.path or f"{note.period} {note.name}"
-        say_cut(("✓ ", "green"), one_line(where), (f"  {count(note.lines, 'line', 'lines')}, by {note.by}", "dim"))
+        where = one_line(note.path or f"{note.period} {note.name}")
+        if note.by:
+            say_cut(("✓ ", "green"), where, (f"  {count(note.lines, 'line', 'lines')}, by {note.by}", "dim"))
+        else:
+            say_cut(("· ", "dim"), where, ("  to write", "dim"))
     for name in done.dropped:
         say_cut(("✗ ", "yellow"), name, ("  no memories left", "dim"))
-    say(f"{count(len(done.written), 'note', 'notes')} written, {done.unchanged:,} up to date.")
 
 
 @command(app)

@@ -203,7 +203,10 @@ RecallResult = create_model(
     memories=(_list_of(RecalledMemory), ...),
     standing=(_perhaps_list_of(RecalledMemory), Field(None, description="Pinned memories and wishes to respect")),
     abstained=(bool, ...),
-    context=(str | None, Field(None, description="Facts with numbered sources, if the recipe cites")),
+    context=(
+        str | None,
+        Field(None, description="Facts with numbered sources, if the recipe cites; all memories at the start"),
+    ),
     reasoned=(dict[str, str] | None, Field(None, description="A summary per kind, if the recipe makes one")),
     confidence=(
         float | Literal["unknown"],

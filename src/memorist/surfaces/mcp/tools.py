@@ -31,6 +31,7 @@ from memorist.model import (
 from memorist.surfaces.mcp.caller import Bounds, McpCaller, caller
 from memorist.surfaces.mcp.schemas import (
     TRUST,
+    UNKNOWN,
     EntitiesResult,
     FeedbackResult,
     ForgetResult,
@@ -126,7 +127,7 @@ class Tools:
     def recall(
         self,
         context: Calling,
-        query: Annotated[str, Field(description="A full sentence")],
+        query: Annotated[str | None, Field(description="A full sentence; none at the start of a conversation")] = None,
         limit: Annotated[int, Field(ge=1, le=50)] = LIMIT,
         in_session: Annotated[str | None, Field(description="Id; adds its goal and last steps")] = None,
         **options: Any,
@@ -134,6 +135,8 @@ class Tools:
         """Find what earlier conversations stored about a question."""
         engine, caller = self._open(context, "read")
         options["scope"] = options.get("scope") or self._bounds.seen
+        if query is None:
+            return _woken(engine, caller, options, in_session)
         ask = engine.recall if in_session is None else partial(engine.recall_in_context, in_session)
         most = caller.max_classification
         found = ask(query, limit=limit, session=caller.session, max_classification=most, **options)
@@ -273,6 +276,23 @@ class Tools:
         if adds:
             self._quota.check(self._engine)
         return up_to(self._engine, who.max_classification), who
+
+
+def _woken(engine: Engine, caller: McpCaller, options: dict[str, Any], in_session: str | None) -> CallToolResult:
+    """What matters most, for a conversation that begins."""
+    usual = keywords_of(RecallOptions)
+    given = {name: value for name, value in options.items() if value != usual[name].default}
+    asking = sorted(given.keys() - keywords_of(Filters).keys() - {"speaker", "max_tokens"})
+    if asking or in_session is not None:
+        name = asking[0] if asking else "in_session"
+        raise InvalidInput(f"{name} needs a query", remedy="Give a query, or leave it out.")
+    known = engine.wake_up(max_classification=caller.max_classification, **given)
+    data = {
+        "context": known.context,
+        "memories": [standing_memory(one, known.at, whole=False) for one in known.memories],
+    }
+    told = {"notice": NOTICE, "abstained": not known.memories, "confidence": UNKNOWN}
+    return _result(_fence({"context": known.context}) if known.memories else "Nothing is known yet.", {**told, **data})
 
 
 def _changes(fields: dict[str, Any]) -> Any:

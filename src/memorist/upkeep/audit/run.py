@@ -16,7 +16,7 @@ from memorist.upkeep.audit.checks import Check, Drift, Loops, Orphans, Stale, Te
 from memorist.upkeep.audit.facts import WrongFacts
 from memorist.upkeep.audit.report import KINDS, Finding, Report
 from memorist.upkeep.audit.statements import Contradictions, Duplicates
-from memorist.upkeep.change import PendingWrite, every_page, write
+from memorist.upkeep.change import RUN, PendingWrite, every_page, write
 
 VERB = "audit"
 """The verb of the journal entries of fixes."""
@@ -53,14 +53,22 @@ def audit_whole(store: Store, now: datetime, kinds: Collection[str] | None) -> R
 
 
 def apply_fixes(
-    report: Report, store: Store, embedder: StoreEmbedder | None = None, *, ids: Collection[str] | None = None
+    report: Report,
+    store: Store,
+    embedder: StoreEmbedder | None = None,
+    *,
+    ids: Collection[str] | None = None,
+    run: str | None = None,
 ) -> Report:
-    """Apply the fixes of a report, or only those of the findings with these ids; each is journalled for `undo`."""
+    """Apply the fixes of a report, or only those of the findings with these ids; each is journalled for `undo`.
+
+    They may be part of a `run`, which is undone as a whole.
+    """
     chosen = [one for one in report.findings if one.repair is not None and (ids is None or one.id in ids)]
     fixed = _repair([one for one in chosen if one.repair and one.repair.damage], store, report.at)
     chosen = [one for one in chosen if one.repair and not one.repair.damage]
     for start in range(0, len(chosen), FIXES_PER_WRITE):
-        fixed |= _apply(chosen[start : start + FIXES_PER_WRITE], store, embedder, report.at)
+        fixed |= _apply(chosen[start : start + FIXES_PER_WRITE], store, embedder, report.at, run)
     return replace(report, findings=tuple(replace(one, fixed=fixed.get(one.id, one.fixed)) for one in report.findings))
 
 
@@ -91,9 +99,12 @@ def checked_kinds(kinds: Collection[str] | None) -> set[str]:
     return set(KINDS if kinds is None else kinds)
 
 
-def _apply(findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | None, now: datetime) -> dict[str, str]:
+def _apply(
+    findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | None, now: datetime, run: str | None
+) -> dict[str, str]:
     """Apply fixes in one write; returns the journal entry of each finding that was fixed."""
     fresh = _fresh_vectors(findings, store, embedder, now)
+    part_of = {} if run is None else {RUN: run}
 
     def plan(pending: PendingWrite) -> dict[str, str]:
         entries: dict[str, str] = {}
@@ -101,7 +112,9 @@ def _apply(findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | 
             change = finding.repair and finding.repair.change(finding, pending, now, fresh)
             if change is not None:
                 entry = entries[finding.id] = fingerprint(VERB, finding.id, now)
-                pending.add(change.batch(Entry(entry, now, VERB, finding.ids or (change.id,), _about(finding))))
+                pending.add(
+                    change.batch(Entry(entry, now, VERB, finding.ids or (change.id,), _about(finding) | part_of))
+                )
         return entries
 
     return write(store, plan)

@@ -57,7 +57,10 @@ class _Said:
 
 
 class Duplicates(Check):
-    """Finds memories with the same text, and such as differ only in words without meaning."""
+    """Finds memories with the same text, and such as differ only in words without meaning.
+
+    Notes do not count: they repeat memories and each other on purpose.
+    """
 
     kinds = ("duplicate", "near_duplicate")
 
@@ -70,7 +73,7 @@ class Duplicates(Check):
     def see(self, page: Sequence[Memory]) -> None:
         """No findings yet."""
         for memory in page:
-            if memory.kind in CONTENT and is_current(memory, self.now):
+            if memory.kind in CONTENT and memory.kind is not Kind.NOTE and is_current(memory, self.now):
                 self._add(memory)
 
     def close(self) -> Iterator[Finding]:

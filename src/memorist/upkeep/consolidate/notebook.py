@@ -14,7 +14,7 @@ from threading import Lock
 from memorist.asking import Askers
 from memorist.errors import InvalidInput
 from memorist.files import make_folder, sweep, sweep_folder, write_text
-from memorist.model import CITES, Kind, Link, Memory, fingerprint, from_data
+from memorist.model import CITES, Kind, Link, Memory, fingerprint, from_data, isoformat
 from memorist.ports import Batch, Reader, Store
 from memorist.remember.incoming import Incoming
 from memorist.remember.record import record
@@ -174,12 +174,18 @@ def _with_lines(record: NoteRecord, lines: Sequence[Memory]) -> NoteRecord:
     return replace(record, lines=tuple(line.id for line in lines), cites=cited(lines))
 
 
+PLANNED = ("planned",)
+"""The lines of a note that a dry run would write; longer notes are planned from notes that have some."""
+
+
 @dataclass(slots=True)
 class _ConsolidationRun:
     """A run so far."""
 
     now: datetime
     known: dict[NoteName, NoteRecord]
+    id: str | None
+    dry: bool
     written: list[WrittenNote] = field(default_factory=list[WrittenNote])
     dropped: list[str] = field(default_factory=list[str])
     unchanged: int = 0
@@ -202,18 +208,33 @@ class Notebook:
         """The folder of its files."""
         return self._notes.folder
 
-    def consolidate(self, now: datetime, period: str | None = None) -> Consolidation:
-        """Write the note of every past period that has none yet or whose memories changed."""
+    def consolidate(
+        self, now: datetime, period: str | None = None, *, run: str | None = None, dry_run: bool = False
+    ) -> Consolidation:
+        """Write the note of every past period that has none yet or whose memories changed; a dry run only lists them.
+
+        `run` is what `undo` takes to remove them again.
+        """
         kinds = chosen_periods(period)
-        self.read(now, removed=False)
-        run = _ConsolidationRun(now, self._notes.known())
-        days = survey(self._store, now)
+        if not dry_run:
+            self.read(now, removed=False)
+        return self._consolidated(kinds, _ConsolidationRun(now, self._notes.known(), run, dry_run))
+
+    def _consolidated(self, kinds: Sequence[PeriodKind], run: _ConsolidationRun) -> Consolidation:
+        days = survey(self._store, run.now)
         for day, found in days.items():
             self._update(period_of("daily", day), found.digest, lambda found=found: items_of(self._store, found), run)
         self._drop("daily", {day.isoformat() for day in days}, run)
         for kind in kinds[1:]:
             self._update_longer(kind, days, run)
-        return Consolidation(now, tuple(run.written), run.unchanged, tuple(run.dropped))
+        return Consolidation(run.now, tuple(run.written), run.unchanged, tuple(run.dropped))
+
+    def undo(self, runs: Collection[str], now: datetime) -> None:
+        """Remove the notes that these runs wrote, unless they changed since; the next run writes them again."""
+        self.read(now, removed=False)
+        for known in self._notes.known().values():
+            if known.run in runs and known.undone is None:
+                self._notes.cut(replace(known, undone=isoformat(now)), (), now)
 
     def read(self, now: datetime, *, most: int | None = None, removed: bool = True) -> None:
         """Take over what the user changed in the files since they were last read, in at most `most` of them.
@@ -346,15 +367,21 @@ class Notebook:
         users = known is not None and known.by == BY_USER and bool(known.lines)
         if known is not None and (users or known.digest == digest):
             run.unchanged += 1
-            self._notes.republish(known)
+            if not run.dry:
+                self._notes.republish(known)
+            return
+        version = 1 if known is None else known.version + 1
+        if run.dry:
+            run.known[name] = planned = NoteRecord(*name, digest, version, "", PLANNED, ())
+            path = self._notes.path(planned)
+            run.written.append(WrittenNote(*name, path and str(path), version, "", 0, 0))
             return
         composed, by = self._compose(period, items(), run.now)
-        version = 1 if known is None else known.version + 1
 
         def write() -> NoteRecord:
             incoming = self._writer.prepare(composed, derived=True)
             lines = [answer.memory for answer in incoming.checked.answers]
-            made = NoteRecord(*name, digest, version, by, tuple(line.id for line in lines), cited(lines))
+            made = NoteRecord(*name, digest, version, by, tuple(line.id for line in lines), cited(lines), run.id)
             return self._notes.replace(known, made, lines, incoming, run.now)
 
         kept = run.known[name] = self._writer.steadily(write)
@@ -379,7 +406,8 @@ class Notebook:
         """Remove the notes on periods that have no memories left; `names` are the other periods."""
         for name, known in run.known.items():
             if known.kind == kind and known.lines and known.name not in names and known.by != BY_USER:
-                self._notes.cut(known, (), run.now)
+                if not run.dry:
+                    self._notes.cut(known, (), run.now)
                 run.dropped.append("/".join(name) + ".md")
 
 

@@ -61,6 +61,10 @@ class NoteRecord:
     by: str
     lines: tuple[str, ...]
     cites: tuple[str, ...]
+    run: str | None = None
+    """The run that wrote it, if that can be undone."""
+    undone: str | None = None
+    """When that was undone."""
 
     @property
     def reason(self) -> str:
@@ -69,7 +73,8 @@ class NoteRecord:
 
     def entry(self, at: datetime) -> Entry:
         """The journal entry; it has no subjects, so that it survives when a memory is forgotten."""
-        return Entry(fingerprint(VERB, self.kind, self.name), at, VERB, (), to_data(self))
+        data = {name: value for name, value in to_data(self).items() if value is not None}
+        return Entry(fingerprint(VERB, self.kind, self.name), at, VERB, (), data)
 
 
 def cited(lines: Sequence[Memory]) -> tuple[str, ...]:
@@ -79,7 +84,10 @@ def cited(lines: Sequence[Memory]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class WrittenNote:
-    """A note that was written: its file if it has one, its version, its author, its lines and its cited memories."""
+    """A note that was written: its file if it has one, its version, its author, its lines and its cited memories.
+
+    In a dry run nobody has written it yet: its author is empty, and it has no lines.
+    """
 
     period: str
     name: str

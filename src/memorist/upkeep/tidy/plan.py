@@ -35,7 +35,7 @@ class Tidying:
     @classmethod
     def of(cls, parts: Sequence[Tidying]) -> Tidying:
         """The tidyings of each classification as one; `undo` takes their runs together."""
-        runs = [one.run for one in parts if one.run is not None]
+        runs = dict.fromkeys(one.run for one in parts if one.run is not None)
         return cls(parts[0].at, tuple(change for one in parts for change in one.changes), " ".join(runs) or None)
 
     @property

@@ -159,11 +159,11 @@ IN_ORDER = (expire, revive, merge, ground, decay, move_tiers, drop_orphans)
 """Each rule sees the changes of the rules before it."""
 
 
-def tidy(store: Store, now: datetime, *, dry_run: bool = True) -> Tidying:
+def tidy(store: Store, now: datetime, *, dry_run: bool = True, run: str | None = None) -> Tidying:
     """Plan what to tidy and, unless it is a dry run, apply it. Memories that changed meanwhile are left alone."""
     plan = TidyPlan(store, now)
     for rule in IN_ORDER:
         rule(plan)
     if dry_run or not plan.changes:
         return Tidying(now, tuple(plan.changes))
-    return Tidying(now, *apply_changes(store, plan.changes, VERB, now))
+    return Tidying(now, *apply_changes(store, plan.changes, VERB, now, run))

@@ -59,6 +59,15 @@ class PinnedQuery(body_of(Verbs.pinned)):
     limit: Limit = 100
 
 
+class WakeUpBody(body_of(Verbs.wake_up)):
+    """How much to tell, and which memories count."""
+
+    model_config = example(scope=["user:ann"])
+
+    max_tokens: Annotated[int, Field(ge=0)] = Field(800, description="The longest context, in tokens.")
+    speaker: Text | None = Field(None, description="Who will ask: memories by and about them come first.")
+
+
 SOFT = "Erase nothing: they end now and stay in their history; undo takes the run of the receipt back."
 
 
@@ -221,6 +230,12 @@ async def unpin(call: WriteCall, id: str) -> Any:
 async def pinned(call: ReadCall, query: Annotated[PinnedQuery, Query()]) -> Any:
     """The pinned memories, newest first."""
     return await call.answer(lambda engine: _items(engine.pinned(**query.given())))
+
+
+@router.post("/wake-up", response_model=answer_of(Verbs.wake_up))
+async def wake_up(call: ReadCall, body: WakeUpBody) -> Any:
+    """What an agent should know at its start: pinned memories, then the most important and newest others."""
+    return await call.answer(lambda engine: engine.wake_up(**body.given()))
 
 
 @router.post("/facts", status_code=201, response_model=answer_of(Verbs.relate))

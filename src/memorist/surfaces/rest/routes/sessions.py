@@ -72,6 +72,12 @@ async def commit(call: WriteCall, id: str) -> Any:
     return await call.answer(lambda engine: _known(engine, id).commit(), long=True, adds=True)
 
 
+@router.post("/{id:path}/discard", response_model=answer_of(SessionVerbs.discard))
+async def discard(call: WriteCall, id: str) -> Any:
+    """Erase the steps that were not committed, and close the session; nothing is learnt from them."""
+    return await call.answer(lambda engine: _known(engine, id).discard(), long=True, erases=True)
+
+
 @router.post("/{id:path}/recall", response_model=answer_of(Verbs.recall_in_context), response_model_exclude_unset=True)
 async def recall_in_context(call: ReadCall, id: str, body: RecallBody) -> Any:
     """Recall with the session's goal and last steps before the question; a plain recall for an unknown session."""

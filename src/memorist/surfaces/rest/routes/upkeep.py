@@ -33,6 +33,10 @@ class TidyBody(body_of(Verbs.tidy)):
     """Whether to make the changes or only list them."""
 
 
+class SleepBody(body_of(Verbs.sleep)):
+    """Whether to make the changes or only list them."""
+
+
 class AuditBody(RequestModel):
     """What to look for, and what to mend."""
 
@@ -48,7 +52,7 @@ class ConsolidateBody(RequestModel):
 
 
 class UndoBody(body_of(Verbs.undo)):
-    """An entry of the journal, or a run of tidying."""
+    """An entry of the journal, or the run of a tidying or sleep."""
 
     model_config = example(entry="5f…")
 
@@ -98,6 +102,12 @@ async def consolidate(call: AdminCall, body: ConsolidateBody) -> Any:
     return await call.answer(lambda engine: engine.consolidate(**body.given()), long=True)
 
 
+@router.post("/sleep", response_model=answer_of(Verbs.sleep))
+async def sleep(call: AdminCall, body: SleepBody) -> Any:
+    """Consolidate, tidy and audit as one run that can be undone; only list the changes in a dry run."""
+    return await call.answer(lambda engine: engine.sleep(**body.given()), long=True)
+
+
 @router.post("/reembed", response_model=answer_of(Verbs.reembed))
 async def reembed(call: AdminCall) -> Any:
     """Embed every memory anew with the server's embedder; recalls use the old vectors until all are done."""
@@ -106,7 +116,7 @@ async def reembed(call: AdminCall) -> Any:
 
 @router.post("/undo", response_model=answer_of(Verbs.undo))
 async def undo(call: AdminCall, body: UndoBody) -> Any:
-    """Undo an entry of the journal, or a whole tidying, given its run."""
+    """Undo an entry of the journal, or a whole tidying or sleep, given its run."""
     return await call.answer(lambda engine: engine.undo(**body.given()))
 
 
