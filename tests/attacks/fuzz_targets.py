@@ -68,7 +68,7 @@ def still_works(engine: Engine) -> None:
 Call = tuple[str, dict[str, Any]]
 OTHER = {"close", "space", "session"}
 VERBS = [name for name, one in vars(Verbs).items() if inspect.isfunction(one) and name[0] != "_" and name not in OTHER]
-STEPS = ["step", "commit"]
+STEPS = ["step", "commit", "discard"]
 
 
 def call_of_a_verb(engine: Engine, hostile: Hostile, folder: Path) -> Call:

@@ -153,6 +153,10 @@ def commit(world: World, dice: random.Random) -> None:
     world.engine.session(id=f"run-{dice.randrange(3)}").commit()
 
 
+def discard(world: World, dice: random.Random) -> None:
+    world.engine.session(id=f"run-{dice.randrange(3)}").discard()
+
+
 def work(world: World, dice: random.Random) -> None:
     world.clock.advance(timedelta(days=1))
     world.engine.work()
@@ -195,6 +199,11 @@ def undo(world: World, dice: random.Random) -> None:
 def tidy(world: World, dice: random.Random) -> None:
     world.clock.advance(timedelta(days=200))
     world.engine.tidy(dry_run=False)
+
+
+def sleep(world: World, dice: random.Random) -> None:
+    world.clock.advance(timedelta(days=200))
+    world.engine.sleep(dry_run=False)
 
 
 def audit(world: World, dice: random.Random) -> None:
@@ -292,6 +301,7 @@ OPERATIONS: dict[str, Callable[[World, random.Random], None]] = {
     "session": session,
     "step": step,
     "commit": commit,
+    "discard": discard,
     "work": work,
     "recall": recall,
     "feedback": feedback,
@@ -302,6 +312,7 @@ OPERATIONS: dict[str, Callable[[World, random.Random], None]] = {
     "tidy": tidy,
     "audit": audit,
     "consolidate": consolidate,
+    "sleep": sleep,
     "backup": backup,
     "export": export_,
     "import": import_,
@@ -313,11 +324,11 @@ OPERATIONS: dict[str, Callable[[World, random.Random], None]] = {
     "upgrade": upgrade,
 }
 IN_PARTS = {
-    *("remember many", "ingest", "step", "commit", "work", "recall", "forget", "forget by filter", "audit"),
-    *("consolidate", "backup", "import", "move", "reembed", "keys", "rest"),
+    *("remember many", "ingest", "step", "commit", "discard", "work", "recall", "forget", "forget by filter", "audit"),
+    *("consolidate", "sleep", "backup", "import", "move", "reembed", "keys", "rest"),
 }
 """Operations of several transactions or files: what was done of them stays, and a second run does the rest."""
-OF_FILES = {"backup", "restore", "move", "keys", "rest", "consolidate"}
+OF_FILES = {"backup", "restore", "move", "keys", "rest", "consolidate", "sleep"}
 """Operations that are about files, whatever the memory is on."""
 
 

@@ -61,6 +61,7 @@ ACTS: dict[str, Callable[[Engine, int], object]] = {
     "ingest": lambda engine, n: engine.ingest([{"role": "user", "content": f"Turn {n}."}], session="s"),
     "recall": lambda engine, n: engine.recall("Where does Ann live?"),
     "tidy": lambda engine, n: engine.tidy(dry_run=False),
+    "sleep": lambda engine, n: engine.sleep(dry_run=False),
     "audit": lambda engine, n: engine.audit(fix=True),
     "consolidate": lambda engine, n: engine.consolidate(),
     "work": lambda engine, n: engine.work(),

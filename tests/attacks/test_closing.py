@@ -63,6 +63,7 @@ WORK: dict[str, Callable[[Engine], object]] = {
     "forget": lambda engine: engine.forget(topic="nothing"),
     "audit": lambda engine: engine.audit(),
     "tidy": lambda engine: engine.tidy(dry_run=False),
+    "wake_up": lambda engine: engine.wake_up(),
     "history": lambda engine: engine.history("Alice"),
     "session": lambda engine: engine.session("Move house").step("The van is full.", "Drive.", 1.0),
     "ingest": lambda engine: engine.ingest([{"role": "user", "content": "I moved to Oslo."}]),
@@ -115,7 +116,8 @@ def test_what_was_opened_from_an_engine_ends_with_it(tmp_path: Path, place: str)
     session, store, part = engine.session("Move house"), engine.store, up_to(engine, 1).store
     session.step("The van is empty.")
     engine.close()
-    for use in (lambda: session.step("The van is full."), session.commit, store.stats, store.view, part.view):
+    verbs = (lambda: session.step("The van is full."), session.commit, session.discard)
+    for use in (*verbs, store.stats, store.view, part.view):
         with pytest.raises(Closed):
             use()
     with pytest.raises(Closed):

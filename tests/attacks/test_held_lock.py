@@ -103,7 +103,7 @@ def test_nobody_waits_for_a_process_that_was_stopped_while_it_read_the_queue(pat
 
 READING = [
     ["list"], ["stats"], ["entities"], ["journal"], ["pinned"], ["audit"], ["tidy"], ["doctor"], ["session", "list"],
-    ["export", "-"],
+    ["export", "-"], ["sleep"], ["wake-up"],
 ]  # fmt: skip
 
 

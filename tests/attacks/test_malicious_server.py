@@ -91,6 +91,8 @@ def verbs(client: Client, folder: Path) -> dict[str, Callable[[], object]]:
         "feedback": lambda: client.feedback("x", "useful"),
         "invalidate": lambda: client.invalidate("x"),
         "tidy": client.tidy,
+        "sleep": client.sleep,
+        "wake_up": client.wake_up,
         "consolidate": client.consolidate,
         "audit": client.audit,
         "journal": client.journal,

@@ -135,7 +135,7 @@ def writes(random: Random, classification: int, ids: list[str]) -> tuple[str, Ca
 
 
 def steps(random: Random) -> tuple[str, Call]:
-    """A step or a commit of a session, in the classification that the session has."""
+    """A step, a commit or a discard of a session, in the classification that the session has."""
     session, text = random.choice(SESSIONS), random.choice(TEXTS)
 
     def step(engine: Engine) -> object:
@@ -145,7 +145,11 @@ def steps(random: Random) -> tuple[str, Call]:
     def commit(engine: Engine) -> object:
         return engine.session(id=session).commit()
 
-    return random.choice(((f"step {session} {text}", step), (f"commit {session}", commit)))
+    def discard(engine: Engine) -> object:
+        return engine.session(id=session).discard()
+
+    some = ((f"step {session} {text}", step), (f"commit {session}", commit), (f"discard {session}", discard))
+    return random.choice((some[0], *some))
 
 
 def upkeep(random: Random) -> tuple[str, Call]:
@@ -154,6 +158,7 @@ def upkeep(random: Random) -> tuple[str, Call]:
     choices: dict[str, Call] = {
         "tidy": lambda engine: engine.tidy(dry_run=False),
         "consolidate": lambda engine: engine.consolidate(),
+        "sleep": lambda engine: engine.sleep(dry_run=False),
         "audit": lambda engine: engine.audit(fix=True),
         "work": lambda engine: engine.work(),
         f"forget {scope}": lambda engine: engine.forget(scope=scope, until="2024-05-05"),
@@ -198,6 +203,8 @@ def reads(worlds: Worlds) -> Iterator[tuple[str, Call]]:
     yield "jobs", lambda engine: engine.jobs()
     yield "journal", lambda engine: engine.journal(limit=1000)
     yield "tidy", lambda engine: engine.tidy()
+    yield "sleep", lambda engine: engine.sleep()
+    yield f"wake_up {name}", lambda engine: engine.wake_up(200, speaker=name, max_classification=3)
     yield "audit", lambda engine: engine.audit()
 
 

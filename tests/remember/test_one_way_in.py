@@ -191,6 +191,9 @@ def run_sessions(engine: Engine, text: str) -> None:
         session.step(f"Done: {text}", number=2)
     engine.session("Another goal", "run")
     engine.session(text, "run").commit()
+    with engine.session(text, "run") as discarded:
+        discarded.step(text, text)
+        discarded.discard()
     with engine.session("Plan the day", text, scope=text) as named:
         named.step(PLAIN, number=1)
 
@@ -285,6 +288,7 @@ VERBS: dict[str, Callable[[Engine, str], None]] = {
     "forget": attempted(lambda engine, text: engine.forget(text), lambda engine, text: engine.forget(topic=text)),
     "list": attempted(lambda engine, text: engine.list(cursor=text), lambda engine, text: engine.list(scope=text)),
     "pinned": attempted(lambda engine, text: engine.pinned(scope=text, topic=text)),
+    "wake_up": attempted(lambda engine, text: engine.wake_up(speaker=text, scope=text, topic=text)),
     "pin": attempted(lambda engine, text: engine.pin(text)),
     "unpin": attempted(lambda engine, text: engine.unpin(text)),
     "get": attempted(lambda engine, text: engine.get(text)),
@@ -296,7 +300,10 @@ VERBS: dict[str, Callable[[Engine, str], None]] = {
     "mend": attempted(lambda engine, text: engine.mend(engine.audit(), [text])),
     "reembed": attempted(lambda engine, text: engine.reembed(text)),
 }
-WITHOUT_TEXT = {"close", "closed", "stats", "jobs", "work", "tidy", "export", "backup", "space", "store", "recipes"}
+WITHOUT_TEXT = {
+    *("close", "closed", "stats", "jobs", "work", "tidy", "sleep"),
+    *("export", "backup", "space", "store", "recipes"),
+}
 """Verbs and properties that take no text that could be stored."""
 COUNT_AGAIN = {"feedback", "undo", "audit"}
 """Verbs that decide something each time: a repeat adds to the journal, but no memory."""
@@ -304,7 +311,8 @@ COUNT_AGAIN = {"feedback", "undo", "audit"}
 
 def test_every_verb_and_every_text_field_has_a_case() -> None:
     assert {name for name in dir(Engine) if not name.startswith("_")} == VERBS.keys() | WITHOUT_TEXT
-    assert {name for name in dir(Session) if not name.startswith("_")} == {"id", "goal", "gates", "step", "commit"}
+    of_sessions = {"id", "goal", "gates", "step", "commit", "discard"}
+    assert {name for name in dir(Session) if not name.startswith("_")} == of_sessions
     assert set(Fields.__annotations__) == TEXT_FIELDS | LIST_FIELDS | OTHER_FIELDS
     assert set(FactFields.__annotations__) == {
         *("valid_from", "valid_to", "ingested_at"),

@@ -93,6 +93,8 @@ def test_every_command_prints_one_json_document_and_nothing_else(cli: Cli, monke
         ("show", id),
         ("pin", id),
         ("pinned",),
+        ("wake-up",),
+        ("sleep",),
         ("unpin", id),
         ("stats",),
         ("recipes",),

@@ -15,6 +15,7 @@ READING = [
     *(["recall", "tea"], ["why-not", "tea", "abcd"], ["show", "abcd"], ["list"], ["pinned"], ["history", "abcd"]),
     *(["entities"], ["neighbours", "Ann"], ["journal"], ["stats"], ["inspect", "--no-open"], ["export", "-"]),
     *(["backup", "copy.db"], ["audit"], ["tidy"], ["consolidate"], ["reembed"], ["tune"], ["session", "list"]),
+    *(["sleep"], ["wake-up"], ["session", "discard", "s"]),
     *(["session", "recall", "s", "tea"], ["session", "step", "s", "It rains."], ["session", "commit", "s"]),
     *(["update", "abcd", "Tea."], ["feedback", "abcd", "useful"], ["pin", "abcd"], ["unpin", "abcd"]),
     *(["invalidate", "abcd"], ["undo", "abcd"], ["forget", "abcd", "--yes"]),

@@ -34,6 +34,16 @@ def test_a_session_is_started_stepped_committed_listed_and_asked_in(cli: Cli) ->
     assert cli("session", "commit", "shop").out == "0 steps read by rules: nothing new (closed)\n"
 
 
+def test_a_session_is_discarded_for_good(cli: Cli, db: Path) -> None:
+    cli("session", "start", "Bring the shop back.", "--id", "shop")
+    cli("session", "step", "shop", "The zebra is full.")
+    assert cli("session", "discard", "shop").out == "Forgot 2 memories.\n"
+    assert cli("session", "list").out == "shop  closed  1 step  Bring the shop back.\n"
+    assert cli("session", "discard", "shop", "--json").data["forgotten"] == []
+    assert cli("session", "commit", "shop").out == "0 steps read by rules: nothing new (closed)\n"
+    assert b"zebra" not in db.read_bytes() and "no session 'shpo'" in cli("session", "discard", "shpo").problem
+
+
 def test_a_misspelt_session_is_not_started_and_an_unknown_one_asks_plainly(empty: Cli, cli: Cli) -> None:
     for words in (("step", "shpo", "The disk is full."), ("commit", "shpo")):
         ran = empty("session", *words)

@@ -91,6 +91,25 @@ def test_tidy_tells_and_with_apply_does_and_undo_takes_it_back(cli: Cli) -> None
     assert cli("tidy", "--json").data["counts"] == {"expire": 1}
 
 
+def test_sleep_tells_and_with_apply_does_and_undo_takes_it_back(empty: Cli, cli: Cli, db: Path) -> None:
+    assert empty("sleep").out.splitlines()[-1] == "Nothing to do."
+    cli("remember", "The ferry sailed on time.", "--at", "2024-04-01")
+    id = cli("remember", "A parking permit.", "--at", "2024-01-01", "--expires-at", "2024-02-01", "--json").data["id"]
+    told = cli("sleep").out
+    assert "2024-W14" in told and "to write" in told and "expired on 2024-02-01" in told
+    assert told.endswith("3 notes, 1 change, 0 fixes to make; --apply makes them.\n")
+    folder = Path(f"{db}.notes")
+    assert not folder.exists() and cli("sleep", "--json").data["run"] is None
+    out = cli("sleep", "--apply").out
+    assert "3 notes, 1 change, 0 fixes made. To undo: memorist undo " in out
+    assert (folder / "weekly" / "2024-W14.md").exists() and "Nothing to do." in cli("sleep").out
+    run = out.rstrip().rpartition(" ")[2]
+    undone = cli("undo", run, "--json").data
+    assert (undone["verb"], id in undone["subjects"]) == ("sleep", True)
+    assert not list(folder.rglob("*.md")) and "was undone" in cli("undo", run).problem
+    assert cli("sleep", "--json").data["tidying"]["counts"] == {"expire": 1}
+
+
 def test_consolidate_writes_files_beside_the_database(cli: Cli, db: Path) -> None:
     cli("remember", "The ferry sailed on time.", "--at", "2024-04-01")
     done = cli("consolidate", "--json").data

@@ -33,6 +33,8 @@ import type {
   StepBody,
   StoreStats,
   UpdateBody,
+  WakeUp,
+  WakeUpBody,
 } from "./types.ts";
 
 /** Memories per request of `rememberMany`. */
@@ -190,6 +192,11 @@ export class Memorist {
     return this.#post("/recall", { query, ...options }, call);
   }
 
+  /** What an agent should know at its start: pinned memories, then the most important and newest others. */
+  wakeUp(options: WakeUpBody = {}, call?: CallOptions): Promise<WakeUp> {
+    return this.#post("/wake-up", options, call);
+  }
+
   /** How an item of a recall got its place. */
   explain(query: string, id: string, options: Omit<ExplainBody, "query" | "id"> = {}, call?: CallOptions) {
     return this.#post<Explanation>("/explain", { query, id, ...options }, call);
@@ -263,7 +270,7 @@ export class Memorist {
     return this.#items("/journal", query, call);
   }
 
-  /** Undo an entry of the journal, or a whole tidying, given its run. */
+  /** Undo an entry of the journal, or a whole tidying or sleep, given its run. */
   undo(entry: string, call?: CallOptions): Promise<Entry> {
     return this.#post("/undo", { entry }, call);
   }
@@ -322,6 +329,11 @@ export class Session {
   /** Learn from the steps so far and close the session; another step opens it again. */
   commit(call?: CallOptions): Promise<Commit> {
     return this.#transport.send("POST", this.#path("commit"), undefined, call);
+  }
+
+  /** Erase the steps that were not committed, and close the session; nothing is learnt from them. */
+  discard(call?: CallOptions): Promise<Receipt> {
+    return this.#transport.send("POST", this.#path("discard"), undefined, call);
   }
 
   #path(what: string): string {

@@ -842,6 +842,21 @@ export interface Skipped {
   reason: string;
 }
 
+/** What a sleep would change, or has changed. */
+export interface Sleep {
+  at: string;
+  notes: Consolidation;
+  tidying: Tidying;
+  audit: Report;
+  /** The id that undo takes; null for a dry run, and if nothing changed. */
+  run: string | null;
+}
+
+/** Whether to make the changes or only list them. */
+export interface SleepBody {
+  dry_run?: boolean;
+}
+
 /** The use of language models: calls, and tokens as counted by the vendor, or else estimated. */
 export interface Spent {
   calls: number;
@@ -938,7 +953,7 @@ export interface Trace {
   llm: Spent | null;
 }
 
-/** An entry of the journal, or a run of tidying. */
+/** An entry of the journal, or the run of a tidying or sleep. */
 export interface UndoBody {
   entry: string;
 }
@@ -991,7 +1006,52 @@ export interface Usage {
   reward_total: number;
 }
 
-/** A note that was written: its file if it has one, its version, its author, its lines and its cited memories. */
+/** What an agent should know at its start: a context ready for a prompt, and the memories in it, in its order. */
+export interface WakeUp {
+  at: string;
+  /** Empty if nothing is known. */
+  context: string;
+  tokens: number;
+  memories: Memory[];
+}
+
+/** How much to tell, and which memories count. */
+export interface WakeUpBody {
+  /** The longest context, in tokens. */
+  max_tokens?: number;
+  /** Who will ask: memories by and about them come first. */
+  speaker?: string | null;
+  /** Only memories that were true at this moment. */
+  as_of?: Moment | null;
+  /** Only memories that were known at this moment. */
+  known_at?: Moment | null;
+  /** Only memories of one of these scopes; team/* stands for every scope that begins with team/. */
+  scope?: string[] | null;
+  /** Only memories of one of these kinds. */
+  kinds?: Kind[] | null;
+  /** Only memories about this topic. */
+  topic?: string | null;
+  /** Only memories of this tier. */
+  tier?: Tier | null;
+  /** Only memories said or true from this moment on. */
+  since?: Moment | null;
+  /** Only memories said or true up to this moment. */
+  until?: Moment | null;
+  /** Only memories no more secret than this, from 0 to 3. */
+  max_classification?: number;
+  /** Include memories that are no longer true. */
+  include_expired?: boolean;
+  /**
+   * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   */
+  where?: Record<string, unknown> | null;
+}
+
+/**
+ * A note that was written: its file if it has one, its version, its author, its lines and its cited memories. In
+ * a dry run nobody has written it yet: its author is empty, and it has no lines.
+ */
 export interface WrittenNote {
   period: string;
   name: string;

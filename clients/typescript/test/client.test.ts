@@ -108,6 +108,20 @@ test("follows the run of an agent", async () => {
   assert.equal(kept.session, "run");
   assert.ok((await session.recall("When is the boat booked?")).items.length > 0);
   assert.equal((await session.commit()).session, "run");
+  const wrong = await session.step("The boat is a zebra.");
+  assert.ok((await session.discard()).forgotten.includes(wrong.id));
+  assert.equal(await memory.get(wrong.id), null);
+});
+
+test("tells an agent at its start what matters", async () => {
+  const start = memory.in("start");
+  await start.remember("Call me Jo.", { pinned: true });
+  const rows = await start.remember("I row at dawn.", { speaker: "Ann", importance: 0.2 });
+  await start.remember("The mill is red.", { importance: 0.9 });
+  const known = await start.wakeUp({ speaker: "Ann", max_tokens: 400 });
+  assert.equal(known.memories[1]?.id, rows.id);
+  assert.match(known.context, /Call me Jo\. \(standing\)/);
+  assert.ok(known.tokens <= 400);
 });
 
 test("a problem of the server is an error with its remedy", async () => {

@@ -230,13 +230,13 @@ class Upkeep:
         Fixes of the audit that cannot be undone are left to `audit`.
         """
         from memorist.upkeep.audit import apply_fixes
-        from memorist.upkeep.sleep import Sleep
+        from memorist.upkeep.sleep import Sleep, after_tidying
 
         now = self._clock.now()
         run = None if dry_run else fingerprint("sleep", now)
         notes = self._consolidated(now, dry_run=dry_run, run=run)
         tidying = self._tidied(now, dry_run=dry_run, run=run)
-        report = self.audit()
+        report = after_tidying(self.audit(), tidying)
         if run is not None:
             undoable = frozenset(one.id for one in report.findings if one.undoable)
             report = apply_fixes(report, self._store, self._embedder, ids=undoable, run=run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
@@ -21,3 +21,10 @@ class Sleep:
     tidying: Tidying
     audit: Report
     run: Annotated[str | None, Doc("The id that undo takes; null for a dry run, and if nothing changed.")] = None
+
+
+def after_tidying(report: Report, planned: Tidying) -> Report:
+    """A report as it is once a tidying is done, which ends expired memories itself."""
+    over = {change.id for change in planned.changes if change.rule == "expire"}
+    left = [one for one in report.findings if not (one.kind == "stale" and over.issuperset(one.ids))]
+    return replace(report, findings=tuple(left))

@@ -157,6 +157,7 @@ def test_a_failure_is_kept_for_a_while_and_once(hook: Hook, project: Path, memor
     assert kept.text.startswith("The command `pnpm test` failed:\nError: Cannot find module 'left-pad'")
     assert kept.times.expires_at is not None and kept.worth.trust == 0
     assert kept.scope == scope_of(project)
+    assert hook("session-start", claude_code("SessionStart", project, source="startup")) == ""
 
 
 @pytest.mark.parametrize(
@@ -197,6 +198,7 @@ def test_what_helped_replaces_the_failure_and_is_told_the_next_time(
         assert engine.list().items[0].times.expires_at is None
     assert helped in told(hook("tool-failure", failed(project, session_id="next")))
     assert texts(memory) == [lesson, wish]
+    assert helped in told(hook("session-start", claude_code("SessionStart", project, source="startup")))
 
 
 def test_a_fix_of_the_same_failure_is_told_whatever_its_score(

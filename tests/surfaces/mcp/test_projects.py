@@ -27,6 +27,9 @@ def test_tools_keep_to_the_project() -> None:
                 other = await call(
                     client, "recall", query="What is the release branch called?", scope="project:other-2"
                 )
+                start = await call(client, "recall")
+            assert not any("blue" in one for one in start["context"].splitlines())
+            assert "short release notes" in start["context"] and "teal" in start["context"]
             scopes = {id: engine.get([id])[0] for id in (kept["id"], fact["id"], everywhere["id"], edited["id"])}
             assert [one and one.scope for one in scopes.values()] == [HERE, HERE, "global"]
             texts = {one["text"] for one in seen["memories"]}

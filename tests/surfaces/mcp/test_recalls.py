@@ -74,6 +74,29 @@ def test_pins_and_wishes_come_with_every_recall_and_are_not_repeated(engine: mem
     assert [one["id"] for one in told["pinned"]] == [kept["id"]]
 
 
+def test_a_conversation_begins_with_what_matters(engine: memorist.Engine) -> None:
+    (nothing,) = calls(engine, ("recall", {}))
+    assert (nothing["memories"], nothing["abstained"], nothing["context"]) == ([], True, "")
+    pin = engine.remember("Call me Jo.", pinned=True)
+    rows = engine.remember("I row at dawn.", speaker="Ann", importance=0.2)
+    bees = engine.remember("Bees are kept by the mill.", scope="mill", importance=0.9)
+    secret = engine.remember("The vault opens at nine.", classification=3, importance=1.0, pinned=True)
+    usual, anns, short = calls(
+        engine, ("recall", {}), ("recall", {"speaker": "Ann"}), ("recall", {"max_tokens": 60, "scope": "mill"})
+    )
+    assert [one["id"] for one in usual["memories"]] == [pin.id, bees.id, rows.id] and not usual["abstained"]
+    assert [one["id"] for one in anns["memories"]] == [pin.id, rows.id, bees.id]
+    assert [one["id"] for one in short["memories"]] == [bees.id]
+    assert usual["context"] == engine.wake_up().context and not any("text" in one for one in usual["memories"])
+    assert secret.id not in str(usual)
+
+    async def play() -> str:
+        async with Client(MemoryServer(engine)) as client:
+            return text(await client.call_tool("recall", {}))
+
+    assert anyio.run(play).endswith("</data>")
+
+
 def test_an_agent_cannot_pin_what_others_say(engine: memorist.Engine) -> None:
     async def play() -> tuple[str, str]:
         async with Client(MemoryServer(engine)) as client:

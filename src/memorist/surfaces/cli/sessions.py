@@ -78,7 +78,7 @@ def discard(target: Target, id: SessionId) -> Iterator[object]:
     with target.open() as engine:
         receipt = _known(engine, id).discard()
     yield receipt
-    say_forgotten(receipt, target)
+    say_forgotten(len(receipt.forgotten), receipt.pending, target)
 
 
 @command(session_app, "list")

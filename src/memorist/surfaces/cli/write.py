@@ -30,7 +30,6 @@ from memorist.surfaces.cli.output import count, memory_line, one_line, print_rem
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
-    from memorist.ports import Receipt
 
 
 app = typer.Typer()
@@ -150,13 +149,13 @@ def forget(
     if soft:
         _say_ended(len(receipt.forgotten), receipt.run)
         return
-    say_forgotten(receipt, target)
+    say_forgotten(len(receipt.forgotten), receipt.pending, target)
 
 
-def say_forgotten(receipt: Receipt, target: Target) -> None:
+def say_forgotten(number: int, pending: bool, target: Target) -> None:
     """How many memories were erased, and what keeps their bytes if they are still there."""
-    say(f"Forgot {count(len(receipt.forgotten), 'memory', 'memories')}.")
-    if receipt.pending:
+    say(f"Forgot {count(number, 'memory', 'memories')}.")
+    if pending:
         say(f"  pending: {_why_pending(target)}")
 
 
