@@ -163,14 +163,17 @@ def upkeep(random: Random) -> tuple[str, Call]:
         "work": lambda engine: engine.work(),
         f"forget {scope}": lambda engine: engine.forget(scope=scope, until="2024-05-05"),
         "undo": lambda engine: _undone(engine, entry),
+        "undo a run": lambda engine: _undone(engine, entry, run=True),
     }
     name = random.choice(list(choices))
     return name, choices[name]
 
 
-def _undone(engine: Engine, which: float) -> object:
-    entries = engine.journal(limit=1000)
-    return engine.undo(entries[int(which * len(entries))].id) if entries else None
+def _undone(engine: Engine, which: float, *, run: bool = False) -> object:
+    """Undo an entry of the journal, or the run of a tidying or sleep."""
+    ids = [one.data.get("run") if run else one.id for one in engine.journal(limit=1000)]
+    known = [id for id in ids if id is not None]
+    return engine.undo(known[int(which * len(known))]) if known else None
 
 
 def reads(worlds: Worlds) -> Iterator[tuple[str, Call]]:
