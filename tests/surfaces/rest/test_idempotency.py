@@ -74,6 +74,18 @@ def test_no_answer_outlives_what_was_forgotten(server: Running) -> None:
     assert all(text.encode() not in file.read_bytes() for file in files)
 
 
+def test_a_discarded_step_is_in_no_answer(server: Running) -> None:
+    sessions, key = "/v1/spaces/agent/sessions", {"Idempotency-Key": "one"}
+    with server.http() as http:
+        id = http.post(sessions, json={"goal": "Move house"}).json()["id"]
+        step = http.post(f"{sessions}/{id}/steps", json={"observation": "The heron is under the pot."}, headers=key)
+        receipts = [http.post(f"{sessions}/{id}/discard", headers={"Idempotency-Key": "two"}).json() for _ in range(2)]
+        assert step.json()["id"] in receipts[0]["forgotten"] and receipts[0] == receipts[1]
+        assert http.post(f"{sessions}/{id}/discard", json={}).json()["forgotten"] == []
+        assert http.post(f"{sessions}/nobody/discard", json={}).status_code == 404
+    assert all(b"heron" not in file.read_bytes() for file in server.folder.rglob("*") if file.is_file())
+
+
 def test_what_stays_keeps_its_answer_when_something_else_is_forgotten(server: Running) -> None:
     """Else a caller would learn from a repeat that somebody forgot something, perhaps what it may not see."""
     secret = {"text": "The spare key lies under the third pot.", "classification": 3}
