@@ -164,6 +164,11 @@ def test_sessions_work_awaited() -> None:
                 assert (await session.commit()).state == "closed"
             assert session.id == "run"
             assert (await memory.recall_in_context("run", "Which port?")).items
+            async with memory.session(id="run") as again:
+                wrong = await again.step("The port of Heron is purple.")
+                assert wrong.id in (await again.discard()).forgotten
+            assert await memory.get(wrong.id) is None
+            assert "8080" in (await memory.wake_up()).context and (await memory.sleep()).run is None
             assert await memory.jobs() == []
             return dict((await memory.stats()).kinds)
 
