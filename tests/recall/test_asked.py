@@ -73,6 +73,23 @@ def test_statements_about_different_things_do_not_replace_each_other() -> None:
     assert not after.candidates[0].notes
 
 
+@pytest.mark.parametrize(
+    ("text", "otherwise"),
+    [
+        ("We had the lift of our office in Canal Street repaired, third floor.", False),
+        ("Our office is not in Canal Street, third floor.", True),
+        ("Our office is no longer in Canal Street, third floor.", True),
+        ("Our office moved from Canal Street to Mill Lane, third floor.", True),
+    ],
+)
+def test_a_later_statement_with_the_same_answer_does_not_say_otherwise(text: str, otherwise: bool) -> None:
+    old = memory("old", "Our office is in Canal Street, third floor.", instant("2024-01-10"))
+    new = memory("new", text, instant("2024-05-02"))
+    with world(old, new, embedder=EMBEDDER) as env:
+        after = Newest(similar=0.1, changed=0.1)(found(env, "Where is our office?", (old, 0.9), (new, 0.4)), env)
+    assert bool([note for one in after.candidates for note in one.notes]) is otherwise
+
+
 def test_turns_of_a_session_get_their_places_as_they_come() -> None:
     with memorist.open(":memory:") as memory:
         asked = memory.remember("Is it permanent?", session="s", speaker="Ben", at="2025-03-16T19:07:00Z")

@@ -88,6 +88,31 @@ def test_the_askers_own_comes_first_then_what_is_said_about_the_asker(tmp_path: 
     assert first[: len(wanted)] == wanted and set(first) >= set(OTHERS.values())
 
 
+@pytest.mark.parametrize(
+    ("question", "own", "other"),
+    [
+        ("What am I allergic to?", "I'm allergic to celery.", "I'm allergic to peanuts."),
+        ("Where do I live?", "I live in Ghent.", "I live in Brussels now."),
+        ("What is my favourite colour?", "My favourite colour is green.", "My favourite colour is blue."),
+    ],
+)
+def test_what_somebody_else_says_later_of_themselves_outdates_nothing(question: str, own: str, other: str) -> None:
+    with memorist.open(":memory:") as memory:
+        memory.remember(own, speaker="Mara", at="2026-01-05")
+        memory.remember(other, speaker="Elif", at="2026-02-05")
+        first, *_ = found = memory.recall(question, speaker="Mara").items
+    assert first.memory.text == own
+    assert [note for one in found for note in one.notes] == []
+
+
+def test_a_promotion_does_not_outdate_the_employer() -> None:
+    with memorist.open(":memory:") as memory:
+        memory.remember("Alice works at Acme.", speaker="Mara", at="2026-02-01")
+        memory.remember("I got promoted to team lead at Acme.", speaker="Alice", at="2026-10-01")
+        found = memory.recall("Where does Alice work?").items
+    assert len(found) == 2 and [note for one in found for note in one.notes] == []
+
+
 def test_a_session_sees_everything_again_unless_it_asks_for_fresh_memories(tmp_path: Path) -> None:
     with memorist.open(tmp_path / "agent.db") as memory:
         memory.remember(TOLD["nuts"], speaker="user")

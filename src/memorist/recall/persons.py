@@ -148,3 +148,16 @@ def _side(memory: Memory, asker: str, asked: frozenset[str]) -> int | None:
         return ABOUT
     somebodys = own and fold(speaker) not in AGENTS and _ADDRESSED.search(memory.text) is None
     return OTHERS if somebodys and not asked.isdisjoint(content_stems(said)) else None
+
+
+def of_two_people(memory: Memory, other: Memory) -> bool:
+    """Whether two people, neither an assistant, each say `I` without addressing or naming the other."""
+    speaker, theirs = fold(memory.origin.speaker or ""), fold(other.origin.speaker or "")
+    unclear = speaker == theirs or not {"", *AGENTS}.isdisjoint((speaker, theirs))
+    return not unclear and _is_alone(memory.text, theirs) and _is_alone(other.text, speaker)
+
+
+def _is_alone(text: str, other: str) -> bool:
+    """Whether a text says `I` without addressing or naming the other person."""
+    addressed = _ADDRESSED.search(text) or frozenset(words(other)) <= frozenset(words(text))
+    return _OWN.search(text) is not None and not addressed

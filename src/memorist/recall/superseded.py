@@ -10,10 +10,14 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from memorist.model import STATES, Candidate, Evidence, Filter, Memory
+from memorist.recall.persons import of_two_people
 from memorist.recall.stage import Draft, Env, Stage, ranked
+from memorist.recall.told import denies
 from memorist.text.chatter import asks_about_the_past, asks_for_several, question_in
 from memorist.text.labels import label
 from memorist.text.patterns import lazy
+from memorist.text.signature import content_stems
+from memorist.text.words import words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -196,9 +200,11 @@ class Newest(Stage):
 
     Among the first `depth`, two candidates are taken for statements of the same thing if their vectors have a cosine of
     at least `similar`, or of `changed` if the later one announces a change ("is now", "moved to", "no longer"). A name
-    of the question, or a code or label that the earlier one begins with, must not be missing in the later one. What is
-    planned, and a change that lies ahead, has not happened yet. Not for questions about the past, lists and requests,
-    nor for what is known to be outdated. Keeps the scale; the note reads `earlier: 2025-03-10 says otherwise`.
+    of the question, or a code or label that the earlier one begins with, must not be missing in the later one. What two
+    people say of themselves are two things, and a later one that repeats the answer of the earlier one says nothing
+    else. What is planned, and a change that lies ahead, has not happened yet. Not for questions about the past, lists
+    and requests, nor for what is known to be outdated. Keeps the scale; the note reads `earlier: 2025-03-10 says
+    otherwise`.
     """
 
     kind = "newest"
@@ -221,8 +227,12 @@ class Newest(Stage):
             near = [(one, _likeness(later, one, vectors)) for one in head]
             near = [(one, like) for one, like in near if like >= least and _same_subject(later, one, names)]
             for earlier in self._replaced(later, near, draft.request.where.as_of or draft.request.now):
+                if _says_again(later, earlier, question):
+                    continue
                 marked[earlier.memory.id] = max(marked.get(earlier.memory.id, ""), _day(later))
                 raised[later.memory.id] = max(raised.get(later.memory.id, 0.0), earlier.score)
+        if not marked:
+            return draft
         changed = [_placed(one, raised, marked) for one in draft.candidates]
         order = sorted(changed, key=lambda one: (-one.score, -one.memory.times.valid_from.timestamp()))
         return replace(draft, candidates=tuple(order))
@@ -272,11 +282,31 @@ def is_outdated(one: Candidate) -> bool:
 
 
 def _same_subject(later: Candidate, earlier: Candidate, names: Sequence[str]) -> bool:
-    """Whether a later candidate has the names of the question that the earlier one has, and its label."""
+    """Whether a later candidate has the names of the question that the earlier one has, its label and its `I`."""
+    if of_two_people(later.memory, earlier.memory):
+        return False
     new, old = _said(later), _said(earlier)
     begins = _SUBJECT.match(earlier.memory.text)
     needed = [name for name in names if name in old]
     return all(name in new for name in ([*needed, begins[0].casefold()] if begins else needed))
+
+
+_FORMER = frozenset(("from", "instead", "than", "formerly", "used"))
+"""Words beside which a later statement may name an old value: `moved from Canal Street to Mill Lane`."""
+
+
+def _says_again(later: Candidate, earlier: Candidate, question: str) -> bool:
+    """Whether a later candidate has all words by which the earlier one answers: `I was promoted at Acme`."""
+    from memorist.text.change import changes, outdates
+
+    new, old = later.memory.text, earlier.memory.text
+    said, known = {*words(new)}, {*words(old)}
+    answer = {*content_stems(words(old))} - {*content_stems(words(question))}
+    if not answer or not answer <= {*content_stems(words(_said(later)))}:
+        return False
+    change = changes(new)
+    ends = change is not None and (change.kind != "new value" or outdates(new, old) is not None)
+    return not ends and denies(new) == denies(old) and _FORMER.isdisjoint(said - known)
 
 
 def _said(one: Candidate) -> str:

@@ -77,6 +77,11 @@ def no_answers(candidates: Sequence[Candidate], query: str) -> set[str]:
     return {one.id for one in memories if one.kind is Kind.EPISODIC and answers_nothing(one)}
 
 
+def denies(text: str) -> bool:
+    """Whether a text has a word of denial."""
+    return not DENIALS.isdisjoint(words(text)) or "n't" in text
+
+
 def is_agent(memory: Memory) -> bool:
     """Whether an assistant said it."""
     return is_talk(memory) and fold(memory.origin.speaker or "") in AGENTS
@@ -98,7 +103,7 @@ class _Said:
 
     @cached_property
     def denies(self) -> bool:
-        return not DENIALS.isdisjoint(self.words) or "n't" in self.candidate.memory.text
+        return denies(self.candidate.memory.text)
 
     def repeats(self, other: _Said, asked: frozenset[str]) -> bool:
         """Whether it says nothing beyond another one and the question."""

@@ -132,6 +132,14 @@ class Writing(StoreCase):
         usage = store.get([lamp.id])[lamp.id].usage
         assert usage == Usage(25, moments[-1], tuple(moments[5:]))
 
+    def test_a_recall_that_is_counted_late_keeps_its_moment(self, store: Store) -> None:
+        """A use may wait in a queue: what is counted later may have happened earlier."""
+        (lamp,) = put(store, memory("a lamp"))
+        first, second = instant("2024-07-01T00:01:00Z"), instant("2024-07-01T00:02:00Z")
+        store.touch([lamp.id], second)
+        store.touch([lamp.id], first)
+        assert store.get([lamp.id])[lamp.id].usage == Usage(2, second, (first, second))
+
     def test_unknown_usage_begins_at_the_first_recall(self, store: Store) -> None:
         """A memory imported without usage has one after its first recall."""
         put(store, memory("a lamp", id="lamp", usage=None))
