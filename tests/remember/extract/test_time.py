@@ -41,6 +41,7 @@ def test_the_beginning_is_the_date_in_the_text(text: str, since: str | None) -> 
         ("我住在北京。", False),
         ("我现在住在北京。", True),
         ("我现在也住在北京。", False),
+        ("我老公叫陈刚。", False),
         ("I live in Oslo these days.", True),
         ("I live in Oslo, now that the kids left.", False),
         ("I live in Oslo and now have a cat.", False),

@@ -26,6 +26,8 @@ _ENDING = lazy(r"(?<![\s~…了啦啊哦呀])[\s~…了啦啊哦呀]++$")
 _ME = lazy(r"我|本人")
 _NEWLY = lazy(r"现在|其实|如今|目前|搬|刚|最近")
 _BESIDE = lazy(r"也|还|仍")
+_ON = "又搬"
+"""Of somebody who moved and moved on."""
 _VETO = lazy(
     r"想|希望|打算|计划|准备|梦|能|要|会(?!计)|不|没|以前|曾|小时候|将|等|明年|下个?[月周]|后天|明天|本来|原来|差|假|扮|演|游戏|小说|故事"
 )
@@ -94,6 +96,8 @@ def is_job(text: str) -> bool:
 
 def chinese_statements(text: str, sentence: Sentence, speaker: str, at: datetime) -> Iterator[Statement]:
     """The statements in a Chinese sentence about `我`, the speaker; later clauses may omit the subject."""
+    if text.find(_ON, sentence.begin, sentence.stop) >= 0:
+        return
     about_me = False
     for found in _CLAUSE.finditer(text, sentence.begin, sentence.stop):
         clause = found[0]
@@ -117,7 +121,9 @@ def _statement(clause: str, plain: str, begin: int, speaker: str, at: datetime) 
             if any(span.start > at for span in spans):
                 return None
             since = next((span.start for span in spans if span.start.year > 1), None)
-            update = _BESIDE.search(plain) is None and (bool(_NEWLY.search(clause)) or changes(clause) is not None)
+            update = _BESIDE.search(plain) is None and (
+                _NEWLY.search(plain, 0, found.start("object")) is not None or changes(clause) is not None
+            )
             fact = Fact(speaker, relation, clause[slice(*found.span("object"))])
             return Statement(fact, clause.strip(), update=update, since=since, rule=name)
     return None

@@ -58,7 +58,7 @@ _SUPPOSED = lazy(
     r"\b(?:if|deny|denies|denied|wish|wishes|wished|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|unless|otherwise|jk|lol|lmao|haha(?:ha)*|rofl|kidding"
     r"|joking|joked|sarcasm|as\s+though|sa(?:y|id|ys|ying)|thinks?|thought|believe[sd]?|assum(?:e|es|ed|ing)|reckons?|swears?|swore|insist(?:s|ed)?|wonder(?:s|ed|ing)?|convinced|lie[sd]?|lying|told|tells|asked|asks|replied|claims?|claimed|heard|according"
     r"|rumou?rs?|supposedly|allegedly|apparently|quote|lyrics?|dreamed|dreamt|in\s+my\s+(?:dream|novel|story|head)|once\s+upon|(?:my|the)\s+character|role[\s-]?play(?:ing)?|for\s+example)\b"
-    r"|(?:not|n['’]t|un)\s?true\b|false\s+that|/s\b|不是真的|如果|要是|假如|假设|倘若|万一|开玩笑|据说|听说|说[：:，,“]|梦见|梦到|假装|假使|要不是",
+    r"|(?:not|n['’]t|un)\s?true\b|false\s+that|/s\b|不是真的|如果|要是|假如|假设|倘若|万一|开玩笑|骗你|骗人|据说|听说|说[：:，,“]|梦见|梦到|假装|假使|要不是",
     re.IGNORECASE,
 )
 _DOUBTED = lazy(

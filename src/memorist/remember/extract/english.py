@@ -23,7 +23,7 @@ Times = Literal["state", "event", "always"]
 
 _END = (
     r"\s*(?:$|[.!…]+\s*$|[;:()—–\x1f]|[^\x00-\u24ff\u2c00-\ud7ff]"
-    r"|,(?!\s*(?:and\s+|or\s+)?(?-i:[A-Z])|\s*(?:as\s+in|at\s+least|sort\s+of|kind\s+of|or)\b))"
+    r"|,(?!\s*(?:and\s+|or\s+)?(?-i:[A-Z])|\s*(?:as\s+in|at\s+least|sort\s+of|kind\s+of|or|no\s+wait|wait|scratch\s+that|i\s+mean)\b|\s*no\s*,))"
 )
 _NEXT = (
     r"\s+(?:but|so|because|now|too|as\s+well|btw|these\s+days|at\s+the\s+moment|right\s+now|and(?!\s+(?-i:[A-Z])(?!\s)"
@@ -105,7 +105,7 @@ _MONTH = (
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = lazy(rf"(?:the\s+)?(?:{_DAY}\s+(?:of\s+)?{_MONTH}|{_MONTH}\s+{_DAY})\b(?:,?\s+(?:19|20)\d\d)?", re.IGNORECASE)
 _EMAIL = lazy(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?<!\.)")
-_PHONE = lazy(r"\+?\(?\d[\d\s().-]{5,18}\d")
+_PHONE = lazy(r"(?!(?:19|20)\d\d-\d\d-\d\d(?!\d))\+?\(?\d[\d\s().-]{5,18}\d")
 
 
 def _at(pattern: re.Pattern[str]) -> objects.Matcher:

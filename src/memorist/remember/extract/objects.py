@@ -98,7 +98,8 @@ _NO_PERSON = word_set(
     dutch french greek german swiss czech thai iraqi israeli pakistani turk muslim jewish hindu sikh vegan aries taurus
     gemini cancer virgo libra scorpio sagittarius capricorn aquarius pisces labrador poodle beagle husky siamese
     persian dachshund satan santa jesus god karma minister president senator sister brother father mother uncle aunt
-    captain king queen prince princess lord lady sir chair mag inigo legion earl bond alexa siri mode company video"""
+    captain king queen prince princess lord lady sir chair mag inigo legion earl bond alexa siri mode company video
+    mosque church cathedral hospital museum restaurant theatre airport station stadium university academy"""
 )
 
 
@@ -113,7 +114,8 @@ def person(text: str, begin: int, stop: int) -> Spans:
             break
         end = word.end()
     first = found["first"].lower()
-    named = first not in NOT_NAMES and first not in KIN and first not in TOOLS and first not in _NO_PERSON
+    last = text[begin:end].lower().split()[-1]
+    named = {first, last}.isdisjoint(_NO_PERSON) and first not in NOT_NAMES and first not in KIN and first not in TOOLS
     known = first in FIRST_NAMES or bool(found["title"])
     nobody = first.endswith("ed") or first in PLACES or first in LANGUAGES or _DEMONYM.fullmatch(first)
     return [(begin, end)] if named and (known or not nobody) else []

@@ -70,11 +70,12 @@ _LIMITED = lazy(
 )
 """What limits the clause before it: `I moved to Spain when I was a child`."""
 _RETURNED = lazy(
-    r"\b(?:(?:and|then|but)\s+(?:\w+\s+)?(?:came|moved|went)\s+back|then|back\s+(?:then|home|again)|returned|again|moved\s+(?:out|away|on)|as\s+a\s+(?:kid|child|teen\w*))\b",
+    r"\b(?:(?:and|then|but)\s+(?:\w+\s+)?(?:came|moved|went)\s+back|then|back\s+(?:then|home|again)|returned|again|moved\s+(?:out|away|on)"
+    r"|now\s+(?:(?:i|we)\s+(?:am|are|live)|i['’]?m|we['’]?re)\s+(?:living\s+)?in|as\s+a\s+(?:kid|child|teen\w*))\b",
     re.IGNORECASE,
 )
 _TAKEN_BACK = lazy(
-    r"[^\w\n]*(?:(?:well|ok|okay|or|no|i\s+mean|actually)\b\W*)*(?:i\s+was\b|i\s+used\s+to|i\s+wish|was\b|(?:just\s+)?kidding|jk\b"
+    r"[^\w\n]*(?:(?:well|ok|okay|or|no|i\s+mean|actually)\b\W*)*(?:no\s*,|i\s+was\b|i\s+used\s+to|i\s+wish|was\b|(?:just\s+)?kidding|jk\b"
     r"|not\s+(?:really|any\s?more)|in\s+my\s+dreams|sort\s+of|kind\s+of)",
     re.IGNORECASE,
 )
