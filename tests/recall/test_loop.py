@@ -68,6 +68,17 @@ def test_what_was_asked_is_found_by_asking_for_it(tmp_path: Path) -> None:
     assert found.items[0].memory.text == QUESTIONS["nuts"]
 
 
+@pytest.mark.parametrize("question", ["When did I ask about the key?", "Did I ask about the bicycle shed?"])
+def test_a_prompt_shows_what_was_asked_if_asked_for_it(question: str) -> None:
+    with memorist.open(":memory:") as memory:
+        for text in (*TOLD.values(), QUESTIONS["key"], "Where did I put the key?"):
+            memory.remember(text, speaker="user")
+        found = memory.recall(question, speaker="user")
+    assert not found.abstained
+    assert found.items[0].memory.text in (QUESTIONS["key"], "Where did I put the key?")
+    assert found.items[0].memory.text in found.context
+
+
 OTHERS = {"Elif": "I'm allergic to sesame.", "Aiko": "I'm allergic to shrimps.", "Nell": "I'm allergic to penicillin."}
 
 

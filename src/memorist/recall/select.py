@@ -15,7 +15,7 @@ from memorist.ports import AnswerReranker
 from memorist.recall.prepare import is_unreadable
 from memorist.recall.rerank import ANSWERS
 from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
-from memorist.text.chatter import question_in
+from memorist.text.chatter import only_asks, question_in
 from memorist.text.words import is_one_word
 
 Found = Mapping[str, Evidence]
@@ -39,7 +39,8 @@ class Judge(Stage):
     person; loss = `person` · what is missing, at most 3. And a store that knows anything of the subject has a text with
     a cosine of `near` with the question; loss = `far` · what the closest text misses, 0 if no vectors were searched.
 
-    One word alone asks for what it is in: a text with that word gains `word`.
+    A query of one word asks for what it is in, and one about what was asked ("When did I ask about cake?") for a
+    question: such a text that the keyword signal found gains `word`.
 
     What `told` ranks below statements is no evidence and not close: to a reader, a question resembles its answer.
 
@@ -60,16 +61,16 @@ class Judge(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with a probability of each candidate."""
-        from memorist.recall.told import no_answers
+        from memorist.recall.told import is_about_asking, no_answers
 
         if not any(ANSWERS in one.evidence for one in draft.candidates):
             return draft
+        alone, of_questions = is_one_word(draft.query.text), is_about_asking(draft.query.text)
+        sought = [alone or (of_questions and only_asks(one.memory.text)) for one in draft.candidates]
         questions = no_answers(draft.candidates, draft.query.text)
         found: list[Found] = [{} if one.memory.id in questions else one.evidence for one in draft.candidates]
         asked, others = _asked_and_others(draft)
-        judged = zip(
-            draft.candidates, self.probabilities(found, others, alone=is_one_word(draft.query.text)), strict=True
-        )
+        judged = zip(draft.candidates, self.probabilities(found, others, sought), strict=True)
         draft = replace(draft, candidates=tuple(replace(one, probability=chance) for one, chance in judged))
         if loss := self.of_others(found, others):
             draft = draft.noting(f"asked about {', '.join(asked)}, but what others said fits too: {-loss:.1f}")
@@ -77,13 +78,18 @@ class Judge(Stage):
             draft = draft.noting(f"nothing stored is about the subject: {-loss:.1f}")
         return draft
 
-    def probabilities(self, found: Sequence[Found], others: Sequence[bool], *, alone: bool = False) -> list[float]:
+    def probabilities(
+        self, found: Sequence[Found], others: Sequence[bool], sought: Sequence[bool] | None = None
+    ) -> list[float]:
         """The probability of each candidate, from what was found of it and whether it is somebody else's.
 
-        `alone` says that the query is one word.
+        `sought` says of each whether the query asks for a text of its form.
         """
         base = self.bias - self.of_others(found, others) - self.of_distance(found)
-        gains = (self.word if alone and "keyword" in one else 0.0 for one in found)
+        gains = (
+            self.word if yes and "keyword" in one else 0.0
+            for one, yes in zip(found, sought or [False] * len(found), strict=True)
+        )
         logits = (
             base + gain + self.evidence(one) - self.fall * log(rank)
             for rank, (one, gain) in enumerate(zip(found, gains, strict=True), 1)

@@ -64,7 +64,7 @@ def no_answers(candidates: Sequence[Candidate], query: str) -> set[str]:
     """
     from memorist.text.wishes import is_request
 
-    if _ABOUT_ASKING.search(question_in(query)):
+    if is_about_asking(query):
         return set()
     said = words(query)
     asked, short = asks(query) or is_request(query), len(said) < FEWEST_WORDS
@@ -75,6 +75,11 @@ def no_answers(candidates: Sequence[Candidate], query: str) -> set[str]:
 
     memories = (one.memory for one in candidates)
     return {one.id for one in memories if one.kind is Kind.EPISODIC and answers_nothing(one)}
+
+
+def is_about_asking(query: str) -> bool:
+    """Whether a query is about what was asked: `When did I ask about cake?`"""
+    return _ABOUT_ASKING.search(question_in(query)) is not None
 
 
 def denies(text: str) -> bool:
