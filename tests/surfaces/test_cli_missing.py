@@ -41,6 +41,14 @@ def test_a_missing_file_is_refused_and_not_created(cli: Cli, db: Path, tmp_path:
     assert files(tmp_path) == before
 
 
+@pytest.mark.parametrize("verb", ["ingest", "import"])
+def test_no_memory_is_made_for_a_file_that_is_missing(cli: Cli, tmp_path: Path, verb: str) -> None:
+    before = files(tmp_path)
+    ran = cli(verb, "nowhere.md")
+    assert ran.status == 1 and ran.problem.startswith("There is no file nowhere.md."), ran
+    assert files(tmp_path) == before
+
+
 def test_every_other_command_brings_memories_or_opens_none() -> None:
     commands = {name for name in all_commands()[1] if not name.startswith(("db ", "mcp "))}
     checked = {name for name in commands for words in READING if " ".join(words).startswith(name)}

@@ -16,7 +16,7 @@ from memorist.engine.open import locate, on_server, open_database, open_store
 from memorist.errors import Error, InvalidInput
 from memorist.model import to_data
 from memorist.surfaces.cli.app import Target
-from memorist.surfaces.cli.options import Yes, argument, command, flag, option, require_answer
+from memorist.surfaces.cli.options import PIPE, Yes, argument, command, flag, input_file, option, require_answer
 from memorist.surfaces.cli.output import count, one_line, progress, say, say_table, size
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 LONGEST_HEAD = 100_000
 """Bytes of the first line of an export that are read to count its memories."""
-PIPE = "-"
-"""The path that stands for standard input or output."""
 Overwrite = Annotated[bool, flag("--overwrite", "Replace the file if it exists.")]
 
 
@@ -78,7 +76,7 @@ def export(
 @command(app, "import", creates=True)
 def import_(
     engine: Engine,
-    path: Annotated[str, argument("FILE", "An export; - is standard input.")],
+    path: Annotated[str, input_file("FILE", "An export; - is standard input.")],
     as_json: bool,
     without_vectors: Annotated[
         bool, flag("--without-vectors", "Ignore its vectors and embed its texts again.")

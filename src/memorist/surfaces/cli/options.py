@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import is_dataclass
 from functools import cache, wraps
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_origin
 
 import typer
@@ -38,11 +40,25 @@ if TYPE_CHECKING:
 
 
 Body = Callable[..., Iterator[object] | None]
+PIPE = "-"
+"""The name of standard input and output."""
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
     """An argument; its help states what a missing one means."""
     return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
+
+
+def input_file(metavar: str, help: str) -> Any:
+    """An argument that names a file to read; refused before a memory is made for what is not there."""
+    return argument(metavar, help, callback=_existing)
+
+
+def _existing(given: str | list[Path]) -> str | list[Path]:
+    for one in [given] if isinstance(given, str) else given:
+        if str(one) != PIPE and not os.path.exists(one):
+            raise NotFound(f"There is no file {one}", remedy="Check the path.")
+    return given
 
 
 def option(metavar: str | None, help: str, *names: str, panel: str | None = None, **more: Any) -> Any:

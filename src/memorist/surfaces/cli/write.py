@@ -22,6 +22,7 @@ from memorist.surfaces.cli.options import (
     filter_options,
     find_memory,
     flag,
+    input_file,
     memory_options,
     option,
     require_answer,
@@ -72,7 +73,7 @@ def _version_before(engine: Engine, memory: Remembered) -> Memory | None:
 @command(app, creates=True)
 def ingest(
     engine: Engine,
-    paths: Annotated[list[Path], argument("PATH…", "The files, folders or exports to read.")],
+    paths: Annotated[list[Path], input_file("PATH…", "The files, folders or exports to read.")],
     as_json: bool,
     session: Annotated[str | None, option("NAME", "The session that the texts belong to.")] = None,
     format: Annotated[
