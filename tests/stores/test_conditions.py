@@ -89,10 +89,11 @@ wheres = st.recursive(
     max_leaves=5,
 )
 FILTERS = st.builds(
-    lambda where, scopes, most: Filter(
+    lambda where, without, scopes, most: Filter(
         conditions=condition_of(where), max_classification=most, scopes=scopes and (), scope_prefixes=scopes or ()
-    ),
-    wheres,
+    ).without(without),
+    wheres | st.just({}),
+    st.sets(st.sampled_from([*(one.id for one in MEMORIES), "unknown"])),
     st.sampled_from([None, None, ("team/",), ("team/a/", "Te"), ("te%",), ("_",)]),
     st.integers(1, 3),
 )

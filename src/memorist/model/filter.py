@@ -12,7 +12,7 @@ A condition never fails on a memory. A field that the memory lacks, or that is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache
@@ -25,6 +25,8 @@ from memorist.model.fields import Default, Doc, Range, keywords_for
 from memorist.model.memory import Kind, Memory, Tier, Times
 
 TEXT, METADATA, CREATED = "text", "metadata.", "created"
+ID = "id"
+"""A field that callers cannot name: only `Filter.without` does."""
 ORIGIN = ("speaker", "session", "source")
 """The fields of a memory's origin that conditions may name."""
 FELT = ("emotion", "emotion_tags")
@@ -105,6 +107,8 @@ def field_of(memory: Memory, name: str) -> Any:
         return getattr(memory.origin, name)
     if name == CREATED:
         return memory.times.ingested_at.isoformat()
+    if name == ID:
+        return memory.id
     if name in FELT:
         felt = getattr(memory.worth, name)
         return None if felt == () else felt
@@ -287,6 +291,13 @@ class Filter:
     def visibility(self) -> Filter:
         """The part that decides what may be seen: scope, classification, conditions and the two clocks."""
         return replace(self, kinds=None, topic=None, tier=None, since=None, until=None)
+
+    def without(self, ids: Collection[str]) -> Filter:
+        """This filter, which admits none of these memories either."""
+        if not ids:
+            return self
+        others = Joined("not", (Check(ID, "in", frozenset(("text", id) for id in ids)),))
+        return replace(self, conditions=Joined("and", (self.conditions, others)) if self.conditions else others)
 
     @property
     def session(self) -> str | None:

@@ -137,8 +137,8 @@ class View(Protocol):
         """The `text` view of each memory that has one."""
         ...
 
-    def cosines(self, probe: Vector, ids: Sequence[str]) -> dict[str, float]:
-        """The cosine that `search_vector` gives each of these memories that has a vector."""
+    def cosines(self, probes: Vector, ids: Sequence[str]) -> dict[str, float]:
+        """The cosine that `search_vector` gives each of these memories that has a vector, for the same probes."""
         ...
 
 

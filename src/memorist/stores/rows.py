@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memorist.errors import InvalidInput, UnreadableMemory
 from memorist.model import Memory, Mention, Usage, Worth, fingerprint
-from memorist.model.filter import CREATED, FELT, METADATA, ORIGIN, TEXT
+from memorist.model.filter import CREATED, FELT, ID, METADATA, ORIGIN, TEXT
 from memorist.stores.index.entries import micros, moment, read_felt, read_metadata
 from memorist.text.sameness import canonical
 
@@ -253,8 +253,8 @@ _DECODERS: list[tuple[int | slice, Callable[[Any], Any] | None]] = [
 """Where each field of a memory is in a row, and what makes it of its cells; None if the cell is the value."""
 
 
-def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
-    """Finds the fields that conditions name in the columns of `CHECKED`."""
+def checked_fields(id: str, cells: Sequence[Any]) -> Callable[[str], Any]:
+    """Finds the fields that conditions name in a memory's id and the columns of `CHECKED`."""
     *named, created, metadata, words, original_words = cells
     origin, felt = named[: len(ORIGIN)], named[len(ORIGIN) :]
 
@@ -264,6 +264,8 @@ def checked_fields(cells: Sequence[Any]) -> Callable[[str], Any]:
             return {word for text in both for word in text.split(" ")[1:]}  # the language comes first
         if name in ORIGIN:
             return origin[ORIGIN.index(name)]
+        if name == ID:
+            return id
         if name == CREATED:
             return moment(created).isoformat()
         if name in FELT:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
 from memorist.model import Check, Condition, FactGraph, Filter, Hit, Related
-from memorist.model.filter import TEXT
+from memorist.model.filter import ID, TEXT
 from memorist.ports import Tally, TextField
 from memorist.stores.index.bm25 import (
     CollectionStats,
@@ -228,14 +228,14 @@ class IndexView:
         having, vectors = matrix.lookup(rows)
         return dict(zip(compress(known, having.tolist()), vectors, strict=True))
 
-    def cosines(self, probe: Vectors, ids: Sequence[str]) -> dict[str, float]:
+    def cosines(self, probes: Vectors, ids: Sequence[str]) -> dict[str, float]:
         """The cosine that `search_vector` gives each of these memories that has a vector."""
         found: dict[str, float] = {}
-        (unit,) = normalized(np.atleast_2d(probe))
+        units = normalized(np.atleast_2d(probes))
         known, rows = self._rows_of(ids)
         for matrix in self._table.matrices.values():
             having, vectors = matrix.lookup(rows)
-            cosines: list[float] = np.vecdot(vectors, unit).tolist()
+            cosines: list[float] = np.maximum.reduce([np.vecdot(vectors, unit) for unit in units]).tolist()
             for id, cosine in zip(compress(known, having.tolist()), cosines, strict=True):
                 found[id] = max(cosine, found.get(id, cosine))
         return found
@@ -282,6 +282,10 @@ class IndexView:
     def _meets(self, check: Check) -> Mask:
         if check.field == TEXT:
             return with_words(check.words, self._table.fields.values(), len(self._alive))
+        if check.field == ID:
+            mask = np.zeros(len(self._alive), np.bool_)
+            mask[self._rows_of([f"{id}" for _, id in check.values])[1]] = True
+            return mask
         return self._table.columns.meeting(check, len(self._alive))
 
     def _collection(self, fields: tuple[TextField, ...]) -> CollectionStats:

@@ -332,7 +332,7 @@ class Reads:
         after, damaged = values["after"], list[Exception]()
         while True:
             rows = list(readable(self._db.execute(sql, {**values, "after": after, "limit": CHECKED_TOGETHER}), damaged))
-            yield from (id for _, id, *cells in rows if holds(asked, checked_fields(cells)))
+            yield from (id for _, id, *cells in rows if holds(asked, checked_fields(id, cells)))
             if not rows or len(rows) + len(damaged) < CHECKED_TOGETHER:
                 return
             after = rows[-1][0]

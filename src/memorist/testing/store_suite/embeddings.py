@@ -72,8 +72,10 @@ class VectorSearching(StoreCase):
         store.adopt("axes", 4)
         memories = [memory("one", id="one"), memory("two", id="two")]
         store.put(Batch(memories, {"one": {"text": EAST}, "two": {"text": _vector(0, 0.6, 0.8)}}))
-        found = store.view().search_vector(_matrix(EAST, UP), ALL, 9)
+        probes, view = _matrix(EAST, UP), store.view()
+        found = view.search_vector(probes, ALL, 9)
         assert [(hit.id, round(hit.score, 2)) for hit in found] == [("one", 1.0), ("two", 0.8)]
+        assert view.cosines(probes, ["one", "two"]) == pytest.approx({"one": 1.0, "two": 0.8}, abs=HALF)
 
     def test_a_memory_without_vectors_is_not_near_anything(self, store: Store) -> None:
         """It is left out, not scored 0."""
