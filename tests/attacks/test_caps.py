@@ -11,7 +11,7 @@ import pytest
 
 from memorist.engine.engine import Engine, up_to
 from memorist.errors import NotFound, TooClassified
-from memorist.model import Filter, memory_id
+from memorist.model import Filter, Surroundings, memory_id
 from memorist.ports import Batch
 from memorist.remember import record
 from memorist.stores import MemoryStore, SqliteStore
@@ -56,8 +56,8 @@ GOAL: dict[str, Any] = {**SOURCE, "metadata": {"goal": "Rob the vault.", "steps"
 def test_a_question_in_context_does_not_quote_a_classified_session(engine: Engine, guest: Engine) -> None:
     engine.remember("Rob the vault.", **GOAL, classification=3)
     engine.session(id="heist").step("The guard sleeps at noon.")
-    assert guest.recall_in_context("heist", "What now?").query == "What now?"
-    assert "guard" in engine.recall_in_context("heist", "What now?").query
+    assert guest.recall_in_context("heist", "What now?").request.surroundings == Surroundings()
+    assert "guard" in "".join(engine.recall_in_context("heist", "What now?").request.surroundings.steps)
 
 
 def test_a_low_fact_neither_ends_nor_meets_a_secret_one(engine: Engine, guest: Engine) -> None:

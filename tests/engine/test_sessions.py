@@ -17,6 +17,7 @@ import pytest
 import memorist
 from memorist import Engine
 from memorist.errors import InvalidInput
+from memorist.model import Surroundings
 from memorist.ports.notices import Notice
 from memorist.remember.sessions import IDLE
 from memorist.testing import FakeClock, FakeEmbedder
@@ -117,14 +118,15 @@ def test_closing_leaves_an_open_session_to_whoever_opens_next(tmp_path: Path) ->
         assert kinds(memory)["semantic"] == 1
 
 
-def test_a_question_in_context_is_asked_after_steps_and_goal() -> None:
+def test_a_question_in_context_is_asked_with_goal_and_steps() -> None:
     with opened() as memory:
         memory.remember("Pelican is slow on Mondays.")
         memory.session("Speed up Pelican.", "run").step("The queue is long.")
-        found = memory.recall_in_context("run", "When is it slow?")
-        assert found.query == "The queue is long. Speed up Pelican. When is it slow?"
-        assert found.request.session == "run"
-        assert memory.recall_in_context("nowhere", "When is it slow?").query == "When is it slow?"
+        found, plain = (memory.recall_in_context(id, "When is it slow?") for id in ("run", "nowhere"))
+        assert (found.query, found.request.session) == ("When is it slow?", "run")
+        assert found.request.surroundings.goal == "Speed up Pelican."
+        assert found.request.surroundings.steps == ("The queue is long.",)
+        assert plain.request.surroundings == Surroundings()
 
 
 def test_forgetting_a_session_leaves_nothing_to_do() -> None:

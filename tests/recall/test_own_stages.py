@@ -9,7 +9,7 @@ import pytest
 
 from memorist import ports
 from memorist.errors import ModelUnavailable
-from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Worth, instant
+from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Surroundings, Worth, instant
 from memorist.recall import search
 from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
 from memorist.recall.factors import WrittenWords
@@ -327,6 +327,19 @@ def test_a_question_in_a_script_that_the_model_does_not_read_has_no_vector() -> 
         assert chinese.notes == ("no vector: the embedder does not read the script of this question",)
         assert english.query.vector is not None
         assert Embed(latin=("other",))(draft(query="他住在哪里？"), env).query.vector is not None
+
+
+def test_a_step_in_a_script_that_the_model_does_not_read_is_no_probe() -> None:
+    stage = Embed(latin=("fake-bow",))
+    around = Surroundings("Visit Ben.", ("他住在柏林。", "He moved."))
+    with world(memory("a"), embedder=EMBEDDER) as env:
+        chinese, english = (
+            stage(draft(query=text, surroundings=around), env).query.vector
+            for text in ("他住在哪里？", "Where does he live?")
+        )
+    assert chinese is None
+    read = ["Where does he live?", "Visit Ben. Where does he live?", "He moved."]
+    assert english is not None and (english == EMBEDDER.embed(read, purpose="query")).all()
 
 
 def test_a_model_of_many_scripts_may_leave_some_unread() -> None:

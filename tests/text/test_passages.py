@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.text.tokens import best_passage, count_tokens
+from memorist.text.tokens import best_passage, count_tokens, pieces
 
 HOUSE = (
     "The boiler is behind the kitchen door. "  # 9 tokens: seven words, `kitchen` has two pieces, and a full stop
@@ -76,3 +76,18 @@ def test_an_enormous_text_is_never_shown_whole() -> None:
 def test_a_passage_fits_and_invents_nothing(text: str, query: str, most: int) -> None:
     shown = best_passage(text, query, most)
     assert shown == text or all(part.strip() in text for part in shown.split("…"))
+
+
+def test_pieces_are_whole_sentences_that_fit_together() -> None:
+    """9 + 8 tokens fit into 17, then 5 + 10, and the last 6 would be too many."""
+    boiler, stopcock, turn, alarm, geese = (f"{one}." for one in HOUSE.rstrip(".").split(". "))
+    assert pieces(HOUSE, 17) == [f"{boiler} {stopcock}", f"{turn} {alarm}", geese]
+    assert pieces(HOUSE, 38) == [HOUSE]
+    assert pieces(" ", 5) == []
+
+
+@given(st.text("ab c.。?\n9中😀", max_size=200), st.integers(6, 40))
+def test_pieces_fit_and_have_everything(text: str, most: int) -> None:
+    found = pieces(text, most)
+    assert "".join("".join(found).split()) == "".join(text.split())
+    assert all(count_tokens(one) <= most for one in found)

@@ -56,7 +56,8 @@ def may_cite(text: str, numbers: Collection[int]) -> tuple[int, ...]:
 
 Mode = Literal["semantic", "procedural", "episodic", "mixed"]
 MODES: tuple[Mode, ...] = ("semantic", "procedural", "episodic", "mixed")
-LONGEST_QUERY = 4000
+LONGEST_QUERY = 13_000
+"""Characters of a question: with the goal and the last steps of its session, it is no longer."""
 LONGEST_PHRASE = 80
 MOST_TEXTS = 30
 """How many texts a model is shown at once, best first."""

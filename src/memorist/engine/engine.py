@@ -31,6 +31,7 @@ from memorist.model import (
     Recall,
     RecallRequest,
     Remembered,
+    Surroundings,
     Verbosity,
     marked,
     refuse_unknown,
@@ -253,13 +254,16 @@ class Engine(Upkeep):
         return self._desk(USUAL_CLASSIFICATION if known is None else known).sessions.open(goal, id, scope)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
-        """`recall` with the session's goal and last three steps before the question, if the session is known."""
+        """`recall` with the session's goal and last three steps before the question, if the session is known.
+
+        Its steps since the last commit are part of the question, and not among the answers.
+        """
         known = self._classification_of_session(session)
-        question = None if known is None else self._desk(known).sessions.question(session, query)
-        if question is None:
+        around = None if known is None else self._desk(known).sessions.surroundings(session)
+        if around is None:
             return self.recall(query, **options)
         options.setdefault("session", session)
-        return self.recall(question, **options)
+        return self._recall(query, options, around)
 
     def _classification_of_session(self, id: str) -> int | None:
         """The classification of a session; the usual one if several have one with this id, None if none has."""
@@ -273,11 +277,15 @@ class Engine(Upkeep):
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what matters for a question, with a context ready for a prompt."""
+        return self._recall(query, options, Surroundings())
+
+    def _recall(self, query: str, options: RecallOptions, around: Surroundings) -> Recall:
         self._load_ahead("embedder")
         pipeline = as_used(self._pipeline(options.get("recipe") or self._recipe))
         if pipeline.uses("reranker"):
             self._load_ahead("reranker")
         request = self._request(query, options, "recall")
+        request = replace(request, surroundings=around, where=request.where.without(around.own))
         if any(part.kind == "notes" for part in pipeline.parts()):
             self._read_notes(request.now)
         found = pipeline.run(request, self._env())

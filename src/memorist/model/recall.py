@@ -80,6 +80,25 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an agent is doing as it asks: the goal of its session, and its last steps in their order.
+
+    `own` are the ids of its steps that no commit has learnt from yet: they are part of the question, not of the answer.
+    """
+
+    goal: str = ""
+    steps: tuple[str, ...] = ()
+    own: frozenset[str] = frozenset()
+
+    @property
+    def counted(self) -> str:
+        """What it adds to a question: `its goal and 3 steps`; empty if nothing."""
+        steps = len(self.steps)
+        parts = ("its goal" if self.goal else "", f"{steps} step{'' if steps == 1 else 's'}" if steps else "")
+        return " and ".join(filter(None, parts))
+
+
+@dataclass(frozen=True, slots=True)
 class RecallRequest:
     """A request for a recall, with every default filled in."""
 
@@ -102,6 +121,7 @@ class RecallRequest:
     ] = None
     track: Annotated[bool, Doc("Count this recall in the usage of the memories it finds.")] = True
     verbosity: Annotated[Verbosity, Doc("How much of each memory that contributed is returned.")] = "summary"
+    surroundings: Annotated[Surroundings, Hidden()] = Surroundings()
 
 
 @keywords_for(RecallRequest)
@@ -134,7 +154,10 @@ class WakeUp:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The question as it is searched; the stages of `recall.prepare` fill in the rest."""
+    """The question as it is searched; the stages of `recall.prepare` fill in the rest.
+
+    `vector` has a row for each probe: for the question and, within a session, for its goal and steps.
+    """
 
     text: str
     vector: NDArray[np.float32] | None = None
@@ -158,7 +181,7 @@ class Query:
         return any(start.year > MINYEAR and end.year < MAXYEAR for start, end in self.windows)
 
     def embedding(self) -> NDArray[np.float32] | None:
-        """The query's vector; waits for an embedding that was started in advance."""
+        """The query's vectors; waits for an embedding that was started in advance."""
         return self.pending.result() if self.vector is None and self.pending is not None else self.vector
 
     def settled(self) -> Query:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from memorist.asking import query
 from memorist.model import PROVENANCE, Candidate, Evidence, Filter, Kind, Link, Memory
 from memorist.recall.llm_or_rules import LlmOrRules, Method
-from memorist.recall.nodes import Nodes, allowed, probes, relevances
-from memorist.recall.prepare import CONTENT
+from memorist.recall.nodes import Nodes, allowed, relevances, vectors_of
+from memorist.recall.prepare import CONTENT, whole, with_goal
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.understand import bridge_phrases
 from memorist.text.chatter import question_in
@@ -68,12 +68,14 @@ class Hops(LlmOrRules):
             counts.append(len(new))
             candidates = ranked([*candidates, *new])[: self.per_hop]
         draft = replace(draft, candidates=candidates, per_hop=tuple(counts))
-        routes = env.view.search_vector(vectors, _labels(draft), 1) if (vectors := probes(draft)) is not None else ()
+        routes = (
+            env.view.search_vector(vectors, _labels(draft), 1) if (vectors := vectors_of(draft)) is not None else ()
+        )
         return draft if routes else draft.noting("no hops: no memory here has a tag or an intent")
 
     def _neighbours(self, draft: Draft, env: Env, hop: int) -> list[Candidate]:
         """The nodes that share a routing node with a candidate and pass the threshold of their kind."""
-        vectors, known = probes(draft), {one.memory.id for one in draft.candidates}
+        vectors, known = vectors_of(draft), {one.memory.id for one in draft.candidates}
         routing = [] if vectors is None else self._routing(draft, env, known, vectors)
         near = _neighbours_of(env.store.links(routing), routing) - known
         if vectors is None or not near:
@@ -100,20 +102,20 @@ class Hops(LlmOrRules):
         return refined, [replace(one, phase="refinement", hop=hop) for one in new]
 
     def _bridge_phrases(self, draft: Draft, env: Env) -> tuple[tuple[str, ...], str]:
-        text, texts = draft.query.text, [one.memory.text for one in draft.candidates[: self.bridged]]
+        asked, texts = whole(draft), [one.memory.text for one in draft.candidates[: self.bridged]]
         if not texts:
             return (), "rules"
         return self.decide(
-            "bridge", env, lambda asker: query.bridge_tags(asker, text, texts), lambda: bridge_phrases(text, texts)
+            "bridge", env, lambda asker: query.bridge_tags(asker, asked, texts), lambda: bridge_phrases(asked, texts)
         )
 
     def _probed(self, phrases: Sequence[str], draft: Draft, env: Env, known: set[str]) -> list[Candidate]:
         if env.embedder is None or not phrases:
             return []
-        asked = question_in(draft.query.text)
+        asked = question_in(with_goal(draft))
         vectors = env.embedder.embed([f"{asked} {phrase}" for phrase in phrases], purpose="query")
         bridged = replace(draft, query=replace(draft.query, tag_vectors=vectors))
-        return [one for one in self.nodes.initial(bridged, env, probes(bridged)) if one.memory.id not in known]
+        return [one for one in self.nodes.initial(bridged, env, vectors_of(bridged)) if one.memory.id not in known]
 
 
 @dataclass(frozen=True, slots=True)

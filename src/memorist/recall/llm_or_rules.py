@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from memorist.asking import query
 from memorist.errors import ModelUnavailable
+from memorist.recall.prepare import parts, whole, with_goal
 from memorist.recall.stage import Draft, Env, Stage
-from memorist.recall.understand import expand_query, key_phrases, query_mode
-from memorist.text.chatter import question_in
+from memorist.recall.understand import expand_query, key_phrases_of, query_mode
 
 if TYPE_CHECKING:
     from memorist.asking import Asker
@@ -44,7 +44,10 @@ class LlmOrRules(Stage):
 
 @dataclass(frozen=True, slots=True)
 class ClassifyMode(LlmOrRules):
-    """Classify the question by the type of memory it asks for: semantic, procedural, episodic or mixed."""
+    """Classify the question by the type of memory it asks for: semantic, procedural, episodic or mixed.
+
+    Rules read the question with the goal of the session: its steps report and do not ask.
+    """
 
     kind = "mode"
     takes = ("question",)
@@ -52,14 +55,16 @@ class ClassifyMode(LlmOrRules):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its mode."""
-        text = question_in(draft.query.text)
-        mode, author = self.decide("mode", env, lambda asker: query.mode(asker, text), lambda: query_mode(text))
+        text = whole(draft)
+        mode, author = self.decide(
+            "mode", env, lambda asker: query.mode(asker, text), lambda: query_mode(with_goal(draft))
+        )
         return replace(draft, query=replace(draft.query, mode=mode)).noting(f"mode {mode} by {author}")
 
 
 @dataclass(frozen=True, slots=True)
 class Tags(LlmOrRules):
-    """Name the concepts of the query in 2 to 5 short phrases; by rules, its key phrases."""
+    """Name the concepts of the query in 2 to 5 short phrases; by rules, the key phrases of its parts in turn."""
 
     kind = "tags"
     takes = ("question",)
@@ -67,8 +72,10 @@ class Tags(LlmOrRules):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its tags."""
-        text = question_in(draft.query.text)
-        tags, author = self.decide("tags", env, lambda asker: query.tags(asker, text), lambda: key_phrases(text))
+        text = whole(draft)
+        tags, author = self.decide(
+            "tags", env, lambda asker: query.tags(asker, text), lambda: key_phrases_of(parts(draft))
+        )
         return replace(draft, query=replace(draft.query, tags=tags)).noting(f"tags by {author}")
 
 
@@ -85,9 +92,11 @@ class Expand(LlmOrRules):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its expansion; the query text does not change."""
-        text = draft.query.text
         words, author = self.decide(
-            "expand", env, lambda asker: query.expansion(asker, text), lambda: expand_query(text)
+            "expand",
+            env,
+            lambda asker: query.expansion(asker, whole(draft)),
+            lambda: expand_query(draft.query.text),
         )
         expanded = replace(draft, query=replace(draft.query, expansion=words))
         return expanded if self.by == "rules" else expanded.noting(f"expanded by {author}")

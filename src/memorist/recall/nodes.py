@@ -63,7 +63,7 @@ ThresholdOn = Literal["relevance", "score"]
 
 @dataclass(frozen=True, slots=True)
 class Nodes(Stage):
-    """Hop 0: score = value function(relevance), relevance = max(cos(query), max over tags cos(tag), 0).
+    """Hop 0: score = value function(relevance), relevance = max(max over probes cos(probe), max over tags cos(tag), 0).
 
     The mode decides which kinds are scored. A text that no lesson was learnt from may hold knowledge of any kind, so it
     is scored in every mode. Each kind has a threshold, tested on the relevance or, with `threshold_on`, on the score,
@@ -86,11 +86,11 @@ class Nodes(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the best nodes of each kind."""
-        passed = self._passed(draft, env, probes(draft))
+        passed = self._passed(draft, env, vectors_of(draft))
         if not passed and draft.query.mode not in (None, "mixed"):
             note = f"nothing {draft.query.mode} passed its threshold: searched as mixed"
             draft = replace(draft, query=replace(draft.query, mode="mixed")).noting(note)
-            passed = self._passed(draft, env, probes(draft))
+            passed = self._passed(draft, env, vectors_of(draft))
         candidates = self.best_of_each_kind(passed)
         if note := self._pushed_out(passed, candidates[: draft.request.limit]):
             draft = draft.noting(note)
@@ -244,8 +244,8 @@ def with_lessons(ids: Sequence[str], env: Env) -> set[str]:
     return {link.target for link in env.store.links(ids, PROVENANCE)}.intersection(ids) if ids else set()
 
 
-def probes(draft: Draft) -> Vector | None:
-    """The vectors of the query, its probes and its tags, as rows."""
+def vectors_of(draft: Draft) -> Vector | None:
+    """The vectors of the query's probes and its tags, as rows."""
     import numpy as np
 
     vector, tags = draft.query.embedding(), draft.query.tag_vectors

@@ -134,6 +134,8 @@ def first_draft(request: RecallRequest) -> Draft:
     """The draft that the first stage gets."""
     searched = searched_part(request.query, LONGEST_QUERY)
     draft = Draft(request, Query(searched))
+    if added := request.surroundings.counted:
+        draft = draft.noting(f"asked in a session: with {added}")
     if searched == request.query:
         return draft
     which = "last" if request.query.endswith(searched) else "first"

@@ -1,4 +1,9 @@
-"""Stages that read the question before the search: its filter, dates, entities and vector."""
+"""Stages that read the question before the search: its filter, dates, entities and vectors.
+
+A query has probes. The first one is its question. Within a session, the question with the goal before it and each of
+the last steps are further probes, and a memory is as close as it is to the closest probe. Words are searched for in the
+question alone, because those of goal and steps outnumber it.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,42 @@ from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 
 from memorist.model import Entity, Kind, isoformat
 from memorist.recall.stage import Draft, Env, Stage
-from memorist.text.chatter import question_in
+from memorist.text.chatter import QUESTION_TOKENS, question_in
 from memorist.text.patterns import lazy
+from memorist.text.tokens import pieces
 from memorist.text.words import NOT_LATIN, language, words
 
 ROUTING = (Kind.TAG, Kind.INTENT, Kind.SOURCE)
 """Kinds that connect other memories and carry little content themselves."""
 CONTENT = tuple(kind for kind in Kind if kind not in (*ROUTING, Kind.NOTE))
+
+
+def probes(draft: Draft) -> tuple[str, ...]:
+    """The parts of the query, in pieces that models read as a whole."""
+    question, *others = parts(draft)
+    return tuple(dict.fromkeys((question, *(piece for one in others for piece in pieces(one, 2 * QUESTION_TOKENS)))))
+
+
+def parts(draft: Draft) -> tuple[str, ...]:
+    """The question, the question with the goal, and each step."""
+    around = draft.request.surroundings
+    longer = (with_goal(draft),) if around.goal else ()
+    return (question_in(draft.query.text), *longer, *around.steps)
+
+
+def with_goal(draft: Draft) -> str:
+    """The question, with the goal of the session before it."""
+    return f"{draft.request.surroundings.goal} {question_in(draft.query.text)}".strip()
+
+
+def whole(draft: Draft) -> str:
+    """The query for a language model, as mnemosyne-graph's original writes it: goal, recent steps, question."""
+    around, text = draft.request.surroundings, draft.query.text
+    if not (around.goal or around.steps):
+        return text
+    goal = f"Goal: {around.goal}\n" if around.goal else ""
+    steps = "".join(["Recent context:\n", *(f"- {step}\n" for step in around.steps), "\n"]) if around.steps else ""
+    return f"{goal}{steps}Query: {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +201,7 @@ def _by_mention(entities: tuple[Entity, ...], names: list[str]) -> tuple[Entity,
 
 @dataclass(frozen=True, slots=True)
 class Embed(Stage):
-    """Turn the question in the query, and its tags if it has any, into vectors.
+    """Turn the probes of the query, its question first, and its tags if it has any, into vectors.
 
     With `ahead`, the work starts at once in another thread, and its result is dropped if no signal uses it. `latin`
     names embedding models that only read Latin script: if the store's vectors come from one of them, a query in
@@ -187,23 +221,24 @@ class Embed(Stage):
     wanted: str | None = None
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
-        """The draft with the vector of its query; a blank query has none."""
+        """The draft with the vectors of its query; one that the embedder cannot read has none, nor has a blank one."""
         embedder, query = env.embedder, draft.query
-        asked = question_in(query.text)
-        if embedder is None or not self.enabled or not asked.strip():
+        texts = [one for one in probes(draft) if one.strip()]
+        if embedder is None or not self.enabled or not texts:
             return draft
-        if is_unreadable(asked, env, self.latin, self.unread):
+        asked, texts = texts[0], [one for one in texts if not is_unreadable(one, env, self.latin, self.unread)]
+        if asked not in texts:
             return draft.noting("no vector: the embedder does not read the script of this question")
         if self._is_unexpected(env):
             draft = draft.noting(
                 "the vectors are not of the wanted model: the setting `embedder` decides which makes them"
             )
         if self.ahead:
-            pending = env.pool.submit(lambda: embedder.embed([asked], purpose="query")[0])
+            pending = env.pool.submit(lambda: embedder.embed(texts, purpose="query"))
             return replace(draft, query=replace(query, pending=pending))
-        vectors = embedder.embed([asked, *query.tags], purpose="query")
-        tags = vectors[1:] if query.tags else None
-        return replace(draft, query=replace(query, vector=vectors[0], tag_vectors=tags))
+        vectors = embedder.embed([*texts, *query.tags], purpose="query")
+        tags = vectors[len(texts) :] if query.tags else None
+        return replace(draft, query=replace(query, vector=vectors[: len(texts)], tag_vectors=tags))
 
     def _is_unexpected(self, env: Env) -> bool:
         made_by = env.view.embedding

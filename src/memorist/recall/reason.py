@@ -14,6 +14,7 @@ from memorist.model import INSTRUCTIONS, STATES, Candidate, Fact, Kind, Reasoned
 from memorist.recall.diversity import distinct_words
 from memorist.recall.folding import ends
 from memorist.recall.llm_or_rules import LlmOrRules, Method
+from memorist.recall.prepare import whole
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
 from memorist.text.labels import CONFLICT, arrow, timeline
@@ -126,14 +127,15 @@ class Reason(LlmOrRules):
         return _noting(reasoned, {name: author for name, (_, author) in zip(types, answers, strict=True)})
 
     def _summary(self, name: str, found: list[Ranked], draft: Draft, env: Env) -> tuple[str | None, str]:
-        asked = draft.query.text
-
         def ask(asker: Asker) -> tuple[str | None, str]:
-            summary = query.reason(asker, asked, name, [_source(*one) for one in found])
+            summary = query.reason(asker, whole(draft), name, [_source(*one) for one in found])
             return summary, "" if query.citations(summary) else " without citations"
 
         def extract() -> tuple[str | None, str]:
-            texts = [one.memory.text for _, one in found]
+            texts, asked = (
+                [one.memory.text for _, one in found],
+                f"{draft.request.surroundings.goal} {draft.query.text}",
+            )
             return extractive_summary(asked, texts, sentences=self.sentences), ""
 
         (summary, remark), author = self.decide("reason", env, ask, extract)

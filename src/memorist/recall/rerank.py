@@ -12,6 +12,7 @@ from memorist.errors import ModelUnavailable, failures_of
 from memorist.model import Candidate, Evidence, Memory
 from memorist.models.embedding_text import is_talk, read_with
 from memorist.ports import Reading, Reranker, readings_of
+from memorist.recall.prepare import with_goal
 from memorist.recall.stage import Draft, Env, Stage, sigmoid
 from memorist.text.chatter import asks, question_in
 from memorist.text.tokens import count_tokens
@@ -175,7 +176,7 @@ def _text_to_read(memory: Memory, before: Sequence[Memory], draft: Draft) -> str
 
 
 def _readings(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequence[Reading]:
-    question = question_in(draft.query.text)
+    question = question_in(with_goal(draft))
     with failures_of("The reranker"):
         readings = readings_of(reranker, question, texts)
         usable = len(readings) == len(texts) and all(isfinite(logit or 0.0) for one in readings for logit in one)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby, islice
+from itertools import chain, groupby, islice, zip_longest
 from typing import Literal
 
 from memorist.text.labels import plain
@@ -179,6 +179,12 @@ def key_phrases(text: str, *, least: int = 2, most: int = 5) -> tuple[str, ...]:
         if len(chosen) < least:
             chosen.setdefault(part)
     return tuple(islice(chosen or query_words(text), most))
+
+
+def key_phrases_of(parts: Sequence[str], *, most: int = 5) -> tuple[str, ...]:
+    """The key phrases of a query in several parts: the first one of each, then the second one of each, …."""
+    in_turn = chain.from_iterable(zip_longest(*(key_phrases(one, most=most) for one in parts)))
+    return tuple(islice(dict.fromkeys(filter(None, in_turn)), most))
 
 
 def expand_query(text: str) -> tuple[str, ...]:

@@ -146,6 +146,18 @@ def _with_gaps(text: str, spans: Sequence[Span]) -> str:
     return found.strip()
 
 
+def pieces(text: str, most: int) -> list[str]:
+    """A text in pieces of at most `most` tokens, each of whole sentences if they are short enough."""
+    found: list[Span] = []
+    for part in (part for span in _sentence_spans(text) for part in _parts(text, span, most)):
+        longer = (found[-1][0], part[1]) if found else part
+        if found and count_tokens(text[slice(*longer)]) <= most:
+            found[-1] = longer
+        else:
+            found.append(part)
+    return [text[start:end] for start, end in found]
+
+
 _CLAUSE = lazy(r"(?:[^，、；：,;:]|[,;:](?!\s))++(?:[，、；：]|[,;:](?=\s))*+|[，、；：,;:]++")
 _UNIT = lazy(rf"[^\s{UNSPACED}]*[{UNSPACED}][^\w\s]*|[^\s{UNSPACED}]+")
 """A word, a number or a code; one letter of a script without spaces."""

@@ -165,13 +165,13 @@ def test_many_threads_step_through_one_session_and_no_number_is_lost(tmp_path: P
     world.store.close()
 
 
-def test_a_question_in_a_session_follows_its_last_three_steps_and_goal() -> None:
+def test_a_question_in_a_session_is_asked_with_its_last_three_steps_and_goal() -> None:
     world = World()
     session = world.sessions.open("Sell lamps.", "shop")
     for text in ("one", "two", "three " * 200):
         session.step(text)
     session.step("four", "wrap it")
-    asked = world.sessions.question("shop", "Who buys?") or ""
-    assert asked.startswith("two three") and asked.endswith("… four Action: wrap it Sell lamps. Who buys?")
-    assert len(asked) < 250
-    assert world.sessions.question("nowhere", "Who buys?") is None
+    around = world.sessions.surroundings("shop")
+    assert around is not None and around.goal == "Sell lamps."
+    assert around.steps == ("two", ("three " * 200).strip(), "four Action: wrap it")
+    assert world.sessions.surroundings("nowhere") is None

@@ -239,6 +239,11 @@ class SessionRun:
         known = reader.get([_step_id(self.memory, key) for key in keys])
         return sorted(known.values(), key=lambda step: step.origin.position or 0)
 
+    def not_learnt_from(self) -> frozenset[str]:
+        """The ids of the steps after the last commit, and of their sources."""
+        keys = [step_key(self.id, number) for number in range(self.learnt + 1, self.steps + 1)]
+        return frozenset(_step_id(self.memory, one) for key in keys for one in (key, source_key(key)))
+
     def revised(self, **metadata: Any) -> Memory:
         """Its memory with other metadata."""
         return replace(self.memory, metadata={**self.memory.metadata, **metadata})

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from memorist.asking import Asker, Askers, BudgetSpent
 from memorist.asking import sessions as asking_sessions
-from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
+from memorist.asking.sessions import LONGEST_SIDE, Annotation, Instruction, Proposition, Turn
 from memorist.asking.wording import clipped
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
 from memorist.model import (
@@ -25,6 +25,7 @@ from memorist.model import (
     Memory,
     Outcome,
     Remembered,
+    Surroundings,
 )
 from memorist.model.arguments import checks_arguments
 from memorist.ports import Batch, Clock, Job, Reader, Receipt, Store
@@ -43,6 +44,8 @@ from memorist.remember.sessions.run import (
     run_of,
     source_of,
     step_memory,
+    step_text,
+    turns_of,
 )
 from memorist.remember.writer import Writer
 
@@ -214,8 +217,11 @@ def _is_known(step: Memory, run: SessionRun, reader: Reader) -> bool:
 
 
 STEPS_IN_CONTEXT = 3
-LONGEST_IN_CONTEXT = 160
-"""Characters of the goal and of each step before a question: small embedders read only a page."""
+
+
+def _as_line(text: str) -> str:
+    """A goal, an observation or an action on one line, as long as a model reads it at a commit."""
+    return clipped(" ".join(text.split()), LONGEST_SIDE)
 
 
 class Sessions:
@@ -291,15 +297,14 @@ class Sessions:
         with suppress(NotFound):
             self._committer.commit(job.subject)
 
-    def question(self, session: str, query: str) -> str | None:
-        """A query preceded by the last three steps and the goal of a session; None if there is no such session."""
+    def surroundings(self, session: str) -> Surroundings | None:
+        """The goal and the last three steps of a session; None if there is no such session."""
         run = run_of(self._store, self._writer.text(session))
         if run is None:
             return None
-        last = run.steps_after(max(0, run.steps - STEPS_IN_CONTEXT), self._store)
-        texts = [*(step.text for step in last), run.goal or ""]
-        before = [clipped(" ".join(text.split()), LONGEST_IN_CONTEXT) for text in texts if text]
-        return " ".join([*before, query])  # on one line, the goal next to the query: models read the end of it
+        last = turns_of(run.steps_after(max(0, run.steps - STEPS_IN_CONTEXT), self._store))
+        steps = [step_text(_as_line(one.observation), _as_line(one.action)).replace("\n", " ") for one in last]
+        return Surroundings(_as_line(run.goal or ""), tuple(steps), run.not_learnt_from())
 
 
 @checks_arguments
