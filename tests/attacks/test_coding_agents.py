@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +273,37 @@ def _processes(home: Path, words: list[list[str]]) -> list[subprocess.Popen[byte
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
     start = [sys.executable, "-m", "memorist", "--embedder", "none"]
     return [subprocess.Popen([*start, *some], env=environment, cwd=home, stdout=subprocess.DEVNULL) for some in words]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_nothing_that_is_installed_runs_code_of_the_project(
+    cli: Cli, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch, client: str
+) -> None:
+    """Clients run the commands in the project, where a module may have the name of one that Memorist imports."""
+    for name in ("json", "typer", "numpy", "memorist"):
+        (project / f"{name}.py").write_text("open('ran', 'w').close()")
+    monkeypatch.chdir(project)
+    cli("install", client)
+    commands = [one for file in home.rglob("*") if file.is_file() for one in _commands(file)]
+    assert commands
+    for command in commands[:2]:
+        subprocess.run(command, cwd=project, input=b"{}", capture_output=True, timeout=60)
+        assert not (project / "ran").exists(), command
+
+
+def _commands(file: Path) -> list[list[str]]:
+    """What a settings file makes a client run: its server, and its hooks."""
+    text = file.read_text()
+    data = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+
+    def found(value: Any) -> Iterator[list[str]]:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if isinstance(value, dict) and isinstance(value.get("command"), str):
+            yield [value["command"], *value["args"]] if "args" in value else shlex.split(value["command"])
+        for one in inner:
+            yield from found(one)
+
+    return list(found(data))
 
 
 @pytest.mark.slow

@@ -118,7 +118,7 @@ def test_an_entry_starts_this_server_on_this_memory(cli: Cli, db: Path, home: Pa
     entry = settings(home / LINUX[client][0])[SERVERS.get(client, "mcpServers")]["memorist"]
     project = [] if client in ("windsurf", "claude-desktop") else ["--project"]
     assert entry["command"] == sys.executable
-    assert entry["args"] == ["-m", "memorist", "--db", str(db), "--embedder", "none", "mcp", *project]
+    assert entry["args"] == ["-P", "-m", "memorist", "--db", str(db), "--embedder", "none", "mcp", *project]
     assert entry.get("type", "stdio") == "stdio"
 
 
@@ -129,9 +129,9 @@ def test_each_event_that_a_client_has_calls_its_hook(cli: Cli, db: Path, home: P
     assert list(file["hooks"]) == NATIVE[client]
     assert file.get("version") == (1 if client == "cursor" else None)
     ran = [shlex.split(one) for one in commands(file["hooks"])]
-    start = [sys.executable, "-m", "memorist", "--db", str(db), "--embedder", "none", "hook"]
-    assert all(one[:8] == start and one[9:] == ["--client", client] for one in ran)
-    assert {one[8] for one in ran} <= {*EVENTS} and all(map(is_hook_command, commands(file["hooks"])))
+    start = [sys.executable, "-P", "-m", "memorist", "--db", str(db), "--embedder", "none", "hook"]
+    assert all(one[:9] == start and one[10:] == ["--client", client] for one in ran)
+    assert {one[9] for one in ran} <= {*EVENTS} and all(map(is_hook_command, commands(file["hooks"])))
 
 
 def test_hooks_can_be_left_out(cli: Cli, home: Path) -> None:
@@ -316,11 +316,11 @@ def test_the_memory_is_named_so_that_no_project_chooses_another(bare: Cli, home:
     """A folder may bring a settings file with a database of its author; the options in an entry win over it."""
     assert bare("install", "cursor").status == 0
     arguments = settings(home / ".cursor/mcp.json")["mcpServers"]["memorist"]["args"]
-    assert arguments[2] == "--db" and arguments[4:6] == ["--space", "default"]
+    assert arguments[3] == "--db" and arguments[5:7] == ["--space", "default"]
     Path("memorist.toml").write_text('db = "mine.db"\nspace = "ann"\n', encoding="utf-8")
     assert bare("install", "cursor", "--name", "here").status == 0
     arguments = settings(home / ".cursor/mcp.json")["mcpServers"]["here"]["args"]
-    assert arguments[2:] == ["--db", str(Path.cwd() / "mine.db"), "--space", "ann", "mcp", "--project"]
+    assert arguments[3:] == ["--db", str(Path.cwd() / "mine.db"), "--space", "ann", "mcp", "--project"]
 
 
 def test_a_damaged_record_is_no_obstacle(cli: Cli, home: Path) -> None:

@@ -36,7 +36,7 @@ def run(home: Path) -> Run:
         content = given if isinstance(given, bytes) else json.dumps(given).encode()
         environment = {"HOME": str(home), "PATH": os.environ["PATH"], **more.pop("env", {})}
         options = {"cwd": home / "mill", "env": environment, "capture_output": True, "timeout": 60, **more}
-        return subprocess.run([sys.executable, "-W", "error", "-m", "memorist", *words], input=content, **options)
+        return subprocess.run([sys.executable, "-W", "error", "-P", "-m", "memorist", *words], input=content, **options)
 
     return call
 
@@ -56,7 +56,7 @@ def test_a_session_from_its_start_to_its_compaction(run: Run, home: Path) -> Non
     write_transcript(home / "transcript.jsonl", claude_transcript())
 
     def fire(name: str, payload: Any) -> str:
-        ran = run(*command[name][3:], given=payload)
+        ran = run(*command[name][command[name].index("memorist") + 1 :], given=payload)
         assert (ran.returncode, ran.stderr, log_of(home)) == (0, b"", "")
         return ran.stdout.decode()
 

@@ -33,8 +33,11 @@ class Start:
     secret_db: str | None = None
 
     def words(self, *command: str) -> list[str]:
-        """A command line with this interpreter, which works whatever the PATH of the client is."""
-        return [sys.executable, "-m", "memorist", *self.options, *command]
+        """A command line with this interpreter, which works whatever the PATH of the client is.
+
+        Clients run it in the project. With `-P`, Python does not look for modules there.
+        """
+        return [sys.executable, "-P", "-m", "memorist", *self.options, *command]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,8 @@ def is_hook_command(command: object) -> bool:
         return False
     if "hook" not in words or not set(words) & set(EVENTS):
         return False
-    return Path(words[0]).name == "memorist" or words[1:3] == ["-m", "memorist"]
+    started = words[2:] if words[1:2] == ["-P"] else words[1:]  # earlier versions left it out
+    return Path(words[0]).name == "memorist" or started[:2] == ["-m", "memorist"]
 
 
 def _home(*parts: str) -> Callable[[], Path]:
