@@ -184,6 +184,12 @@ def searched(pattern: re.Pattern[str], text: str) -> None:
         pass
 
 
+def matched(pattern: re.Pattern[str], text: str) -> None:
+    """Match a text, and the whole of it."""
+    pattern.match(text)
+    pattern.fullmatch(text)
+
+
 FORMS = [pytest.param(form.pattern, id=f"{form.reason} {place}") for place, form in enumerate(injection._FORMS)]
 READ_IN_PART = {
     "recall.bridge._BEGINS": "the four characters before a name",
@@ -194,13 +200,14 @@ READ_IN_PART = {
     "remember.ingest.values._UTC": "a time of at most 100 characters",
 }
 """Patterns that are quadratic, and what little they read."""
-USE = re.compile(r"\b(\w+)\.(?:search|finditer|findall|sub|subn|split)\(")
+SEARCHED = re.compile(r"\b(\w+)\.(?:search|finditer|findall|sub|subn|split)\(")
+MATCHED = re.compile(r"\b(\w+)\.(?:match|fullmatch)\b")
 
 
-def searched_patterns() -> Iterator[Any]:
-    """Every pattern with a name that its module searches for, not only at one place."""
-    for module in modules(*COUNTED, "memorist.asking", "memorist.upkeep"):
-        used = set(USE.findall(Path(module.__file__).read_text("utf-8")))
+def patterns(use: re.Pattern[str], *packages: str) -> Iterator[Any]:
+    """Every pattern with a name that its module uses in a way."""
+    for module in modules(*packages):
+        used = set(use.findall(Path(module.__file__).read_text("utf-8")))
         for name, found in vars(module).items():
             place = f"{module.__name__.removeprefix('memorist.')}.{name}"
             if name in used and place not in READ_IN_PART and isinstance(getattr(found, "pattern", None), str):
@@ -213,14 +220,19 @@ def test_a_pattern_for_injections_is_linear(count: Count, pattern: re.Pattern[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pattern", list(searched_patterns()))
+@pytest.mark.parametrize("pattern", list(patterns(SEARCHED, *COUNTED, "memorist.asking", "memorist.upkeep")))
 def test_a_pattern_that_is_searched_for_is_linear(count: Count, pattern: re.Pattern[str]) -> None:
     assert not own_faults(count, pattern)
 
 
-def own_faults(count: Count, pattern: re.Pattern[str]) -> list[str]:
+@pytest.mark.parametrize("pattern", list(patterns(MATCHED, "memorist.remember.ingest")))
+def test_a_pattern_that_an_importer_matches_is_linear(count: Count, pattern: re.Pattern[str]) -> None:
+    assert not own_faults(count, pattern, matched)
+
+
+def own_faults(count: Count, pattern: re.Pattern[str], use: Callable[..., None] = searched) -> list[str]:
     """The faults when a text repeats what the pattern itself repeats, after what it wants before."""
-    return faults(count, partial(searched, pattern), own_attacks(matcher(pattern.pattern, pattern._flags)))  # type: ignore[attr-defined]
+    return faults(count, partial(use, pattern), own_attacks(matcher(pattern.pattern, pattern._flags)))  # type: ignore[attr-defined]
 
 
 # The engine

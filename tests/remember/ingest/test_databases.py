@@ -53,6 +53,13 @@ def test_a_damaged_database_is_refused(tmp_path: Path, cut: int) -> None:
     assert "damaged" in refusal(path).problem
 
 
+def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    path = made(tmp_path / "a.db", f"{MEMORIES})", f"{ROW})", "CREATE TABLE caf\u00e9 (text)")
+    broken = path.read_bytes().replace("caf\u00e9".encode(), b"caf\xff\xff").replace(b"TABLE caf", b"TABLI caf")
+    path.write_bytes(broken)  # what SQLite says about it quotes the name
+    assert "damaged" in refusal(path).problem
+
+
 def test_a_database_in_use_is_refused_with_the_remedy(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     with contextlib.closing(sqlite3.connect(path)) as connection:
@@ -95,6 +102,27 @@ def test_more_rows_than_fit_into_the_file_are_refused(tmp_path: Path, monkeypatc
     assert len(memories(items(path))) == 9
     monkeypatch.setattr(databases, "_SPREAD", 3)
     assert "more rows than fit" in refusal(path).problem
+
+
+def test_rows_that_leave_out_most_of_many_columns_are_refused(tmp_path: Path) -> None:
+    """Each column of each row would be a value, and the file holds none of them."""
+    path = made(tmp_path / "a.db", f"{MEMORIES})", *[f"{ROW})"] * 1500)
+    assert len(memories(items(path))) == 1500
+    columns = ", ".join(f"c{number}" for number in range(1900))
+    change = f"UPDATE sqlite_master SET sql = '{MEMORIES}, {columns})'"
+    assert "more rows than fit" in refusal(made(path, "PRAGMA writable_schema = ON", change)).problem
+
+
+def test_many_thousand_tables_are_refused(tmp_path: Path) -> None:
+    """SQLite compares the names with each other, and four megabytes of them took it ten seconds."""
+    path = made(tmp_path / "a.db", f"{MEMORIES})", f"{ROW})", "PRAGMA writable_schema = ON")
+    table = "SELECT 'table', 't' || i, 't' || i, 2, 'CREATE TABLE t' || i || '(a)' FROM n"
+    for first, last, there in ((1, 1000, True), (1001, 5000, False)):
+        numbers = f"WITH RECURSIVE n(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM n WHERE i < {last})"
+        made(path, "PRAGMA writable_schema = ON", f"INSERT INTO sqlite_master {numbers} {table}")
+        if there:
+            assert len(memories(items(path))) == 1
+    assert "too many tables" in refusal(path).problem
 
 
 def test_huge_numbers_nul_characters_and_nested_metadata_are_cleaned_or_skipped(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ _USED = (
     *("preserve_original", *_NAMES),
 )
 _HIT = frozenset({"memory_type", "emotion_tags", "importance_flags", "emotion_score", "content_original"})
-_EDGE = lazy(r"(?P<subject>.+?) —\[(?P<relation>[^\]]+)\]→ (?P<object>.+?)(?: \(score: [\d.]+\))?")
+_EDGE = lazy(r"(?P<subject>(?:(?! —\[).)++) —\[(?P<relation>[^\]]++)\]→ (?P<object>.+?)(?: \(score: [\d.]++\))?")
 
 
 def is_abmind(given: Object) -> bool:

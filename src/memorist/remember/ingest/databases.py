@@ -21,7 +21,10 @@ _LOGS = ("-wal", "-journal")
 _SETTINGS = ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON")
 _ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
 _SPREAD = 16
-"""How many times as many characters as the file has bytes its rows may have: defaults of columns are stored once."""
+"""How many times as many values and characters as the file has bytes its rows may have: what a column has by default is
+stored once, and what a row leaves out not at all."""
+_STEPS = 20_000
+"""The most steps of SQLite for the names of the tables, which it compares with each other: some thousand tables."""
 
 
 def database_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Found]:
@@ -63,7 +66,7 @@ class _Rows:
         wanted = ", ".join(map(_quoted, self.columns))
         size = 0
         for row in self.connection.execute(f"SELECT {wanted} FROM {_quoted(self.name)}"):  # noqa: S608  # quoted names
-            size += 1 + sum(len(value) for value in row if isinstance(value, str | bytes))
+            size += len(row) + sum(len(value) for value in row if isinstance(value, str | bytes))
             if size > self.most:
                 raise sqlite3.DatabaseError("more rows than fit into the file")
             yield dict(zip(self.columns, row, strict=True))
@@ -81,9 +84,10 @@ def _opened(path: Path, name: str) -> Generator[Mapping[str, _Rows]]:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             yield _tables(connection, path.stat().st_size)
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # also what it says may not be UTF-8
+        why = "too many tables" if str(error) == "interrupted" else error
         raise InvalidInput(
-            f"{name} is damaged, or is not a SQLite database: {error}",
+            f"{name} is damaged, or is not a SQLite database: {why}",
             remedy='Check it with: sqlite3 FILE "PRAGMA integrity_check".',
         ) from None
 
@@ -92,9 +96,11 @@ def _tables(connection: sqlite3.Connection, size: int) -> Mapping[str, _Rows]:
     """The ordinary tables. Views, virtual tables and their parts, generated columns and functions are never run."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
     connection.text_factory = _text
+    connection.set_progress_handler(lambda: True, _STEPS)  # stops it
     for setting in _SETTINGS:
         connection.execute(f"PRAGMA {setting}")
     named = connection.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'").fetchall()
+    connection.set_progress_handler(None, 0)
     virtual = tuple(f"{name}_" for name, page in named if not page)
     plain = [name for name, page in named if page and not name.startswith(("sqlite_", *virtual))]
     columns = {name: connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall() for name in plain}

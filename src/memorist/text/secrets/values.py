@@ -29,8 +29,8 @@ _MEASURE = lazy(
     re.IGNORECASE,
 )
 _TECHNICAL = lazy(
-    r"1password\w*|keepass\w*|argon2\w*|b?scrypt\d*|sha-?\d+\w*|md5|pbkdf2\w*|oauth2?|base64\w*|utf-?\d+|rfc-?\d+\w*"
-    r"|ntlm\w*|log4j|ipv[46]|http/?\d|python\d?|web[23]|windows\d+|ios\d+|\w+\.(?:com|org|net|de|py|js|md|txt)\S*",
+    r"1password\w*|keepass\w*|argon2\w*|b?scrypt\d*|sha-?\d\w*|md5|pbkdf2\w*|oauth2?|base64\w*|utf-?\d+|rfc-?\d\w*"
+    r"|ntlm\w*|log4j|ipv[46]|http/?\d|python\d?|web[23]|windows\d+|ios\d+|\w++\.(?:com|org|net|de|py|js|md|txt)\S*",
     re.IGNORECASE,
 )
 _LABEL = lazy(r"[A-Z]{1,5}-?\d+(?:[-/]\d+)?[A-Z]?")
