@@ -222,7 +222,9 @@ UPSTREAM = "fatal: The current branch master has no upstream branch."
     [
         (f"`git push` failed with `{UPSTREAM}`: run git push --set-upstream origin master.", True),
         (f'When git  push says "{UPSTREAM.upper()}"\nrun it with -u origin HEAD.', True),
+        ("`git push` says that 'the current branch master has no upstream branch': use -u origin HEAD.", True),
         (f"git pull says: {UPSTREAM} That is no harm.", False),
+        (f"git pushed says: {UPSTREAM} That is no harm.", False),
         ("git push says: fatal: Authentication failed. Renew the token.", False),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memorist.surfaces.agents.lessons import failure, lessons
+from memorist.surfaces.agents.lessons import failure, is_quoted, lessons, quotes
 from memorist.surfaces.agents.transcript import Call, Event, Result, Said
 
 NO_UPSTREAM = """Exit code 128
@@ -160,3 +160,17 @@ def test_the_same_failure_has_the_same_key(one: tuple[str, str], other: tuple[st
     first, second = failure(*one), failure(*other)
     assert first is not None and second is not None
     assert (first["key"] == second["key"]) is same
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "text"),
+    [
+        ("make mill", "Makefile:7: *** missing separator.  Stop.", "If make mill says missing separator, stop it."),
+        ("uv run pytest -q", NO_MODULE, "`uv run pytest -q` with No module named httpx: uv add httpx"),
+        ("pytest", "bash: pytest: command not found", "pytest: Command not found? Say uv run pytest."),
+    ],
+)
+def test_a_fix_is_known_by_the_words_of_the_command_and_the_error(command: str, error: str, text: str) -> None:
+    quoted = quotes(command, error)
+    assert quoted and is_quoted(quoted, text)
+    assert not is_quoted(quoted, text.replace(command, "something else"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,6 +33,8 @@ _TELLING = lazy(
     r"|undefined|invalid|missing"
 )
 _VARYING = lazy(r"0x[0-9a-f]+|\b(?=[a-f]{0,40}\d)[0-9a-f]{7,40}\b|\d+")
+_LABELS = lazy(r"(?:[^\s:]{1,200}+:(?:\d++:){0,3}+\s++)*+")
+"""What precedes an error and is seldom quoted with it, such as `fatal: ` or `Makefile:7: `."""
 Fields = dict[str, Any]
 
 
@@ -56,19 +59,19 @@ def failure(command: str, error: str, helped: Sequence[str] = ()) -> Fields | No
 
 def quotes(command: str, error: str) -> list[str]:
     """What the text of a fix quotes that somebody wrote down for this very failure; nothing if that is too little."""
-    found = [_plain(" ".join(words_of(command))), _plain(_telling(error)[1])]
+    found = [_plain(" ".join(words_of(command))), _plain(_LABELS.sub("", _telling(error)[1], count=1))]
     plain = [word for word in found[1].split() if word.isalpha()]
     return found if found[0] and len(plain) >= SHORTEST_QUOTE else []
 
 
 def is_quoted(quoted: Sequence[str], text: str) -> bool:
-    """Whether a text quotes all of them, whatever its spaces, numbers and upper-case letters."""
-    plain = _plain(text)
-    return all(one in plain for one in quoted)
+    """Whether a text quotes all of them, whatever its spaces, numbers, punctuation and upper-case letters."""
+    plain = f" {_plain(text)} "
+    return all(f" {one} " in plain for one in quoted)
 
 
 def _plain(text: str) -> str:
-    return _VARYING.sub("0", " ".join(text.split()).casefold()).rstrip(".")
+    return " ".join(re.findall(r"\w+", _VARYING.sub("0", text.casefold())))
 
 
 def _telling(error: str) -> tuple[list[str], str]:
