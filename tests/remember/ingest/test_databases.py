@@ -113,6 +113,14 @@ def test_rows_that_leave_out_most_of_many_columns_are_refused(tmp_path: Path) ->
     assert "more rows than fit" in refusal(made(path, "PRAGMA writable_schema = ON", change)).problem
 
 
+def test_the_long_name_of_a_column_is_not_repeated_in_every_memory(tmp_path: Path) -> None:
+    rows = [f"INSERT INTO extracted_memories VALUES ('Row {n}.', '', 'fact', 1717408800000, 1)" for n in range(50)]
+    path = made(tmp_path / "a.db", f"{MEMORIES}, {'x' * 9000})", *rows)
+    assert "more rows than fit" in refusal(path).problem
+    path = made(tmp_path / "b.db", f"{MEMORIES}, {'x' * 90})", *rows)
+    assert len(memories(items(path))) == 50
+
+
 def test_many_thousand_tables_are_refused(tmp_path: Path) -> None:
     """SQLite compares the names with each other, and four megabytes of them took it ten seconds."""
     path = made(tmp_path / "a.db", f"{MEMORIES})", f"{ROW})", "PRAGMA writable_schema = ON")

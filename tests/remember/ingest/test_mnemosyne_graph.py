@@ -82,3 +82,13 @@ def test_a_second_import_adds_nothing_and_the_recipe_finds_the_procedure(tmp_pat
         assert (again.kept, again.merged, again.known) == (0, 0, 5)
         found = memory.recall("How do I free the disk?", kinds="procedural")
         assert found.items[0].memory.text.startswith("free the disk")
+
+
+def test_a_tag_that_is_linked_again_and_again_is_one_keyword(tmp_path: Path) -> None:
+    """Each link of a few characters would repeat a name of hundreds."""
+    tag = {"id": "t", "label": "mill " * 40, "links": {}}
+    above = {"id": "i", "description": "grind " * 40, "links": {}}
+    links = {"membership": ["t"] * 1000, "hierarchical": ["i"] * 1000}
+    node = {"id": "p", "instruction": "Pour the grain.", "condition": "at dawn", "links": links}
+    (one,) = memories(items(written(tmp_path / "graph.json", {"nodes": [tag, above, node]})))
+    assert len(one.keywords) == 1 and len(one.text) < 1000

@@ -21,8 +21,8 @@ _LOGS = ("-wal", "-journal")
 _SETTINGS = ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON")
 _ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
 _SPREAD = 16
-"""How many times as many values and characters as the file has bytes its rows may have: what a column has by default is
-stored once, and what a row leaves out not at all."""
+"""How many times as many values and characters as the file has bytes its rows may have: names and defaults of columns
+are stored once, and what a row leaves out not at all."""
 _STEPS = 20_000
 """The most steps of SQLite for the names of the tables, which it compares with each other: some thousand tables."""
 
@@ -65,11 +65,18 @@ class _Rows:
     def __iter__(self) -> Iterator[Object]:
         wanted = ", ".join(map(_quoted, self.columns))
         size = 0
-        for row in self.connection.execute(f"SELECT {wanted} FROM {_quoted(self.name)}"):  # noqa: S608  # quoted names
-            size += len(row) + sum(len(value) for value in row if isinstance(value, str | bytes))
+        for values in self.connection.execute(f"SELECT {wanted} FROM {_quoted(self.name)}"):  # noqa: S608  # quoted names
+            row = dict(zip(self.columns, values, strict=True))
+            size += _size(row)
             if size > self.most:
                 raise sqlite3.DatabaseError("more rows than fit into the file")
-            yield dict(zip(self.columns, row, strict=True))
+            yield row
+
+
+def _size(row: Object) -> int:
+    """The values of a row and their characters, with the names of the columns that have one."""
+    named = [(name, value) for name, value in row.items() if value is not None]
+    return len(row) + sum(len(name) + (len(value) if isinstance(value, str | bytes) else 0) for name, value in named)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ class NodeReader:
 
     def _linked(self, node: Object, kind: str) -> list[str]:
         """The names of the tags, intents or sources that a kind of link leads to."""
-        return [self._names[id] for id in _ids(node, kind) if id in self._names]
+        return list(dict.fromkeys(self._names[id] for id in _ids(node, kind) if id in self._names))
 
     def _node(self, node: Object, where: str) -> Iterator[Found]:
         type = _type_of(node)
