@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_type_hints
@@ -241,6 +241,31 @@ def refused(file: Path, content: bytes) -> dict[str, Any]:
     }
 
 
+def functions(file: Path, content: bytes) -> list[str]:
+    """The functions that a settings file names, each of a module beside it with the path of that module."""
+    return sorted({*_functions_named(_anchored(_parsed(file, content), file.parent))})
+
+
+def is_trusted(file: Path, content: bytes) -> bool:
+    """Whether the user trusts a settings file with this content, and the modules beside it as they are now."""
+    return str(file.resolve()) in trust.trusted() and trust.is_trusted(file, covered(file, content))
+
+
+def covered(file: Path, content: bytes) -> bytes:
+    """What trust in a settings file covers: its content, and that of the modules beside it that it names."""
+    modules = {Path(one.rpartition(":")[0]) for one in functions(file, content)}
+    return b"\0".join([content, *(content_of(one) for one in sorted(modules) if one.suffix == ".py")])
+
+
+def _functions_named(value: Any) -> Iterator[str]:
+    """Each `module:function` in a table."""
+    inner = cast("Mapping[str, Any]", value).items() if isinstance(value, Mapping) else ()
+    for key, one in inner or enumerate(cast("list[Any]", value) if isinstance(value, list) else ()):
+        if str(key).rpartition(".")[2] == "function" and isinstance(one, str) and ":" in one:
+            yield one
+        yield from _functions_named(one)
+
+
 def _found() -> tuple[list[tuple[Path, dict[str, Any]]], Untrusted | None]:
     """The user's own settings, then those of a project's file that may be used."""
     own, near = own_file(), project_file()
@@ -249,7 +274,7 @@ def _found() -> tuple[list[tuple[Path, dict[str, Any]]], Untrusted | None]:
     if near is None:
         return files, None
     content = content_of(near)
-    if trust.is_trusted(near, content):
+    if is_trusted(near, content):
         return [*files, (near, _parsed(near, content))], None
     if (why := trust.foreign(near)) is not None:
         return files, Untrusted(near, {}, ("everything",), why)

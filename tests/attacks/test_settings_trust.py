@@ -253,11 +253,19 @@ def test_a_trusted_file_names_a_value_function_of_its_folder(
     asked = ("--db", str(tmp_path / "agent.db"), "recall", "Where does Alice live?", "--recipe", "mnemosyne-graph")
     refused = bare(*asked)
     assert refused.status == 1 and "not trusted" in refused.err and not (project / "ran").exists()
-    assert bare("trust").status == 0
+    trusted = bare("trust", "--json").data
+    assert trusted["sets"]["functions"] == f"{project.resolve() / 'values.py'}:score"
     (project / "deeper").mkdir()
     monkeypatch.chdir(project / "deeper")  # the folder is that of the file, not the working folder
     (item,) = bare(*asked, "--json").data["items"]
     assert item["score"] == pytest.approx(item["signals"]["relevance"]["score"] / 2, abs=1e-6)
+    (project / "ran").unlink(missing_ok=True)
+    (project / "deeper" / "ran").unlink()
+    (project / "values.py").write_text(f"{VALUES}# and more", encoding="utf-8")  # as `git pull` may do
+    edited = bare(*asked)
+    assert edited.status == 1 and "not trusted" in edited.err and not (project / "deeper" / "ran").exists()
+    assert bare("trust", "--list", "--json").data[0]["state"] == "changed since, not trusted"
+    assert bare("trust").status == 0 and bare(*asked).status == 0
     (project / "values.py").chmod(0o666)
     assert "every user may write it" in bare(*asked).problem
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from memorist import trust
-from memorist.config import content_of, own_file, project_file
+from memorist.config import content_of, covered, is_trusted, own_file, project_file
 from memorist.errors import InvalidInput, NotFound, without_passwords
 from memorist.files import refusing, write_text
 from memorist.recall.data import is_bare, settings_to_toml, toml_key, toml_value
@@ -37,7 +37,7 @@ def file_for(recipe: str, given: str | None) -> Path:
     if given is not None:
         return Path(given).expanduser().resolve()
     near, own = project_file(), own_file()
-    if near is not None and trust.foreign(near) is not None and not trust.is_trusted(near, content_of(near)):
+    if near is not None and trust.foreign(near) is not None and not is_trusted(near, content_of(near)):
         near = None
     for file in filter(None, (near, own)):
         if recipe in _parsed(content(file) or b"", file).get("recipes", {}):
@@ -111,14 +111,14 @@ def _check_unchanged(file: Path, before: bytes | None) -> None:
 
 def _replace(file: Path, before: bytes | None, after: bytes | None) -> None:
     """Write a file, or remove it; a trusted one stays trusted, because the user asked for this change."""
-    trusted = before is not None and trust.is_trusted(file, before)
+    trusted = before is not None and is_trusted(file, before)
     if after is None:
         with refusing(file, "Give this user permission to write its folder."):
             file.unlink()
         return
     write_text(file, after.decode(), remedy="Give this user permission to write its folder, or free some space.")
     if trusted:
-        trust.trust(file, after)
+        trust.trust(file, covered(file, after))
 
 
 def content(file: Path) -> bytes | None:

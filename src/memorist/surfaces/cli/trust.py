@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from memorist import trust as trusting
-from memorist.config import FILE_NAME, content_of, project_file, refused
+from memorist.config import FILE_NAME, content_of, covered, functions, is_trusted, project_file, refused
 from memorist.errors import InvalidInput, NotFound
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.doctor import shown
@@ -29,10 +29,10 @@ def trust(
     remove: Annotated[bool, flag("--remove", "Trust it no longer.")] = False,
     list_: Annotated[bool, flag("--list", "Print the trusted files.")] = False,
 ) -> Iterator[object]:
-    """Let a project's settings file set everything: URLs, keys, models, gates and folders.
+    """Let a project's settings file set everything: URLs, keys, models, gates, folders and functions to run.
 
-    An edited file must be trusted again. Your own settings file, and one that you name with --config, are always
-    trusted.
+    A file that is edited must be trusted again, also after an edit of a module beside it that it names. Your own
+    settings file, and one that you name with --config, are always trusted.
     """
     if target.config is not None:
         raise InvalidInput("A file given with --config is trusted", remedy="Give FILE after the command.")
@@ -47,7 +47,9 @@ def trust(
 def _trust(file: Path) -> Iterator[object]:
     content = content_of(file)
     sets = {name: _written(value) for name, value in refused(file, content).items()}
-    trusting.trust(file, content)
+    if named := functions(file, content):
+        sets["functions"] = one_line(", ".join(named))
+    trusting.trust(file, covered(file, content))
     yield {"file": str(file), "trusted": True, "sets": sets}
     say(("✓ ", "green"), f"{one_line(str(file))} is trusted until it changes.")
     say_table((((one_line(name), "bold"), one_line(value)) for name, value in sets.items()), indent=2)
@@ -70,7 +72,11 @@ def _list() -> Iterator[object]:
 def _state(file: Path) -> str:
     if not file.is_file():
         return "missing"
-    return "trusted" if trusting.is_trusted(file, content_of(file)) else "changed since, not trusted"
+    try:
+        same = is_trusted(file, content_of(file))
+    except InvalidInput:  # it cannot be read any more
+        same = False
+    return "trusted" if same else "changed since, not trusted"
 
 
 def _chosen(file: str | None) -> Path:
