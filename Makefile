@@ -74,13 +74,13 @@ clean:
 $(PYTHON) $(INTEGRATIONS)/bin/python:
 	python3 -m venv $(@D:/bin=)
 
-# All folders in one command: no package index has the models. Tests want every set of models, a user only the default.
+# All folders in one command, the root first: no package index has them. Tests want all of them, a user only the models.
 $(VENV)/.installed: $(PYTHON) $(PROJECTS)
-	$(PYTHON) -m pip install --quiet -e packages/memorist-models -e ".[server]"
+	$(PYTHON) -m pip install --quiet -e ".[server]" -e packages/memorist-models
 	touch $@
 
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)
-	$(PYTHON) -m pip install --quiet $(addprefix -e ,$(wildcard packages/*)) -e ".[dev]"
+	$(PYTHON) -m pip install --quiet -e ".[dev]" $(addprefix -e ,$(wildcard packages/*))
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.docs: $(PYTHON) pyproject.toml

@@ -27,17 +27,17 @@ from typing import Any
 import numpy as np
 from common import EVAL, options
 
-from memorist.bench import datasets
-from memorist.bench.cache import StoredEmbedder, default_folder
-from memorist.bench.measures import Figures, judge
-from memorist.bench.model import Answer, Dataset, Document, Group, Question
-from memorist.bench.runner import narrowed
-from memorist.bench.space import Setup, Space
-from memorist.bench.statistics import compare
 from memorist.model import Candidate, Found, Memory
 from memorist.models import embedders, rerankers
 from memorist.ports import Reranker
 from memorist.stages import MMR, RECIPES, Draft, Env, Noise, Pipeline, ReciprocalRank, Search, Stage, with_settings
+from memorist_bench import datasets
+from memorist_bench.cache import StoredEmbedder, default_folder
+from memorist_bench.measures import Figures, judge
+from memorist_bench.model import Answer, Dataset, Document, Group, Question
+from memorist_bench.runner import narrowed
+from memorist_bench.space import Setup, Space
+from memorist_bench.statistics import compare
 
 ROOT = Path(__file__).parents[1]
 MNEMO = RECIPES["mnemo"]

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from common import options
 
-from memorist.bench.report.plots import Markup, concat, tag
 from memorist.recall.stage import LARGEST, SMALLEST, minimum_share, pool_share
+from memorist_bench.report.plots import Markup, concat, tag
 
 ROOT = Path(__file__).parents[1]
 FIXED_POOL, FIXED_MINIMUM, LIMIT = 30, 0.3, 10

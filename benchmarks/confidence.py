@@ -27,10 +27,6 @@ import numpy as np
 from common import options
 from numpy.typing import NDArray
 
-from memorist.bench.datasets import load
-from memorist.bench.measures import abstention_auroc
-from memorist.bench.model import Dataset, Document, Group, Question
-from memorist.bench.space import Setup, Space
 from memorist.model import Evidence
 from memorist.models import embedders, rerankers
 from memorist.recall.persons import asked_about, of_others
@@ -39,6 +35,10 @@ from memorist.recall.rerank import ANSWERS
 from memorist.recall.select import FIRST, Confidence, Judge, confidence_of
 from memorist.recall.stage import Candidate
 from memorist.text.chatter import question_in
+from memorist_bench.datasets import load
+from memorist_bench.measures import abstention_auroc
+from memorist_bench.model import Dataset, Document, Group, Question
+from memorist_bench.space import Setup, Space
 
 RECIPE = RECIPES["memorist"]
 [JUDGE] = [one for one in RECIPE.stages if isinstance(one, Judge)]

@@ -22,10 +22,10 @@ from typing import Any
 from common import options
 
 import memorist
-from memorist.bench.datasets import load
-from memorist.bench.model import Document, Group
 from memorist.model import Recall
 from memorist.testing import FakeClock
+from memorist_bench.datasets import load
+from memorist_bench.model import Document, Group
 
 ANSWERS = ("You told me: {}", "{}", "As far as I remember, {}")
 ASSISTANT = "assistant"

@@ -23,14 +23,14 @@ import numpy as np
 from common import EVAL, milliseconds, options, percentiles, postgres
 
 import memorist
-from memorist.bench.datasets import load
-from memorist.bench.runner import narrowed
 from memorist.model import Filter, Memory, Times
 from memorist.ports import Batch, Store
 from memorist.recall.recipes import RECIPES
 from memorist.stores.postgres import PostgresStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeClock
+from memorist_bench.datasets import load
+from memorist_bench.runner import narrowed
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine

@@ -35,8 +35,8 @@ from common import options, percentiles
 from serve import environment_of
 
 import memorist
-from memorist.bench.datasets import load
-from memorist.bench.model import Dataset
+from memorist_bench.datasets import load
+from memorist_bench.model import Dataset
 
 RERANKERS: Mapping[str, str] = {"with the reranker": "auto", "without": "none"}
 WARM_UP = 5

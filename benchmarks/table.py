@@ -19,17 +19,17 @@ from statistics import fmean
 from time import perf_counter
 from typing import Any, get_args
 
-from memorist.bench import datasets
-from memorist.bench.cache import default_folder
-from memorist.bench.measures import summarise
-from memorist.bench.model import Dataset, Ingest, Reranking
-from memorist.bench.report.table import chance, interval_text, percent, points
-from memorist.bench.results import read_baseline, results_to_data
-from memorist.bench.runner import choose_recipes, narrowed, prepare
-from memorist.bench.space import reranks
-from memorist.bench.statistics import Comparison, Interval, compare, mean_interval
 from memorist.config import Config
 from memorist.recall.recipes import RECIPES
+from memorist_bench import datasets
+from memorist_bench.cache import default_folder
+from memorist_bench.measures import summarise
+from memorist_bench.model import Dataset, Ingest, Reranking
+from memorist_bench.report.table import chance, interval_text, percent, points
+from memorist_bench.results import read_baseline, results_to_data
+from memorist_bench.runner import choose_recipes, narrowed, prepare
+from memorist_bench.space import reranks
+from memorist_bench.statistics import Comparison, Interval, compare, mean_interval
 
 ROOT = Path(__file__).parents[1]
 MEASURES = {

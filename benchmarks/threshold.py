@@ -18,13 +18,13 @@ import numpy as np
 from common import options, print_head, print_row
 from numpy.typing import NDArray
 
-from memorist.bench.datasets import load
-from memorist.bench.model import Dataset
-from memorist.bench.space import Setup, Space
 from memorist.models.embedders import build
 from memorist.models.folder import SETS
 from memorist.ports import Embedder
 from memorist.recall.recipes import RECIPES
+from memorist_bench.datasets import load
+from memorist_bench.model import Dataset
+from memorist_bench.space import Setup, Space
 
 OTHERS = 20
 DOCUMENTED = 0.5

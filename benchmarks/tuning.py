@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 from common import options
 
-from memorist.bench import datasets
-from memorist.bench.cache import default_folder
-from memorist.bench.runner import narrowed, prepare
-from memorist.bench.statistics import compare
 from memorist.config import Config
-from memorist.tune.evidence import of_group
-from memorist.tune.numbers import Number, Steps, first_moved, moved, numbers_of
-from memorist.tune.replay import Replay
-from memorist.tune.search import Floats, Trials, decide, fit
+from memorist_bench import datasets
+from memorist_bench.cache import default_folder
+from memorist_bench.runner import narrowed, prepare
+from memorist_bench.statistics import compare
+from memorist_bench.tune.evidence import of_group
+from memorist_bench.tune.numbers import Number, Steps, first_moved, moved, numbers_of
+from memorist_bench.tune.replay import Replay
+from memorist_bench.tune.search import Floats, Trials, decide, fit
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from common import EVAL, options, postgres, print_head, print_row
 
 import memorist
-from memorist.bench.datasets import load
+from memorist_bench.datasets import load
 
 DIM, BATCH, SESSION = 384, 256, 20
 SINGLE = 200

@@ -28,16 +28,16 @@ from benchmarks.rivals.measure import QUIET
 from benchmarks.rivals.report import OURS
 from benchmarks.rivals.stores import HYBRID, STORES, VECTOR, Memorist, Store
 
-from memorist.bench.cache import StoredEmbedder
-from memorist.bench.datasets import load
-from memorist.bench.measures import MeasurePart, summarise
-from memorist.bench.model import Answer, BenchRun, Dataset, Document, Group
-from memorist.bench.runner import run
-from memorist.bench.space import LIMIT, Setup, Space
 from memorist.models.embedders import build
 from memorist.models.embedding_text import CONTEXT, TEXT
 from memorist.ports import Embedder
 from memorist.recall.recipes import RECIPES
+from memorist_bench.cache import StoredEmbedder
+from memorist_bench.datasets import load
+from memorist_bench.measures import MeasurePart, summarise
+from memorist_bench.model import Answer, BenchRun, Dataset, Document, Group
+from memorist_bench.runner import run
+from memorist_bench.space import LIMIT, Setup, Space
 
 RIVALS: Mapping[str, type[Store]] = {name: one for name, one in STORES.items() if not issubclass(one, Memorist)}
 RECIPE_OF = {VECTOR: "nearest", HYBRID: "memorist"}

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "memorist"
+ROOT = Path(__file__).parents[2]
+SOURCES = [ROOT / "src", *ROOT.glob("packages/*/src")]
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+def module_name(path: Path, source: Path) -> str:
+    parts = path.relative_to(source).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {module_name(path): path for path in SOURCE.rglob("*.py")}
+MODULES = {module_name(path, source): path for source in SOURCES for path in source.rglob("*.py")}
 PACKAGES = sorted({name.rpartition(".")[0] for name in MODULES if "." in name})
 
 
@@ -35,7 +36,7 @@ def imports(path: Path) -> set[str]:
     found = [
         (node.module, alias.name)
         for node in statements(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "memorist"
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in MODULES
         for alias in node.names
     ]
     return {f"{module}.{name}" if f"{module}.{name}" in MODULES else str(module) for module, name in found}

@@ -12,7 +12,12 @@ import pytest
 import memorist
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "memorist"
+CORE = ROOT / "src"
+SATELLITES = sorted(
+    path.parent for path in ROOT.glob("packages/*/src/*/__init__.py") if "models" not in path.parent.name
+)
+SOURCES = {"memorist": CORE, **{folder.name: folder.parent for folder in SATELLITES}}
+"""The folder that holds each distribution's package. A room of the core is a folder of it; a satellite is one room."""
 PURE = {"errors", "model", "ports", "text", "validate"}
 MAY_IMPORT = {
     "errors": set[str](),
@@ -35,17 +40,30 @@ MAY_IMPORT = {
     "engine": {*PURE, "asking", "config", "models", "profiles", "recall", "remember", "stores", "upkeep"},
     "access": {*PURE, "config", "engine", "files", "stores"},
     "client": {*PURE, "engine", "files", "http", "recall", "remember", "upkeep"},
-    "bench": {*PURE, "config", "engine", "models", "recall", "remember", "stores", "upkeep"},
-    "tune": {*PURE, "bench", "config", "engine", "files", "models", "profiles", "recall", "trust", "upkeep"},
     "testing": {*PURE, "recall"},
     "surfaces": {"access", "config", "engine", "errors", "files", "model", "text", "trust"},
     "integrations": {"engine", "errors", "model", "ports"},
     "__main__": {"surfaces"},
+    "memorist_bench": {
+        *PURE,
+        *(
+            "config",
+            "engine",
+            "files",
+            "models",
+            "profiles",
+            "recall",
+            "remember",
+            "stores",
+            "surfaces",
+            "trust",
+            "upkeep",
+        ),
+    },
 }
 EXCEPTIONS = {
-    "surfaces/cli/recipes.py": {"recall", "bench"},  # prints recipes as data without opening a memory; measures them
-    "surfaces/inspector/views/bench.py": {"bench"},  # shows what a bench wrote, with its own statistics
-    "surfaces/cli/tune.py": {"tune"},  # fits a recipe to a memory without opening an engine
+    "surfaces/cli/recipes.py": {"recall"},  # prints recipes as data without opening a memory
+    "surfaces/inspector/views/bench.py": {"memorist_bench"},  # shows what a bench wrote, with its own statistics
     "surfaces/cli/move.py": {"upkeep"},  # copies one store to another, without an engine
     "surfaces/rest/tracing.py": {"ports"},  # a span per request
     "model/filter.py": {"text"},  # a condition on the text reads its words as the index does
@@ -81,16 +99,22 @@ LAZY = {
 
 
 def modules() -> list[Path]:
-    return sorted(SOURCE.rglob("*.py"))
+    return sorted(path for name, source in SOURCES.items() for path in (source / name).rglob("*.py"))
+
+
+def place(path: Path) -> Path:
+    """Where a module lies: in the core below its package, in a satellite with the satellite's name."""
+    (source,) = (source for name, source in SOURCES.items() if path.is_relative_to(source / name))
+    return path.relative_to(source / "memorist" if source == CORE else source)
 
 
 def room(path: Path) -> str:
-    return path.relative_to(SOURCE).with_suffix("").parts[0]
+    return place(path).with_suffix("").parts[0]
 
 
 def exceptions(path: Path) -> set[str]:
-    here = path.relative_to(SOURCE)
-    return {room for place, rooms in EXCEPTIONS.items() if here.is_relative_to(place) for room in rooms}
+    here = place(path)
+    return {room for where, rooms in EXCEPTIONS.items() if here.is_relative_to(where) for room in rooms}
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -100,18 +124,20 @@ def imported_modules(path: Path) -> set[str]:
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             found |= {
-                f"{node.module}.{alias.name}" if node.module == "memorist" else str(node.module) for alias in node.names
+                f"{node.module}.{alias.name}" if node.module in SOURCES else str(node.module) for alias in node.names
             }
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return {name for name in found if name.startswith("memorist.")}
+            found |= {alias.name for alias in node.names if "." in alias.name}
+    return {name for name in found if name.partition(".")[0] in SOURCES}
 
 
 def imported_rooms(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in imported_modules(path)}
+    """The rooms of the core, and the satellites, that a file imports from."""
+    names = [name.split(".") for name in imported_modules(path)]
+    return {inner if package == "memorist" else package for package, inner, *_ in names}
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(place(path)))
 def test_a_module_imports_only_what_its_room_may_know(path: Path) -> None:
     here = room(path)
     if here == "__init__":
@@ -124,11 +150,11 @@ def test_every_room_has_a_rule() -> None:
     assert {room(path) for path in modules()} - {"__init__"} <= MAY_IMPORT.keys()
 
 
-@pytest.mark.parametrize("place", EXCEPTIONS)
-def test_every_exception_is_needed(place: str) -> None:
-    files = [path for path in modules() if path.relative_to(SOURCE).is_relative_to(place)]
+@pytest.mark.parametrize("where", EXCEPTIONS)
+def test_every_exception_is_needed(where: str) -> None:
+    files = [path for path in modules() if place(path).is_relative_to(where)]
     used = {room for path in files for room in imported_rooms(path)}
-    assert EXCEPTIONS[place] <= used
+    assert EXCEPTIONS[where] <= used
 
 
 def test_every_module_that_a_script_imports_exists() -> None:
@@ -136,7 +162,11 @@ def test_every_module_that_a_script_imports_exists() -> None:
     scripts = [
         path for name in ("benchmarks", "docs", "examples", "tools", "training") for path in (ROOT / name).rglob("*.py")
     ]
-    files = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in modules()}
+    files = {
+        ".".join(path.relative_to(source).with_suffix("").parts)
+        for name, source in SOURCES.items()
+        for path in (source / name).rglob("*.py")
+    }
     known = (
         files | {name.removesuffix(".__init__") for name in files} | {f"memorist.{name}" for name in memorist.__all__}
     )
@@ -150,7 +180,7 @@ def test_importing_memorist_loads_no_vendor() -> None:
     assert not LAZY & set(loaded)
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(place(path)))
 def test_functions_stay_small(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(text)):

@@ -16,6 +16,9 @@ import memorist
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = PROJECTS[1:]
+MODELS = [one for one in PACKAGES if "-models" in one.name]
+SATELLITES = [one for one in PACKAGES if one not in MODELS]
+"""The distributions that share the version of memorist."""
 OURS_ALONE = {"dev", "docs"}
 """Extras for those who work on Memorist."""
 OTHER_MODELS = {"best", "multilingual"}
@@ -25,7 +28,12 @@ DOCUMENTS = [
     *(ROOT / "examples").rglob("*.py"),
     *(ROOT / "deploy").iterdir(),
 ]
-SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.md")]
+SOURCES = [
+    file
+    for source in (ROOT / "src", *ROOT.glob("packages/*/src"))
+    for file in source.rglob("*")
+    if file.suffix in (".py", ".md")
+]
 FOREIGN = {"bip39.txt"}
 """Files by others that lie among ours; all others are in folders named `vendor`."""
 
@@ -45,6 +53,9 @@ def test_the_version_is_written_in_one_place() -> None:
     for file in (ROOT / "deploy").iterdir():
         for version in re.findall(r"memorist:(\d[\w.]*)", file.read_text(encoding="utf-8")):
             assert version == memorist.__version__, file.name
+    for satellite in SATELLITES:
+        assert project(satellite)["version"] == memorist.__version__
+        assert f"memorist=={memorist.__version__}" in project(satellite)["dependencies"]
 
 
 def test_the_pins_are_the_versions_of_the_packages() -> None:
@@ -120,7 +131,7 @@ def test_a_package_is_typed_and_has_its_licences(folder: Path) -> None:
     assert list(folder.glob("src/*/py.typed"))
 
 
-@pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)
 def test_each_bundled_model_has_its_origin_and_licence_in_the_notice(folder: Path) -> None:
     notice = (folder / "NOTICE").read_text(encoding="utf-8")
     models = [one.parent for one in folder.glob("src/*/*/model.json")]

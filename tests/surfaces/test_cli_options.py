@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -200,3 +201,12 @@ def test_the_arguments_of_a_command_come_in_the_order_and_under_the_names_of_its
     taken = [one.name for one in COMMANDS[command].params if one.param_type_name == "argument"]
     assert taken == [one for one in asked if one in taken]
     assert {*asked} <= {*taken, *flags(command)}
+
+
+def test_a_command_of_another_distribution_names_its_extra_where_that_is_missing(
+    bare: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert re.search(r"^.*\bbench\b +Measure recipes", bare("--help").out, re.MULTILINE)
+    monkeypatch.setattr("memorist.surfaces.cli.app._offered", lambda name: ())
+    assert bare("bench", "locomo").problem.endswith("Install it with: pip install 'memorist[bench]'")
+    assert not re.search(r"\bbench\b", bare("--help").out)

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from configparser import ConfigParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,9 @@ import yaml
 
 from memorist.surfaces.rest.auth import HEALTH
 from memorist.surfaces.rest.server import Settings
-from tests.conftest import ROOT
 from tests.surfaces.conftest import Cli
 
+ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 PORT = str(Settings().port)
 

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.bench.datasets import load
 from memorist.engine.engine import Engine
 from memorist.errors import EmbeddingMismatch, InvalidInput
 from memorist.model import Fact, Kind, Memory, Mention, Origin, Tier, Times, Usage, Worth, fields_of, from_data, to_data
@@ -25,6 +24,7 @@ from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeEmbedder
 from memorist.testing.world import memory
 from memorist.upkeep import importing
+from memorist_bench.datasets import load
 from tests.upkeep.worlds import answers, fill, opened
 
 STORES: dict[str, Callable[[Path], Store]] = {

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memorist.bench.results import results_to_data
-from tests.bench.talks import TALKS
-from tests.bench.test_policies import experiment
+from bench_talks import TALKS
+from memorist.config import Config
+from memorist_bench.results import results_to_data
+from memorist_bench.runner import prepare
 from tests.surfaces.inspector.browser import Browser
 from tests.surfaces.inspector.conftest import HOME, Inspecting
 
@@ -20,7 +21,7 @@ BENCH = f"{HOME}/bench"
 def results(tmp_path: Path) -> Path:
     folder = tmp_path / "results"
     folder.mkdir()
-    data = results_to_data(experiment(tmp_path).measure(TALKS), answers=True)
+    data = results_to_data(prepare(Config(embedder="none"), tmp_path, recipes=["bm25"]).measure(TALKS), answers=True)
     (folder / "monday.json").write_text(json.dumps(data))
     data["recipes"]["<b>bm25</b>"] = data["recipes"].pop("bm25")
     data["recipes"]["<b>bm25</b>"]["measures"] = {

@@ -17,10 +17,12 @@ from typer.core import TyperGroup
 import memorist
 from memorist import config
 from memorist.config import SETTINGS
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, MissingExtra
 from memorist.surfaces.cli.output import complain, print_raw
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from memorist.engine.engine import Engine
 
 
@@ -61,8 +63,8 @@ COMMANDS = {
     },
     "Upkeep": {
         "recipes": ("recipes", "Print the recipes, or one of them in detail."),
-        "bench": ("recipes", "Measure recipes on a dataset: quality, speed and tokens."),
-        "tune": ("tune", "Fit a recipe's numbers to your feedback and judged questions; a dry run without --apply."),
+        "bench": ("", "Measure recipes on a dataset: quality, speed and tokens."),
+        "tune": ("", "Fit a recipe's numbers to your feedback and judged questions; a dry run without --apply."),
         "audit": ("upkeep", "Find duplicates, contradictions, secrets and drift; report or fix them."),
         "sleep": ("upkeep", "Consolidate, tidy and audit as one run; a dry run without --apply."),
         "tidy": ("upkeep", "Move tiers, merge, expire and clean up; a dry run without --apply."),
@@ -89,7 +91,11 @@ COMMANDS = {
         "keys": ("serve", "Create, list and revoke API keys."),
     },
 }
-"""For each panel of the help: the commands, each with its module and a summary."""
+"""For each panel of the help: the commands, each with its summary and, unless it is one of `EXTRAS`, its module."""
+EXTRAS = {"bench": "bench", "tune": "bench"}
+"""The commands of other distributions, each with the extra that brings it."""
+ENTRY_POINTS = "memorist.commands"
+"""The group of entry points in which a distribution names the Typer application of each of its commands."""
 
 
 class LazyGroup(TyperGroup):
@@ -102,11 +108,32 @@ class LazyGroup(TyperGroup):
 
     def load(self, name: str) -> Any:
         """The complete command: its options, its help and what it does."""
-        [module] = (commands[name][0] for commands in COMMANDS.values() if name in commands)
-        every, one = import_module(f"memorist.surfaces.cli.{module}").app, typer.Typer()
+        every, one = _application(name), typer.Typer()
         one.registered_commands = [info for info in every.registered_commands if info.name == name]
         one.registered_groups = [info for info in every.registered_groups if info.name == name]
         return typer.main.get_group(one).commands[name]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The commands that are installed, in the order of the help."""
+        return [name for name in super().list_commands(ctx) if name not in EXTRAS or _offered(name)]
+
+
+def _application(name: str) -> Any:
+    """The Typer application that has a command."""
+    if name not in EXTRAS:
+        [module] = (commands[name][0] for commands in COMMANDS.values() if name in commands)
+        return import_module(f"memorist.surfaces.cli.{module}").app
+    for one in _offered(name):
+        return one.load()
+    extra = f"pip install 'memorist[{EXTRAS[name]}]'"
+    raise MissingExtra(f"`memorist {name}` is not installed", remedy=f"Install it with: {extra}")
+
+
+def _offered(name: str) -> EntryPoints:
+    """The entry points of a command; empty if no distribution that is installed has it."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=ENTRY_POINTS, name=name)
 
 
 app = typer.Typer(

@@ -129,6 +129,8 @@ def bench_folder(folder: Path | None) -> str | None:
         return None
     if not folder.is_dir():
         raise NotFound(f"There is no folder {folder}", remedy="Name the folder that bench --out wrote to.")
+    if find_spec("memorist_bench") is None:
+        raise MissingExtra("memorist-bench is not installed", remedy="Install it with: pip install 'memorist[bench]'")
     return str(folder.resolve())
 
 

@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memorist.bench.kept import BenchFolder, KeptRun, Unread
-from memorist.bench.report.table import chance, interval_text, percent, points
-from memorist.bench.results import WITH_INTERVALS, Difference
 from memorist.errors import InvalidInput
 from memorist.surfaces.inspector.calls import Reading
 from memorist.surfaces.inspector.pages import show
 from memorist.surfaces.rest.server import Server
+
+if TYPE_CHECKING:
+    from memorist_bench.kept import BenchFolder
+    from memorist_bench.results import Difference
 
 router = APIRouter(prefix="/inspect/{space}/bench")
 Choice = tuple[str, str]
@@ -40,34 +42,37 @@ async def bench(request: Request, call: Reading) -> Response:
     """The runs, and the comparison that the address asks for."""
     server: Server = request.app.state.server
     given = request.query_params
-    one, other = _choice(given.get("one")), _choice(given.get("other"))
-    told: list[Compared] = []
-    runs: list[KeptRun | Unread] | None = None
+    shown: dict[str, Any] = {"runs": None, "one": _choice(given.get("one")), "other": _choice(given.get("other"))}
     if server.settings.bench is not None:
-        folder = _folder(server.settings.bench)
-        runs = await to_thread.run_sync(folder.runs)
-        if one is not None and other is not None:
-            told = _placed(await to_thread.run_sync(folder.compare, one, other))
-    return show(
-        request,
-        "bench.html",
-        view="bench",
-        runs=None if runs is None else [run for run in runs if isinstance(run, KeptRun)],
-        unread=[run for run in runs or () if isinstance(run, Unread)],
-        one=one,
-        other=other,
-        compared=told,
-        measures=WITH_INTERVALS,
-        percent=percent,
-        interval=interval_text,
-        points=points,
-        chance=chance,
-    )
+        shown |= await to_thread.run_sync(_results, server.settings.bench, shown["one"], shown["other"])
+    return show(request, "bench.html", view="bench", **shown)
+
+
+def _results(place: str, one: Choice | None, other: Choice | None) -> dict[str, Any]:
+    """The runs of a folder, the comparison of two recipes, and the words for their figures."""
+    from memorist_bench.kept import KeptRun
+    from memorist_bench.report.table import chance, interval_text, percent, points
+    from memorist_bench.results import WITH_INTERVALS
+
+    folder = _folder(place)
+    runs = folder.runs()
+    return {
+        "runs": [run for run in runs if isinstance(run, KeptRun)],
+        "unread": [run for run in runs if not isinstance(run, KeptRun)],
+        "compared": [] if one is None or other is None else _placed(folder.compare(one, other)),
+        "measures": WITH_INTERVALS,
+        "percent": percent,
+        "interval": interval_text,
+        "points": points,
+        "chance": chance,
+    }
 
 
 @cache
 def _folder(place: str) -> BenchFolder:
     """The folder that a server was started with; its figures are shared by all requests."""
+    from memorist_bench.kept import BenchFolder
+
     return BenchFolder(Path(place))
 
 
