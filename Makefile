@@ -88,7 +88,7 @@ $(VENV)/.docs: $(PYTHON) pyproject.toml
 	touch $@
 
 $(INTEGRATIONS)/.installed: $(INTEGRATIONS)/bin/python $(PROJECTS) tests/integrations/requirements.txt
-	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e packages/memorist-models -e .
+	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e . -e packages/memorist-models -e packages/memorist-agents
 	touch $@
 
 $(BROWSER)/.installed: $(VENV)/.dev tests/browser/requirements.txt tests/browser/install.sh

@@ -19,11 +19,11 @@ import pytest
 
 import memorist
 from memorist.errors import StoreError
-from memorist.surfaces.agents import install
-from memorist.surfaces.agents.clients import CLIENTS
-from memorist.surfaces.agents.transcript import read
+from memorist_agents import install
+from memorist_agents.clients import CLIENTS
+from memorist_agents.transcript import read
 from tests.surfaces import conftest as cli_fixtures
-from tests.surfaces.agents.samples import claude_code, failed
+from agent_samples import claude_code, failed
 from tests.surfaces.conftest import Cli
 
 bare, cli, db = cli_fixtures.bare, cli_fixtures.cli, cli_fixtures.db
@@ -177,7 +177,7 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(cli: Cli, home: Path, place
 
 
 def test_a_hook_does_not_wait_for_a_pipe_in_place_of_its_log(home: Path) -> None:
-    from memorist.surfaces.agents import guard
+    from memorist.surfaces.cli import guard
 
     guard.log("first")
     guard.log_file().unlink()
@@ -335,7 +335,7 @@ def counted(event, args):
         count += 1
         if count == {syscall}:
             os.kill(os.getpid(), signal.SIGKILL)
-from memorist.surfaces.agents.install import write_all
+from memorist_agents.install import write_all
 from memorist.surfaces.cli import main
 sys.addaudithook(counted)
 sys.argv = ["memorist", "--embedder", "none", "install", "claude-code"]

@@ -41,9 +41,14 @@ MAY_IMPORT = {
     "access": {*PURE, "config", "engine", "files", "stores"},
     "client": {*PURE, "engine", "files", "http", "recall", "remember", "upkeep"},
     "testing": {*PURE, "recall"},
-    "surfaces": {"access", "config", "engine", "errors", "files", "model", "text", "trust"},
-    "integrations": {"engine", "errors", "model", "ports"},
+    "surfaces": {"access", "config", "engine", "errors", "files", "model", "project", "text", "trust"},
+    "integrations": {"engine", "errors", "memorist_agents"},  # thin re-exports
     "__main__": {"surfaces"},
+    "project": {"model"},
+    "memorist_agents": {
+        *PURE,
+        *("config", "engine", "files", "integrations", "project", "recall", "remember", "surfaces", "trust"),
+    },
     "memorist_bench": {
         *PURE,
         *(
@@ -69,8 +74,6 @@ EXCEPTIONS = {
     "model/filter.py": {"text"},  # a condition on the text reads its words as the index does
     "model/spellings.py": {"text"},  # reads camelCase as the sentences of relations do
     "surfaces/mcp/schemas.py": {"asking", "ports"},  # cuts texts as prompts do; results of verbs as schemas
-    "surfaces/agents/hooks.py": {"recall"},  # writes pinned memories as the head of a context
-    "surfaces/agents/preview.py": {"remember"},  # masks the secrets of a settings file
     "surfaces/mcp/tools.py": {"asking"},  # fences memories as prompts do
 }
 """What a file or folder may import beyond its room's rule, and why."""

@@ -12,7 +12,7 @@ from mcp import Client
 
 import memorist
 from memorist.surfaces.mcp.server import MemoryServer
-from tests.surfaces.agents.samples import claude_code
+from agent_samples import claude_code
 from tests.surfaces.agents.test_hooks import hook, memory, project, told
 from tests.surfaces.conftest import Cli
 from tests.surfaces.inspector.conftest import Inspected, Inspecting, inspecting

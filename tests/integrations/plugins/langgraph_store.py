@@ -21,7 +21,7 @@ import langgraph.store.sqlite
 import langgraph.store.sqlite.aio
 
 from memorist.integrations.langgraph import MemoristStore
-from memorist.integrations.langgraph.sweeping import Sweeper
+from memorist_agents.integrations.langgraph.sweeping import Sweeper
 
 os.environ |= {"MEMORIST_EMBEDDER": "none", "MEMORIST_RERANKER": "none", "MEMORIST_SECRETS": "keep"}
 tempfile.tempdir = tempfile.mkdtemp(prefix="memorist-langgraph-")

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         survive_any_text()
         if "hook" in given:
-            from memorist.surfaces.agents.guard import guarded, is_hook
+            from memorist.surfaces.cli.guard import guarded, is_hook
 
             return guarded(given, _run) if is_hook(given) else _run(given)
         return _run(given)

@@ -85,14 +85,14 @@ COMMANDS = {
         "serve": ("serve", "Serve every space over HTTP."),
         "db": ("move", "Administer a PostgreSQL database of memories."),
         "mcp": ("serve", "Serve the memory to agents over MCP."),
-        "install": ("agents", "Give a coding agent or editor the memory: its MCP entry and hooks."),
-        "uninstall": ("agents", "Take the entry and hooks out of a client's settings."),
-        "hook": ("agents", "Handle an event of a coding agent; clients call it."),
+        "install": ("", "Give a coding agent or editor the memory: its MCP entry and hooks."),
+        "uninstall": ("", "Take the entry and hooks out of a client's settings."),
+        "hook": ("", "Handle an event of a coding agent; clients call it."),
         "keys": ("serve", "Create, list and revoke API keys."),
     },
 }
 """For each panel of the help: the commands, each with its summary and, unless it is one of `EXTRAS`, its module."""
-EXTRAS = {"bench": "bench", "tune": "bench"}
+EXTRAS = {"bench": "bench", "tune": "bench", **dict.fromkeys(("install", "uninstall", "hook"), "agents")}
 """The commands of other distributions, each with the extra that brings it."""
 ENTRY_POINTS = "memorist.commands"
 """The group of entry points in which a distribution names the Typer application of each of its commands."""

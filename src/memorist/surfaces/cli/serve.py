@@ -209,7 +209,7 @@ def _mcp_server(engine: Engine, max_classification: int, scope: str | None = Non
 
 
 def _project_scope() -> str:
-    from memorist.surfaces.agents.project import project_of, scope_of
+    from memorist.project import project_of, scope_of
 
     return scope_of(project_of())
 

@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.store.base import ListNamespacesOp, SearchOp
 
 from memorist.engine.verbs import Verbs
-from memorist.integrations.langgraph.items import (
+from memorist_agents.integrations.langgraph.items import (
     PART_OF,
     PUT,
     SOURCE,
@@ -24,7 +24,7 @@ from memorist.integrations.langgraph.items import (
     scopes_under,
     value_of,
 )
-from memorist.integrations.langgraph.matching import check_filter, literal_prefix, matches, meets, where_of
+from memorist_agents.integrations.langgraph.matching import check_filter, literal_prefix, matches, meets, where_of
 from memorist.model import Filters, Memory, RecallOptions
 
 PAGE = 500

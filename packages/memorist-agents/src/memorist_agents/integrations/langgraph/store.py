@@ -31,7 +31,7 @@ import memorist
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput, NotFound, StoreBusy
 from memorist.integrations import Source, opened
-from memorist.integrations.langgraph.items import (
+from memorist_agents.integrations.langgraph.items import (
     PUT,
     TTL,
     VALUE,
@@ -44,8 +44,8 @@ from memorist.integrations.langgraph.items import (
     search_item,
     text_of,
 )
-from memorist.integrations.langgraph.reading import Items
-from memorist.integrations.langgraph.sweeping import Sweeper
+from memorist_agents.integrations.langgraph.reading import Items
+from memorist_agents.integrations.langgraph.sweeping import Sweeper
 from memorist.model import Memory, Outcome, Remembered
 
 WHOLE = "$"
@@ -91,7 +91,7 @@ class MemoristStore(BaseStore):
     def _opened(self, source: Source, space: str | None, dim: int | None) -> Verbs:
         if self.embeddings is None:
             return opened(source, space=space)
-        from memorist.integrations.langchain import LangChainEmbedder
+        from memorist_agents.integrations.langchain import LangChainEmbedder
 
         if not isinstance(source, str | Path) or str(source).startswith(("http://", "https://")):
             raise InvalidInput(

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from memorist.surfaces.agents import guard
-from tests.surfaces.agents.samples import claude_code, claude_transcript, failed, write_transcript
+from memorist.surfaces.cli import guard
+from agent_samples import claude_code, claude_transcript, failed, write_transcript
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 

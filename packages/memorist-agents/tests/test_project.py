@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memorist.surfaces.agents.project import FOLDERS, project_of, scope_of
+from memorist.project import FOLDERS, project_of, scope_of
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memorist.surfaces.agents.transcript import Call
+from memorist_agents.transcript import Call
 from memorist.text.patterns import lazy
 
 LONGEST_REMEDY = 240

@@ -6,7 +6,7 @@ from typing import Any
 
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
-from memorist.integrations.verbatim import boxed, every, is_text, keep, unboxed
+from memorist_agents.integrations.verbatim import boxed, every, is_text, keep, unboxed
 from memorist.model import Fields, Memory, memory_id
 
 CONTENT = "content"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorist.surfaces.agents import edit_json, edit_toml
-from memorist.surfaces.agents import install as agents
-from memorist.surfaces.agents.clients import CLIENTS, Start
+from memorist_agents import edit_json, edit_toml
+from memorist_agents import install as agents
+from memorist_agents.clients import CLIENTS, Start
 
 GAPS = st.sampled_from(["", " ", "\n", "\r\n", "\n\n\t", " // a } note\n", "/* , [ */", " /**/ "])
 NAMES = st.sampled_from(["mcpServers", "hooks", "SessionStart", "memorist", "a", 'ä"\\', "", "version"])

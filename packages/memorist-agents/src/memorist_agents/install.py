@@ -23,8 +23,8 @@ from typing import Any, cast
 from memorist import trust
 from memorist.errors import InvalidInput, StoreError, without_passwords
 from memorist.files import PRIVATE, make_folder, replacing, write_text
-from memorist.surfaces.agents import edit_json, edit_toml, preview
-from memorist.surfaces.agents.clients import Client, Start, is_hook_command
+from memorist_agents import edit_json, edit_toml, preview
+from memorist_agents.clients import Client, Start, is_hook_command
 
 NAME = "memorist"
 RECORD = "installed.json"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memorist.surfaces.agents.lessons import failure, is_quoted, lessons, quotes
-from memorist.surfaces.agents.transcript import Call, Event, Result, Said
+from memorist_agents.lessons import failure, is_quoted, lessons, quotes
+from memorist_agents.transcript import Call, Event, Result, Said
 
 NO_UPSTREAM = """Exit code 128
 fatal: The current branch master has no upstream branch.

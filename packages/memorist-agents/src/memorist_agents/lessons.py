@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memorist.model.identity import fingerprint
-from memorist.surfaces.agents.payload import is_noise
-from memorist.surfaces.agents.remedies import is_other_form, is_same, remedy, words_of
-from memorist.surfaces.agents.transcript import Call, Event, Result, Said
+from memorist_agents.payload import is_noise
+from memorist_agents.remedies import is_other_form, is_same, remedy, words_of
+from memorist_agents.transcript import Call, Event, Result, Said
 from memorist.text.patterns import lazy
 from memorist.text.wishes import standing_wish
 

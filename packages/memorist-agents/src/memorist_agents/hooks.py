@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memorist.errors import NotFound
-from memorist.surfaces.agents.clients import CLIENTS, PRE_COMPACT, PROMPT, SESSION_START, STOP, TOOL_FAILURE
-from memorist.surfaces.agents.payload import Payload, is_noise
-from memorist.surfaces.agents.project import GLOBAL, scope_of
+from memorist_agents.clients import CLIENTS, PRE_COMPACT, PROMPT, SESSION_START, STOP, TOOL_FAILURE
+from memorist_agents.payload import Payload, is_noise
+from memorist.project import GLOBAL, scope_of
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
@@ -95,7 +95,7 @@ def _opened(target: Target, *, create: bool = False, ahead: bool = True) -> Engi
 
 def _start_session(call: Call, target: Target) -> str:
     """The pinned memories of all projects, and what an agent of this one should know; no question is asked yet."""
-    from memorist.surfaces.agents.lessons import FAILED
+    from memorist_agents.lessons import FAILED
 
     most = TOKENS[SESSION_START]
     with _opened(target, ahead=False) as engine:
@@ -137,7 +137,7 @@ def _fitting(engine: Engine, call: Call, question: str, **filters: Any) -> str:
 
 def _keep_failure(call: Call, target: Target) -> str:
     """Keep a command that failed for a while; tell what helped when it failed before."""
-    from memorist.surfaces.agents import lessons
+    from memorist_agents import lessons
 
     kept = lessons.failure(call.payload.command, call.payload.error)
     if kept is None:
@@ -172,7 +172,7 @@ def _written_down(engine: Engine, call: Call) -> list[Memory]:
     from memorist.engine.waking import KINDS
     from memorist.recall.request import listing_filter
     from memorist.recall.standing import newest
-    from memorist.surfaces.agents import lessons
+    from memorist_agents import lessons
 
     quoted = lessons.quotes(call.payload.command, call.payload.error)
     if not quoted:
@@ -187,7 +187,7 @@ def _written_down(engine: Engine, call: Call) -> list[Memory]:
 
 def _keep_lessons(call: Call, target: Target) -> str:
     """Keep what helped when commands failed, and standing wishes of the user."""
-    from memorist.surfaces.agents import lessons, transcript
+    from memorist_agents import lessons, transcript
 
     events = transcript.read(call.payload.transcript)
     said = [call.payload.prompt] if call.payload.prompt else lessons.prompts(events)
@@ -200,7 +200,7 @@ def _keep_lessons(call: Call, target: Target) -> str:
 
 def _keep_conversation(call: Call, target: Target) -> str:
     """Keep what was said and learnt before the client summarises it."""
-    from memorist.surfaces.agents import lessons, transcript
+    from memorist_agents import lessons, transcript
 
     events = transcript.read(call.payload.transcript)
     learnt = [*lessons.lessons(events), *lessons.conversation(events)]

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import memorist
-from memorist.surfaces.agents.clients import CLIENTS
-from memorist.surfaces.agents.guard import log_file
-from memorist.surfaces.agents.project import project_of, scope_of
+from memorist_agents.clients import CLIENTS
+from memorist.surfaces.cli.guard import log_file
+from memorist.project import project_of, scope_of
 from memorist.text.tokens import count_tokens
 from tests.secret_samples import SAMPLES as SECRETS
-from tests.surfaces.agents.samples import (
+from agent_samples import (
     ASKED,
     DONE,
     TRANSCRIPTS,
@@ -207,7 +207,7 @@ def test_a_fix_of_the_same_failure_is_told_whatever_its_score(
     """The words of an error may rank a fix low; that it is the same command and error is certain."""
     write_transcript(tmp_path / "transcript.jsonl", TRANSCRIPTS["claude-code"]())
     hook("stop", claude_code("Stop", project, stop_hook_active=False))
-    monkeypatch.setattr("memorist.surfaces.agents.hooks._fitting", lambda *_, **__: "")  # nothing fits by its score
+    monkeypatch.setattr("memorist_agents.hooks._fitting", lambda *_, **__: "")  # nothing fits by its score
     for session in ("next", "next", "later"):
         assert "What helped: `pnpm add -D left-pad`." in told(hook("tool-failure", failed(project, session_id=session)))
     other = failed(project, error="Error: the disk is full", session_id="other")
@@ -231,7 +231,7 @@ UPSTREAM = "fatal: The current branch master has no upstream branch."
 def test_a_fix_that_somebody_wrote_down_is_told_if_it_quotes_the_command_and_the_error(
     hook: Hook, project: Path, memory: Any, monkeypatch: pytest.MonkeyPatch, text: str, heard: bool
 ) -> None:
-    monkeypatch.setattr("memorist.surfaces.agents.hooks._fitting", lambda *_, **__: "")  # nothing fits by its score
+    monkeypatch.setattr("memorist_agents.hooks._fitting", lambda *_, **__: "")  # nothing fits by its score
     with memory() as engine:
         engine.remember(text)
         for number in range(5):
@@ -246,7 +246,7 @@ def test_a_fix_that_somebody_wrote_down_is_told_if_it_quotes_the_command_and_the
 def test_a_failure_that_says_too_little_to_be_recognised_is_not_looked_up(
     hook: Hook, project: Path, memory: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memorist.surfaces.agents.hooks._fitting", lambda *_, **__: "")
+    monkeypatch.setattr("memorist_agents.hooks._fitting", lambda *_, **__: "")
     with memory() as engine:
         engine.remember("To make flour, an error 1 in ten is fine: === !!! ---")
     for error in ("Error 1", "=== !!! ---", "error"):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memorist.errors import InvalidInput
-from memorist.surfaces.agents.clients import CLIENTS, EVENTS, Client, Start
+from memorist_agents.clients import CLIENTS, EVENTS, Client, Start
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, flag, option
 from memorist.surfaces.cli.output import one_line, print_raw, say
 
 if TYPE_CHECKING:
-    from memorist.surfaces.agents.install import Change
+    from memorist_agents.install import Change
 
 
 app = typer.Typer()
@@ -42,7 +42,7 @@ def install(
     dry_run: DryRun = False,
 ) -> Iterator[object]:
     """Give a client the memory: an MCP entry and, where it has them, hooks; the old settings are copied first."""
-    from memorist.surfaces.agents import install as agents
+    from memorist_agents import install as agents
     from memorist.surfaces.mcp import require_sdk
 
     require_sdk()  # otherwise the client would start a server that cannot run, and show nobody why
@@ -69,7 +69,7 @@ def uninstall(
     client: ClientName, name: Name = "memorist", project: InProject = False, dry_run: DryRun = False
 ) -> Iterator[object]:
     """Take the entry and the hooks out of a client's settings; everything else stays as it is."""
-    from memorist.surfaces.agents import install as agents
+    from memorist_agents import install as agents
 
     entries = agents.entries_of(_client(client), Start(()), name, project=_folder(project), hooks=True)
     with nullcontext() if dry_run else agents.alone():
@@ -99,11 +99,11 @@ def hook(
 
     A failure never reaches the agent: nothing is printed, the status is 0, and a log says what happened.
     """
-    from memorist.surfaces.agents import guard
+    from memorist.surfaces.cli import guard
 
     with guard.noting():
-        from memorist.surfaces.agents import hooks, payload
-        from memorist.surfaces.agents.project import project_of
+        from memorist_agents import hooks, payload
+        from memorist.project import project_of
 
         given = payload.read(sys.stdin.buffer)
         call = hooks.Call(_event(event), client, given, project_of(given.folder))
@@ -128,7 +128,7 @@ def _folder(project: bool) -> Path | None:
 
 
 def _changes(client: str, start: Start, name: str, project: bool, no_hooks: bool) -> list[Change]:
-    from memorist.surfaces.agents import install as agents
+    from memorist_agents import install as agents
 
     chosen = _client(client)
     entries = agents.entries_of(chosen, start, name, project=_folder(project), hooks=not no_hooks)

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
-from memorist.integrations.verbatim import boxed, every, is_text, keep, unboxed
+from memorist_agents.integrations.verbatim import boxed, every, is_text, keep, unboxed
 from memorist.model import Memory, Outcome
 
 ITEM, TURN = "item", "turn"

@@ -3,6 +3,6 @@
 from memorist.integrations import framework
 
 with framework("langgraph"):
-    from memorist.integrations.langgraph.store import MemoristStore
+    from memorist_agents.integrations.langgraph.store import MemoristStore
 
 __all__ = ["MemoristStore"]

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from memorist.surfaces.agents import edit_json
-from memorist.surfaces.agents.clients import CLIENTS, EVENTS, is_hook_command
+from memorist_agents import edit_json
+from memorist_agents.clients import CLIENTS, EVENTS, is_hook_command
 from tests.surfaces.conftest import Cli
 
 LINUX = {

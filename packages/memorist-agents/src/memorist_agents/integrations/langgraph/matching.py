@@ -9,7 +9,7 @@ from typing import Any, cast
 from langgraph.store.base import MatchCondition
 
 from memorist.errors import InvalidInput
-from memorist.integrations.langgraph.items import OWN, Namespace, clean
+from memorist_agents.integrations.langgraph.items import OWN, Namespace, clean
 
 ORDER: Mapping[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 OPERATORS = ("$eq", "$ne", *ORDER)
