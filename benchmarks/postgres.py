@@ -26,11 +26,11 @@ import memorist
 from memorist.model import Filter, Memory, Times
 from memorist.ports import Batch, Store
 from memorist.recall.recipes import RECIPES
-from memorist.stores.postgres import PostgresStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeClock
 from memorist_bench.datasets import load
 from memorist_bench.runner import narrowed
+from memorist_server.postgres import PostgresStore
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine

@@ -33,7 +33,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from rivals.data import Data, Vectors  # noqa: E402
 
 if TYPE_CHECKING:
-    from memorist.stores.postgres import PostgresStore
+    from memorist_server.postgres import PostgresStore
 
 SPACE, DIM, PAGE, BEST = "large", 384, 5_000, 10
 QUESTIONS = 60
@@ -63,7 +63,7 @@ def agree(given: argparse.Namespace, caches: Path) -> None:
     from memorist.stores import index_sync
     from memorist.stores.index import vectors
     from memorist.stores.index_server import ServerIndex
-    from memorist.stores.postgres import PostgresStore
+    from memorist_server.postgres import PostgresStore
 
     index_sync.FEWEST_ROWS = 0
     ServerIndex.fill = lambda self, served, stop: None
@@ -140,8 +140,8 @@ def run(given: argparse.Namespace, step: str, cache: Path) -> dict[str, Any]:
 
 def fill(given: argparse.Namespace, end: int) -> None:
     """Copy memories into the tables, unless they are there."""
-    from memorist.stores.postgres import PostgresStore
-    from memorist.stores.postgres.database import adapt, connected
+    from memorist_server.postgres import PostgresStore
+    from memorist_server.postgres.database import adapt, connected
 
     store = PostgresStore.open(given.url, space=SPACE)
     store.adopt("given:turns-1", DIM)
@@ -193,8 +193,8 @@ def copy(connection: Any, page: Any, generation: int) -> None:
 
 def load(given: argparse.Namespace) -> dict[str, Any]:
     """View the space, write its file if that is due, and publish it."""
-    from memorist.stores.postgres import PostgresStore
-    from memorist.stores.postgres.pages import ServerPages
+    from memorist_server.postgres import PostgresStore
+    from memorist_server.postgres.pages import ServerPages
 
     store = PostgresStore.open(given.url, space=SPACE)
     sent = {"MB": 0.0, "s": 0.0, "CPU s": 0.0}
@@ -235,7 +235,7 @@ def recalls(given: argparse.Namespace, *, wait: bool = False) -> dict[str, Any]:
     """The first recall, and the ones after it while nothing is fetched that they do not need."""
     import memorist
     from memorist.stores.index_server import ServerIndex
-    from memorist.stores.postgres import PostgresStore
+    from memorist_server.postgres import PostgresStore
 
     if not wait:
         ServerIndex.fill = lambda self, served, stop: None
@@ -290,7 +290,7 @@ def forget(given: argparse.Namespace) -> dict[str, Any]:
     """Forget one memory: how long the verb takes, and what is left in the server."""
     import memorist
     from memorist.stores.index_server import ServerIndex
-    from memorist.stores.postgres.database import connected
+    from memorist_server.postgres.database import connected
 
     ServerIndex.publish = lambda self, is_stale: None
     engine = memorist.open(given.url, space=SPACE, embedder=Given(Data(given.data)), reranker="none", background=False)

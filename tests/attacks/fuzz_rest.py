@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
 import memorist
-from memorist.access.home import key_ring
-from memorist.surfaces.rest.app import create_app
-from memorist.surfaces.rest.server import Settings
+from memorist_server.access.home import key_ring
+from memorist_server.rest.app import create_app
+from memorist_server.rest.server import Settings
 from tests.attacks.fuzz_targets import CANARY, CLASSIFIED, KEPT_APART, PLAIN, SAMPLES, SECRET, typed
 from tests.attacks.hostile import Hostile, json_bytes
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import memorist
-from memorist.access.keys import KeyRing
 from memorist.engine.engine import Engine
 from memorist.ports import Store
 from memorist.stores.sql.database import Migration
 from memorist.stores.sqlite import SqliteStore, schema
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
 from memorist.upkeep.transfer import export, move
+from memorist_server.access.keys import KeyRing
 
 NAMES = ("Alice", "Bob", "Chloe", "David", "Emma")
 CITIES = ("Oslo", "Bergen", "Rome", "Lisbon", "Madrid", "Berlin", "Paris", "Vienna")
@@ -265,8 +265,8 @@ def rest(world: World, dice: random.Random) -> None:
 async def _posted(folder: Path, text: str, once: str) -> int:
     import httpx
 
-    from memorist.surfaces.rest.app import create_app
-    from memorist.surfaces.rest.server import Settings
+    from memorist_server.rest.app import create_app
+    from memorist_server.rest.server import Settings
 
     app = create_app(Settings(db=f"{folder}/", embedder="none"))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
@@ -285,7 +285,7 @@ def upgrade(world: World, dice: random.Random) -> None:
         schema.pending.__defaults__ = schema.migrate.__defaults__
         assert older
     else:
-        from memorist.stores.postgres import database
+        from memorist_server.postgres import database
 
         database.MIGRATIONS = (*database.MIGRATIONS, Migration(LATER.name, LATER.sql.format("memorist.")))  # pyright: ignore
     assert world.engine.stats().memories

@@ -15,8 +15,8 @@ from typing import Any
 
 from memorist.stores.sqlite.connection import Connections, Database
 from memorist.surfaces.cli import main
-from memorist.surfaces.mcp import http
-from memorist.surfaces.rest import app, threads
+from memorist_server.mcp import http
+from memorist_server.rest import app, threads
 
 POINTS = ("before", "inside", "after")
 _writing = Connections.writing

@@ -16,10 +16,10 @@ from mcp import Client
 from memorist.engine.engine import Engine
 from memorist.ports.models import SystemClock
 from memorist.stores import MemoryStore
-from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.server import Settings
 from memorist.testing import FakeClock
-from tests.surfaces.rest.conftest import Running, running
+from memorist_server.mcp.server import MemoryServer
+from memorist_server.rest.server import Settings
+from server_tests.rest.conftest import Running, running
 
 SPACE = "/v1/spaces/ours"
 LOW = {"text": "The vault is in the cellar of Heron House.", "key": "vault", "session": "run", "at": "2024-05-01"}

@@ -26,19 +26,19 @@ from mcp.shared.exceptions import MCPError
 
 import memorist
 from memorist import Closed
-from memorist.access.keys import KeyRing
 from memorist.client import connect
 from memorist.engine.engine import Engine, up_to
 from memorist.files import PART
-from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.app import create_app
-from memorist.surfaces.rest.problems import without_folders
-from memorist.surfaces.rest.server import Server, Settings
-from memorist.surfaces.rest.watch import JsonLines
+from memorist_server.access.keys import KeyRing
+from memorist_server.mcp.server import MemoryServer
+from memorist_server.rest.app import create_app
+from memorist_server.rest.problems import without_folders
+from memorist_server.rest.server import Server, Settings
+from memorist_server.rest.watch import JsonLines
+from server_tests.mcp.servers import listening, over_http, problem
+from server_tests.rest import conftest as rest_fixtures
+from server_tests.rest.conftest import Running, Serve
 from tests.attacks.stuck_server import POINTS
-from tests.surfaces.mcp.servers import listening, over_http, problem
-from tests.surfaces.rest import conftest as rest_fixtures
-from tests.surfaces.rest.conftest import Running, Serve
 
 serve = rest_fixtures.serve
 server = rest_fixtures.server
@@ -355,7 +355,7 @@ def test_keys_that_cannot_be_read_are_a_problem_too(serve: Serve, monkeypatch: p
     def fails(*_: object) -> None:
         raise memorist.StoreError("/home/ann/.keys.db is damaged", remedy="Restore it.")
 
-    monkeypatch.setattr("memorist.access.keys.KeyRing.find", fails)
+    monkeypatch.setattr("memorist_server.access.keys.KeyRing.find", fails)
     answer = server.http(key).get("/v1/spaces")
     assert answer.status_code == 500 and "/home" not in answer.text and answer.json()["remedy"]
 
@@ -419,6 +419,6 @@ def test_mcp_keys_that_cannot_be_read_are_a_problem_too(tmp_path: Path, monkeypa
 
     with opened(":memory:") as engine, KeyRing(tmp_path / ".keys.db") as ring, listening(engine, ring) as url:
         ring.create(space="*", rights="read")
-        monkeypatch.setattr("memorist.access.keys.KeyRing.find", fails)
+        monkeypatch.setattr("memorist_server.access.keys.KeyRing.find", fails)
         answer = httpx.post(url, json={}, headers={"Authorization": "Bearer rk_x_y"})
     assert answer.status_code == 500 and "/home" not in answer.text and answer.json()["remedy"] == "Restore it."

@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 import memorist
+from agent_samples import claude_code, failed
 from memorist.errors import StoreError
 from memorist_agents import install
 from memorist_agents.clients import CLIENTS
 from memorist_agents.transcript import read
 from tests.surfaces import conftest as cli_fixtures
-from agent_samples import claude_code, failed
 from tests.surfaces.conftest import Cli
 
 bare, cli, db = cli_fixtures.bare, cli_fixtures.cli, cli_fixtures.db

@@ -12,12 +12,12 @@ import httpx
 import pytest
 
 import memorist
-from memorist.access.keys import KeyRing
-from memorist.surfaces.mcp.http import app as mcp_app
-from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.server import Settings
-from tests.surfaces.rest import conftest as rest_fixtures
-from tests.surfaces.rest.conftest import Running, Serve, running
+from memorist_server.access.keys import KeyRing
+from memorist_server.mcp.http import app as mcp_app
+from memorist_server.mcp.server import MemoryServer
+from memorist_server.rest.server import Settings
+from server_tests.rest import conftest as rest_fixtures
+from server_tests.rest.conftest import Running, Serve, running
 
 serve = rest_fixtures.serve
 MEMORIES, UPLOAD = "/v1/spaces/page/memories", "/v1/spaces/page/ingest/file?name=a.md"

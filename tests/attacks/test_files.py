@@ -18,14 +18,14 @@ import pytest
 
 import memorist
 from memorist import files
-from memorist.access.files import FileAnswers, FolderCatalogue
-from memorist.access.keys import KeyRing
 from memorist.engine.engine import Engine
 from memorist.errors import Error, InvalidInput, NotFound, StoreError, StoreMoved
 from memorist.stores.sqlite import SqliteStore, connection
 from memorist.stores.sqlite.restoring import restore
-from memorist.surfaces.rest.spaces import Spaces
 from memorist.testing.fakes import FakeClock
+from memorist_server.access.files import FileAnswers, FolderCatalogue
+from memorist_server.access.keys import KeyRing
+from memorist_server.rest.spaces import Spaces
 from tests.attacks.killing import kills
 
 SECRET = "The heron nests behind the old mill."

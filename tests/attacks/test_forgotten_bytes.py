@@ -14,9 +14,9 @@ from memorist.engine.engine import Engine
 from memorist.engine.open import open_database
 from memorist.stores import index_sync
 from memorist.stores.memory import MemoryStore
-from memorist.stores.postgres import PostgresStore, rewriting
-from memorist.stores.postgres import store as postgres_store
 from memorist.testing.fakes import FakeClock, FakeEmbedder
+from memorist_server.postgres import PostgresStore, rewriting
+from memorist_server.postgres import store as postgres_store
 from tests.stores.postgres_server import nodes_of, run, space_of
 
 COUNT = 100

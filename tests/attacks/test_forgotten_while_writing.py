@@ -20,9 +20,9 @@ from memorist.ports import Progress, Purpose, Store
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeEmbedder
 from memorist.testing.fakes import FakeClock
+from server_tests.rest.conftest import Serve, serve
 from tests.asking.fakes import FakeLLM
 from tests.stores.kinds import STORES, OpenStore
-from tests.surfaces.rest.conftest import Serve, serve
 
 __all__ = ["serve"]
 SECRET = "quincunx"

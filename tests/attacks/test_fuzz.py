@@ -192,7 +192,7 @@ def rest(count: int, shard: str, folder: Path, found: Found) -> None:
 def mcp(count: int, shard: str, folder: Path, found: Found) -> None:
     from mcp import Client, MCPError
 
-    from memorist.surfaces.mcp.server import MemoryServer
+    from memorist_server.mcp.server import MemoryServer
 
     engine = fresh(":memory:")
     engine.remember(CLASSIFIED, classification=3)

@@ -25,10 +25,10 @@ from memorist.stores.index_file import USAGE_FILE
 from memorist.stores.sql import usage_queue
 from memorist.stores.sql.bookkeeping import Use
 from memorist.stores.sqlite import SqliteStore, connection
-from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.server import Settings
 from memorist.testing import memory
-from tests.surfaces.rest.conftest import running
+from memorist_server.mcp.server import MemoryServer
+from memorist_server.rest.server import Settings
+from server_tests.rest.conftest import running
 
 HANGS = 120
 """Seconds after which a process counts as hanging: far more than any needs."""

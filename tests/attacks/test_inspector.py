@@ -10,12 +10,12 @@ from urllib.parse import quote
 import pytest
 from starlette.datastructures import QueryParams
 
-from memorist.surfaces.inspector.access import LONGEST_ADDRESS
-from memorist.surfaces.inspector.calls import MOST_TOLD
-from memorist.surfaces.inspector.selection import selection
-from memorist.surfaces.inspector.views.memory import MOST_VERSIONS
-from tests.surfaces.inspector.browser import Browser, Page
-from tests.surfaces.inspector.conftest import HOME, Inspected, started
+from memorist_server.inspector.access import LONGEST_ADDRESS
+from memorist_server.inspector.calls import MOST_TOLD
+from memorist_server.inspector.selection import selection
+from memorist_server.inspector.views.memory import MOST_VERSIONS
+from server_tests.inspector.browser import Browser, Page
+from server_tests.inspector.conftest import HOME, Inspected, started
 
 HOSTILE = "zq<zq onzq=1>\"'`{{7*7}}</script><!--"
 MOST_PAGES = 150

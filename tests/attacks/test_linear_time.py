@@ -24,9 +24,9 @@ from memorist.remember.entities import entity_named
 from memorist.remember.extract import Dictionary
 from memorist.remember.extract.clauses import own_words_of, spoken_sentences
 from memorist.stores.memory import MemoryStore
-from memorist.surfaces.inspector.views.memory import versions
 from memorist.text import injection
 from memorist.text.dates.values import Context
+from memorist_server.inspector.views.memory import versions
 from tests.attacks.counting import COUNTED, Count, Text, counting, matcher, modules
 from tests.attacks.pumps import own_attacks
 

@@ -14,12 +14,12 @@ import memorist
 from memorist.models.rerankers import build as build_reranker
 from memorist.recall.pipeline import LONGEST_QUERY
 from memorist.recall.recipes import RECIPES, SHIPPED
-from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.server import Settings
 from memorist.testing import FakeClock
 from memorist.text.chatter import QUESTION_TOKENS, question_in
 from memorist.text.tokens import count_tokens
-from tests.surfaces.rest.conftest import running
+from memorist_server.mcp.server import MemoryServer
+from memorist_server.rest.server import Settings
+from server_tests.rest.conftest import running
 
 ANSWER = "Ann keeps the spare key of the boathouse under the third flower pot."
 QUESTION = "Where does Ann keep the spare key of the boathouse?"

@@ -17,11 +17,11 @@ import memorist
 from memorist import config
 from memorist.errors import Error, InvalidInput, without_passwords
 from memorist.surfaces.cli import main
-from memorist.surfaces.rest.server import Settings
 from memorist.text.secrets import masked, secrets_in
+from memorist_server.rest.server import Settings
+from server_tests.rest.conftest import running
 from tests.attacks.key_material import filled
 from tests.secret_samples import SAMPLES, token
-from tests.surfaces.rest.conftest import running
 
 TEXTS = Path(__file__).parent / "texts"
 SETS = ("tuned", "held_out")

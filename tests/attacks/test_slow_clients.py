@@ -17,15 +17,15 @@ import pytest
 from mcp import Client, MCPError
 
 import memorist
-from memorist.access.keys import KeyRing
 from memorist.engine.engine import Engine
-from memorist.surfaces.rest.limits import PACE, ConcurrencyLimit, bounded
-from memorist.surfaces.rest.problems import Refusal
-from memorist.surfaces.rest.server import Settings
-from memorist.surfaces.rest.threads import OutOfTime, VerbThreads
-from tests.surfaces.mcp.servers import call, listening, over_http, problem
-from tests.surfaces.rest import conftest as rest_fixtures
-from tests.surfaces.rest.conftest import Running, Serve
+from memorist_server.access.keys import KeyRing
+from memorist_server.rest.limits import PACE, ConcurrencyLimit, bounded
+from memorist_server.rest.problems import Refusal
+from memorist_server.rest.server import Settings
+from memorist_server.rest.threads import OutOfTime, VerbThreads
+from server_tests.mcp.servers import call, listening, over_http, problem
+from server_tests.rest import conftest as rest_fixtures
+from server_tests.rest.conftest import Running, Serve
 
 serve = rest_fixtures.serve
 MEMORIES = "/v1/spaces/agent/memories"

@@ -14,9 +14,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 import memorist
-from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.server import Settings
-from tests.surfaces.rest.conftest import Running, running
+from memorist_server.mcp.server import MemoryServer
+from memorist_server.rest.server import Settings
+from server_tests.rest.conftest import Running, running
 
 HEADS = {
     "a proxy that reads the length": "Content-Length: 6\r\nTransfer-Encoding: chunked",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.inspector.conftest import STORY, Inspected, started
+from server_tests.inspector.conftest import STORY, Inspected, started
 
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),

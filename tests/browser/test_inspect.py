@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from memorist.surfaces.cli.inspect import write_page
-from tests.surfaces.inspector.conftest import started
+from memorist_server.commands.inspect import write_page
+from server_tests.inspector.conftest import started
 
 
 def test_the_private_page_leads_in_once(page: Any, tmp_path: Path) -> None:

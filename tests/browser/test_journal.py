@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from server_tests.inspector.conftest import HOME, Inspected, started
 from tests.browser.conftest import grave
-from tests.surfaces.inspector.conftest import HOME, Inspected, started
 
 JOURNAL = f"{HOME}/journal"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from server_tests.inspector.conftest import HOME, Inspected
+from server_tests.inspector.test_memories import HOSTILE
 from tests.browser.conftest import grave
-from tests.surfaces.inspector.conftest import HOME, Inspected
-from tests.surfaces.inspector.test_memories import HOSTILE
 
 QUESTION = "Where does Ann live?"
 ASKED = f"{HOME}/lab?q=Where+does+Ann+live%3F"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from server_tests.inspector.conftest import HOME, Inspected
+from server_tests.inspector.test_memories import HOSTILE
 from tests.browser.conftest import grave
-from tests.surfaces.inspector.conftest import HOME, Inspected
-from tests.surfaces.inspector.test_memories import HOSTILE
 
 LIST = f"{HOME}/memories"
 
@@ -76,7 +76,7 @@ def test_keys_move_select_open_and_jump(page: Any, inspected: Inspected) -> None
 def test_logging_in_with_a_key_and_out(page: Any, chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     from contextlib import ExitStack
 
-    from tests.surfaces.inspector.conftest import STORY, started
+    from server_tests.inspector.conftest import STORY, started
 
     with ExitStack() as stack:
         locked = started(stack, tmp_path_factory.mktemp("locked"))

@@ -24,8 +24,8 @@ from langgraph.store.memory import InMemoryStore
 import memorist
 from memorist.errors import InvalidInput, NotFound
 from memorist.integrations.langgraph import MemoristStore
-from memorist.surfaces.rest.server import Settings
-from tests.surfaces.rest.conftest import Running, running
+from memorist_server.rest.server import Settings
+from server_tests.rest.conftest import Running, running
 
 ANN = ("users", "ann")
 

@@ -22,12 +22,12 @@ SCRIPTS = {path.stem: path for path in BENCHMARKS.glob("*.py") if path.stem not 
     path.parent.name: path for path in BENCHMARKS.glob("*/__main__.py")
 }
 NOT_RUN = {
-    "check": "tests/bench/test_expected.py runs it",
+    "check": "packages/memorist-bench/tests/test_expected.py runs it",
     "citus": "needs a PostgreSQL with Citus",
     "real_model": "needs a language model",
-    "rivals": "needs other stores; tests/bench/test_rivals.py runs its parts",
+    "rivals": "needs other stores; packages/memorist-bench/tests/test_rivals.py runs its parts",
     "size": "needs the package index",
-    "table": "tests/bench/test_table.py runs it",
+    "table": "packages/memorist-bench/tests/test_table.py runs it",
 }
 
 

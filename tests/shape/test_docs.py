@@ -14,8 +14,8 @@ import pytest
 
 from memorist.recall.catalogue import BUILT_IN
 from memorist.stages import RECIPES
-from memorist.surfaces.rest.server import Settings
-from tests.surfaces.rest.conftest import running
+from memorist_server.rest.server import Settings
+from server_tests.rest.conftest import running
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

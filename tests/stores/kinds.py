@@ -7,8 +7,8 @@ from pathlib import Path
 
 from memorist.ports import Store
 from memorist.stores.memory import MemoryStore
-from memorist.stores.postgres import PostgresStore
 from memorist.stores.sqlite import SqliteStore
+from memorist_server.postgres import PostgresStore
 from tests.stores.postgres_server import space_of
 
 STORES = ("memory", "sqlite", "postgres")

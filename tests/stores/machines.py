@@ -7,7 +7,7 @@ import pytest
 from memorist.stores import index_sync
 from memorist.stores.index import IndexView
 from memorist.stores.index_server import ServerIndex
-from memorist.stores.postgres import PostgresStore
+from memorist_server.postgres import PostgresStore
 
 
 class NewMachine(PostgresStore):

@@ -21,7 +21,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from memorist.stores.postgres.administration import Administration
+from memorist_server.postgres.administration import Administration
 
 GIVEN = os.environ.get("MEMORIST_TEST_POSTGRES")
 """The URL of a server to test on; read once, because tests run without any setting of ours."""

@@ -15,8 +15,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from memorist.stores.postgres.database import migrate
-from memorist.stores.postgres.schema import DISTRIBUTED
+from memorist_server.postgres.database import migrate
+from memorist_server.postgres.schema import DISTRIBUTED
 from tests.stores.postgres_server import running
 
 

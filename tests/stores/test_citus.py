@@ -14,10 +14,10 @@ import pytest
 from memorist.engine.open import open_database
 from memorist.ports import Batch
 from memorist.stores import index_sync
-from memorist.stores.postgres import PostgresStore, database
-from memorist.stores.postgres.administration import distribute
-from memorist.stores.postgres.schema import DISTRIBUTED
 from memorist.testing import memory
+from memorist_server.postgres import PostgresStore, database
+from memorist_server.postgres.administration import distribute
+from memorist_server.postgres.schema import DISTRIBUTED
 from tests.attacks.kill_build import build
 from tests.attacks.kill_world import CLOCK, OF_FILES, OPERATIONS, World, chosen, hour, sentence
 from tests.stores.postgres_server import joined, needs_a_cluster, nodes_of, run, running

@@ -16,8 +16,8 @@ from memorist.engine.open import open_database
 from memorist.errors import InvalidInput, NotFound, StoreError
 from memorist.model import Filter
 from memorist.ports import Plan, Store
-from memorist.stores.postgres import PostgresStore
 from memorist.stores.sqlite import SqliteStore
+from memorist_server.postgres import PostgresStore
 from tests.stores.postgres_server import space_of
 from tests.upkeep.test_moving import content
 from tests.upkeep.worlds import answers, fill, opened

@@ -6,8 +6,8 @@ import pytest
 
 from memorist.ports import Store
 from memorist.stores import index_sync
-from memorist.stores.postgres import PostgresStore
 from memorist.testing.store_suite import StoreConformance
+from memorist_server.postgres import PostgresStore
 from tests.stores.machines import NewMachine, publish_always
 from tests.stores.postgres_server import space_of
 

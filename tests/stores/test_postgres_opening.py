@@ -18,12 +18,12 @@ from memorist.engine.open import open_database
 from memorist.errors import InvalidInput, NewerStore, StoreError
 from memorist.model import Origin
 from memorist.ports import Batch
-from memorist.stores.postgres import PostgresStore
-from memorist.stores.postgres.administration import distribute
-from memorist.stores.postgres.database import MIGRATIONS, statements
-from memorist.stores.postgres.failures import translated
-from memorist.stores.postgres.schema import DISTRIBUTED
 from memorist.testing import memory
+from memorist_server.postgres import PostgresStore
+from memorist_server.postgres.administration import distribute
+from memorist_server.postgres.database import MIGRATIONS, statements
+from memorist_server.postgres.failures import translated
+from memorist_server.postgres.schema import DISTRIBUTED
 from tests.stores.postgres_server import needs_a_server_without_citus, new_database
 
 STAND_IN_FOR_CITUS = """

@@ -21,9 +21,9 @@ from memorist.engine.open import open_database
 from memorist.errors import Closed
 from memorist.model import Filter, Memory, instant
 from memorist.ports import Batch
-from memorist.stores.postgres import PostgresStore
 from memorist.stores.sql.bookkeeping import Use
 from memorist.testing import memory
+from memorist_server.postgres import PostgresStore
 from tests.stores.postgres_server import space_of
 from tests.stores.postgres_worker import COUNTER, KEYS
 

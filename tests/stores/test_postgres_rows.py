@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memorist.model import Filter, Memory
 from memorist.ports import Batch
-from memorist.stores.postgres import PostgresStore
-from memorist.stores.postgres.database import escape_nul, unescape_nul
+from memorist_server.postgres import PostgresStore
+from memorist_server.postgres.database import escape_nul, unescape_nul
 from tests.stores import test_sqlite_filters as filters
 from tests.stores.test_sqlite_rows import MEMORIES
 

@@ -10,9 +10,9 @@ import pytest
 
 from memorist.model import Filter
 from memorist.ports import Batch, Store
-from memorist.stores.postgres import PostgresStore
 from memorist.testing import memory
 from memorist.testing.store_suite import StoreConformance
+from memorist_server.postgres import PostgresStore
 from tests.stores.machines import NewMachine, publish_always
 from tests.stores.postgres_server import space_of
 from tests.stores.postgres_shards import sharded

@@ -18,10 +18,10 @@ from memorist.model import Filter
 from memorist.ports import Batch
 from memorist.stores.index import Index, paging
 from memorist.stores.index_server import ServerIndex
-from memorist.stores.postgres import PostgresStore
-from memorist.stores.postgres.pages import ServerPages
 from memorist.stores.sql.reads import Reads
 from memorist.testing import memory
+from memorist_server.postgres import PostgresStore
+from memorist_server.postgres.pages import ServerPages
 from tests.stores.machines import publish_always
 from tests.stores.postgres_server import running, space_of, stopped
 from tests.stores.test_index_file import EMBEDDER, answers, write
@@ -252,7 +252,7 @@ def test_loading_a_large_space_is_noted(on: Opened, caplog: pytest.LogCaptureFix
 def test_a_search_while_the_server_is_down_fails_and_goes_on_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memorist.stores.postgres.pool.PATIENCE", 1.0)
+    monkeypatch.setattr("memorist_server.postgres.pool.PATIENCE", 1.0)
     with running() as url:
         here = published(PostgresStore.open(url, space="space", index_in_server=1))
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "there"))
@@ -269,7 +269,7 @@ ASKED = """
 import sys
 from memorist.stores.index import paging
 from memorist.stores.index_server import ServerIndex
-from memorist.stores.postgres import PostgresStore
+from memorist_server.postgres import PostgresStore
 from tests.stores.test_index_file import answers
 from tests.stores.worlds import small_numbers
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memorist.models.folder import SETS
-from memorist.stores.postgres.schema import DISTRIBUTED
+from memorist_server.postgres.schema import DISTRIBUTED
 from tests.models.tiny_models import install
 from tests.stores.postgres_server import needs_a_server_without_citus
 from tests.surfaces.conftest import Cli

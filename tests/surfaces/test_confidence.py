@@ -9,8 +9,8 @@ from mcp import Client
 
 import memorist
 from memorist.model import Recall
-from memorist.surfaces.mcp.schemas import recalled
-from memorist.surfaces.mcp.server import MemoryServer
+from memorist_server.mcp.schemas import recalled
+from memorist_server.mcp.server import MemoryServer
 from tests.surfaces.conftest import Cli
 
 OSLO, QUESTION = "Dagny lives in Oslo.", "Where does Dagny live?"

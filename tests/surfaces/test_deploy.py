@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from memorist.surfaces.rest.auth import HEALTH
-from memorist.surfaces.rest.server import Settings
+from memorist_server.rest.auth import HEALTH
+from memorist_server.rest.server import Settings
 from tests.surfaces.conftest import Cli
 
 ROOT = Path(__file__).parents[2]

@@ -14,11 +14,13 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 import memorist
 from memorist import Engine
-from memorist.access.keys import KeyRing
 from memorist.model import Changes
-from memorist.surfaces.mcp.server import TOOLS
-from memorist.surfaces.rest.app import create_app
-from memorist.surfaces.rest.server import Settings
+from memorist_server.access.keys import KeyRing
+from memorist_server.mcp.server import TOOLS
+from memorist_server.rest.app import create_app
+from memorist_server.rest.server import Settings
+from server_tests.mcp.servers import listening, over_http
+from server_tests.rest.conftest import running
 from tests.remember.test_one_way_in import (
     INJECTION,
     LIST_FIELDS,
@@ -32,8 +34,6 @@ from tests.remember.test_one_way_in import (
     snapshot,
     ungated_export,
 )
-from tests.surfaces.mcp.servers import listening, over_http
-from tests.surfaces.rest.conftest import running
 
 # The routes of the REST server
 

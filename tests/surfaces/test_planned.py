@@ -11,11 +11,11 @@ import pytest
 from mcp import Client
 
 import memorist
-from memorist.surfaces.mcp.server import MemoryServer
 from agent_samples import claude_code
+from memorist_server.mcp.server import MemoryServer
+from server_tests.inspector.conftest import Inspected, Inspecting, inspecting
 from tests.surfaces.agents.test_hooks import hook, memory, project, told
 from tests.surfaces.conftest import Cli
-from tests.surfaces.inspector.conftest import Inspected, Inspecting, inspecting
 
 __all__ = ["hook", "inspecting", "memory", "project"]
 

@@ -13,10 +13,10 @@ import pytest
 import memorist
 from memorist.engine.verbs import Verbs
 from memorist.surfaces.cli.app import all_commands
-from memorist.surfaces.mcp.server import TOOLS as MCP_TOOLS
 from memorist.surfaces.remedies import ROUTES, TOOLS, as_command, as_route, as_tool, calls_in, in_words
-from memorist.surfaces.rest.app import create_app
-from memorist.surfaces.rest.server import Settings
+from memorist_server.mcp.server import TOOLS as MCP_TOOLS
+from memorist_server.rest.app import create_app
+from memorist_server.rest.server import Settings
 
 SOURCE = Path(memorist.__file__).parent
 OWN_WORDS = ("surfaces", "bench", "client")

@@ -17,10 +17,10 @@ from memorist.model import Item, Recall, RecallOptions, keywords_of
 from memorist.model.recall import Step, Trace
 from memorist.model.serialize import json_fields
 from memorist.surfaces.cli.app import all_commands
-from memorist.surfaces.mcp.schemas import RecalledMemory, RecallResult
-from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.routes.memories import ExplainBody, RecallBody
-from memorist.surfaces.rest.schemas import answer_of
+from memorist_server.mcp.schemas import RecalledMemory, RecallResult
+from memorist_server.mcp.server import MemoryServer
+from memorist_server.rest.routes.memories import ExplainBody, RecallBody
+from memorist_server.rest.schemas import answer_of
 
 OPTIONS = frozenset(keywords_of(RecallOptions))
 FIELDS = frozenset(one.name for one in json_fields(Recall))

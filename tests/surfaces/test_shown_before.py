@@ -12,11 +12,11 @@ import pytest
 from mcp import Client
 
 import memorist
-from memorist.surfaces.mcp.server import MemoryServer
-from memorist.surfaces.rest.server import Settings
+from memorist_server.mcp.server import MemoryServer
+from memorist_server.rest.server import Settings
+from server_tests.mcp.servers import text
+from server_tests.rest.conftest import Running, running
 from tests.surfaces.conftest import Cli
-from tests.surfaces.mcp.servers import text
-from tests.surfaces.rest.conftest import Running, running
 from tests.surfaces.verbs import Verbs
 
 QUESTION = "Where is the kayak?"

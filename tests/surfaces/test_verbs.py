@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 
 import memorist
-from memorist.surfaces.rest.server import Settings
-from tests.surfaces.rest.conftest import Running, running
+from memorist_server.rest.server import Settings
+from server_tests.rest.conftest import Running, running
 from tests.surfaces.verbs import FILE_STORIES, STORIES, Verbs
 
 

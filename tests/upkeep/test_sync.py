@@ -153,7 +153,7 @@ def test_replicas_in_files_agree_in_the_end(folder: Path, tmp_path: Path, seed: 
 
 @pytest.mark.slow
 def test_a_file_and_a_server_agree_in_the_end(tmp_path: Path) -> None:
-    from memorist.stores.postgres import PostgresStore
+    from memorist_server.postgres import PostgresStore
     from tests.stores.postgres_server import running
 
     with running() as url:

@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.secret_samples import SAMPLES as SECRETS
+from tests.surfaces.conftest import Cli
 
 import memorist
-from memorist_agents.clients import CLIENTS
-from memorist.surfaces.cli.guard import log_file
-from memorist.project import project_of, scope_of
-from memorist.text.tokens import count_tokens
-from tests.secret_samples import SAMPLES as SECRETS
 from agent_samples import (
     ASKED,
     DONE,
@@ -26,7 +23,10 @@ from agent_samples import (
     sample,
     write_transcript,
 )
-from tests.surfaces.conftest import Cli
+from memorist.project import project_of, scope_of
+from memorist.surfaces.cli.guard import log_file
+from memorist.text.tokens import count_tokens
+from memorist_agents.clients import CLIENTS
 
 REDIS = "The integration tests need a running Redis on port 6380; start it with make redis."
 PIN = "Always use pnpm, never npm."

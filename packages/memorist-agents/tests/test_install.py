@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.surfaces.conftest import Cli
 
 from memorist_agents import edit_json
 from memorist_agents.clients import CLIENTS, EVENTS, is_hook_command
-from tests.surfaces.conftest import Cli
 
 LINUX = {
     "claude-code": [".claude.json", ".claude/settings.json"],
@@ -301,7 +301,7 @@ def test_a_dry_run_prints_and_writes_nothing(cli: Cli, home: Path, client: str) 
 def test_nothing_is_written_if_the_server_could_not_start(
     cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memorist.surfaces.mcp.find_spec", lambda _: None)
+    monkeypatch.setattr("memorist_server.mcp.find_spec", lambda _: None)
     assert "pip install 'memorist[mcp]'" in cli("install", "claude-code").problem
     assert list(home.iterdir()) == []
 

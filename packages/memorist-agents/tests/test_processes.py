@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from memorist.surfaces.cli import guard
 from agent_samples import claude_code, claude_transcript, failed, write_transcript
+from memorist.surfaces.cli import guard
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 

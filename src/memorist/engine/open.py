@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from memorist.engine.engine import Engine
     from memorist.profiles import Profile
     from memorist.remember.entities import Find
-    from memorist.stores.postgres.administration import Administration
 
 
 T = TypeVar("T")
+ENTRY_POINTS = "memorist.stores"
+"""The group of entry points in which a distribution names the module of the databases that it opens."""
+POSTGRES = "Install the extra: pip install 'memorist[postgres]'."
 
 
 @checks_call
@@ -274,23 +276,28 @@ def on_server(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
-def open_database(url: str) -> Administration:
+def open_database(url: str) -> Any:
     """The PostgreSQL database behind a URL, for administration."""
     if not on_server(url):
         raise InvalidInput(
             "Not the URL of a PostgreSQL database", remedy="Give a URL such as postgresql://host/database."
         )
-    with needs_postgres():
-        from memorist.stores.postgres.administration import Administration
-
-    return Administration(url)
+    return _postgresql().Administration(url)
 
 
 def _on_server(url: str, space: str | None, index_in_server: int | None, *, create: bool) -> Store:
-    with needs_postgres():
-        from memorist.stores.postgres import PostgresStore
+    opening = _postgresql().PostgresStore.open
+    return opening(url, space=checked_space(space), index_in_server=index_in_server, create=create)
 
-    return PostgresStore.open(url, space=checked_space(space), index_in_server=index_in_server, create=create)
+
+def _postgresql() -> Any:
+    """The module with the store and the administration of PostgreSQL databases, which another distribution has."""
+    from importlib.metadata import entry_points
+
+    with needs_postgres():
+        for one in entry_points(group=ENTRY_POINTS, name="postgresql"):
+            return one.load()
+    raise MissingExtra("PostgreSQL databases need memorist-server", remedy=POSTGRES)
 
 
 @contextmanager
@@ -300,8 +307,7 @@ def needs_postgres() -> Generator[None]:
         yield
     except ModuleNotFoundError as error:
         raise MissingExtra(
-            f"{error.name} is not installed, and a PostgreSQL database needs it",
-            remedy="Install the extra: pip install 'memorist[postgres]'.",
+            f"{error.name} is not installed, and a PostgreSQL database needs it", remedy=POSTGRES
         ) from error
 
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from memorist.stores.index_file import Counters
     from memorist.stores.index_sync import IndexCache, IndexSnapshot
     from memorist.stores.memory import MemoryStore
-    from memorist.stores.postgres import PostgresStore
     from memorist.stores.sqlite import SqliteStore
+    from memorist_server.postgres import PostgresStore
 
 __all__ = [
     "Batch",
@@ -93,7 +93,7 @@ _LAZY = {
     "IndexSnapshot": "memorist.stores.index_sync",
     "IndexView": "memorist.stores.index",
     "MemoryStore": "memorist.stores.memory",
-    "PostgresStore": "memorist.stores.postgres",
+    "PostgresStore": "memorist_server.postgres",
     "SqliteStore": "memorist.stores.sqlite",
     "entry_of": "memorist.stores.index",
     "half_precision": "memorist.stores.index",

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memorist.errors import InvalidInput
-from memorist_agents.clients import CLIENTS, EVENTS, Client, Start
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, flag, option
 from memorist.surfaces.cli.output import one_line, print_raw, say
+from memorist_agents.clients import CLIENTS, EVENTS, Client, Start
 
 if TYPE_CHECKING:
     from memorist_agents.install import Change
@@ -43,7 +43,7 @@ def install(
 ) -> Iterator[object]:
     """Give a client the memory: an MCP entry and, where it has them, hooks; the old settings are copied first."""
     from memorist_agents import install as agents
-    from memorist.surfaces.mcp import require_sdk
+    from memorist_server.mcp import require_sdk
 
     require_sdk()  # otherwise the client would start a server that cannot run, and show nobody why
     start = _start(target, hooks=not no_hooks and _client(client).hooks is not None)
@@ -102,8 +102,8 @@ def hook(
     from memorist.surfaces.cli import guard
 
     with guard.noting():
-        from memorist_agents import hooks, payload
         from memorist.project import project_of
+        from memorist_agents import hooks, payload
 
         given = payload.read(sys.stdin.buffer)
         call = hooks.Call(_event(event), client, given, project_of(given.folder))

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memorist.errors import NotFound
+from memorist.project import GLOBAL, scope_of
 from memorist_agents.clients import CLIENTS, PRE_COMPACT, PROMPT, SESSION_START, STOP, TOOL_FAILURE
 from memorist_agents.payload import Payload, is_noise
-from memorist.project import GLOBAL, scope_of
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memorist.model.identity import fingerprint
+from memorist.text.patterns import lazy
+from memorist.text.wishes import standing_wish
 from memorist_agents.payload import is_noise
 from memorist_agents.remedies import is_other_form, is_same, remedy, words_of
 from memorist_agents.transcript import Call, Event, Result, Said
-from memorist.text.patterns import lazy
-from memorist.text.wishes import standing_wish
 
 LONGEST_COMMAND, LONGEST_ERROR, LONGEST_SAID = 300, 600, 2000
 LONGEST_SHOWN = 160

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memorist_agents.transcript import Call
 from memorist.text.patterns import lazy
+from memorist_agents.transcript import Call
 
 LONGEST_REMEDY = 240
 """A longer command, or one of several lines, could not be quoted as it was run."""

@@ -59,7 +59,7 @@ COMMANDS = {
         "neighbours": ("find", "Print what a name is related to."),
         "journal": ("find", "Print what was decided and changed, newest first; undo takes an entry back."),
         "stats": ("find", "Print the size of the space."),
-        "inspect": ("inspect", "Look at a memory in a browser."),
+        "inspect": ("", "Look at a memory in a browser."),
     },
     "Upkeep": {
         "recipes": ("recipes", "Print the recipes, or one of them in detail."),
@@ -82,17 +82,23 @@ COMMANDS = {
         "sync": ("sync", "Keep machines together through a shared folder."),
     },
     "Serve": {
-        "serve": ("serve", "Serve every space over HTTP."),
-        "db": ("move", "Administer a PostgreSQL database of memories."),
-        "mcp": ("serve", "Serve the memory to agents over MCP."),
+        "serve": ("", "Serve every space over HTTP."),
+        "db": ("", "Administer a PostgreSQL database of memories."),
+        "mcp": ("", "Serve the memory to agents over MCP."),
         "install": ("", "Give a coding agent or editor the memory: its MCP entry and hooks."),
         "uninstall": ("", "Take the entry and hooks out of a client's settings."),
         "hook": ("", "Handle an event of a coding agent; clients call it."),
-        "keys": ("serve", "Create, list and revoke API keys."),
+        "keys": ("", "Create, list and revoke API keys."),
     },
 }
 """For each panel of the help: the commands, each with its summary and, unless it is one of `EXTRAS`, its module."""
-EXTRAS = {"bench": "bench", "tune": "bench", **dict.fromkeys(("install", "uninstall", "hook"), "agents")}
+EXTRAS = {
+    **dict.fromkeys(("bench", "tune"), "bench"),
+    **dict.fromkeys(("install", "uninstall", "hook"), "agents"),
+    **dict.fromkeys(("serve", "inspect", "keys"), "server"),
+    "mcp": "mcp",
+    "db": "postgres",
+}
 """The commands of other distributions, each with the extra that brings it."""
 ENTRY_POINTS = "memorist.commands"
 """The group of entry points in which a distribution names the Typer application of each of its commands."""

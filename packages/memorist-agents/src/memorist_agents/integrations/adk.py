@@ -11,8 +11,8 @@ from urllib.parse import quote
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
 from memorist.integrations import Source, framework, opened
-from memorist_agents.integrations.verbatim import as_data, is_text, keep
 from memorist.model import Fields, Memory, isoformat, memory_id
+from memorist_agents.integrations.verbatim import as_data, is_text, keep
 
 with framework("adk"):
     from google.adk.events.event import Event

@@ -8,8 +8,8 @@ from typing import Any
 
 from memorist.engine.verbs import Verbs
 from memorist.integrations import Source, framework, opened
-from memorist_agents.integrations.verbatim import is_text, keep
 from memorist.model import Recall
+from memorist_agents.integrations.verbatim import is_text, keep
 
 with framework("agent-framework"):
     from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
-from memorist_agents.integrations.verbatim import boxed, every, is_text, keep, unboxed
 from memorist.model import Memory, Outcome
+from memorist_agents.integrations.verbatim import boxed, every, is_text, keep, unboxed
 
 ITEM, TURN = "item", "turn"
 """The entries of metadata with the item, and with its place: the batch it came in, and its number there."""

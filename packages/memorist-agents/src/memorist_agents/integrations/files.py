@@ -6,8 +6,8 @@ from typing import Any
 
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
-from memorist_agents.integrations.verbatim import boxed, every, is_text, keep, unboxed
 from memorist.model import Fields, Memory, memory_id
+from memorist_agents.integrations.verbatim import boxed, every, is_text, keep, unboxed
 
 CONTENT = "content"
 """The entry of metadata with a content that cannot be a text, such as an empty one."""

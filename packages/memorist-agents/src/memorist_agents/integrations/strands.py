@@ -10,8 +10,8 @@ from uuid import uuid4
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
 from memorist.integrations import Source, framework, opened
-from memorist_agents.integrations.verbatim import as_data, is_text, keep
 from memorist.model import Item, Remembered, fingerprint, isoformat
+from memorist_agents.integrations.verbatim import as_data, is_text, keep
 
 with framework("strands"):
     from strands.memory.extraction.types import ExtractionConfig

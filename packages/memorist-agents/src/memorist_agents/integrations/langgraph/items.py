@@ -21,7 +21,6 @@ from urllib.parse import quote, unquote
 from uuid import uuid4
 
 from langgraph.store.base import Item, PutOp, SearchItem
-
 from memorist.errors import InvalidInput
 from memorist.model import EXACT, Kind, Memory, isoformat, memory_id
 

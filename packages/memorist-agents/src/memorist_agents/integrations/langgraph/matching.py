@@ -7,7 +7,6 @@ from operator import ge, gt, le, lt
 from typing import Any, cast
 
 from langgraph.store.base import MatchCondition
-
 from memorist.errors import InvalidInput
 from memorist_agents.integrations.langgraph.items import OWN, Namespace, clean
 

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from langgraph.store.base import ListNamespacesOp, SearchOp
-
 from memorist.engine.verbs import Verbs
+from memorist.model import Filters, Memory, RecallOptions
 from memorist_agents.integrations.langgraph.items import (
     PART_OF,
     PUT,
@@ -25,7 +25,6 @@ from memorist_agents.integrations.langgraph.items import (
     value_of,
 )
 from memorist_agents.integrations.langgraph.matching import check_filter, literal_prefix, matches, meets, where_of
-from memorist.model import Filters, Memory, RecallOptions
 
 PAGE = 500
 """How many memories are read at once."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
+import memorist
 from langgraph.store.base import (
     BaseStore,
     GetOp,
@@ -26,11 +27,10 @@ from langgraph.store.base import (
     tokenize_path,
     validate_op_namespace,
 )
-
-import memorist
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput, NotFound, StoreBusy
 from memorist.integrations import Source, opened
+from memorist.model import Memory, Outcome, Remembered
 from memorist_agents.integrations.langgraph.items import (
     PUT,
     TTL,
@@ -46,7 +46,6 @@ from memorist_agents.integrations.langgraph.items import (
 )
 from memorist_agents.integrations.langgraph.reading import Items
 from memorist_agents.integrations.langgraph.sweeping import Sweeper
-from memorist.model import Memory, Outcome, Remembered
 
 WHOLE = "$"
 """The field that stands for the whole value."""

@@ -1,0 +1,1 @@
+"""The commands serve, mcp, keys, inspect and db."""

@@ -1,0 +1,123 @@
+"""Sessions: the runs of an agent, their steps and rewards, and what was learnt from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memorist.engine.engine import Engine
+from memorist.engine.looking import newest
+from memorist.engine.vocabulary import run_of
+from memorist.errors import NotFound
+from memorist.model import MOST_CLASSIFIED, PROVENANCE, Kind, Memory
+from memorist_server.inspector.calls import Reading
+from memorist_server.inspector.pages import show
+
+router = APIRouter(prefix="/inspect/{space}/sessions")
+PAGE = 50
+MOST_STEPS = 500
+STATES = ("open", "closed", "failed")
+LESSONS = {
+    Kind.PROCEDURAL: "How it is done",
+    Kind.SEMANTIC: "What is true",
+    Kind.SUBGOAL: "Subgoals",
+}
+"""The kinds of lessons that are shown, with their titles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a session, with the reward that it was given or that was read from what followed."""
+
+    number: int
+    memory: Memory
+    observation: str
+    action: str
+    subgoal: str
+    reward: float | None
+
+
+@router.get("")
+async def sessions(request: Request, call: Reading) -> Response:
+    """The sessions, newest first."""
+    cursor = request.query_params.get("cursor") or None
+    page = await call.run(
+        lambda engine: newest(
+            engine,
+            PAGE,
+            cursor,
+            kinds=[Kind.SOURCE],
+            where={"metadata.state": {"in": list(STATES)}},
+            max_classification=MOST_CLASSIFIED,
+        )
+    )
+    return show(request, "sessions.html", view="sessions", page=page)
+
+
+@router.get("/{id:path}")
+async def session(request: Request, call: Reading, id: str) -> Response:
+    """One session: its steps in order, and its lessons with the steps they rest on."""
+    found = await call.run(lambda engine: _found(engine, id))
+    return show(request, "session.html", view="sessions", **found)
+
+
+def _found(engine: Engine, id: str) -> dict[str, Any]:
+    run = run_of(engine.store, id)
+    if run is None:
+        raise NotFound(f"There is no session {id!r}", remedy="Choose one of the list of sessions.")
+    first = max(0, run.steps - MOST_STEPS)
+    steps = [_step(one) for one in run.steps_after(first, engine.store)]
+    return {
+        "run": run,
+        "started": run.memory.times.ingested_at,
+        "steps": steps,
+        "left_out": first,
+        "lessons": _lessons(engine, steps),
+        "reward": _mean([one.reward for one in steps if one.reward is not None]),
+    }
+
+
+def _step(memory: Memory) -> Step:
+    said, usage = memory.metadata, memory.usage
+    stated = said.get("reward")
+    return Step(
+        memory.origin.position or 0,
+        memory,
+        str(said.get("observation") or memory.text),
+        str(said.get("action") or ""),
+        str(said.get("subgoal") or ""),
+        stated if stated is not None or usage is None else usage.mean_reward,
+    )
+
+
+def _mean(rewards: Sequence[float]) -> float | None:
+    return sum(rewards) / len(rewards) if rewards else None
+
+
+def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Numbers as runs without a gap: 1, 2, 3, 7 as 1 to 3 and 7 to 7."""
+    found: list[tuple[int, int]] = []
+    for one in sorted(numbers):
+        begins = not found or one > found[-1][1] + 1
+        found[-1:] = [*found[-1:], (one, one)] if begins else [(found[-1][0], one)]
+    return found
+
+
+def _lessons(engine: Engine, steps: Sequence[Step]) -> dict[str, list[tuple[Memory, list[tuple[int, int]]]]]:
+    """What rests on the steps, by kind, each with the spans of its steps."""
+    numbers = {one.memory.id: one.number for one in steps}
+    rests: dict[str, list[int]] = {}
+    for link in engine.store.links(list(numbers), PROVENANCE):
+        if link.target in numbers:
+            rests.setdefault(link.source, []).append(numbers[link.target])
+    known = engine.store.get([id for id in rests if id not in numbers])
+    return {
+        title: [(one, spans(rests[one.id])) for one in known.values() if one.kind is kind and one.version_of is None]
+        for kind, title in LESSONS.items()
+        if any(one.kind is kind for one in known.values())
+    }

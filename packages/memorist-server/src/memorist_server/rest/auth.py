@@ -1,0 +1,83 @@
+"""Access control: the Host and Origin headers, and API keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memorist.model import MOST_CLASSIFIED
+from memorist_server.access.keys import Key
+from memorist_server.rest.limits import bounded, checked_length
+from memorist_server.rest.origin import check_body
+from memorist_server.rest.problems import UNKNOWN_KEY, Refusal
+from memorist_server.rest.remote import Lookups
+from memorist_server.rest.server import Server
+
+HEALTH = ("/healthz", "/readyz")
+"""Paths that need no key: monitors call them, and they reveal nothing."""
+UPLOADS = ("/ingest/file", "/import")
+"""The endings of paths that take files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The holder of a key, or anybody on this machine if there are no keys."""
+
+    key: Key | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The key's id, which is not secret."""
+        return self.key and self.key.id
+
+    @property
+    def max_classification(self) -> int:
+        """The highest classification it may see."""
+        return MOST_CLASSIFIED if self.key is None else self.key.max_classification
+
+    def allows(self, space: str, right: str) -> bool:
+        """Whether it has a right in a space."""
+        return self.key is None or self.key.allows(space, right)
+
+
+class Auth:
+    """Checks each request before it reaches a route."""
+
+    def __init__(self, app: ASGIApp, server: Server) -> None:
+        self._app = app
+        self._server = server
+        self._names = server.settings.names
+        self._lookups = Lookups(server.keys.waits)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check a request and pass it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers, path = Headers(scope=scope), str(scope["path"])
+        self._names.check(headers, scope["scheme"])
+        if path in HEALTH:
+            await self._app(scope, receive, send)
+            return
+        caller = scope["state"]["caller"] = await self._lookups.run(partial(self._caller, headers))
+        if caller.id is not None:
+            self._server.rate.take(caller.id)
+        settings, upload = self._server.settings, path.endswith(UPLOADS)
+        check_body(scope["method"], headers, upload=upload)
+        most = settings.upload_limit if upload else settings.body_limit
+        checked_length(headers.get("content-length"), most)
+        with self._server.room.place(caller.id):
+            await self._app(scope, bounded(receive, most, settings.timeout), send)
+
+    def _caller(self, headers: Headers) -> Caller:
+        scheme, _, secret = headers.get("authorization", "").partition(" ")
+        if secret and scheme.lower() == "bearer":
+            key = self._server.keys.find(secret.strip())
+            if key is not None:
+                return Caller(key)
+        elif not scheme and self._server.unlocked:
+            return Caller()
+        raise Refusal(UNKNOWN_KEY, headers={"WWW-Authenticate": "Bearer"})
