@@ -14,7 +14,7 @@ import memorist
 from agent_samples import claude_code
 from memorist_server.mcp.server import MemoryServer
 from server_tests.inspector.conftest import Inspected, Inspecting, inspecting
-from tests.surfaces.agents.test_hooks import hook, memory, project, told
+from test_hooks import hook, memory, project, told
 from tests.surfaces.conftest import Cli
 
 __all__ = ["hook", "inspecting", "memory", "project"]

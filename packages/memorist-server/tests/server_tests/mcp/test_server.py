@@ -17,7 +17,7 @@ from mcp.types import TextContent, TextResourceContents
 from tests.surfaces.conftest import Cli
 
 import memorist
-from memorist.surfaces import mcp as package
+from memorist_server import mcp as package
 from memorist.testing import FakeEmbedder
 from memorist_server.mcp.schemas import slim
 from memorist_server.mcp.server import LIMITS, TOOLS, MemoryServer, cost
