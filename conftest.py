@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
 from tests.stores.kinds import OpenStore, opener
 from tests.stores.postgres_server import new_database, running
 

@@ -179,7 +179,6 @@ def of_checkout(checkout: Path) -> dict[str, str]:
 def build(file: Path, memories: int) -> None:
     """Fill a store as the benchmark of the engine does."""
     import numpy as np
-
     from engine import fill, zipf_words
 
     random = np.random.default_rng(7)

@@ -23,11 +23,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
+
 from benchmarks.rivals.data import Page, Vectors
 from benchmarks.rivals.measure import QUIET
 from benchmarks.rivals.report import OURS
 from benchmarks.rivals.stores import HYBRID, STORES, VECTOR, Memorist, Store
-
 from memorist.models.embedders import build
 from memorist.models.embedding_text import CONTEXT, TEXT
 from memorist.ports import Embedder

@@ -20,11 +20,11 @@ from typing import Any
 
 import httpx
 import pytest
-from benchmarks.serve import served
 from mcp import Client as McpClient
 from mcp.shared.exceptions import MCPError
 
 import memorist
+from benchmarks.serve import served
 from memorist import Closed
 from memorist.client import connect
 from memorist.engine.engine import Engine, up_to

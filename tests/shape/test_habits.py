@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from tools import release_check
 from tools.release_check import STEPS, Failed, NotHere, Step, outcome
 from tools.wheels import PYTHONS

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools.wheels import PROJECTS, PYTHONS
 
 import memorist
+from tools.wheels import PROJECTS, PYTHONS
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = PROJECTS[1:]

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.secret_samples import SAMPLES as SECRETS
-from tests.surfaces.conftest import Cli
 
 import memorist
 from agent_samples import (
@@ -27,6 +25,8 @@ from memorist.project import project_of, scope_of
 from memorist.surfaces.cli.guard import log_file
 from memorist.text.tokens import count_tokens
 from memorist_agents.clients import CLIENTS
+from tests.secret_samples import SAMPLES as SECRETS
+from tests.surfaces.conftest import Cli
 
 REDIS = "The integration tests need a running Redis on port 6380; start it with make redis."
 PIN = "Always use pnpm, never npm."

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.surfaces.conftest import Cli
 
 from memorist_agents import edit_json
 from memorist_agents.clients import CLIENTS, EVENTS, is_hook_command
+from tests.surfaces.conftest import Cli
 
 LINUX = {
     "claude-code": [".claude.json", ".claude/settings.json"],

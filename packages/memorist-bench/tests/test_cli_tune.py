@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.surfaces.conftest import Cli
 
 import memorist
+from tests.surfaces.conftest import Cli
 
 THINGS = [
     *("kettle", "ladder", "passport", "umbrella", "drill", "tent", "scanner", "cello", "helmet", "racket"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from benchmarks.fleet import Costs, Load, Place, Request, Worker, fewest, simulate
 
 COSTS = Costs(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from benchmarks.rivals import measure
 from benchmarks.rivals.data import DIM, Data, Page, Vectors, best_ten, unit, varied
 from benchmarks.rivals.measure import bytes_in, fill, memory, share_found, slug
@@ -24,7 +25,6 @@ from benchmarks.rivals.quality import Talk, ours, talk, texts_alone, theirs
 from benchmarks.rivals.quality import table as table_of_quality
 from benchmarks.rivals.report import HEADER, SEARCHED, table
 from benchmarks.rivals.stores import HYBRID, STORES, VECTOR, Given, Memorist, any_word
-
 from memorist.models.embedding_text import CONTEXT, TEXT
 from memorist_bench.measures import summarise
 from memorist_bench.model import Dataset, Document, Group, Question

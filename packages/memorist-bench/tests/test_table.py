@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from benchmarks.table import Row, main, markdown, source
 
+from benchmarks.table import Row, main, markdown, source
 from memorist.recall.recipes import RECIPES
 from memorist_bench.space import BASELINES
 from memorist_bench.statistics import Comparison, Interval

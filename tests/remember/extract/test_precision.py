@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from benchmarks import labelled
 
 FILES = sorted(labelled.FOLDER.glob("[!j]*.txt"))

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.stores.kinds import STORES, OpenStore
 
 import memorist
 from memorist.config import load
@@ -18,6 +17,7 @@ from memorist.recall.recipes import RECIPES
 from memorist_bench.model import Question
 from memorist_bench.tune.evidence import Own, environment, gathered
 from memorist_bench.tune.replay import Asked, Place, Replay
+from tests.stores.kinds import STORES, OpenStore
 
 NOW = datetime(2025, 3, 1, 9, tzinfo=UTC)
 

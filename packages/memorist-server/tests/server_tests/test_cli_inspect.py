@@ -10,10 +10,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.surfaces.conftest import Cli
 
 from memorist.errors import InvalidInput
 from memorist_server.commands.inspect import page_of, write_page
+from tests.surfaces.conftest import Cli
 
 
 def test_a_file_that_does_not_exist_is_not_created(cli: Cli, db: Path) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.surfaces.conftest import Cli
-
 from memorist_server.access.keys import KeyRing
+from tests.surfaces.conftest import Cli
 
 
 def test_the_command_line_makes_lists_and_revokes(cli: Cli, db: Path) -> None:

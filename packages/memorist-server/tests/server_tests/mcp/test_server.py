@@ -14,15 +14,15 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent, TextResourceContents
-from tests.surfaces.conftest import Cli
 
 import memorist
-from memorist_server import mcp as package
 from memorist.testing import FakeEmbedder
+from memorist_server import mcp as package
 from memorist_server.mcp.schemas import slim
 from memorist_server.mcp.server import LIMITS, TOOLS, MemoryServer, cost
 from memorist_server.mcp.tools import NOTICE
 from server_tests.mcp.servers import call, problem, text
+from tests.surfaces.conftest import Cli
 
 if TYPE_CHECKING:
     from memorist.ports import Progress, Purpose, Vector

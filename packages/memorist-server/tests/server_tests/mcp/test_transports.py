@@ -10,13 +10,13 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client
-from tests.surfaces.conftest import Cli
 
 import memorist
 from memorist_server.access.keys import KeyRing
 from memorist_server.mcp.caller import SESSION_META
 from memorist_server.mcp.server import TOOLS
 from server_tests.mcp.servers import Served, call, listening, over_http, over_stdio, problem, serving, text
+from tests.surfaces.conftest import Cli
 
 BOTH = "application/json, text/event-stream"
 QUERY = {"query": "Where did Alice move?"}

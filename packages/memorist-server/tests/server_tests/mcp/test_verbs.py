@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+
+import memorist
+from memorist.testing import sample_world
+from memorist_server.access.keys import KeyRing
+from server_tests.mcp.adapter import OverMcp
+from server_tests.mcp.servers import listening, over_http
 from tests.surfaces.verbs import (
     Verbs,
     a_fact_supersedes_the_one_before,
@@ -14,12 +20,6 @@ from tests.surfaces.verbs import (
     every_answer_says_what_became_of_the_text,
     the_same_again_is_the_same_memory,
 )
-
-import memorist
-from memorist.testing import sample_world
-from memorist_server.access.keys import KeyRing
-from server_tests.mcp.adapter import OverMcp
-from server_tests.mcp.servers import listening, over_http
 
 STORIES = [
     every_answer_says_what_became_of_the_text,

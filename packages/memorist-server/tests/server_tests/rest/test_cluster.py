@@ -14,13 +14,13 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from tests.stores.postgres_server import new_database, running, stopped
-from tests.surfaces.verbs import FILE_STORIES, STORIES
 
 import memorist
 from memorist_server.access.home import key_ring
 from memorist_server.postgres.database import MIGRATIONS
 from server_tests.rest.cluster import Cluster, Worker, workers
+from tests.stores.postgres_server import new_database, running, stopped
+from tests.surfaces.verbs import FILE_STORIES, STORIES
 
 pytestmark = pytest.mark.slow
 PASSWORD = "hunter2-of-the-database"

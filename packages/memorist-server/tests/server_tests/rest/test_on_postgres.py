@@ -13,8 +13,6 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from tests.surfaces.conftest import Cli
-from tests.surfaces.verbs import a_file_is_ingested_under_its_name, an_export_is_taken_in_by_another
 
 import memorist
 from memorist.engine.open import open_database
@@ -27,6 +25,8 @@ from memorist_server.postgres import PostgresStore
 from memorist_server.rest.remote import Readiness
 from memorist_server.rest.server import Settings
 from server_tests.rest.conftest import Running, running
+from tests.surfaces.conftest import Cli
+from tests.surfaces.verbs import a_file_is_ingested_under_its_name, an_export_is_taken_in_by_another
 
 PASSWORD = "hunter2-of-the-database"
 

@@ -7,8 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.stores.kinds import STORES, OpenStore
-from tests.upkeep.worlds import opened
 
 from memorist.errors import QuotaExceeded
 from memorist.ports import Held
@@ -16,6 +14,8 @@ from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist_server.rest.quotas import Quota
 from server_tests.rest.conftest import Serve
+from tests.stores.kinds import STORES, OpenStore
+from tests.upkeep.worlds import opened
 
 
 def test_a_full_space_can_be_read_and_emptied_but_not_filled(serve: Serve) -> None:

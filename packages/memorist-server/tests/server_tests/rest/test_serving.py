@@ -10,14 +10,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from benchmarks.serve import Load, lost, served
-from tests.models.tiny_models import install
-from tests.surfaces.conftest import Cli
 
 import memorist
+from benchmarks.serve import Load, lost, served
 from memorist.models.folder import SETS
 from memorist_server.rest.server import Settings
 from server_tests.rest.conftest import running
+from tests.models.tiny_models import install
+from tests.surfaces.conftest import Cli
 
 CHECKS = (
     "not_a_server_error",

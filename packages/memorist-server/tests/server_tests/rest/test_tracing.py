@@ -15,12 +15,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from benchmarks.serve import served
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import memorist
+from benchmarks.serve import served
 from memorist.errors import InvalidInput, MissingExtra
 from memorist.ports import Batch, Job, notices
 from memorist.testing import FakeEmbedder
