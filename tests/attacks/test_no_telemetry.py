@@ -228,7 +228,7 @@ def test_a_switch_that_the_user_set_stays_as_it_was(home: Home) -> None:
 
 def test_one_place_imports_onnx_runtime() -> None:
     root = Path(__file__).parents[2]
-    folders = (root / "src", root / "training", root / "benchmarks", root / "tests")
+    folders = (root / "src", root / "packages", root / "training", root / "benchmarks", root / "tests")
     imports = re.compile(r"^ *(?:import|from) onnxruntime\b", re.MULTILINE)
     found = {file.name for folder in folders for file in folder.rglob("*.py") if imports.search(file.read_text())}
     assert found == {"folder.py", "compare.py"}  # the second for type checkers only

@@ -15,7 +15,10 @@ ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 WALKS = dict(re.findall(r"^### (Add an? .+?)\n(.*?)(?=^##)", GUIDE, re.MULTILINE | re.DOTALL))
 BLOCK = re.compile(r"^```(\w+)(?: title=\"(.+?)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COPIED = ("src", "tests", "docs", "tools", "benchmarks", "clients", "pyproject.toml", "README.md")
+COPIED = (
+    *("src", "packages", "tests", "docs", "tools", "benchmarks", "clients"),
+    *("conftest.py", "pyproject.toml", "README.md"),
+)
 SHAPE = "tests/shape/test_public_names.py tests/shape/test_imports.py tests/shape/test_cycles.py"
 """What a reviewer would run besides the commands of a walk; the whole suite takes minutes."""
 
@@ -45,7 +48,7 @@ def apply(tree: Path, language: str, title: str, text: str) -> Path:
 def test_a_newcomer_can_follow_the_walk(walk: str, tmp_path: Path) -> None:
     for name in COPIED:
         source = ROOT / name
-        leave_out = shutil.ignore_patterns("__pycache__", "*.db", "node_modules")
+        leave_out = shutil.ignore_patterns("__pycache__", "*.db", "node_modules", "memorist-models*")
         shutil.copytree(source, tmp_path / name, ignore=leave_out) if source.is_dir() else shutil.copy(source, tmp_path)
     changed, commands = list[Path](), list[str]()
     for language, title, text in BLOCK.findall(WALKS[walk]):
@@ -53,7 +56,8 @@ def test_a_newcomer_can_follow_the_walk(walk: str, tmp_path: Path) -> None:
             commands += text.splitlines()
         else:
             changed.append(apply(tmp_path, language, title, text))
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}/src{os.pathsep}{tmp_path}"}
+    paths = [tmp_path, tmp_path / "src", *tmp_path.glob("packages/*/src")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     files = " ".join(map(str, changed))
     lint = [f".venv/bin/python -m ruff {how} {files}" for how in ("check", "format --check")]
     review = [".venv/bin/python docs/generate.py --check", f".venv/bin/python -m pytest -q {SHAPE}"]

@@ -129,17 +129,19 @@ def test_the_text_that_a_model_reads_says_the_same(engine: memorist.Engine) -> N
 
 
 def test_a_task_is_logged_asked_about_and_learnt_from(engine: memorist.Engine) -> None:
-    begun, first, again, found, done, later = calls(
+    begun, first, again, early, done, found, later = calls(
         engine,
         ("session", {"goal": "Bring the shop back.", "id": "shop"}),
         ("session", {"id": "shop", "observation": "The disk is full.", "action": "delete the logs", "number": 1}),
         ("session", {"id": "shop", "observation": "The disk is full.", "action": "delete the logs", "number": 1}),
         ("recall", {"query": "What was full?", "in_session": "shop"}),
         ("session", {"id": "shop", "observation": "The shop answers with 200.", "reward": 1, "end": True}),
+        ("recall", {"query": "What was full?", "in_session": "shop"}),
         ("session", {"id": "shop"}),
     )
     assert begun == {"session": "shop", "goal": "Bring the shop back."}
     assert (first["step"], again) == (1, first)
+    assert early["memories"] == [], "its own steps are no answers before they are learnt from"
     assert found["memories"][0]["text"] == "The disk is full.\nAction: delete the logs"
     assert (done["step"], done["state"], done["learnt"]["procedural"]) == (2, "closed", 1)
     assert later == begun
